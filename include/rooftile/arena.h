@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena_block;
 struct arena {
@@ -32,6 +33,8 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_strdup(struct arena *arena, const char *string);
 char *arena_strndup(struct arena *arena, const char *string, size_t length);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
+/* Memory from malloc is the arena's from now on. */
+void arena_own(struct arena *arena, void *memory);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
@@ -49,6 +52,10 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t size);
     ((items) = array_grow((items), (count), sizeof(*(items))), (items)[(count)++] = __VA_ARGS__)
 #define ARENA_PUSH(arena, items, count, ...)                                                                           \
     ((items) = arena_grow((arena), (items), (count), sizeof(*(items))), (items)[(count)++] = __VA_ARGS__)
+
+/* How many elements of an array that is sorted by a uint64_t, at this offset of each, have one below `key`: the place
+ * of the first that has it or more. */
+size_t array_below(const void *items, size_t count, size_t size, size_t offset, uint64_t key);
 
 /* Ends the program: "rooftile: out of memory (N bytes)". Also for the few places that call malloc themselves. */
 _Noreturn void arena_out_of_memory(size_t size);

@@ -6,7 +6,8 @@
  * A kernel is hurt by new spills or scratch, by a step of occupancy lost, and by 5 % more issue clocks per unit of work
  * in its hot loop. The unit of work is what both loops do: matrix operations, else what of stores, arithmetic and loads
  * changed least; so a loop that is unrolled twice as often does twice the work in a pass and is not hurt by its length.
- * Without loops it is the whole kernel that is compared; where only one of the two has a loop, nothing is said of it.
+ * Without loops it is the whole kernel that is compared; where only one of the two has a loop, or its
+ * loop calls what cannot be followed, nothing is said of it.
  */
 #ifndef ROOFTILE_CODEDIFF_H
 #define ROOFTILE_CODEDIFF_H

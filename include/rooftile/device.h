@@ -20,7 +20,7 @@
 
 #define DEVICE_MAX_CACHES 6
 #define DEVICE_MAX_EVENTS 64
-#define DEVICE_MAX_STREAMS 16
+#define DEVICE_MAX_STREAMS 64
 #define DEVICE_MAX_ARGS 128
 #define DEVICE_LIBRARY_TEXT 192
 
@@ -53,6 +53,24 @@ struct device_cache {
     uint32_t instances; /* how many of them the device has */
 };
 
+/* How a card is tied to its host. A link that does nothing may run at a lower generation to save power, but not at a
+ * lower width. 0 unknown. */
+struct device_pcie {
+    uint32_t generation, width;         /* as it runs; lanes */
+    uint32_t max_generation, max_width; /* that the card can */
+    char cpus[64];                      /* of the host's that it is near to, "0-47,96-143"; "" unknown */
+};
+
+/* A link to another GPU, or several alike to the same one, or to one switch. */
+#define DEVICE_MAX_LINKS 16
+struct device_link {
+    char peer[16];          /* address on the PCI bus */
+    char type[8];           /* "xgmi" "pcie" "nvlink" */
+    uint32_t count;         /* links side by side */
+    uint32_t weight;        /* distance as the driver counts it; 0 unknown */
+    double max_bytes_per_s; /* of all of them, in one direction, as the driver or vendor names it; 0 unknown */
+};
+
 /* What a device says about itself. Plain data: it crosses the pipe from worker to parent as bytes. Unknown values are 0
  * or "". */
 struct device_info {
@@ -69,6 +87,9 @@ struct device_info {
     char firmware[64];   /* of its microcontrollers, "smc 0x00550a00, mec 0x000000b5"; "" unknown */
     char perf_level[32]; /* how its clocks are governed: "auto", "high", "manual"; "" unknown */
     double power_cap_w;  /* 0 unknown */
+    struct device_pcie pcie;
+    uint32_t link_count;
+    struct device_link links[DEVICE_MAX_LINKS];
     char uuid[64];
     char serial_hash[65];
     char driver[64];              /* driver or kernel version */
@@ -147,9 +168,8 @@ struct device_launch {
     uint32_t lds_bytes; /* dynamic LDS */
     void **args;        /* one pointer to each argument's value, in order; device pointers as void * values */
     uint32_t stream;
-    double lower_bound_ns; /* predicted time; only sim looks at it */
-    bool cooperative;      /* all workgroups at once: they wait for each other. Too many of them are ERR_UNSUPPORTED */
-    bool poison_lds;       /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
+    bool cooperative; /* all workgroups at once: they wait for each other. Too many of them are ERR_UNSUPPORTED */
+    bool poison_lds;  /* cpu: fill LDS with a poison pattern before each workgroup (verification, never timing) */
     enum lane_order lane_order; /* cpu: order in which fibers run between two barriers */
     uint64_t seed;              /* cpu: of LANES_SHUFFLED */
 };

@@ -11,7 +11,8 @@
  *     L2        (lines that miss L1 + lines stored) * bytes of a line / expected bandwidth
  *     memory    of each buffer the larger of what all workgroups touch and what misses L2 and no neighbour shares;
  *               lines are stored once; / expected bandwidth of the level that holds them all, or of the memory
- *     atomics   those of one wave on one address, one after the other in L2
+ *     atomics   one after the other in L2: those of one wave on one address; of all workgroups on addresses that they
+ *               share, on as many channels at once as there are addresses
  *     dispatch  G / rate
  *     launch    launch_ns; launch_next_ns behind another launch
  * They overlap as prediction_conclude says. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and rounds,
@@ -20,6 +21,7 @@
 #ifndef ROOFTILE_DEVICE_MODEL_H
 #define ROOFTILE_DEVICE_MODEL_H
 
+#include "rooftile/cost.h"
 #include "rooftile/machine.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/prediction.h"
@@ -33,18 +35,31 @@ struct device_launch_model {
     struct occupancy occupancy;         /* limits NULL: not known, one workgroup a unit is taken */
     double footprint_bytes;             /* that the launch touches */
     double l2_bytes, memory_bytes;      /* that cross them */
+    double stored_bytes;                /* of memory_bytes */
     uint32_t level;                     /* of the machine, that holds the footprint */
+    double least_bytes;                 /* that the work needs of the memory; 0: not known */
 };
 
 /* Which share of the caches a workgroup has, what the pipes take and how long loads are, on this machine.
- * `footprint_bytes` of all buffers says where data is when the launch begins. */
+ * `footprint_bytes` of all buffers says where data is when the launch begins. All of it as if `without` were gone. */
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
-                         const struct walk_launch *launch, double footprint_bytes);
+                         const struct walk_launch *launch, double footprint_bytes, enum cost without);
 
-/* Terms of one launch, without TERM_LAUNCH. */
+/* Terms of one launch, without TERM_LAUNCH; and without the cause, of a walk with options that are without it too. */
 void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
-                    const struct walk_result *walk);
+                    const struct walk_result *walk, enum cost without);
+
+/* Changes what was walked to what it would be without the cause (cost.h). */
+struct device_change {
+    struct walk_result walk;  /* but for traffic */
+    double atomics, dispatch; /* factors of these terms */
+    double memory_bytes;      /* at most; INFINITY: no limit */
+    double fullest;           /* workgroups of the fullest unit */
+};
+void device_change(struct device_change *change, const struct device_launch_model *model,
+                   const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
+                   enum cost without);
 
 /* How far truths lie from walked predictions; wider by what was not known. */
 struct prediction_spread device_spread(const struct walk_result *walk);

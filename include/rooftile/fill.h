@@ -21,6 +21,7 @@ struct fill {
     enum dtype dtype;
     uint8_t poison; /* FILL_NONE: every byte */
     uint64_t count;
+    uint64_t first; /* number of the first element: of a later part of a buffer, else 0. Expressions, distributions */
     uint64_t seed;
     double options[FILL_MAX_OPTIONS];
     enum fill_dist dist;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `rooftile predict` shows: the cases of a plan predicted on several machines, side by side.
+ * What `rooftile predict` shows, the cases of a plan predicted on several machines side by side, and `rooftile
+ * explain`.
  */
 #ifndef ROOFTILE_FORECAST_H
 #define ROOFTILE_FORECAST_H
 
+#include "rooftile/explain.h"
 #include "rooftile/machine.h"
 #include "rooftile/plan.h"
 #include "rooftile/prediction.h"
+#include "rooftile/result.h"
 
 struct forecast_case {
     const struct plan_case *plan_case;
@@ -30,5 +33,17 @@ void forecast_document(struct document *document, const struct forecast *forecas
 
 /* How much less time (0.09: 9 %) it takes when a term is a tenth faster. */
 double forecast_gain(const struct prediction *prediction, enum prediction_term term);
+
+/* What `rooftile explain` shows of one case. */
+struct explained_case {
+    struct explanation explanation;
+    const struct machine *machine;
+    const struct machine_borrowed *borrowed;
+    const struct result_case *measured; /* NULL: it was not */
+    const struct result *result;        /* that has it, and its ablation twins */
+    const char *run;                    /* words that run this case: "stream_triad --set n=1048576" */
+    const char *reason;                 /* why there is no explanation; NULL */
+};
+void explain_document(struct document *document, const struct explained_case *cases, size_t count);
 
 #endif

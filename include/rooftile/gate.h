@@ -23,11 +23,13 @@
  *      shows less than a quarter of p_k.
  *   4. A candidate of k = 1 alone is TENTATIVE. One of any k > 1 is CONFIRMED: tau is where the change sits best (least
  *      absolute deviations), and the segment starts anew there. So is one of k = 1 that was measured again, if the new
- *      trials by themselves are a candidate of the same sign: tau is this run.
+ *      trials by themselves are a candidate of the same sign and the fastest of them shows a quarter of it (what slows
+ *      trials down by chance seldom slows all of them): tau is this run.
  *
  * Same-run confirmation is two calls: gate_run(); measure the candidates again, a few trials more; put the median of
- * ALL of this run's trials into the series, and that of the new ones beside it; gate_run() again. The second answer
- * counts, and it is a function of what is then stored, so that a replay finds it again.
+ * ALL of this run's trials into the series, and median and least of the new ones beside it; gate_run() again. The
+ * second answer counts, and it is a function of what is then stored, so that a replay finds it again.
+ * tests/unit/stats/test_nights_sim.c plays it; docs/measuring.md has the rates.
  *
  * Simulated, 290,000 case-runs each, sd 0.3 to 2 %, three trials a run, nothing confirmed: confirmed false alarms per
  * 1000 at most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is confirmed
@@ -71,12 +73,13 @@ struct gate_options {
 struct gate_options gate_defaults(void);
 
 struct gate_series {
-    const double *run_ns; /* `runs` values, oldest first, the last one this run; NaN = no result that run */
-    const bool *breaks;   /* `runs` flags: this series starts anew with this run (an accepted change, another
+    const double *run_ns;  /* `runs` values, oldest first, the last one this run; NaN = no result that run */
+    const bool *breaks;    /* `runs` flags: this series starts anew with this run (an accepted change, another
                                timer); NULL = none. Never an alarm */
-    double floor;         /* timer tick / T; 0 unknown */
-    double again_ns;      /* this run: median of the trials measured again alone; 0: none were */
-    uint32_t class_index; /* below class_count */
+    double floor;          /* timer tick / T; 0 unknown */
+    double again_ns;       /* this run: median of the trials measured again alone; 0: none were */
+    double again_least_ns; /* ... the fastest of them; 0: not known, nothing is asked of it */
+    uint32_t class_index;  /* below class_count */
 };
 
 struct gate_set {

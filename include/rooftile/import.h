@@ -56,6 +56,20 @@ enum import_source {
 };
 extern const char *const import_source_names[IMPORT_SOURCES]; /* "none" "operator" ... */
 
+/* What a trace of PyTorch's compiler says of a kernel that Triton compiled: all that a launch needs but the code. */
+struct import_argument {
+    const char *dtype; /* of a tensor; "" else */
+    double elements;   /* that a tensor's sizes and strides reach; 0: a value */
+    const char *value; /* of a value, as Python prints it */
+};
+struct import_launch {
+    const char *kernel, *hash; /* "" unknown: the name of the compiler's own source file */
+    double warps, stages;      /* 0 unknown */
+    double grid[3], block[3];  /* in workgroups, work-items; 0 unknown */
+    const struct import_argument *args;
+    size_t arg_count;
+};
+
 /* One operator with one shape, or one kernel of which no operator is known. */
 struct import_row {
     const char *operator; /* "aten::addmm"; of a kernel alone, its name */
@@ -71,13 +85,19 @@ struct import_row {
     double share;                               /* of all GPU time; NaN */
     const char *kernel;                         /* ours that stands for it; NULL: none */
     const char *params;                         /* of that kernel, as a JSON object */
-    const char *library;                        /* the library's kernel of ours for it, or NULL */
+    const char *other_params; /* of 8-bit floats, in the other format: for devices that have that one, or NULL */
+    bool is_fnuz;             /* the row's own format is FNUZ */
+    const char *library;      /* the library's kernel of ours for it, or NULL */
     const char *library_params;
     const char *cpu_kernel, *cpu_params; /* what stands for it on the CPU device instead, or NULL */
     const char *cpu_library;             /* the library's there, with cpu_params, or NULL */
     const char *cpu_exclude;             /* what would be too much for the CPU device, or NULL */
     const char *why;                     /* why no kernel of ours stands for it; "" */
+    double algorithm_bytes_per_s;        /* of collectives: size over time; NaN */
+    double bus_bytes_per_s;              /* ... what a link carries; NaN */
+    double wrong_elements;               /* ... that the benchmark found, all calls together; NaN: not checked */
     double lower_bound_ns;               /* on the trace's own GPU; NaN */
+    struct import_launch *launch;        /* NULL: not known */
 };
 
 /* Time by operator name: all shapes together. */
@@ -99,9 +119,13 @@ struct import_note {
     uint64_t count;
 };
 
+struct import_file {
+    const char *path, *format; /* "rocpd", "PyTorch profiler" ... */
+};
+
 struct import {
     const char *device; /* the GPU's name; "" unknown */
-    const char *arch;   /* "gfx942"; "" unknown */
+    const char *arch;   /* "gfx942", "sm_90"; "" unknown */
     uint32_t cus;       /* 0 unknown */
     size_t event_count;
     struct import_timeline timeline;
@@ -113,7 +137,7 @@ struct import {
     double explained_ns; /* of those whose shape is known */
     const struct import_note *notes;
     size_t note_count;
-    const char *const *files; /* "FILE: kind" */
+    const struct import_file *files;
     size_t file_count;
 };
 
@@ -130,11 +154,25 @@ struct import_options {
 enum status import_read(struct import *out, const char *const *paths, size_t count,
                         const struct import_options *options, struct arena *arena, struct err *err);
 
+/* Hardware counters that rocprofv3 wrote (CSV or rocpd), of all launches of a kernel together. */
+struct import_counters {
+    struct import_counter {
+        const char *kernel, *counter;
+        double sum, launches;
+    } * items;
+    size_t count;
+};
+/* ERR_CONFIG as above, and for files without counters. */
+enum status import_read_counters(struct import_counters *out, const char *path, struct arena *arena, struct err *err);
+/* Of one launch of kernels with this symbol, whatever arguments stand behind it; NaN: it was not counted. */
+double import_counter(const struct import_counters *counters, const char *symbol, const char *counter);
+
 /* What is read, for --help and messages. */
 extern const char import_formats_help[];
 
-/* A suite of the rows that have a kernel: a case for each with its weight and traced time. False: there is none. */
-bool import_suite(struct text *out, const struct import *import, const char *name);
+/* A suite of the rows that have a kernel: a case for each with its weight and traced time; `folder` has manifests of
+ * theirs (NULL: none). False: there is none. */
+bool import_suite(struct text *out, const struct import *import, const char *name, const char *folder);
 
 /* The same operator, shape, types and layout in two imports. */
 struct import_change {

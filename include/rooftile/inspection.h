@@ -68,6 +68,9 @@ struct inspect_choice {
     uint32_t block; /* threads of a workgroup; 0: of the launch, else required, else the largest allowed */
     const struct inspect_launch *launches; /* with launches: these kernels alone */
     size_t launch_count;
+    /* What its `executed` is, where a launch of it can be followed; NULL: nothing can. */
+    const double *(*execute)(void *context, const struct isa_kernel *isa, const char *target);
+    void *context;
 };
 
 /* ERR_CONFIG: the file holds no GPU code object, or none that was asked for. */

@@ -217,6 +217,7 @@ struct isa_kernel {
     unsigned unknown;      /* words that the disassembler does not know, skipped of everything */
     const struct isa_word *unknown_words; /* by address */
     const char *file;                     /* where the kernel begins, after isa_lines_read; NULL: not known */
+    const double *executed; /* how often a wave issues each instruction of a walked launch (walk.h); NULL: none */
 };
 
 /* Code of the object that is no kernel. */
@@ -278,15 +279,24 @@ double isa_intensity(const struct isa_mix *mix, unsigned wave);
 /* What a kernel does where it spends its time. The hot loop is the one whose own instructions keep the matrix unit
  * busy longest, then the one with the most FLOPs (and integer products), then bytes, each level of nesting counting as
  * ten turns (a guess: how often a loop turns is not known here). Of loops with the same products, such as those for the
- * bulk and the edges of a problem, the one with the fewest instructions. */
+ * bulk and the edges of a problem, the one with the fewest instructions. With `executed` of the kernel, what is issued
+ * counts instead. */
 struct isa_hot {
     size_t loop;
     const char *instruction; /* its most frequent such instruction, without encoding: "v_fma_f32" for v_fma_f32_e64 */
     double share;            /* of them; the halves of a VOPD count as one each, as their single forms */
     uint64_t work;           /* how many there are */
+    double turns;            /* of a wave, where the kernel has `executed`; NAN: not known */
 };
 /* False, and `hot` untouched: the kernel has no loop with vector, matrix, LDS, memory or barrier instructions. */
 bool isa_hot_find(struct isa_hot *hot, const struct isa_kernel *kernel, struct arena *arena);
+
+/* The loop whose own instructions move the most bytes of scratch in a turn, per lane. */
+struct isa_scratch {
+    size_t loop; /* ISA_NO_LOOP: none does */
+    uint64_t bytes;
+};
+struct isa_scratch isa_scratch_find(const struct isa_kernel *kernel);
 
 /* AMD: how many vector registers hold a value that is read later, before each instruction. What lanes that are off keep
  * behind a write is not counted. */
@@ -303,12 +313,14 @@ struct isa_wait {
     unsigned loads, stores, lds, scalar; /* accesses that it waits for */
     uint64_t bytes;                      /* of global memory that it waits for, per lane */
     uint64_t in_flight_bytes;            /* of global memory on the way when it begins, per wave */
+    bool drains;                         /* it waits for all of these, and there are some */
     /* Of the last access to vector memory that it waits for, by issue alone; without one, of the last access. */
     double clocks_since_issue;
 };
 
-/* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses, clocks of one SIMD.
- * Latencies of memory and LDS are in none of these. NAN where the time of a matrix instruction is not known. */
+/* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses, clocks of one SIMD; with
+ * ISA_NO_LOOP in a pass through the whole kernel. Latencies of memory and LDS are in none of these. NAN where the time
+ * of a matrix instruction is not known. */
 struct isa_schedule {
     double vector_clocks, matrix_clocks; /* to issue them; that they keep the matrix unit busy */
     double issue_clocks;                 /* for all: on CDNA the unit works beside vector instructions */

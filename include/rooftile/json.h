@@ -131,8 +131,8 @@ enum status json_fail_unknown_key(const cJSON *at, struct err *err, const char *
 /* ---- JSON out ----
  *
  * Members in the order they are written, the shortest digits that read back the same double, non-finite numbers as
- * null, strings escaped (and "<" as \u003c, so that JSON can stand inside HTML). A thin layer over cJSON's printer: one
- * value tree per call of json_out_finish, so that a result of 10,000 cases is written case by case. */
+ * null, strings escaped (and "<" as \u003c, so that JSON can stand inside HTML). A document
+ * takes the memory of its text while it is built. */
 
 struct json_out; /* a value being built; a cursor stands in the innermost open object or array */
 

@@ -4,7 +4,8 @@
  * models from data sheets; measured ones written by `rooftile roofline`). Vendor's, measured and derived values are
  * kept apart: every number carries its source, and only physical peaks can make a result "impossible".
  *
- * The file (configs/schema/machine.schema.json), by example; what is unknown is absent:
+ * The file (configs/schema/machine.schema.json), by example; what is unknown is absent, null, or
+ * { "value": null, "source": "what was looked through" }:
  *
  * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "relative": "mi300a",
  *   "notes": ["..."],

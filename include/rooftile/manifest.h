@@ -63,6 +63,10 @@
  *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each
  *                                             lane reads its part of A in loads of 16 bytes
  *
+ * A parameter's default may ask the device: "M": "{max(16, device.matrix_size)}", an expression in the facts of the
+ * device alone. It is a number, or a dtype where the limits are. What a target has is asked in this way; `variants` are
+ * for choices that somebody made.
+ *
  * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is
  * read as on the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with
@@ -148,6 +152,9 @@ struct manifest_buffer {
     const struct text_template *space; /* one of buffer_space_names once it is rendered; NULL = device */
     bool varies;                       /* launches may differ in its last bits */
     const struct expr *device;         /* BUFFER_PEER: number of the device that it belongs to; NULL = its own */
+    /* BUFFER_PEER: it has a part of `count` elements on each of so many devices, from number 0 on. Elements are
+     * numbered on from part to part. NULL = it is whole */
+    const struct expr *devices;
     struct fill_spec fill;
     const struct expr *align_offset; /* bytes the kernel's pointer is moved from a 256-byte boundary; NULL = 0 */
     const cJSON *at;
@@ -158,7 +165,7 @@ struct manifest_buffer {
 #define MANIFEST_MAX_INDEXES 4         /* in each other */
 #define MANIFEST_MAX_NESTING 8         /* of loops; of fills that read buffers whose fills read buffers */
 #define MANIFEST_MAX_STEPS (1 << 16)   /* of a case, each round of an index counted */
-#define MANIFEST_MAX_STREAMS 16
+#define MANIFEST_MAX_STREAMS 64
 #define MANIFEST_MAX_EVENTS 32 /* names of record steps */
 #define MANIFEST_ITEM_NAME 15  /* characters of work.item */
 #define MANIFEST_LEVEL_NAME 31 /* of work.level */
@@ -169,6 +176,7 @@ struct manifest_arg {
     const struct manifest_arg *members; /* of a struct by value */
     size_t member_count;
     const struct expr *offset; /* bytes into the buffer; NULL = 0 */
+    const struct expr *device; /* whose part of the buffer; NULL = it has none, or a library takes them all */
     const struct expr *value;
     const struct text_template *type;
     const struct expr *repeat; /* of a value: so many arguments of it; NULL = 1 */
@@ -208,16 +216,18 @@ enum step_kind {
 };
 struct manifest_step {
     enum step_kind kind;
-    uint32_t stream;
+    const struct expr *stream; /* NULL = 0 */
     bool timed;
-    const struct expr *repeat;         /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
-    int index;                         /* number of what counts the repeats, from the outermost on; -1: none */
-    struct manifest_launch launch;     /* STEP_LAUNCH */
-    int to, from;                      /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
-    const struct expr *bytes;          /* STEP_COPY, STEP_FILL: NULL = whole buffer */
-    uint8_t byte;                      /* STEP_FILL */
-    uint32_t event;                    /* STEP_RECORD, STEP_WAIT: number of the named event */
-    const struct manifest_step *steps; /* STEP_GRAPH, STEP_LOOP */
+    const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
+    int index;                     /* number of what counts the repeats, from the outermost on; -1: none */
+    struct manifest_launch launch; /* STEP_LAUNCH */
+    int to, from;                  /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
+    const struct expr *to_device, *from_device; /* STEP_COPY: whose part of them; NULL = it is whole */
+    const struct expr *to_offset, *from_offset; /* STEP_COPY: bytes into them; NULL = 0 */
+    const struct expr *bytes;                   /* STEP_COPY, STEP_FILL: NULL = whole buffer */
+    uint8_t byte;                               /* STEP_FILL */
+    uint32_t event;                             /* STEP_RECORD, STEP_WAIT: number of the named event */
+    const struct manifest_step *steps;          /* STEP_GRAPH, STEP_LOOP */
     size_t step_count;
     const cJSON *at;
 };
@@ -339,8 +349,18 @@ struct manifest {
     const struct manifest_metric *metrics;
     size_t metric_count;
     struct manifest_check check;
+    const char *const *isolate; /* its ablation twins: names of manifest_twins */
+    size_t isolate_count;
     const cJSON *at;
 };
+
+/* A kernel with a part of it left out, to see what that part takes: what it computes is of no use. */
+struct manifest_twin {
+    const char *name;
+    unsigned define; /* ISOLATE when it is compiled (portable.h); 0: as it is */
+    bool one_group;  /* its launches have one workgroup */
+};
+extern const struct manifest_twin manifest_twins[]; /* the last has no name */
 
 /* ---- the names an expression of this manifest may use, and their values ---- Slots, in order: parameters (numbers;
  * dtype codes; 0 for strings and lists, which expressions cannot name), then the device facts of manifest_device_names,
@@ -397,6 +417,10 @@ enum { MANIFEST_DEVICE_NAMES = 0 DEVICE_FACTS(FACT_COUNT) UNIT_FACTS(FACT_COUNT)
 #undef FACT_FIELD
 #undef FACT_COUNT
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
+/* The default of a parameter on a device; not held against the limits. ERR_CONFIG: it has none there, by a division by
+ * zero, say. */
+enum status manifest_default(struct param_value *value, const struct param *param, const struct device_facts *device,
+                             struct err *err);
 /* The names of a manifest's expressions, for expr_compile; slots are those of manifest_slots. */
 void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena);
 /* ERR_CONFIG, without a place: it uses a parameter that is text, or what only metrics know and it is not one's. */

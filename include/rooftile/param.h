@@ -33,7 +33,8 @@ enum status param_from_json(struct param_value *value, const cJSON *json, struct
 
 struct param {
     const char *name;
-    struct param_value value;         /* the default */
+    struct param_value value;         /* the default; of one that asks the device only its kind */
+    const struct expr *asks;          /* the default where it depends on the device, in device.NAME alone; else NULL */
     const struct param_value *limits; /* allowed values; NULL = any */
     size_t limit_count;
     const cJSON *at; /* where it stands, for messages */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound and forecast.
+ * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound. What it will
+ * take is predicted afterwards (predictor.h), when there is code.
  * Pure: no device, no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
  */
 #ifndef ROOFTILE_PLAN_H
@@ -14,6 +15,7 @@
 #include "rooftile/catalog.h"
 #include "rooftile/machine.h"
 #include "rooftile/manifest.h"
+#include "rooftile/prediction.h"
 #include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
@@ -24,7 +26,11 @@ struct resolved_buffer {
     uint64_t size_bytes;
     uint32_t align_offset;
     enum buffer_space space;
-    uint32_t device;     /* BUFFER_PEER: number of its device */
+    uint32_t device; /* BUFFER_PEER: number of its device */
+    /* Of a buffer that has a part on each of several devices (manifest_buffer.devices): how many, which of them this
+     * is, and where part 1 stands among the buffers, whose first ones are the manifest's. 1 and 0 of a whole one. */
+    uint32_t parts, part;
+    size_t more;
     enum fill_dist dist; /* of its fill, for this case */
 };
 
@@ -68,6 +74,7 @@ struct resolved_step {
     uint64_t repeat;
     struct resolved_launch launch;
     int to, from;
+    uint64_t to_offset, from_offset; /* STEP_COPY: bytes into them */
     uint64_t bytes;
     uint8_t byte;
     uint32_t event;
@@ -114,6 +121,18 @@ struct resolved {
  * metrics. They are mostly facts of the device, so that no case keeps its own. */
 double *resolved_slots(const struct resolved *resolved, struct arena *arena);
 
+/* The place of a part of the manifest's buffer number `buffer` in resolved->buffers. */
+static inline size_t resolved_part(const struct resolved *resolved, size_t buffer, uint32_t part)
+{
+    return part ? resolved->buffers[buffer].more + part - 1 : buffer;
+}
+
+/* The number of a part's first element. */
+static inline uint64_t resolved_first(const struct resolved_buffer *buffer)
+{
+    return buffer->part * buffer->count;
+}
+
 /* Launches in one pass over the timed steps, repeats, graphs and loops included. */
 double plan_launches(const struct resolved *resolved);
 
@@ -154,15 +173,16 @@ struct plan_case {
     const char *reason;
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
-    const char *shape; /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
-    double weight;     /* how often it counts in weighted sums; 0: once */
-    double traced_ns;  /* 0: not known */
+    const struct manifest_twin *twin; /* it is this ablation twin of the case before it; NULL: it is none */
+    const char *shape;                /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
+    double weight;                    /* how often it counts in weighted sums; 0: once */
+    double traced_ns;                 /* 0: not known */
     struct measure_options measure;
     struct resolved resolved;
     struct lower_bound lower_bound;
-    double forecast_ns;      /* expected time of one launch; the lower bound plus a launch until a model exists */
-    struct plan_takes takes; /* expected wall time by phase ... */
-    double estimate_ns;      /* ... and of the whole case */
+    const struct predicted *prediction; /* of one pass over the timed steps; NULL: not predicted (yet) */
+    struct plan_takes takes;            /* with it: expected wall time by phase ... */
+    double estimate_ns;                 /* ... and of the whole case */
     enum verify_method verify;
     const struct resolved *variant;         /* VERIFY_VARIANT: the same code at check.params */
     const struct plan_reference *reference; /* of `variant` when that is set, else of `bound`; NULL without reference */
@@ -176,6 +196,7 @@ struct plan_options {
     size_t set_count;
     const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; none = all */
     size_t filter_count;
+    bool isolate;            /* each case is followed by the ablation twins that its manifest names */
     bool at_check_params;    /* `check --run`: every kernel at check.params over its defaults, no sweep */
     const char *target_arch; /* code is for this target ... */
     enum build_kind target_kind;
@@ -191,7 +212,7 @@ struct plan {
     size_t code_count;
     const struct suite_derive *derives;
     size_t derive_count;
-    double estimate_ns; /* sum over ready cases, without compilation */
+    double estimate_ns; /* sum over ready cases, once they are predicted; without compilation */
     const struct machine *machine;
 };
 

@@ -8,8 +8,10 @@
 #define ROOFTILE_PREDICTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "rooftile/arena.h"
 #include "rooftile/machine.h"
 
 /* What the time of a launch is made of. The first ones overlap; TERM_LAUNCH adds up. */
@@ -46,6 +48,19 @@ struct prediction {
     char notes[PREDICTION_NOTES][160];
     uint32_t note_count;
 };
+
+/* A prediction as plans and results keep it. No text is NULL. */
+struct predicted {
+    double time_ns, low_ns, high_ns; /* time_ns 0: not predicted, `notes` say why */
+    double term_ns[TERM_COUNT];
+    const char *method, *limiter, *bound;
+    const char *const *notes;
+    size_t note_count;
+};
+
+/* `like`: one kept before, whose texts are shared where they are the same; NULL: none. */
+void prediction_keep(struct predicted *kept, const struct prediction *prediction, const struct predicted *like,
+                     struct arena *arena);
 
 /* How far the truth lies from predictions of a kind, as factors: 10 % of the truths are below `low` times the
  * prediction, 10 % above `high` times it. */

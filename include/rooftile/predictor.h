@@ -24,10 +24,15 @@ struct predictor;
 struct predictor *predictor_new(uint64_t seed);
 void predictor_free(struct predictor *predictor);
 
+/* What is predicted from now on is as if this cause were gone (cost.h); COST_NONE: as it is. */
+void predictor_without(struct predictor *predictor, enum cost cause);
+
 /* One launch of a case, and what was found. */
 struct predicted_launch {
     const struct resolved_launch *launch;
-    double times;                   /* in one pass over the timed steps */
+    double times; /* in one pass over the timed steps */
+    struct walk_launch walked;
+    double core_hz;                 /* of the machine */
     const struct walk_result *walk; /* NULL: not walked */
     struct device_launch_model model;
     struct prediction prediction; /* of one launch */
@@ -40,6 +45,17 @@ const struct predicted_launch *predictor_launches(const struct predictor *predic
 enum status predictor_case(struct prediction *prediction, struct predictor *predictor, const struct resolved *resolved,
                            const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
                            struct err *err);
+
+/* A plan whose ready cases have a prediction, takes and an estimate. `builds` NULL: by the work that manifests state,
+ * in microseconds a case. `machine` is complete, as above. ERR_CONFIG as of predictor_case. */
+enum status predictor_plan(const struct plan **out, struct predictor *predictor, const struct plan *plan,
+                           const struct build_result *builds, const struct machine *machine, struct arena *arena,
+                           struct err *err);
+
+/* By the work that the manifest states, at what is expected of the machine; time_ns 0, and a note says why, where the
+ * machine lacks what this needs. `why`: there is no walk, for a note; NULL: none is expected. */
+void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
+                       const struct machine *machine, const char *why);
 
 /* ---- parts, for tests ---- */
 

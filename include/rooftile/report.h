@@ -43,6 +43,16 @@ struct report_selection {
 enum status report_select(struct result *out, const struct result *result, const struct report_selection *wanted,
                           struct arena *arena, struct err *err);
 
+/* One HTML page of one result, of two that are compared (the base first), or of several devices. */
+struct report_page {
+    const struct result *const *results;
+    size_t count;
+    const struct comparison *comparison; /* NULL: they are not compared */
+};
+void report_page(struct text *out, const struct report_page *page, const struct report_options *options);
+/* A picture of a result as an SVG file. ERR_USAGE: it has none of that name; the message names those it has. */
+enum status report_picture(struct text *out, const struct result *result, const char *name, struct err *err);
+
 /* Parts that `run` prints as it goes. */
 void report_case_line(struct text *out, const struct result_case *result_case, size_t done,
                       size_t total); /* one line per case, for CI logs */
@@ -88,6 +98,17 @@ struct codediff_look {
     bool verbose; /* every kernel that changed with all its figures, not only those that were hurt */
 };
 void codediff_document(struct document *document, const struct codediff *diff, const struct codediff_look *look);
+
+struct fleet; /* rooftile/fleet.h */
+
+/* Devices side by side, in every format of documents; metrics for Prometheus; and the one line of a Nagios plugin, with
+ * its exit code: 0 OK, 1 WARNING (drift), 2 CRITICAL, 3 UNKNOWN. */
+void fleet_document(struct document *document, const struct fleet *fleet);
+void fleet_openmetrics(struct text *out, const struct fleet *fleet);
+void fleet_nagios(struct text *out, const struct fleet *fleet);
+int fleet_nagios_code(const struct fleet *fleet);
+/* The same of any exit code of this program. */
+int nagios_code(int exit_code);
 
 struct import; /* rooftile/import.h */
 

@@ -46,6 +46,10 @@ struct result_code {
     const char *isa_sha256;       /* of the kernel's instructions; "" unknown */
     const char *loop_instruction; /* what its hot loop mostly holds, "v_fma_f32" (isa_hot_find); NULL or "": unknown */
     double loop_share;            /* of the loop's vector, matrix, LDS and memory operations; NaN unknown */
+    /* Bytes of scratch that a lane moves in a turn of the loop with the most of them (isa_scratch_find), and which loop
+     * that is, from 1; 0 and NaN: unknown. */
+    double loop_scratch_bytes;
+    uint32_t scratch_loop;
 };
 
 /* One fresh process's share of a case. */
@@ -127,10 +131,8 @@ struct result_case {
     double flops_per_s, bytes_per_s, items_per_s; /* NaN = not applicable */
     struct lower_bound lower_bound;               /* roofline: bound, ceiling, intensity */
     double fraction;                              /* of the ceiling: lower bound / median; NaN */
-    /* prediction: filled by a model later; until then the lower bound plus a launch */
-    const char *model; /* "roofline": the lower bound plus a launch */
-    double predicted_ns;
-    double predicted_error; /* measured / predicted - 1; NaN on sim */
+    struct predicted prediction;                  /* made before it was launched */
+    double predicted_error;                       /* predicted / measured - 1; NaN where one of them is missing */
     struct verification verification;
     const struct result_metric *metrics;
     size_t metric_count;
@@ -144,11 +146,33 @@ struct result_derived {
     const char *group;        /* "dtype=f32" or "" */
     const char *x, *y, *rows; /* the quantities it is made of, as the suite names them; rows: of a matrix, else "" */
     const char *json;         /* the value as a JSON text: object or array */
+    const char *finding;      /* what is wrong with it, in a sentence; NULL or "": nothing */
 };
+
+/* Whether something is wrong with it. */
+static inline bool result_derived_is_finding(const struct result_derived *derived)
+{
+    return derived->finding && derived->finding[0];
+}
 
 struct result_label {
     const char *key, *value;
 };
+
+/* Where a run stands in a job of many (--device all, --out-dir); of any other run nothing is known. */
+struct result_job {
+    const char
+        *engine;    /* "slurm" "flux" "openmpi" "pmix" "pmi" "kubernetes" "torchrun"; "" none: one process by itself */
+    const char *id; /* of the job; "" unknown */
+    const char *node; /* its name; "" the job is not known at all */
+    uint32_t rank, world, local_rank;
+    uint32_t devices;           /* that this rank was to measure */
+    double started_together_ns; /* CLOCK_MONOTONIC at which all of them were to start; 0: one after the other */
+};
+
+/* From the variables of the launcher that started this process (src/result/job.c has the table). ERR_USAGE: they
+ * contradict each other. */
+enum status result_job_find(struct result_job *job, struct arena *arena, struct err *err);
 
 /* One trial that a merged run was made of: trial k of the run is parts[k]. */
 struct result_part {
@@ -172,6 +196,7 @@ struct result {
     size_t part_count;
     const char *status; /* "complete" | "interrupted" */
     const char *commit, *branch, *ci_url;
+    struct result_job job;
     const struct result_label *labels;
     size_t label_count;
     /* environment */
@@ -266,8 +291,13 @@ const struct param_value *result_param(const struct result_case *result_case, co
 /* Sets the median time and the rates and the fraction that follow from it. */
 void result_take_median(struct result_case *result_case, double median_ns);
 
+/* predicted / measured - 1, NaN where one of them is missing. */
+double result_predicted_error(const struct result_case *result_case);
+
 /* It was timed, nothing about it is wrong or impossible: its time may be compared and shown to others. */
 bool result_case_counts(const struct result_case *result_case);
+/* It is an ablation twin (manifest.h): its time is no time of the kernel, and stands in no figure. */
+bool result_case_is_twin(const struct result_case *result_case);
 /* How the reason of a case begins that was skipped because time ran out (--budget), and not because of what it is. */
 #define RESULT_LATE_REASON "the time budget of "
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped,

@@ -64,7 +64,7 @@ extern const char *const timer_choice_names[TIMER_CHOICES + 1]; /* "auto" ...; N
 /* How a case is measured. Zero-initialise, then measure_defaults; a suite's "measure" objects and
  * the command line override single fields. JSON keys are the field names without unit suffix: "cache", "timer",
  * "warmup" (time string), "warmup_max", "min_time", "max_time", "min_samples", "max_samples", "precision" (relative),
- * "timeout". */
+ * "timeout", "calibration". */
 struct measure_options {
     enum cache_mode cache;   /* "hot" | "cold" | "rotate" */
     enum timer_choice timer; /* "auto" | "dispatch" | ... */
@@ -76,6 +76,7 @@ struct measure_options {
     uint32_t max_samples;    /* 10 000 */
     double precision;        /* half-width of the 95 % interval / median, 0.0025 */
     double timeout_ns;       /* watchdog for the whole case, 120 s */
+    bool calibrates;         /* calibration rates before and after, true; without them no interference is seen */
 };
 void measure_defaults(struct measure_options *options);
 void measure_quick(struct measure_options *options); /* --quick: warm-up 20 ms, 0.1 s, 2 s cap, 10 samples, 1 % */

@@ -89,6 +89,7 @@ enum {
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
     COLUMN_TEST = 64,     /* JUnit: the row's name, where it is a test */
     COLUMN_VERDICT = 128, /* JUnit: what became of it, TONE_BAD is a failure and TONE_DIM skipped */
+    COLUMN_BAR = 256,     /* HTML: a bar beside it: a share from 0 to 1, a change or its interval around 0 */
 };
 
 /* Where the value of a column stands in the object that a row is about, so that a new column is one line:
@@ -121,30 +122,56 @@ struct table_column {
 
 /* ---- tables ---- */
 
+/* What a row of cases can be found and chosen by (HTML). */
+struct row_keys {
+    const char *id, *kernel;
+    const char *const *tags;
+    size_t tag_count;
+    const char *verdict; /* a word: "ok", "skipped", "slower" ... */
+};
+
 struct table_row {
     struct cell *cells;  /* one per column */
     const char *heading; /* a line above it; NULL: none */
     const char *note;    /* below it, wrapped; of several lines the layout stays; NULL: none */
     struct cell instead; /* for people, in the place of all cells but the first: what became of it */
+    /* For people, neighbours whose notes are the same but for their numbers are one row, "FAMILY: 6 cases". NULL: it
+     * stands alone */
+    const char *family;
+    const struct row_keys *keys; /* NULL: none */
 };
+
+/* Fills the cells, which are absent, and whatever else the row `index` has. What they point to lives as long as the
+ * table. */
+typedef void table_maker(struct table_row *row, const struct table *table, size_t index);
 
 struct table {
     struct arena *arena;
     const struct table_column *columns;
     size_t column_count;
-    struct table_row *rows;
+    struct table_row *rows; /* table_at reads them */
     size_t row_count, room;
+    table_maker *make; /* rows are made when they are looked at; NULL: they are in `rows` */
+    const void *source;
+    struct table_made *made;      /* the one that was looked at last */
     bool record;                  /* one row, shown as a list of names and values; in JSON an object */
     struct table_column *members; /* of a record that grew: its columns */
     size_t member_room;
     size_t most_rows; /* that people see; 0: all */
     const char *rest; /* where the others are: "--format json has them all" */
+    bool named;       /* HTML: rows with keys have their names here; in other tables they lead here */
     unsigned indent;  /* text */
 };
 
 /* Keeps `columns`. */
 struct table *table_new(struct arena *arena, const struct table_column *columns, size_t count);
 #define TABLE(arena, columns) table_new(arena, columns, sizeof(columns) / sizeof(*(columns)))
+
+/* A table whose rows are made from `source` when they are looked at: one of 100,000 rows takes no memory. */
+struct table *table_making(struct arena *arena, const struct table_column *columns, size_t count, size_t row_count,
+                           table_maker *make, const void *source);
+/* Valid until another row of the table is looked at, or one is added. */
+const struct table_row *table_at(const struct table *table, size_t index);
 
 /* Copies `cells`, one per column; NULL: all absent, to be filled in. The row is valid until the next one is added. */
 struct table_row *table_add(struct table *table, const struct cell *cells);
@@ -178,8 +205,10 @@ enum {
     SHOW_PAGE = 6
 };
 
-/* A title, then a text, then a table; each may be missing. A section with an empty table and no text is not shown to
- * people. */
+struct picture; /* of src/report */
+
+/* A title, then a text, then a picture, then a table; each may be missing. A section with an empty table, no picture
+ * and no text is not shown to people. */
 struct section {
     unsigned show;  /* SHOW_*; 0: everywhere */
     unsigned level; /* of its title: 0 below the document's, 1 below that ... */
@@ -187,19 +216,22 @@ struct section {
      * there */
     const char *key;
     const char *title;
-    struct cell mark; /* beside the title: a verdict */
-    bool folded;      /* Markdown, HTML: shown on demand */
-    const char *text; /* each line wrapped by itself */
-    enum tone tone;   /* of the text */
-    bool verbatim;    /* the text is laid out (and for a terminal coloured) already */
+    struct cell mark;              /* beside the title: a verdict */
+    bool folded;                   /* Markdown, HTML: shown on demand */
+    const char *text;              /* each line wrapped by itself */
+    enum tone tone;                /* of the text */
+    bool verbatim;                 /* the text is laid out (and for a terminal coloured) already */
+    const struct picture *picture; /* HTML; `table` has what it shows */
+    bool tiles;                    /* HTML: a record's members side by side, in large letters */
     const struct table *table;
 };
 
 struct document {
     struct arena *arena;
-    const char *title; /* Markdown, HTML */
-    const char *name;  /* JUnit: of the suite of tests, behind "rooftile " */
-    const char *date;  /* JUnit: RFC 3339 */
+    const char *title;            /* Markdown, HTML */
+    const struct page_data *data; /* HTML: what it was made of, inside the page (src/report); NULL: nothing */
+    const char *name;             /* JUnit: of the suite of tests, behind "rooftile " */
+    const char *date;             /* JUnit: RFC 3339 */
     struct cell mark;
     struct section *sections;
     size_t count, room;

@@ -50,6 +50,7 @@
     FACT(cpu)        /* the CPU device: any layout, and no registers that limit anything */                            \
     FACT(fp8_ocp)    /* converts e4m3 and e5m2 */                                                                      \
     FACT(fp8_fnuz)   /* converts e4m3fnuz and e5m2fnuz */                                                              \
+    FACT(fp8_as_f16) /* products of fp8 become conversions to f16 and products of these; 2: in more registers */       \
     FACT(packed_f32) /* two f32 in one instruction */                                                                  \
     FACT(dpp)        /* moves within 16 lanes, pushes and swizzles, as AMD has them */                                 \
     FACT(permlane16)                                                                                                   \

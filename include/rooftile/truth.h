@@ -5,7 +5,7 @@
  *     target,cus,dtype,scales,m,n,k,kernel,split_k,time_us (library, out_dtype, source_file)      tuned GEMMs
  *     gpu,op,dtype,shape,kernel,block,time_us                     element-wise, softmax, ln, linear, bmm of PyTorch
  *     database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,groups,time_us                        naive convolutions
- *     kernel_name,problem_size,min_ms                                                       programs on an MI300A
+ *     kernel_name,problem_size,min_ms (machine)                        programs, by kernels of these names; mi300a
  * Other columns are passed over. A row that cannot be right is kept with what is wrong with it, and left out of all
  * figures: a number that is none, a time that is not positive, or one below what the vendor's peaks allow.
  */
@@ -14,12 +14,17 @@
 
 #include "rooftile/describe.h"
 
+enum { TRUTH_SIZES = 3 };
+
 struct truth_row {
     const char *machine; /* "mi300x"; "" where the file names none that is known */
     const char *family;  /* "gemm fp8 1x128x128", "element-wise", ... as the table of errors has it */
     const char *label;   /* for people: what and how large */
     const char *source;  /* the model's file that a tuned GEMM comes from; else "" */
     struct described what;
+    const char *program; /* the kernel that it is a time of; NULL: it is known by its description alone */
+    double sizes[TRUTH_SIZES];
+    size_t size_count; /* n; m and n; m, n and k */
     double time_ns;
     bool
         held_out; /* a tuned GEMM whose shape constants are never fitted on: a fifth of them, by a hash of M, N and K */

@@ -86,6 +86,10 @@ struct walk_options {
     double coin;                 /* probability that an unknown bit is 1; 0: one half */
     bool every_group;            /* all workgroups in turn, whose stores the later ones see; no neighbours, no jumps */
     bool no_jumps;               /* long loops are walked to their end */
+    bool counts_each;            /* the result has `executed`, and nothing of neighbours */
+    /* What if: LDS without bank conflicts; accesses that touch no more lines than their bytes need; scratch memory that
+     * costs nothing (cost.h) */
+    bool no_conflicts, coalesced, no_scratch;
 };
 
 /* ---- what comes out ---- */
@@ -110,13 +114,14 @@ const char *walk_class_name(enum walk_class class); /* "vector" "transcendental"
 
 /* Lines that a workgroup moves, by buffer; the last row is memory that is none of them, or not known. */
 struct walk_traffic {
-    double loads;    /* lines asked of L1 */
-    double l1_miss;  /* ... that were not there */
-    double distinct; /* different lines that missed L1 */
-    double memory;   /* that missed L2, and that no neighbour on the die reads */
-    double shared;   /* that missed L2, and that a neighbour reads */
-    double stores;   /* lines written */
-    double stored;   /* different ones */
+    double loads;                      /* lines asked of L1 */
+    double l1_miss;                    /* ... that were not there */
+    double distinct;                   /* different lines that missed L1 */
+    double memory;                     /* that missed L2, and that no neighbour on the die reads */
+    double shared;                     /* that missed L2, and that a neighbour reads */
+    double stores;                     /* lines written */
+    double stored;                     /* different ones */
+    double bytes_loaded, bytes_stored; /* that lanes ask for */
 };
 
 /* Sums over the waves of the workgroup that was sampled; with every_group over all. */
@@ -126,11 +131,19 @@ struct walk_sums {
     double count[WALK_CLASSES];
     double lanes;                        /* active, summed over vector instructions */
     double vector_clocks, matrix_clocks; /* of the pipes that issue them */
+    double index_clocks; /* of vector_clocks: whole numbers, which is mostly addresses and loop control */
     double scalar_clocks, lds_clocks, l1_clocks;
-    double lds_free_clocks; /* that LDS would take without bank conflicts */
-    double accesses;        /* loads, stores and atomics of global memory */
-    double access_lines;    /* lines that they touch */
-    double atomic_same;     /* atomics that hit an address which another lane of the wave hits */
+    double lds_free_clocks;            /* that LDS would take without bank conflicts */
+    double accesses;                   /* loads, stores and atomics of global memory */
+    double access_lines;               /* lines that they touch */
+    double access_lanes, access_bytes; /* lanes that take part; bytes that they ask for */
+    double scratch;                    /* accesses of scratch memory: spilled registers and private arrays */
+    double atomics;                    /* of lanes */
+    double atomic_same;                /* that hit an address which another lane of the wave hits */
+    double atomic_shared;              /* that hit an address which a neighbour hits */
+    double atomic_places;              /* different ones of these addresses */
+    /* That waves stand still: for loads and stores, for LDS and scalar loads, for results of arithmetic. */
+    double wait_memory_clocks, wait_lds_clocks, wait_result_clocks;
 };
 
 /* A place whose direction was not known. */
@@ -152,6 +165,7 @@ struct walk_result {
     bool over_budget;
     bool has_neighbours; /* they were walked too */
     bool *stored;        /* per buffer: somebody stores to it */
+    double *executed;    /* with counts_each: how often a wave issued each instruction, the mean of all; else NULL */
 };
 
 /* ERR_CONFIG: a launch of no work-items, or of more than a workgroup may have. The result lives in the arena. */

@@ -28,6 +28,7 @@
 #ifndef ROOFTILE_ATTENTION_H
 #define ROOFTILE_ATTENTION_H
 
+#include "isolate.h"
 #include "tile_chain.h"
 #include "../gemm/gemm_k_tile.h"
 
@@ -211,6 +212,10 @@ __device__ void attend_tile(state &now, const quad *keys, const quad *values, co
     const int32_t (&seen)[tile_columns<fragment>])
 {
     scores s[TILES_N];
+    if constexpr (ISOLATE == ISOLATE_LOADS) { /* the tiles are used all the same, or nobody would load them */
+        keep(keys[threadIdx.x % key_tile::units][0] + values[threadIdx.x % value_tile::units][0]);
+        return;
+    }
 #pragma unroll
     for (unsigned j = 0; j < TILES_N; ++j)
         s[j] = tile_fill<fragment>(0);
@@ -316,7 +321,9 @@ __device__ static void fetch(quad (&into)[k_tile_t::moves], const element *from,
 #pragma unroll
         for (unsigned i = 1; i < RUNS; ++i) /* begin[own] would put the array into scratch memory */
             at ^= (begin[i] ^ begin[0]) & -static_cast<uint64_t>(own == i);
-        into[move] = *reinterpret_cast<const quad *>(reinterpret_cast<const char *>(from + at) + offset[move]);
+        into[move] = ISOLATE == ISOLATE_MATH
+            ? static_cast<quad>(offset[move])
+            : *reinterpret_cast<const quad *>(reinterpret_cast<const char *>(from + at) + offset[move]);
     }
 }
 

@@ -34,6 +34,7 @@
  * Any m, n, k, any leading dimension: blocks that reach over the edge are loaded element by element with zeros beyond
  * it, and tiles of D are stored element by element there. blockIdx.z is the matrix of a batch.
  */
+#include "isolate.h"
 #include "portable.h"
 
 static constexpr unsigned NV = WIDTH / sizeof(T), BK = SLAB / sizeof(T);
@@ -105,6 +106,8 @@ __device__ static inline void set_element(values_t &values, unsigned index, T va
 template <unsigned count, class values_t, class unaligned_t>
 __device__ static inline values_t fetch(const T *from, uint64_t exist)
 {
+    if constexpr (ISOLATE == ISOLATE_MATH)
+        return values_t(static_cast<T>(exist));
     if constexpr (count > 1)
         if (exist >= count)
             return reinterpret_cast<const unaligned_t *>(from)->values;
@@ -220,6 +223,8 @@ __device__ static inline void copy_k_tile(T *lds, const operand &from, uint64_t 
 /* Adds the products of `depth` k to a register tile. */
 __device__ static inline void multiply(pack_t (&sum)[TM][RUNS], const T *a, const T *b, unsigned depth)
 {
+    if constexpr (ISOLATE == ISOLATE_LOADS) /* the tiles are used all the same, or nobody would load them */
+        depth = depth ? 1 : 0;
 #pragma unroll K_UNROLL
     for (unsigned k = 0; k < depth; ++k) {
         pack_t columns[RUNS];

@@ -146,10 +146,10 @@ template <class type_t> __device__ type_t row_rotate(type_t value)
     return __builtin_bit_cast(type_t, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), 0x121, 0xf, 0xf, true));
 }
 
-/* LLVM before 22 does not know that WMMA and v_permlane16 work on all lanes together: if only some lanes use the
- * result, it moves them behind the branch that those take (llvm-project pull requests 142962, 165602, 178314, 182162).
- * In HIP asm statements are convergent: even an empty one stays where it is, and with it the computation of what it
- * reads. */
+/* LLVM does not know that WMMA and, before 22, v_permlane16 work on all lanes together: if only some lanes use the
+ * result, it moves them behind the branch that those take (llvm-project pull requests 142962, 165602, 178314, 182162;
+ * clang 22 still moves the WMMA of gfx11). In HIP asm statements are convergent: even an empty one stays where it is,
+ * and with it the computation of what it reads. */
 #define SIMT_HERE(vgprs) asm("" : "+v"(vgprs))
 
 #if __has_builtin(__builtin_amdgcn_permlane16)

@@ -23,6 +23,7 @@
  * stores, which bypass the caches and save the read of a line that is overwritten anyway (right beyond the last cache,
  * wrong inside it).
  */
+#include "isolate.h"
 #include "portable.h"
 
 typedef typename vec<T, VEC>::type pack;
@@ -48,18 +49,24 @@ struct element_at {
 
 __device__ static inline pack load(const T *from, pack_at at)
 {
+    if constexpr (ISOLATE == ISOLATE_MATH)
+        return static_cast<pack>(static_cast<T>(at.offset));
     return reinterpret_cast<const pack *>(from + at.base)[at.offset];
 }
 
 __device__ static inline T load(const T *from, element_at at)
 {
+    if constexpr (ISOLATE == ISOLATE_MATH)
+        return static_cast<T>(at.index);
     return from[at.index];
 }
 
 __device__ static inline void store(T *to, pack_at at, pack value)
 {
     pack *const into = &reinterpret_cast<pack *>(to + at.base)[at.offset];
-    if constexpr (NT)
+    if constexpr (ISOLATE)
+        keep(value);
+    else if constexpr (NT)
         store_nt(value, into);
     else
         *into = value;
@@ -67,7 +74,10 @@ __device__ static inline void store(T *to, pack_at at, pack value)
 
 __device__ static inline void store(T *to, element_at at, T value)
 {
-    to[at.index] = value;
+    if constexpr (ISOLATE)
+        keep(value);
+    else
+        to[at.index] = value;
 }
 
 /* Walks elements [begin, end) in whole tiles, then whole rows, then single elements, so any n is right. */

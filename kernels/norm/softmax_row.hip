@@ -15,6 +15,7 @@
  *
  * Defines: VEC elements in a pack; DEPTH packs at a time; BLOCK work-items.
  */
+#include "isolate.h"
 #include "portable.h"
 
 static constexpr unsigned ROW = BLOCK * VEC;
@@ -35,7 +36,24 @@ __device__ static inline float larger(float a, float b)
 
 __device__ static inline float exp_of(float x)
 {
+    if constexpr (ISOLATE == ISOLATE_LOADS)
+        return x;
     return fast_exp2(x * LOG2_E);
+}
+
+__device__ static inline float element(const float *from, unsigned i)
+{
+    if constexpr (ISOLATE == ISOLATE_MATH)
+        return static_cast<float>(i);
+    return from[i];
+}
+
+__device__ static inline void put(float *to, unsigned i, float value)
+{
+    if constexpr (ISOLATE)
+        keep(value);
+    else
+        to[i] = value;
 }
 
 __device__ static inline partial join(partial a, partial b)
@@ -96,7 +114,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
         for (unsigned d = 0; d < DEPTH; ++d) {
 #pragma unroll
             for (int e = 0; e < VEC; ++e)
-                value[d][e] = from[at + d * ROW + lane * VEC + e];
+                value[d][e] = element(from, at + d * ROW + lane * VEC + e);
         }
 #pragma unroll
         for (int e = 0; e < VEC; ++e) {
@@ -117,7 +135,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
     for (int e = 1; e < VEC; ++e)
         own = join(own, {top[e], sum[e]});
     for (unsigned i = whole + lane; i < columns; i += BLOCK)
-        own = join(own, {from[i], 1.0f});
+        own = join(own, {element(from, i), 1.0f});
 
     const partial row = join_group(own);
     const float scale = row.sum > 0.0f ? 1.0f / row.sum : 0.0f; /* nothing but -inf */
@@ -127,10 +145,10 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
 #pragma unroll
             for (int e = 0; e < VEC; ++e) {
                 const unsigned i = at + d * ROW + lane * VEC + e;
-                to[i] = exp_of(from[i] - row.top) * scale;
+                put(to, i, exp_of(element(from, i) - row.top) * scale);
             }
         }
     }
     for (unsigned i = whole + lane; i < columns; i += BLOCK)
-        to[i] = exp_of(from[i] - row.top) * scale;
+        put(to, i, exp_of(element(from, i) - row.top) * scale);
 }

@@ -23,10 +23,8 @@ def corrects(pattern):
 
 
 def find_correction(instruction, arch):
-    for pattern, find in CORRECTIONS:
-        if pattern.fullmatch(instruction.mnemonic):
-            return find(instruction, arch)
-    return None
+    found = (find(instruction, arch) for pattern, find in CORRECTIONS if pattern.fullmatch(instruction.mnemonic))
+    return next((function for function in found if function), None)
 
 
 # ---- operands ----
@@ -149,6 +147,10 @@ def multiplies_matrices(instruction, arch):
 
 
 
+# ---- instructions of the emulator's in place of others ----
+
+HALF = re.compile(r"v_\w*[fbiu]16\w*")
+
 
 class Replacement:
     """An instruction of the emulator's that is executed in place of another. It reads its operands where the PC points to."""
@@ -157,14 +159,50 @@ class Replacement:
         data = b"".join(word.to_bytes(4, "little") for word in words) + bytes(8)
         self.code, self.compiled = ctypes.create_string_buffer(data, len(data) + 64), compile_bytes(data, family)
 
-    def execute(self, wave, lanes):
-        kept, mask, at = wave.s[[EXEC, EXEC + 1, PC, PC + 1]], sum(1 << int(lane) for lane in np.flatnonzero(lanes)), ctypes.addressof(self.code)
-        wave.s[EXEC] = mask & 0xFFFFFFFF
-        if wave.lanes == 64:
-            wave.s[EXEC + 1] = mask >> 32
+    def execute(self, wave, lanes=None):
+        """For all lanes of EXEC, or those told."""
+        places = [PC, PC + 1] if lanes is None else [PC, PC + 1, EXEC, EXEC + 1]
+        kept, at = wave.s[places], ctypes.addressof(self.code)
+        if lanes is not None:
+            mask = sum(1 << int(lane) for lane in np.flatnonzero(lanes))
+            wave.s[EXEC] = mask & 0xFFFFFFFF
+            if wave.lanes == 64:
+                wave.s[EXEC + 1] = mask >> 32
         wave.s[PC], wave.s[PC + 1] = at & 0xFFFFFFFF, at >> 32
         wave.execute(self.compiled)
-        wave.s[[EXEC, EXEC + 1, PC, PC + 1]] = kept
+        wave.s[places] = kept
+
+
+class Renamed(Replacement):
+    """A VOP1, VOP2 or VOPC of 16 bits on CDNA. The emulator takes v128 and up for upper halves, as they are in RDNA 3: lower registers
+    take their places meanwhile."""
+
+    def __init__(self, words):
+        first, *rest = words
+        is_one, is_compare = first >> 25 == 0x3F, first >> 25 == 0x3E
+        numbers = {at: first >> at & 0xFF for at in [0] * (first >> 8 & 1) + [9] * (not is_one) + [17] * (not is_compare)}
+        spare = iter(k for k in range(128) if k not in numbers.values())
+        self.low = {number: next(spare) for number in sorted(set(numbers.values())) if number >= 128}
+        for at, number in numbers.items():
+            first ^= (number ^ self.low.get(number, number)) << at
+        super().__init__([first, *rest], "cdna")
+
+    def execute(self, wave, lanes=None):
+        high, low = list(self.low), list(self.low.values())
+        kept, wave.v[low] = wave.v[low], wave.v[high]
+        super().execute(wave, lanes)
+        wave.v[high], wave.v[low] = wave.v[low], kept
+
+
+def words_of(data):
+    return [int.from_bytes(data[k:k + 4], "little") for k in range(0, len(data), 4)]
+
+
+@corrects(HALF.pattern + "_e32")
+def has_whole_registers(instruction, arch):
+    """All of CDNA's 256 registers can be operands of 16 bits."""
+    plain = Renamed(words_of(instruction.data)) if arch.startswith("gfx9") else None
+    return plain and plain.low and (lambda wave, _: plain.execute(wave))
 
 
 # ---- lanes: every lane reads what was there before any lane wrote ----
@@ -204,7 +242,7 @@ def dpp_lanes(instruction, count):
 
 def without_dpp(data):
     """The same instruction with a plain S0: (bytes, the register DPP names, its modifiers, S1's)."""
-    words = [int.from_bytes(data[k:k + 4], "little") for k in range(0, len(data), 4)]
+    words = words_of(data)
     control = words.pop()
     where = 0 if words[0] >> 31 == 0 else 1  # VOP1, VOP2 and VOPC have S0 in the first word, VOP3 in the second
     words[where] &= ~0x1FF
@@ -223,7 +261,7 @@ def moves_lanes(instruction, arch):
     used = {k for file, first_, count in taken if file == "v" for k in range(first_, first_ + count)} | {register}
     spare = next(k for k in range(127, 0, -1) if k not in used)
     words[where] |= 256 + spare
-    plain = Replacement(words, family)
+    plain = Renamed(words) if family == "cdna" and HALF.match(instruction.mnemonic) else Replacement(words, family)
     is_bounded = bool(instruction.option("bound_ctrl"))
     places = dpp_lanes(instruction, 64 if family == "cdna" else 32)
     fetches_inactive = bool(instruction.option("fi"))

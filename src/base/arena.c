@@ -15,6 +15,7 @@ struct arena_block {
     struct arena_block *next;
     size_t size; /* of data */
     size_t used;
+    void *owned; /* freed with it */
     alignas(ARENA_ALIGN) unsigned char data[];
 };
 
@@ -29,6 +30,7 @@ void arena_release(struct arena *arena)
     struct arena_block *block = arena->blocks;
     while (block) {
         struct arena_block *next = block->next;
+        free(block->owned);
         free(block);
         block = next;
     }
@@ -59,6 +61,14 @@ static struct arena_block *block_new(size_t size)
         arena_out_of_memory(size);
     block->size = size;
     return block;
+}
+
+void arena_own(struct arena *arena, void *memory)
+{
+    struct arena_block *block = block_new(0), **behind = arena->blocks ? &arena->blocks->next : &arena->blocks;
+    block->owned = memory;
+    block->next = *behind;
+    *behind = block;
 }
 
 /* A block with room for `size` bytes. A large request gets a block of its own behind the newest, which stays in use. */
@@ -168,4 +178,19 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t size)
     if (count)
         memcpy(grown, items, count * size);
     return grown;
+}
+
+size_t array_below(const void *items, size_t count, size_t size, size_t offset, uint64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        uint64_t found;
+        memcpy(&found, (const char *)items + middle * size + offset, sizeof(found));
+        if (found < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }

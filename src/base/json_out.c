@@ -1,6 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The document is written as it is built, so that it takes the memory of its text and no more. Inside strings control
+ * characters are escaped, so a raw line feed or tab is layout: two tabs for a level, one behind a colon or a comma.
+ * json_out_finish makes blanks of them, or leaves them out.
+ */
 #include <assert.h>
-#include <cjson/cJSON.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,41 +16,59 @@
 #include "rooftile/json.h"
 
 struct json_out {
-    cJSON *open[JSON_MAX_DEPTH]; /* [0] is the top level */
-    size_t depth;                /* of the innermost open one */
+    struct text text;
+    struct level {
+        bool array, some; /* has it a member? */
+    } levels[JSON_MAX_DEPTH];
+    size_t depth; /* of the innermost open one; [0] is the top level */
 };
 
-static cJSON *must(cJSON *item)
+static void open_level(struct json_out *out, size_t depth, bool array)
 {
-    if (!item)
-        arena_out_of_memory(sizeof(*item));
-    return item;
+    assert(depth < JSON_MAX_DEPTH);
+    out->depth = depth;
+    out->levels[depth] = (struct level){.array = array};
+    text_addn(&out->text, array ? "[" : "{", 1);
 }
 
-static struct json_out *new_out(cJSON *top)
+static void new_line(struct json_out *out, size_t depth)
+{
+    text_addn(&out->text, "\n", 1);
+    text_pad(&out->text, 2 * depth, '\t');
+}
+
+static void close_level(struct json_out *out)
+{
+    const struct level *level = &out->levels[out->depth];
+    if (!level->array && level->some)
+        new_line(out, out->depth);
+    text_addn(&out->text, level->array ? "]" : "}", 1);
+}
+
+static struct json_out *new_out(bool array)
 {
     struct json_out *out = calloc(1, sizeof(*out));
     if (!out)
         arena_out_of_memory(sizeof(*out));
-    out->open[0] = must(top);
+    open_level(out, 0, array);
     return out;
 }
 
 struct json_out *json_out_new(void)
 {
-    return new_out(cJSON_CreateObject());
+    return new_out(false);
 }
 
 struct json_out *json_out_new_array(void)
 {
-    return new_out(cJSON_CreateArray());
+    return new_out(true);
 }
 
 void json_out_free(struct json_out *out)
 {
     if (!out)
         return;
-    cJSON_Delete(out->open[0]);
+    text_release(&out->text);
     free(out);
 }
 
@@ -76,115 +98,135 @@ size_t json_utf8_length(const unsigned char *bytes, size_t left)
     return 0;
 }
 
-/* Text that came from a compiler or a file name may be malformed UTF-8; each bad byte becomes U+FFFD. */
-static char *well_formed(const char *string)
+/* ---- values ---- */
+
+/* What stands for a byte below a blank, and for those that a page or a terminal would take for its own. */
+static void add_escape(struct text *text, unsigned char byte)
 {
-    struct text clean = {0};
-    size_t left = strlen(string);
-    text_add(&clean, "");
-    while (left) {
-        const size_t length = json_utf8_length((const unsigned char *)string, left);
-        if (length)
-            text_addn(&clean, string, length);
-        else
-            text_add(&clean, "\xef\xbf\xbd");
-        string += length ? length : 1;
-        left -= length ? length : 1;
-    }
-    return clean.data;
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *found = byte ? strchr(plain, byte) : NULL;
+    if (found)
+        text_addn(text, (const char[]){'\\', letters[found - plain]}, 2);
+    else
+        text_addf(text, "\\u%04x", (unsigned)byte);
 }
 
-static void add(struct json_out *out, const char *key, cJSON *item)
+/* How many bytes there only a page or a terminal would take for its own, of the last of which an escape is made. */
+static size_t obeyed(const char *p)
 {
-    cJSON *into = out->open[out->depth];
-    assert(cJSON_IsArray(into) == !key);
-    must(item);
-    if (!key) {
-        cJSON_AddItemToArray(into, item);
-        return;
+    if (*p == '<' || *p == 0x7f)
+        return 1;
+    return *p == '\xc2' && (unsigned char)p[1] >= 0x80 && (unsigned char)p[1] < 0xa0 ? 2 : 0;
+}
+
+/* Text that came from a compiler or a file name may be malformed UTF-8; each bad byte becomes U+FFFD. */
+static void add_quoted(struct text *text, const char *string)
+{
+    size_t left = strlen(string), taken;
+    text_addn(text, "\"", 1);
+    for (const char *p = string; left; p += taken, left -= taken) {
+        for (taken = 0; taken < left && (unsigned char)p[taken] - 0x20u < 0x5f && !strchr("<\"\\", p[taken]);)
+            taken++;
+        text_addn(text, p, taken);
+        if (taken)
+            continue;
+        taken = json_utf8_length((const unsigned char *)p, left);
+        if (obeyed(p) || taken == 1)
+            add_escape(text, (unsigned char)p[taken - 1]);
+        else
+            text_addn(text, taken ? p : "\xef\xbf\xbd", taken ? taken : 3);
+        taken += !taken;
     }
-    char *clean = well_formed(key);
-    if (!cJSON_AddItemToObject(into, clean, item))
-        arena_out_of_memory(strlen(clean));
-    free(clean);
+    text_addn(text, "\"", 1);
+}
+
+/* What stands before a value: the comma, the line and its key. */
+static struct text *begin(struct json_out *out, const char *key)
+{
+    struct level *level = &out->levels[out->depth];
+    assert(level->array == !key);
+    if (level->some)
+        text_addn(&out->text, ",\t", key ? 1 : 2);
+    level->some = true;
+    if (!key)
+        return &out->text;
+    new_line(out, out->depth + 1);
+    add_quoted(&out->text, key);
+    text_addn(&out->text, ":\t", 2);
+    return &out->text;
 }
 
 void json_out_string(struct json_out *out, const char *key, const char *value)
 {
-    if (!value) {
+    if (value)
+        add_quoted(begin(out, key), value);
+    else
         json_out_null(out, key);
-        return;
-    }
-    char *clean = well_formed(value);
-    add(out, key, cJSON_CreateString(clean));
-    free(clean);
-}
-
-/* cJSON's own printer takes 15 digits that are equal within DBL_EPSILON for the same number: 0.1 + 0.2 becomes 0.3. */
-static cJSON *number(double value)
-{
-    char digits[40];
-    if (!isfinite(value))
-        return cJSON_CreateNull();
-    if (fabs(value) <= 0x1p53 && value == floor(value)) {
-        snprintf(digits, sizeof(digits), "%.0f", value);
-        return cJSON_CreateRaw(digits);
-    }
-    /* Up to 15 digits always survive a normal double, so fewer need no try: %g drops trailing zeros. */
-    int precision = fabs(value) < DBL_MIN ? 1 : 15;
-    do
-        snprintf(digits, sizeof(digits), "%.*g", precision, value);
-    while (strtod(digits, NULL) != value && ++precision <= 17);
-    return cJSON_CreateRaw(digits);
 }
 
 void json_out_number(struct json_out *out, const char *key, double value)
 {
-    add(out, key, number(value));
+    char digits[40];
+    if (!isfinite(value)) {
+        json_out_null(out, key);
+        return;
+    }
+    /* Up to 15 digits always survive a normal double, so fewer need no try: %g drops trailing zeros. */
+    const bool whole = fabs(value) <= 0x1p53 && value == floor(value);
+    int precision = whole ? 0 : fabs(value) < DBL_MIN ? 1 : 15;
+    do
+        snprintf(digits, sizeof(digits), whole ? "%.*f" : "%.*g", precision, value);
+    while (!whole && strtod(digits, NULL) != value && ++precision <= 17);
+    text_add(begin(out, key), digits);
 }
 
 void json_out_u64(struct json_out *out, const char *key, uint64_t value)
 {
-    char digits[24];
-    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-    add(out, key, cJSON_CreateRaw(digits));
+    text_addf(begin(out, key), "%llu", (unsigned long long)value);
 }
 
+/* Its own layout goes; what is obeyed stands in strings only. */
 void json_out_raw(struct json_out *out, const char *key, const char *json)
 {
-    add(out, key, cJSON_CreateRaw(json));
+    struct text *text = begin(out, key);
+    for (const char *p = json; *p;) {
+        const size_t plain = strcspn(p, "\n\r\t<\x7f\xc2"), escaped = obeyed(p + plain);
+        text_addn(text, p, plain);
+        p += plain;
+        if (escaped)
+            add_escape(text, (unsigned char)p[escaped - 1]);
+        else if (*p == '\xc2')
+            text_addn(text, p, 1);
+        p += escaped ? escaped : *p != '\0';
+    }
 }
 
 void json_out_bool(struct json_out *out, const char *key, bool value)
 {
-    add(out, key, cJSON_CreateBool(value));
+    text_add(begin(out, key), value ? "true" : "false");
 }
 
 void json_out_null(struct json_out *out, const char *key)
 {
-    add(out, key, cJSON_CreateNull());
-}
-
-static void open_item(struct json_out *out, const char *key, cJSON *item)
-{
-    add(out, key, item);
-    assert(out->depth + 1 < JSON_MAX_DEPTH);
-    out->open[++out->depth] = item;
+    text_add(begin(out, key), "null");
 }
 
 void json_out_object(struct json_out *out, const char *key)
 {
-    open_item(out, key, cJSON_CreateObject());
+    begin(out, key);
+    open_level(out, out->depth + 1, false);
 }
 
 void json_out_array(struct json_out *out, const char *key)
 {
-    open_item(out, key, cJSON_CreateArray());
+    begin(out, key);
+    open_level(out, out->depth + 1, true);
 }
 
 void json_out_end(struct json_out *out)
 {
     assert(out->depth);
+    close_level(out);
     out->depth--;
 }
 
@@ -199,55 +241,50 @@ void json_out_numbers(struct json_out *out, const char *key, const double *value
 void json_out_value(struct json_out *out, const char *key, const cJSON *value)
 {
     if (cJSON_IsNumber(value))
-        add(out, key, number(value->valuedouble));
+        json_out_number(out, key, value->valuedouble);
+    else if (cJSON_IsString(value))
+        json_out_string(out, key, value->valuestring);
+    else if (cJSON_IsBool(value))
+        json_out_bool(out, key, cJSON_IsTrue(value));
     else if (cJSON_IsArray(value))
         json_out_array(out, key);
     else if (cJSON_IsObject(value))
         json_out_object(out, key);
     else
-        add(out, key, cJSON_Duplicate(value, false));
+        json_out_null(out, key);
     for (const cJSON *child = value->child; child; child = child->next)
         json_out_value(out, child->string, child);
     if (cJSON_IsArray(value) || cJSON_IsObject(value))
         json_out_end(out);
 }
 
-/* What cJSON's printer leaves to wish. Inside strings it escapes control characters below 0x20, so a raw tab or line
- * feed is always its own layout; '<' and the other control characters, which terminals obey, occur in strings only. */
-static void add_tidied(struct text *text, const char *printed)
+/* ---- the end ---- */
+
+/* In place: nothing becomes longer. */
+static void lay_out(struct text *text, bool pretty)
 {
-    for (const char *p = printed; *p; p++) {
-        const size_t plain = strcspn(p, "<\t{\x7f\xc2");
-        text_addn(text, p, plain);
-        p += plain;
-        if (!*p)
-            return;
-        if (*p == '<' || *p == '\x7f') {
-            text_addf(text, "\\u%04x", (unsigned)*p);
-        } else if (*p == '\xc2' && (unsigned char)p[1] < 0xa0) {
-            text_addf(text, "\\u%04x", (unsigned)(unsigned char)*++p);
-        } else if (*p == '\xc2') {
-            text_addn(text, p, 1);
-        } else if (*p == '\t') {
-            text_add(text, p > printed && p[-1] == ':' ? " " : "  ");
-        } else {
-            text_add(text, "{");
-            const size_t space = p[1] == '\n' ? 1 + strspn(p + 2, "\t") : 0;
-            if (space && p[1 + space] == '}') /* an empty object stays on its line */
-                p += space;
-        }
+    char *to = text->data;
+    for (const char *from = text->data; *from; from++) {
+        const bool layout = *from == '\n' || *from == '\t';
+        if (!layout || pretty)
+            *to++ = *from == '\t' ? ' ' : *from;
     }
+    *to = '\0';
+    text->length = (size_t)(to - text->data);
 }
 
 void json_out_finish(struct json_out *out, struct text *text, bool pretty)
 {
     assert(!out->depth);
-    cJSON *top = out->open[0];
-    char *printed = pretty ? cJSON_Print(top) : cJSON_PrintUnformatted(top);
-    if (!printed)
-        arena_out_of_memory(0);
-    add_tidied(text, printed);
-    cJSON_free(printed);
-    out->open[0] = must(cJSON_IsArray(top) ? cJSON_CreateArray() : cJSON_CreateObject());
-    cJSON_Delete(top);
+    close_level(out);
+    lay_out(&out->text, pretty);
+    if (text->length) {
+        text_addn(text, out->text.data, out->text.length);
+    } else { /* a large one is not copied */
+        const struct text empty = *text;
+        *text = out->text;
+        out->text = empty;
+    }
+    text_clear(&out->text);
+    open_level(out, 0, out->levels[0].array);
 }

@@ -34,6 +34,7 @@ static const struct {
     {"W016", "not resumed"},
     {"W017", "journal of a killed run"},
     {"W018", "journal not written"},
+    {"W019", "code not walked"},
 };
 
 static struct {

@@ -26,7 +26,7 @@ static enum status read_field(char *base, const struct record_field *field, cons
 static enum status fail_type(const struct record_field *field, const cJSON *json, const char *wanted,
                              const struct record_in *in, struct err *err)
 {
-    const bool nullable = !in->by_hand && record_is_nullable(field);
+    const bool nullable = field->rules & RECORD_UNKNOWN || (!in->by_hand && record_is_nullable(field));
     return json_fail(json, err, "must be %s%s, not %s", wanted, nullable ? " or null" : "", json_type_name(json));
 }
 
@@ -276,7 +276,12 @@ static enum status read_value(char *base, const struct record_field *field, cons
 static enum status read_field(char *base, const struct record_field *field, const cJSON *json, const cJSON *parent,
                               struct record_in *in, struct err *err)
 {
-    if (!in->by_hand && cJSON_IsNull(json) && record_is_nullable(field))
+    if (field->rules & RECORD_UNKNOWN && cJSON_IsObject(json) && cJSON_IsNull(json_member(json, "value"))) {
+        const enum status status = unwrap(&json, in, err);
+        if (status)
+            return status;
+    }
+    if (cJSON_IsNull(json) && (field->rules & RECORD_UNKNOWN || (!in->by_hand && record_is_nullable(field))))
         json = NULL;
     if (!json && parent && field->rules & RECORD_REQUIRED)
         return json_fail(parent, err, "the key '%s' is missing", field->key);

@@ -100,6 +100,37 @@ struct table *table_new(struct arena *arena, const struct table_column *columns,
     return table;
 }
 
+struct table_made {
+    struct table_row row;
+    size_t number; /* its index and 1; 0: none yet */
+};
+
+struct table *table_making(struct arena *arena, const struct table_column *columns, size_t count, size_t row_count,
+                           table_maker *make, const void *source)
+{
+    struct table *table = table_new(arena, columns, count);
+    table->row_count = row_count;
+    table->make = make;
+    table->source = source;
+    table->made = arena_alloc(arena, sizeof(*table->made));
+    table->made->row.cells = arena_array(arena, count + 1, sizeof(struct cell));
+    return table;
+}
+
+const struct table_row *table_at(const struct table *table, size_t index)
+{
+    struct table_made *made = table->made;
+    if (!table->make)
+        return &table->rows[index];
+    if (made->number != index + 1) {
+        made->row = (struct table_row){.cells = made->row.cells};
+        memset(made->row.cells, 0, table->column_count * sizeof(*made->row.cells));
+        table->make(&made->row, table, index);
+        made->number = index + 1;
+    }
+    return &made->row;
+}
+
 struct table_row *table_add(struct table *table, const struct cell *cells)
 {
     table->rows = grown(table->arena, table->rows, table->row_count, &table->room, sizeof(*table->rows));

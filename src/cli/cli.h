@@ -50,6 +50,7 @@ struct cli_options {
     bool params;                    /* --params */
     const char *format;             /* --format NAME */
     const char *html;               /* --html FILE */
+    const char *picture;            /* --picture NAME */
     const char *machine;            /* --machine FILE or name */
     const char *const *kernel_dirs; /* --kernels DIR, repeatable; before the built-in ones */
     size_t kernel_dir_count;
@@ -76,11 +77,13 @@ struct cli_options {
     bool force, run, inject_faults, orders, strict;
     bool references;           /* --references */
     bool profile;              /* --profile */
+    bool isolate;              /* --isolate */
     bool names;                /* --names: names only, one per line */
     bool targets;              /* --targets */
     unsigned block;            /* --block N: threads of a workgroup; 0 = the launch's */
     bool isa, ir;              /* --isa, --ir: the disassembly, the LLVM IR */
     const char *truth;         /* --truth FILE */
+    const char *counters;      /* --counters FILE */
     const char *models;        /* --models FILE */
     bool manifest;             /* --manifest: the beginning of one */
     const char *pin;           /* --pin FILE: accepted figures */
@@ -90,7 +93,10 @@ struct cli_options {
     unsigned batch, tp; /* --batch N, --tp N; 0: not given */
     uint64_t tokens;    /* --tokens N; 0: not given */
     bool decode;        /* --decode */
-    bool help;          /* -h, --help: answered before the command runs */
+    const char *out_dir, *expect, *list,
+        *baseline; /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
+    bool again;    /* --again: what to measure again */
+    bool help;     /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
@@ -173,9 +179,9 @@ extern const struct command commands[];               /* ends with name == NULL 
 const struct command *command_find(const char *name); /* NULL: unknown */
 
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
-    cmd_codediff, cmd_predict, cmd_model_error, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa, cmd_compare,
-    cmd_completion, cmd_checkup, cmd_man;
-command_function cmd_import;
+    cmd_codediff, cmd_predict, cmd_explain, cmd_model_error, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa,
+    cmd_compare, cmd_completion, cmd_checkup, cmd_man;
+command_function cmd_import, cmd_fleet;
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */
 int cli_main(int argc, char **argv);

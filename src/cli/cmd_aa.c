@@ -235,7 +235,7 @@ enum status cmd_aa(struct call *call, struct err *err)
     *aa = (struct aa){.arena = call->arena, .result = result};
     session_catch_signals();
     if (trials_check(options, "aa", call->arena, err) ||
-        session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE, err))
+        session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err))
         return err->status;
     const enum status status = trials_measure(result, &run, options->trials ? options->trials : DEFAULT_TRIALS, err);
     const bool interrupted = status == ERR_INTERRUPTED && run.count;

@@ -17,7 +17,11 @@ static const struct table_column columns[] = {
     {.key = "reason"},
     {.key = "buffer_bytes", .title = "buffers", .unit = UNIT_BYTES},
     {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME},
-    {.key = "forecast_ns", .title = "forecast", .unit = UNIT_TIME},
+    {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME},
+    {.key = "predicted_low_ns"},
+    {.key = "predicted_high_ns"},
+    {.key = "predicted_by"},
+    {.key = "limiter", .title = "limited by"},
     {.key = "intensity", .title = "FLOP/B", .unit = UNIT_INTENSITY},
     {.key = "bound", .title = "bound"},
     {.key = "estimate_ns", .title = "takes", .unit = UNIT_TIME},
@@ -28,20 +32,38 @@ static const struct table_column columns[] = {
     {.key = "verification"},
 };
 
-static void add_case(struct table *table, const struct plan_case *c)
+static void make_case(struct table_row *row, const struct table *table, size_t index)
 {
     static const char *const states[] = {[PLAN_READY] = "ready", [PLAN_SKIPPED] = "skipped", [PLAN_INVALID] = "error"};
-    struct table_row *row = table_add(
-        table, (struct cell[]){cell_text(c->label), cell_text(c->id), cell_number((double)c->asked),
-                               cell_text(states[c->state]), cell_text(c->reason),
-                               cell_number((double)c->resolved.buffer_bytes), cell_positive(c->lower_bound.time_ns),
-                               cell_number(c->forecast_ns), cell_number(c->lower_bound.intensity),
-                               cell_known(c->lower_bound.bound), cell_number(c->estimate_ns),
-                               cell_number(c->resolved.work.flops), cell_number(c->resolved.work.transcendentals),
-                               cell_number(c->resolved.work.read_bytes), cell_number(c->resolved.work.write_bytes),
-                               cell_text(verify_method_name(c->verify))});
-    if (c->state != PLAN_READY)
-        row->instead = cell_text(arena_printf(table->arena, "%s: %s", states[c->state], c->reason));
+    const struct plan *plan = table->source;
+    const struct plan_case *c = &plan->cases[index];
+    const struct predicted none = {.method = "", .limiter = ""}, *p = c->prediction ? c->prediction : &none;
+    const struct cell cells[] = {cell_text(c->label),
+                                 cell_text(c->id),
+                                 cell_number((double)c->asked),
+                                 cell_text(states[c->state]),
+                                 cell_text(c->reason),
+                                 cell_number((double)c->resolved.buffer_bytes),
+                                 cell_positive(c->lower_bound.time_ns),
+                                 cell_positive(p->time_ns),
+                                 cell_positive(p->low_ns),
+                                 cell_positive(p->high_ns),
+                                 cell_known(p->method),
+                                 cell_known(p->limiter),
+                                 cell_number(c->lower_bound.intensity),
+                                 cell_known(c->lower_bound.bound),
+                                 cell_number(c->estimate_ns),
+                                 cell_number(c->resolved.work.flops),
+                                 cell_number(c->resolved.work.transcendentals),
+                                 cell_number(c->resolved.work.read_bytes),
+                                 cell_number(c->resolved.work.write_bytes),
+                                 cell_text(verify_method_name(c->verify))};
+    memcpy(row->cells, cells, sizeof(cells));
+    if (c->state == PLAN_READY)
+        return;
+    row->instead = cell_toned(states[c->state], c->state == PLAN_SKIPPED ? TONE_DIM : TONE_BAD);
+    row->note = c->reason;
+    row->family = c->state == PLAN_SKIPPED ? c->resolved.manifest->name : NULL;
 }
 
 static size_t count_ready(const struct plan *plan)
@@ -66,17 +88,39 @@ static void add_total(struct document *document, const struct session *session, 
                   units_time(total, plan->estimate_ns), session->info.name, more);
 }
 
+/* How many were walked, and why others were not, each reason once. */
+static void add_methods(struct document *document, const struct plan *plan)
+{
+    struct prediction reasons = {0};
+    size_t by_work = 0, unknown = 0;
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct predicted *p = plan->cases[k].prediction;
+        by_work += p && p->time_ns > 0 && strcmp(p->method, "walk") != 0;
+        unknown += p && !(p->time_ns > 0);
+        for (size_t n = 0; p && n < p->note_count; n++)
+            prediction_note(&reasons, "%s", p->notes[n]);
+    }
+    if (by_work)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s predicted by the work that the manifest states",
+                      by_work, text_s(by_work));
+    if (unknown)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s not predicted", unknown, text_s(unknown));
+    for (uint32_t k = 0; k < reasons.note_count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, reasons.notes[k]));
+}
+
 static void add_legend(struct document *document, const struct session *session)
 {
     if (session->machine.level_count)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "lower bound: least time by the ceilings of %s; forecast: the lower bound plus a launch "
-                      "(predicted, not measured)",
+                      "lower bound: least time by the ceilings of %s; predicted: what to expect of one pass ('rooftile "
+                      "predict' has intervals and terms)",
                       session->machine.title[0] ? session->machine.title : session->machine.name);
     else
         document_text(
             document, SHOW_PEOPLE, TONE_PLAIN,
             "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
+    add_methods(document, session->plan);
 }
 
 static struct table *head_of(const struct session *session, const struct uncompiled *uncompiled)
@@ -93,10 +137,7 @@ static struct table *head_of(const struct session *session, const struct uncompi
 
 static struct table *cases_of(const struct session *session)
 {
-    struct table *cases = TABLE(session->arena, columns);
-    for (size_t k = 0; k < session->plan->count; k++)
-        add_case(cases, &session->plan->cases[k]);
-    return cases;
+    return table_making(session->arena, columns, COUNT_OF(columns), session->plan->count, make_case, session->plan);
 }
 
 static void add_plan(struct document *document, const struct session *session, const struct uncompiled *uncompiled)
@@ -117,7 +158,7 @@ static enum status add_plans(struct document *document, struct per_device *sides
     struct uncompiled *uncompiled = arena_array(arena, count, sizeof(*uncompiled));
     for (size_t k = 0; k < count && !status; k++) {
         struct session *session = &sides[k].session;
-        status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err);
+        status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_PREDICT, err);
         if (!status)
             status = session_uncompiled(&uncompiled[k], session, err);
         if (status)
@@ -133,9 +174,7 @@ static enum status add_plans(struct document *document, struct per_device *sides
     document_table(document, NULL, NULL, devices_table(sides, count, arena))->show = SHOW_PEOPLE;
     for (size_t k = 0; k < count; k++)
         add_total(document, &sides[k].session, &uncompiled[k]);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                  "time: forecast by each one's ceilings, the lower bound plus a launch (predicted, not measured); "
-                  "speed: times that of the first");
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "time: predicted, not measured; speed: times that of the first");
     return STATUS_OK;
 }
 
@@ -149,7 +188,8 @@ enum status cmd_plan(struct call *call, struct err *err)
     struct session *first = status ? NULL : &sides[0].session;
     if (!status && count > 1)
         status = add_plans(&document, sides, count, err);
-    else if (!status && !session_go(first, SESSION_PREPARE, err) && !session_uncompiled(&uncompiled, first, err))
+    else if (!status && !session_go(first, SESSION_PREPARE | SESSION_PREDICT, err) &&
+             !session_uncompiled(&uncompiled, first, err))
         add_plan(&document, first, &uncompiled);
     else
         return err->status;

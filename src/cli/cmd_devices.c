@@ -108,6 +108,18 @@ static const char *facts(const struct listed_device *device, struct arena *arena
     }
     if (info->memory_bytes)
         text_addf(&out, ", memory %s", units_bytes(unit, (double)info->memory_bytes));
+    if (info->pcie.width && info->pcie.width < info->pcie.max_width)
+        text_addf(&out, ", PCIe with %u lanes of %u", info->pcie.width, info->pcie.max_width);
+    else if (info->pcie.width)
+        text_addf(&out, ", PCIe x%u", info->pcie.width);
+    for (uint32_t k = 0; k < info->link_count; k++) {
+        uint32_t same = 1;
+        while (k + 1 < info->link_count && !strcmp(info->links[k].type, info->links[k + 1].type)) {
+            same++;
+            k++;
+        }
+        text_addf(&out, ", %u %s link%s", same, info->links[k].type, same > 1 ? "s" : "");
+    }
     if (device->bandwidth > 0)
         text_addf(&out, " at %s", units_rate(unit, device->bandwidth, "B/s"));
     if (info->note[0] && !info->predicted)

@@ -101,7 +101,7 @@ static enum status confirm(struct call *call, struct history *history, const str
         again.device = NULL;
     again.seed += (uint64_t)getpid(); /* another order than the run's */
     log_info("measuring %zu case%s again", again.filter_count, text_s(again.filter_count));
-    if (session_go(&session, SESSION_PREPARE | SESSION_CODE, err) ||
+    if (session_go(&session, SESSION_PREPARE | SESSION_CODE | SESSION_PREDICT, err) ||
         trials_measure(result, &run, again.trials ? again.trials : CONFIRM_TRIALS, err))
         return execute_journals_kept(&session, err);
     const char *why = result_unmeasured(result);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "import_code.h"
 #include "rooftile/file.h"
 #include "rooftile/report.h"
 #include "session.h"
@@ -78,7 +79,9 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
     options.machine = NULL;
     measure_defaults(&measure);
     *session = (struct session){.options = &options, .arena = call->arena};
-    enum status status = suite_parse(&parsed, "imported suite", suite->data, suite->length, &measure, call->arena, err);
+    /* Its folder of manifests lies beside it. */
+    const char *path = options.out && strcmp(options.out, "-") != 0 ? options.out : "imported suite";
+    enum status status = suite_parse(&parsed, path, suite->data, suite->length, &measure, call->arena, err);
     if (status)
         return status;
     session->suites = arena_copy(call->arena, &parsed, sizeof(parsed));
@@ -113,9 +116,24 @@ static enum status import_two(struct call *call, struct err *err)
     return cli_show_document(call->options, &document, false, err);
 }
 
+/* Folders have the code of kernels; everything else is read. */
+static void split_arguments(struct call *call, const char **files, size_t *file_count, const char **folders,
+                            size_t *folder_count)
+{
+    for (size_t k = 0; k < call->options->arg_count; k++)
+        if (file_is_dir(call->options->args[k]))
+            folders[(*folder_count)++] = call->options->args[k];
+        else
+            files[(*file_count)++] = call->options->args[k];
+}
+
 enum status cmd_import(struct call *call, struct err *err)
 {
     const struct import_options wanted = options_of_import(call->options);
+    const size_t args = call->options->arg_count;
+    const char **files = arena_array(call->arena, args + 1, sizeof(*files)), *manifests = NULL;
+    const char **folders = arena_array(call->arena, args + 1, sizeof(*folders));
+    size_t file_count = 0, folder_count = 0;
     struct cli_options shown = *call->options; /* -o is the suite's */
     struct document document = {.arena = call->arena};
     struct import import;
@@ -125,20 +143,33 @@ enum status cmd_import(struct call *call, struct err *err)
                                         : import_two(call, err);
     if (!call->options->arg_count)
         return err_set(err, ERR_USAGE, "'rooftile import' expects a file, or --diff A B");
+    split_arguments(call, files, &file_count, folders, &folder_count);
+    if (!file_count)
+        return err_set(err, ERR_USAGE, "%s is a folder: beside a trace it is searched for the code of its kernels",
+                       folders[0]);
+    if (folder_count && (!call->options->out || !strcmp(call->options->out, "-")))
+        return err_set(err, ERR_USAGE, "%s is a folder: the manifests of what is found in it go beside -o SUITE.json",
+                       folders[0]);
     enum status status = cli_check_output(call->options->out, call->arena, err);
     if (!status)
-        status = import_read(&import, call->options->args, call->options->arg_count, &wanted, call->arena, err);
+        status = import_read(&import, files, file_count, &wanted, call->arena, err);
+    if (!status && folder_count)
+        status = import_code(&import, folders, folder_count, call->options->out, &manifests, call->arena, err);
     if (status)
         return status;
-    const char *name = path_base(call->options->args[0]);
-    const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")));
+    const char *name = path_base(files[0]);
+    const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")),
+                                  manifests ? path_base(manifests) : NULL);
     if (any)
         status = add_bounds(&import, &suite, call, err);
     if (!status && call->options->out)
         status = any ? cli_write(call->options->out, &suite, err)
                      : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");
     text_release(&suite);
-    shown.out = NULL;
+    if (call->options->out) { /* its name is the suite's, and asks for nothing of the table */
+        shown.out = NULL;
+        shown.format = NULL;
+    }
     if (!status && !(call->options->out && strcmp(call->options->out, "-") == 0)) {
         import_document(&document, &import, call->options->verbose > 0);
         status = cli_show_document(&shown, &document, false, err);

@@ -2,11 +2,12 @@
  *
  * How far predictions are from times that were measured.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "measure.h"
 #include "rooftile/render.h"
 #include "rooftile/truth.h"
-#include "session.h"
 
 struct machine_list {
     struct {
@@ -70,16 +71,88 @@ static enum status guess_all(struct truth *truth, struct truth_guess *raw, struc
     return status;
 }
 
+/* ---- results ---- */
+
+struct judged {
+    struct truth truth;
+    struct truth_guess *guesses;
+};
+
+/* The prediction as it stands beside the measurement: made before it, by whatever version measured. */
+static void add_case(struct judged *judged, const struct result *result, const struct result_case *c,
+                     struct arena *arena)
+{
+    const struct predicted *prediction = &c->prediction;
+    struct truth_guess guess = {.time_ns = prediction->time_ns,
+                                .low_ns = prediction->low_ns,
+                                .high_ns = prediction->high_ns,
+                                .known = prediction->time_ns > 0};
+    snprintf(guess.bound, sizeof(guess.bound), "%s", prediction->bound ? prediction->bound : "");
+    judged->guesses = arena_grow(arena, judged->guesses, judged->truth.count, sizeof(*judged->guesses));
+    judged->guesses[judged->truth.count] = guess;
+    ARENA_PUSH(arena, judged->truth.rows, judged->truth.count,
+               (struct truth_row){.machine = result->machine.name[0] ? result->machine.name : result->device.name,
+                                  .family = c->kernel,
+                                  .label = c->label ? c->label : c->id,
+                                  .source = "",
+                                  .what = {.type = "", .scales = "", .family = "", .op = ""},
+                                  .time_ns = c->stats.median,
+                                  .line = judged->truth.count + 1});
+}
+
+static enum status add_result(struct judged *judged, const char *path, struct arena *arena, struct err *err)
+{
+    const struct result *result = NULL;
+    enum status status = argument_result(&result, path, true, arena, err);
+    if (status)
+        return status;
+    if (result->predicted)
+        return err_set(err, ERR_CONFIG, "%s is a prediction itself: nothing in it was measured", path);
+    for (size_t k = 0; k < result->case_count; k++)
+        if (result_case_counts(&result->cases[k]) && !result_case_is_twin(&result->cases[k]))
+            add_case(judged, result, &result->cases[k], arena);
+    return STATUS_OK;
+}
+
+static enum status show(const struct call *call, struct truth *truth, const struct truth_guess *raw,
+                        const struct truth_guess *calibrated, struct text *out, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    struct error_table table;
+    struct document document = {.arena = call->arena};
+    if (options->format && !strcmp(options->format, "csv")) {
+        model_error_rows(out, truth, raw, calibrated, call->arena);
+        return STATUS_OK;
+    }
+    error_table_make(&table, truth, raw, calibrated, call->arena);
+    model_error_document(&document, truth, &table);
+    return cli_show_document(options, &document, false, err);
+}
+
+static enum status judge_results(struct call *call, struct err *err)
+{
+    struct judged judged = {.truth = {.path = call->options->args[0]}};
+    enum status status = call->options->truth
+                             ? err_set(err, ERR_USAGE, "give results, or --truth with a file of times, not both")
+                             : STATUS_OK;
+    for (size_t k = 0; k < call->options->arg_count && !status; k++)
+        status = add_result(&judged, call->options->args[k], call->arena, err);
+    if (!status && !judged.truth.count)
+        return err_set(err, ERR_CONFIG, "%s has no case that was measured", call->options->args[0]);
+    return status ? status : show(call, &judged.truth, judged.guesses, judged.guesses, &call->out, err);
+}
+
 enum status cmd_model_error(struct call *call, struct err *err)
 {
+    if (call->options->arg_count)
+        return judge_results(call, err);
     const struct cli_options *options = call->options;
     struct arena *arena = call->arena;
     struct models models;
     struct truth truth;
-    struct error_table table;
     const char *path = options->models ? options->models : session_config(arena, "models", "described.json");
     enum status status =
-        options->truth ? STATUS_OK : err_set(err, ERR_USAGE, "--truth names the file of measured times");
+        options->truth ? STATUS_OK : err_set(err, ERR_USAGE, "give results, or --truth with a file of measured times");
     if (!status)
         status = models_read(&models, path, arena, err);
     if (!status)
@@ -89,14 +162,9 @@ enum status cmd_model_error(struct call *call, struct err *err)
     struct truth_guess *raw = arena_array(arena, truth.count + 1, sizeof(*raw));
     struct truth_guess *calibrated = arena_array(arena, truth.count + 1, sizeof(*calibrated));
     status = guess_all(&truth, raw, calibrated, &models, arena, err);
+    if (!status && options->kernel_dir_count)
+        status = truth_programs(raw, calibrated, &truth, options, arena, err);
     if (status)
         return status;
-    if (options->format && !strcmp(options->format, "csv")) {
-        model_error_rows(&call->out, &truth, raw, calibrated, arena);
-        return STATUS_OK;
-    }
-    struct document document = {.arena = arena};
-    error_table_make(&table, &truth, raw, calibrated, arena);
-    model_error_document(&document, &truth, &table);
-    return cli_show_document(options, &document, false, err);
+    return show(call, &truth, raw, calibrated, &call->out, err);
 }

@@ -11,8 +11,8 @@
 #include "rooftile/table.h"
 
 /* Each machine is a sim device. */
-static enum status sides_of(struct per_device **sides, size_t *count, const struct cli_options *options,
-                            struct arena *arena, struct err *err)
+enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
+                          struct arena *arena, struct err *err)
 {
     struct cli_options *wanted = arena_copy(arena, options, sizeof(*options));
     struct text devices = {0};
@@ -29,7 +29,7 @@ static enum status sides_of(struct per_device **sides, size_t *count, const stru
 }
 
 /* Only what the device runs; nothing where there is no compiler for the target, which is then said of each case. */
-static enum status build_codes(struct build_result **builds, struct session *session, struct err *err)
+enum status predict_build(struct build_result **builds, struct session *session, struct err *err)
 {
     struct session builder = *session;
     const size_t *numbers = NULL;
@@ -77,7 +77,7 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
     if (!status)
         status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
     if (!status)
-        status = build_codes(&builds, session, err);
+        status = predict_build(&builds, session, err);
     if (status)
         return status;
     struct predictor *predictor = predictor_new(side->options.seed);
@@ -94,7 +94,7 @@ enum status cmd_predict(struct call *call, struct err *err)
     struct per_device *sides = NULL;
     struct document document = {.arena = call->arena};
     size_t count = 0;
-    enum status status = sides_of(&sides, &count, call->options, call->arena, err);
+    enum status status = predict_sides(&sides, &count, call->options, call->arena, err);
     if (!status)
         status = devices_suites(sides, count, err);
     struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));

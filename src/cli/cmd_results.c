@@ -15,16 +15,65 @@ static void write_result(struct text *out, const char *format, const void *what,
     report_write(out, report_format_find(format), what, look);
 }
 
+/* One of several formats. */
+static bool is_format(const struct cli_options *options, const char *format)
+{
+    return options->format && !strcmp(options->format, format);
+}
+
+static enum status write_picture(const struct cli_options *options, const struct result *result, struct err *err)
+{
+    struct text text = {0};
+    enum status status = report_picture(&text, result, options->picture ? options->picture : "roofline", err);
+    if (!status)
+        status = cli_write(options->out, &text, err);
+    text_release(&text);
+    return status;
+}
+
+/* Two of one device are compared. */
+static enum status write_page(const struct call *call, const struct result *const *results, size_t count,
+                              struct err *err)
+{
+    const struct compare_options compare = {.shift = shift_defaults()};
+    struct report_page page = {.results = results, .count = count};
+    struct comparison comparison;
+    struct text text = {0};
+    enum status status = STATUS_OK;
+    if (count == 2 && !strcmp(results[0]->device.name, results[1]->device.name)) {
+        status = compare_results(&comparison, results[0], results[1], &compare, call->arena, err);
+        page.comparison = &comparison;
+    }
+    if (status)
+        return status;
+    report_page(&text, &page, &(struct report_options){0});
+    status = cli_write(call->options->out, &text, err);
+    text_release(&text);
+    return status;
+}
+
 enum status cmd_report(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
     const struct report_selection wanted = {options->filters, options->filter_count, options->sort, options->top};
-    const struct result *result = NULL;
-    struct result *chosen = arena_alloc(call->arena, sizeof(*chosen));
-    enum status status = argument_result(&result, options->args[0], false, call->arena, err);
-    if (!status)
-        status = report_select(chosen, result, &wanted, call->arena, err);
-    return status ? status : cli_show(options, options->out, write_result, chosen, err);
+    const struct result **results = arena_array(call->arena, options->arg_count, sizeof(const struct result *));
+    struct result *chosen = arena_array(call->arena, options->arg_count, sizeof(*chosen));
+    enum status status = STATUS_OK;
+    if (options->arg_count > 1 && !is_format(options, "html"))
+        return err_set(err, ERR_USAGE, "several results make a page: --format html; 'rooftile compare' compares two");
+    for (size_t k = 0; k < options->arg_count && !status; k++) {
+        status = argument_result(&results[k], options->args[k], false, call->arena, err);
+        if (!status)
+            status = report_select(&chosen[k], results[k], &wanted, call->arena, err);
+        results[k] = &chosen[k];
+    }
+    if (status)
+        return status;
+    if (is_format(options, "html"))
+        return write_page(call, results, options->arg_count, err);
+    if (is_format(options, "svg"))
+        return write_picture(options, chosen, err);
+    return cli_show(options, options->out, write_result, chosen, err);
 }
 
 enum status cmd_merge(struct call *call, struct err *err)

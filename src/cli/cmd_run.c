@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "measure.h"
 #include "rooftile/ceilings.h"
+#include "rooftile/clock.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
 #include "rooftile/render.h"
@@ -73,13 +77,25 @@ static void save_parts(const struct trials *run, const char *path)
     }
 }
 
+/* Of a process that some launcher started with others. */
+static enum status find_job(struct session *session, struct err *err)
+{
+    struct result_job job;
+    const enum status status = result_job_find(&job, session->arena, err);
+    job.devices = session->job.devices;
+    if (!status && (*job.engine || session->options->out_dir))
+        session->job = job;
+    return status;
+}
+
 static enum status measure(struct result *result, struct session *session, struct err *err)
 {
     const struct cli_options *options = session->options;
     const struct result *old = NULL;
     struct result *kept = arena_alloc(session->arena, sizeof(*kept));
     struct trials run = {.session = session, .title = "run", .out = options->out};
-    if ((options->trials > 1 ? trials_check(options, "--trials", session->arena, err)
+    if (find_job(session, err) ||
+        (options->trials > 1 ? trials_check(options, "--trials", session->arena, err)
                              : cli_check_output(options->out, session->arena, err)) ||
         session_go(session, SESSION_PREPARE | SESSION_VALID, err) || read_resumed(&old, session, err))
         return err->status;
@@ -87,7 +103,7 @@ static enum status measure(struct result *result, struct session *session, struc
         log_warn("W001",
                  "no ceiling is known for %s, so nothing can be set against one; 'rooftile roofline' measures them",
                  session->info.name);
-    enum status status = session_go(session, SESSION_CODE, err);
+    enum status status = session_go(session, SESSION_CODE | SESSION_PREDICT, err);
     if (!status && old) {
         execute_resume(kept, old, session);
         run.resumed = kept;
@@ -128,6 +144,8 @@ static enum status check_sides(const struct cli_options *options, struct err *er
     const char *format = options->format;
     if (options->resume || options->ab[0] || options->profile)
         return err_set(err, ERR_USAGE, "--resume, --ab and --profile are for one device: give one to --device");
+    if (options->out && options->out_dir)
+        return err_set(err, ERR_USAGE, "give -o or --out-dir, not both");
     if (options->out && !strcmp(options->out, "-"))
         return err_set(err, ERR_USAGE,
                        "several devices have a result each, and standard output takes one: give "
@@ -155,8 +173,6 @@ static int run_side(struct per_device *side, struct arena *arena)
 {
     struct err err = {0};
     struct result *result = arena_alloc(arena, sizeof(*result));
-    if (side->options.out)
-        side->options.out = device_file(side->options.out, side, arena);
     log_clear_warnings();
     enum status status = measure(result, &side->session, &err);
     int code = status ? err_exit_code(status) : result_exit_code(result, side->options.strict);
@@ -173,23 +189,100 @@ static int run_side(struct per_device *side, struct arena *arena)
     return code;
 }
 
+/* DIR/NODE.json, and behind the node the process's number on it where there may be several: each has its devices. */
+static enum status out_dir_file(const char **path, const struct cli_options *options, struct arena *arena,
+                                struct err *err)
+{
+    struct result_job job;
+    if (result_job_find(&job, arena, err))
+        return err->status;
+    const char *name = arena_printf(arena, job.local_rank ? "%s.%u.json" : "%s.json", job.node, job.local_rank);
+    *path = path_join(arena, options->out_dir, name);
+    return STATUS_OK;
+}
+
+static enum status name_files(struct per_device *sides, size_t count, struct arena *arena, struct err *err)
+{
+    for (size_t k = 0; k < count; k++) {
+        struct per_device *side = &sides[k];
+        if (side->options.out_dir && out_dir_file(&side->options.out, &side->options, arena, err))
+            return err->status;
+        if (side->options.out && side->name)
+            side->options.out = device_file(side->options.out, side, arena);
+        side->session.job.devices = (uint32_t)count;
+    }
+    return STATUS_OK;
+}
+
+/* Beyond its share of the budget: to write what there is. */
+#define GRACE_NS 10000000000u
+
+/* Waits for the process of one device, and ends it where it hangs. */
+static int wait_for(pid_t pid, const struct per_device *side)
+{
+    const double limit_ns = side->options.budget.ns + (double)GRACE_NS;
+    const uint64_t start_ns = clock_now_ns();
+    int state = 0;
+    bool killed = false;
+    while (waitpid(pid, &state, WNOHANG) == 0) {
+        if (session_stop == STOP_SIGNAL && !killed)
+            kill(pid, SIGTERM);
+        if (side->options.budget.text && !killed && (double)(clock_now_ns() - start_ns) > limit_ns) {
+            log_error("%s did not end within its share of the budget, and was killed", side->name);
+            killed = !kill(-pid, SIGKILL);
+        }
+        clock_sleep_ns(20000000);
+    }
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
+}
+
+/* In a process of its own with its share of the time, so that a device that hangs costs itself alone. The result is
+ * read back from its file. */
+static int run_apart(struct per_device *side, size_t left, double budget_end_ns, struct arena *arena)
+{
+    struct err err = {0};
+    if (!side->options.out_dir)
+        return run_side(side, arena);
+    if (side->options.budget.text)
+        side->options.budget.ns = fmax(1e9, (budget_end_ns - (double)clock_now_ns()) / (double)left);
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid < 0)
+        return run_side(side, arena);
+    if (!pid) {
+        setpgid(0, 0);
+        const int code = session_start_budget(&side->options.budget, &err) ? 3 : run_side(side, arena);
+        fflush(NULL);
+        _exit(code);
+    }
+    setpgid(pid, pid);
+    const int code = wait_for(pid, side);
+    if (file_exists(side->options.out) && argument_result(&side->result, side->options.out, true, arena, &err))
+        log_error("%s: %s", side->name, err.text);
+    return code;
+}
+
 static enum status run_sides(struct call *call, struct per_device *sides, size_t count, struct err *err)
 {
     const struct report_options look = cli_look(call->options, NULL);
     struct document document = {.arena = call->arena};
     struct text text = {0};
-    if (check_sides(call->options, err) || devices_suites(sides, count, err))
+    const double budget_end_ns = (double)clock_now_ns() + call->options->budget.ns;
+    if (check_sides(call->options, err) || name_files(sides, count, call->arena, err) ||
+        devices_suites(sides, count, err))
         return err->status;
     for (size_t k = 0; k < count && session_stop != STOP_SIGNAL; k++) {
-        log_info("%s (%zu of %zu)", sides[k].name, k + 1, count);
-        call->code = worse(call->code, run_side(&sides[k], call->arena));
+        log_info("%s (%zu of %zu)", sides[k].name ? sides[k].name : "the default device", k + 1, count);
+        call->code = worse(call->code, run_apart(&sides[k], count - k, budget_end_ns, call->arena));
     }
-    document_table(&document, NULL, NULL, devices_table(sides, count, call->arena));
+    if (!call->options->out_dir) /* whose plans are in other processes */
+        document_table(&document, NULL, NULL, devices_table(sides, count, call->arena));
     for (size_t k = 0; k < count; k++)
         if (sides[k].result)
-            document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s, %s%s%s", sides[k].name,
-                          sides[k].result->device.name, sides[k].result->predicted ? "predicted" : "measured",
-                          sides[k].options.out ? ", in " : "", sides[k].options.out ? sides[k].options.out : "");
+            document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s, %s%s%s",
+                          sides[k].name ? sides[k].name : "default", sides[k].result->device.name,
+                          sides[k].result->predicted ? "predicted" : "measured", sides[k].options.out ? ", in " : "",
+                          sides[k].options.out ? sides[k].options.out : "");
     render_find(call->options->format ? call->options->format : "table")(&text, &document, &look);
     cli_print(&text);
     return STATUS_OK;
@@ -217,8 +310,9 @@ enum status cmd_run(struct call *call, struct err *err)
     session_catch_signals();
     if (devices_of(&sides, &count, options, call->arena, err))
         return err->status;
-    if (count > 1)
+    if (count > 1 || options->out_dir)
         return run_sides(call, sides, count, err);
+    session.options = call->options = options = &sides[0].options;
     if (options->ab[0])
         return ab_run(call, err);
     enum status status = measure(result, &session, err);
@@ -234,6 +328,8 @@ enum status cmd_run(struct call *call, struct err *err)
     if (interrupted)
         say_interrupted(result, &session);
     call->code = interrupted ? 130 : result_exit_code(result, options->strict);
+    if (options->format && !strcmp(options->format, "nagios"))
+        call->code = nagios_code(call->code);
     return STATUS_OK;
 }
 
@@ -253,7 +349,7 @@ static enum status prepare(struct session *session, struct err *err)
         return err_set(err, ERR_USAGE, "sim executes nothing, so it has no ceilings to measure; its machine file is %s",
                        session->machine.path);
     /* Ceilings are measured without a machine: nothing can beat a ceiling that is not there yet. */
-    const enum status status = session_go(session, SESSION_PLAN | SESSION_VALID | SESSION_CODE, err);
+    const enum status status = session_go(session, SESSION_PLAN | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err);
     if (!status)
         log_info("%zu case%s, about %s", session->plan->count, text_s(session->plan->count),
                  units_time(time, session->plan->estimate_ns));

@@ -162,10 +162,12 @@ const char *const *codes_refused(const struct codes *codes)
 
 /* What the disassembly says of the kernel of a code that was asked for last: cases share kernels, and each is
  * disassembled once. */
-struct hot_loop {
+struct loops {
     const struct codeobj_kernel *kernel; /* NULL: not asked yet */
-    const char *instruction;             /* NULL: no loop, or no disassembler */
+    const char *instruction;             /* of the hot one; NULL: no loop, or no disassembler */
     double share;
+    double scratch_bytes; /* of the one with the most of them; NaN: no disassembler */
+    uint32_t scratch_loop;
 };
 
 static void add_occupancy(struct result_code *facts, struct arena *arena, const struct codeobj *object,
@@ -181,24 +183,30 @@ static void add_occupancy(struct result_code *facts, struct arena *arena, const 
     facts->occupancy_limit = text_take(&limit, arena);
 }
 
-static void find_hot_loop(struct hot_loop *loop, const struct codeobj *object, const struct codeobj_kernel *kernel,
-                          struct arena *arena)
+static void find_loops(struct loops *loops, const struct codeobj *object, const struct codeobj_kernel *kernel,
+                       struct arena *arena)
 {
     struct arena scratch = {0};
     struct isa isa = {0};
     struct isa_hot hot;
     struct err err = {0};
-    *loop = (struct hot_loop){.kernel = kernel, .share = NAN};
-    if (!isa_read(&isa, object, kernel, 1, &scratch, &err) && isa_hot_find(&hot, isa.kernels, &scratch)) {
-        loop->instruction = arena_strdup(arena, hot.instruction);
-        loop->share = hot.share;
+    *loops = (struct loops){.kernel = kernel, .share = NAN, .scratch_bytes = NAN};
+    if (!isa_read(&isa, object, kernel, 1, &scratch, &err)) {
+        const struct isa_scratch moved = isa_scratch_find(isa.kernels);
+        loops->scratch_bytes = (double)moved.bytes;
+        loops->scratch_loop = moved.loop == ISA_NO_LOOP ? 0 : (uint32_t)moved.loop + 1;
+        if (isa_hot_find(&hot, isa.kernels, &scratch)) {
+            loops->instruction = arena_strdup(arena, hot.instruction);
+            loops->share = hot.share;
+        }
     }
     arena_release(&scratch);
 }
 
-static struct result_code facts_of(const struct codes *codes, struct hot_loop *loops, const struct plan_case *plan_case)
+static struct result_code facts_of(const struct codes *codes, struct loops *of_codes, const struct plan_case *plan_case)
 {
-    struct result_code facts = {.waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN};
+    struct result_code facts = {
+        .waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN, .loop_scratch_bytes = NAN};
     const struct resolved_launch *launch =
         plan_case->state == PLAN_READY ? launch_first_timed(&plan_case->resolved) : NULL;
     const struct codeobj_file *file = launch ? codes->files[launch->code] : NULL;
@@ -220,11 +228,13 @@ static struct result_code facts_of(const struct codes *codes, struct hot_loop *l
     facts.kernarg_bytes = kernel->kernarg_bytes;
     facts.wave = kernel->wave;
     add_occupancy(&facts, codes->session->arena, object, kernel, launch);
-    struct hot_loop *loop = &loops[launch->code];
-    if (loop->kernel != kernel)
-        find_hot_loop(loop, object, kernel, codes->session->arena);
-    facts.loop_instruction = loop->instruction;
-    facts.loop_share = loop->share;
+    struct loops *loops = &of_codes[launch->code];
+    if (loops->kernel != kernel)
+        find_loops(loops, object, kernel, codes->session->arena);
+    facts.loop_instruction = loops->instruction;
+    facts.loop_share = loops->share;
+    facts.loop_scratch_bytes = loops->scratch_bytes;
+    facts.scratch_loop = loops->scratch_loop;
     return facts;
 }
 
@@ -232,7 +242,7 @@ const struct result_code *codes_facts(const struct codes *codes)
 {
     const struct plan *plan = codes->session->plan;
     struct result_code *facts = arena_array(codes->session->arena, plan->count + 1, sizeof(*facts));
-    struct hot_loop *loops = arena_array(codes->session->arena, plan->code_count + 1, sizeof(*loops));
+    struct loops *loops = arena_array(codes->session->arena, plan->code_count + 1, sizeof(*loops));
     for (size_t k = 0; k < plan->count; k++)
         facts[k] = facts_of(codes, loops, &plan->cases[k]);
     return facts;

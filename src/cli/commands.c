@@ -20,6 +20,7 @@ const struct command commands[] = {
                  "  rooftile run pointer_chase --set footprint=16Ki..1Gi*2\n"
                  "  rooftile run gemm_buffered --device sim:mi300x   predict, execute nothing\n"
                  "  rooftile run quick --device hip:0,hip:1 -o r.json   each into its own file\n"
+                 "  srun rooftile run quick --device all --out-dir out   every GPU of every node\n"
                  "  rooftile run quick -o r.json --resume r.json   go on after Ctrl-C or a kill\n"
                  "  rocprofv3 --kernel-trace --marker-trace -- rooftile run stream_copy --profile\n"
                  "  rocgdb --args rooftile run my_kernel --kernels . --profile\n",
@@ -39,8 +40,8 @@ const struct command commands[] = {
          "Exit codes: 0 ok; 1 findings: a wrong result, a crash, a speed beyond a physical peak; 2 usage or "
          "configuration; 3 nothing could be measured; 4 with --strict: inconclusive, or time ran out before all cases; "
          "130 interrupted, with a valid partial result.",
-     .options = "device set filter out json format quick seed sample-seed machine " COMPILING
-                "resume samples " MEASURING "budget trials ab keep-order label strict profile dry-run",
+     .options = "device set filter out out-dir json format quick seed sample-seed machine " COMPILING
+                "resume samples " MEASURING "budget trials ab keep-order label strict profile isolate dry-run",
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_run,
@@ -54,10 +55,10 @@ const struct command commands[] = {
                  "  rooftile plan gemm --device sim:mi300x,sim:h100   side by side\n"
                  "  rooftile plan quick --json plan.json\n",
      .details =
-         "The lower bound is the least time that the ceilings allow; the forecast adds the launch. Both are "
-         "predictions. Of several devices (--device A,B) or machine files (--machine A,B) each has its forecast, "
+         "The lower bound is the least time that the ceilings allow; predicted is what to expect, as 'rooftile "
+         "predict' has it. Of several devices (--device A,B) or machine files (--machine A,B) each has its times, "
          "and how many times faster it is than the first; the JSON then has one plan for each.",
-     .options = "device set filter out json quick seed machine kernels " MEASURING,
+     .options = "device set filter out json quick seed machine kernels isolate " MEASURING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_plan},
@@ -81,7 +82,7 @@ const struct command commands[] = {
          "whether its compiler is here or not.\n"
          "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
          "target of --arch.",
-     .options = "arch device set filter machine " COMPILING "references",
+     .options = "arch device set filter machine " COMPILING "references isolate",
      .max_args = ANY_NUMBER,
      .run = cmd_build},
     {.name = "check",
@@ -185,11 +186,12 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_codediff},
     {.name = "import",
-     .args = "FILE...",
+     .args = "FILE... [FOLDER...]",
      .summary = "where the time of a trace goes, and a suite of its shapes",
      .examples = "  rooftile import trace.json.gz                 PyTorch's profiler: the table\n"
                  "  rooftile import trace.json.gz -o mine.json    and a suite of its shapes\n"
                  "  rooftile run mine.json -o result.json         which measures them here\n"
+                 "  rooftile import trace.json.gz ~/.triton/cache -o mine.json  own code\n"
                  "  rooftile import graph.json.gz --shapes eager.json.gz   HIP graphs\n"
                  "  rooftile import --diff before.json.gz after.json.gz\n"
                  "  rooftile import config.json --decode --batch 16 --tp 8 -o model.json\n",
@@ -199,24 +201,32 @@ const struct command commands[] = {
          "or a model's config.json. Its content says which; gzip is read through. Several files of one run add up.\n"
          "Time is what the GPUs were busy with, by the innermost operator that launched it. Lower bounds are those of "
          "the GPU that the trace names, or of --machine. Under HIP and CUDA graphs a trace has no operators: a "
-         "trace of the capture among the files, an eager one with --shapes, or a library's log fills shapes in; what "
-         "remains is named.\n"
+         "trace of the capture, or an eager one, with --shapes, or a library's log fills shapes in; what remains is "
+         "named.\n"
          "The suite that -o writes has a case for each operator, shape, types and layout, with its weight (calls) and "
-         "the traced time, and a key figure 'weighted time' that says what a change is worth to the model.",
+         "the traced time, and a key figure 'weighted time' that says what a change is worth to the model.\n"
+         "A folder among the files is searched for the code of the trace's kernels: Triton's cache (and the folder of "
+         "PyTorch's compiler, which says which variant it chose), or launches that kerncap kept. Beside -o mine.json "
+         "the folder mine.kernels gets a copy of each and a manifest with the launch of the trace.",
      .options = "out json shapes diff machine batch tokens tp decode kernels",
      .max_args = ANY_NUMBER,
      .run = cmd_import,
      .prints_to_out = false},
     {.name = "report",
-     .args = "RESULT",
-     .summary = "print a result file as a table, CSV or JSON",
+     .args = "RESULT...",
+     .summary = "show a result file as a table, a page with pictures, CSV or JSON",
      .examples = "  rooftile report out/quick.json            the table again\n"
                  "  rooftile report r.json --sort -time --top 10   the ten longest\n"
                  "  rooftile report r.json --filter 'stream_*' -o r.csv\n"
-                 "  rooftile report r.json --format jsonl | grep stream_\n",
-     .options = "filter sort top format out json",
+                 "  rooftile report r.json --format jsonl | grep stream_\n"
+                 "  rooftile report r.json -o report.html     one page, with pictures\n"
+                 "  rooftile report old.json new.json -o report.html   what changed first\n"
+                 "  rooftile report r.json --picture kernels -o kernels.svg   for a paper\n",
+     .details = "Several results make one page: two of one device are compared, the older one first; those of several "
+                "devices stand side by side. The page needs nothing beside it and works without JavaScript.",
+     .options = "filter sort top format picture out json",
      .min_args = 1,
-     .max_args = 1,
+     .max_args = ANY_NUMBER,
      .run = cmd_report},
     {.name = "predict",
      .args = "SUITE|KERNEL...",
@@ -234,17 +244,45 @@ const struct command commands[] = {
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_predict},
+    {.name = "explain",
+     .args = "KERNEL|RESULT",
+     .summary = "say where the time of a case goes, and what would help most",
+     .examples = "  rooftile explain gemm_matrix --machine mi300x   on a GPU that is not here\n"
+                 "  rooftile explain transpose_naive --set n=4096 --machine rx7900xtx\n"
+                 "  rooftile explain softmax_row --machine mi300x --counters counters.csv\n"
+                 "  rooftile explain result.json --filter 'softmax_*'   what was measured\n"
+                 "  rooftile explain attention_prefill --machine mi355x --json -\n",
+     .details =
+         "Causes are ranked by what they cost: what the prediction falls by when that cause alone is gone, as the same "
+         "model says with one of its inputs changed (docs/predict.md). Evidence is what the walk of the kernel saw: "
+         "registers and occupancy, widths and lines of accesses, bank conflicts, waits, idle lanes, atomics, the "
+         "tail.\n"
+         "Of a RESULT the cases that --filter leaves (by id, label or kernel), at the clock that they held, with what "
+         "prediction and measurement disagree about, and the ablation twins of 'run --isolate'.\n"
+         "The command for rocprofv3 counts what tells these causes apart on a real GPU; --counters reads what it "
+         "wrote and sets it beside what the model expects.",
+     .options = "machine set filter counters out json format seed " COMPILING,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_explain},
     {.name = "model-error",
-     .args = "",
+     .args = "[RESULT]...",
      .summary = "how far predictions are from measured times",
-     .examples = "  rooftile model-error --truth gemms.csv            the table of errors\n"
-                 "  rooftile model-error --truth gemms.csv --format csv > rows.csv   row by row\n",
-     .details = "Errors are relative to the measured time, signed ones above 0 where the prediction is too slow. Raw: "
-                "by data sheets and documented figures alone; calibrated: with the constants of --models. In the "
-                "interval: how often the truth lies inside the 80 % interval. Rows that cannot be right are listed and "
-                "left out.",
-     .options = "truth models format out json",
-     .max_args = 0,
+     .examples = "  rooftile model-error result.json                  what was measured here\n"
+                 "  rooftile model-error --truth gemms.csv            the table of errors\n"
+                 "  rooftile model-error --truth gemms.csv --format csv > rows.csv   row by row\n"
+                 "  rooftile model-error --truth times.csv --kernels mine   programs by kernels\n",
+     .details =
+         "Of RESULTs the predictions that were made before their cases were measured, by kernel; of --truth times "
+         "that others measured. Errors are relative to the measured time, signed ones above 0 where the prediction is "
+         "too slow. Raw: "
+         "by data sheets and documented figures alone; calibrated: with the constants of --models. In the "
+         "interval: how often the truth lies inside the 80 % interval. Programs (kernel_name) are compiled and walked "
+         "where --kernels has kernels of these names; problem_size is their n, m x n, or m x n x k. Rows that cannot "
+         "be right are listed and "
+         "left out.",
+     .options = "truth models format out json seed " COMPILING,
+     .max_args = ANY_NUMBER,
      .run = cmd_model_error,
      .prints_to_out = true},
     {.name = "merge",
@@ -282,6 +320,29 @@ const struct command commands[] = {
      .min_args = 2,
      .max_args = 2,
      .run = cmd_compare},
+    {.name = "fleet",
+     .args = "DIR|FILE...",
+     .summary = "say which of many devices is slow, broken or missing",
+     .examples = "  rooftile fleet results                     every result below the folder\n"
+                 "  rooftile fleet results --expect \"$SLURM_JOB_NODELIST\"   and who is missing\n"
+                 "  srun --exclude=$(rooftile fleet results --list bad | paste -sd,) ...\n"
+                 "  rooftile fleet results --json fleet.json   the baseline of later ones\n"
+                 "  rooftile fleet results --baseline fleet.json --format nagios\n",
+     .details =
+         "Reads results only, of any runs; under Slurm, Flux, mpirun, Kubernetes or torchrun they name their node. "
+         "Devices of one "
+         "model, partition mode, power cap and driver are set against each other, each against the median of the "
+         "others; what else differs between them is drift. A device is slow when a case takes over 3 % longer, beyond "
+         "5 spreads of its group, in every run of it (docs/fleet.md has the rule and what it can see). Five alike are "
+         "needed, or a baseline.\n"
+         "Exit codes: 0 alike; 1 a device is slow, broken or missing, a file is no result, a case has two groups, or a "
+         "group is below its baseline; 2 the command line or a file is wrong; 3 nothing was read; 4 too few alike to "
+         "tell, with --strict also drift. With --format nagios they are a plugin's: 0 OK, 1 WARNING (drift), 2 "
+         "CRITICAL, 3 UNKNOWN.",
+     .options = "expect list again baseline format out json html strict",
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_fleet},
     {.name = "aa",
      .args = "SUITE|KERNEL...",
      .summary = "measure this machine's own noise, and what can be told in spite of it",

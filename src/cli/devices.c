@@ -33,6 +33,54 @@ static size_t split(const char ***words, const char *text, struct arena *arena)
     }
 }
 
+/* "all" of the first GPUs' backend that has some, or of a backend that is named; "local": the one of this process's
+ * rank on its node, unless its launcher shows it a single one anyway. Any other word stands for itself. */
+static enum status expand(const char ***words, size_t *count, const char *word, const struct result_job *job,
+                          struct arena *arena, struct err *err)
+{
+    static const char *const gpus[] = {"hip", "cuda"};
+    const bool local = !strcmp(word, "local"), all = !strcmp(word, "all");
+    if (!local && !all && !text_ends(word, ":all")) {
+        ARENA_PUSH(arena, *words, *count, word);
+        return STATUS_OK;
+    }
+    const char *const named = arena_strndup(arena, word, strcspn(word, ":"));
+    const char *const *backends = local || all ? gpus : &named;
+    struct text why = {0};
+    int found = 0;
+    size_t at = 0;
+    for (; at < (local || all ? COUNT_OF(gpus) : 1) && !found; at++) {
+        const struct device_ops *ops = device_backend(backends[at]);
+        found = ops && ops->executes ? ops->count(&why) : 0;
+    }
+    const char *reason = text_take(&why, arena);
+    if (found < 1)
+        return err_set(err, ERR_DEVICE_LOST, "--device %s: there is none here ('rooftile devices' says why)%s%s", word,
+                       *reason ? ": " : "", reason);
+    if (local && found > 1 && job->local_rank >= (uint32_t)found)
+        return err_set(err, ERR_USAGE, "--device local: this process is number %u of its node, but it has %d GPUs",
+                       job->local_rank, found);
+    const int from = local && found > 1 ? (int)job->local_rank : 0, to = local ? from + 1 : found;
+    for (int k = from; k < to; k++)
+        ARENA_PUSH(arena, *words, *count, arena_printf(arena, "%s:%d", backends[at - 1], k));
+    return STATUS_OK;
+}
+
+static enum status expand_all(const char ***devices, size_t *count, struct arena *arena, struct err *err)
+{
+    const char **words = NULL;
+    struct result_job job;
+    size_t word_count = 0;
+    enum status status = result_job_find(&job, arena, err);
+    for (size_t k = 0; k < *count && !status; k++)
+        status = expand(&words, &word_count, (*devices)[k], &job, arena, err);
+    if (status)
+        return status;
+    *devices = words;
+    *count = word_count;
+    return STATUS_OK;
+}
+
 static enum status check_devices(const char *const *devices, size_t count, struct err *err)
 {
     enum status status = STATUS_OK;
@@ -49,9 +97,11 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
                        struct err *err)
 {
     const char **devices = NULL, **machines = NULL;
-    const size_t device_count = options->device ? split(&devices, options->device, arena) : 0;
+    size_t device_count = options->device ? split(&devices, options->device, arena) : 0;
     const bool one_file = !options->machine || file_exists(options->machine);
     const size_t machine_count = one_file ? 0 : split(&machines, options->machine, arena);
+    if (device_count && expand_all(&devices, &device_count, arena, err))
+        return err->status;
     const size_t most = device_count > machine_count ? device_count : machine_count;
     *count = most > 1 ? most : 1;
     if (device_count > 1 && machine_count > 1 && device_count != machine_count)
@@ -64,8 +114,8 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
     for (size_t k = 0; k < *count; k++) {
         struct per_device *side = &made[k];
         side->options = *options;
-        if (device_count > 1)
-            side->options.device = devices[k];
+        if (device_count)
+            side->options.device = devices[device_count > 1 ? k : 0];
         if (machine_count > 1)
             side->options.machine = machines[k];
         side->name = device_count > 1 || !machines ? side->options.device : path_base(side->options.machine);
@@ -132,7 +182,7 @@ static double time_of(const struct asked *a)
 {
     if (a->result)
         return a->result->status == CASE_OK ? a->result->stats.median : NAN;
-    return a->plan_case && a->plan_case->state == PLAN_READY ? a->plan_case->forecast_ns : NAN;
+    return a->plan_case && a->plan_case->prediction ? a->plan_case->prediction->time_ns : NAN;
 }
 
 static const char *reason_of(const struct asked *a)

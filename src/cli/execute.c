@@ -28,10 +28,9 @@ struct progress {
 static double remaining_ns(const struct progress *progress)
 {
     const double wall_ns = (double)(clock_now_ns() - progress->start_ns);
-    const double left_ns = progress->planned_ns - progress->spent_ns;
     /* What was planned, corrected by how the plan has held so far (once there is something to correct by). */
     const double scale = progress->spent_ns > 1e9 ? wall_ns / progress->spent_ns : 1;
-    return left_ns * scale;
+    return (progress->planned_ns - progress->spent_ns) * scale;
 }
 
 static void on_tick(void *context, const struct plan_case *plan_case, const char *phase, size_t done, size_t total)
@@ -263,7 +262,8 @@ static void begin_result(struct result *result, const struct session *session)
                               .config_sha256 = config_hash(session),
                               .predicted = session->info.predicted,
                               .raw_samples = options->samples,
-                              .compiler = compiler_version(session)};
+                              .compiler = compiler_version(session),
+                              .job = session->job};
     if (!result->predicted) /* nothing of sim's results depends on when they were made */
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rooftile/launch_fit.h"
+#include "rooftile/predictor.h"
 #include "rooftile/targets.h"
 
 #define FALLBACK_ARCH "gfx942"
@@ -49,40 +50,96 @@ static void add_launch(struct launches *launches, const struct resolved *resolve
                                        .arg_count = spec->arg_count});
 }
 
-static void collect(struct launches *launches, const struct resolved *resolved, const struct resolved_step *steps,
-                    size_t count, size_t code, struct arena *arena)
+/* Those of the code that no case before has. */
+static void collect(struct launches *launches, const struct launches *seen, const struct resolved *resolved,
+                    const struct resolved_step *steps, size_t count, size_t code, struct arena *arena)
 {
     for (size_t k = 0; k < count; k++) {
-        collect(launches, resolved, steps[k].steps, steps[k].step_count, code, arena);
-        if (steps[k].kind == STEP_LAUNCH && steps[k].launch.code == code)
+        bool is_seen = false;
+        collect(launches, seen, resolved, steps[k].steps, steps[k].step_count, code, arena);
+        if (steps[k].kind != STEP_LAUNCH || steps[k].launch.code != code)
+            continue;
+        for (size_t s = 0; s < seen->count && !is_seen; s++)
+            is_seen = strcmp(seen->items[s].symbol, steps[k].launch.symbol) == 0;
+        if (!is_seen)
             add_launch(launches, resolved, &steps[k].launch, arena);
     }
 }
 
-/* The first case that launches the code. */
-static const struct plan_case *user_of(struct launches *launches, const struct plan *plan, size_t code,
-                                       struct arena *arena)
+static enum status add_ir(struct inspection *inspection, const struct session *session,
+                          const struct build_request *request, struct err *err)
 {
-    for (size_t k = 0; k < plan->count; k++) {
-        const struct resolved *resolved = &plan->cases[k].resolved;
-        if (plan->cases[k].state != PLAN_READY)
-            continue;
-        collect(launches, resolved, resolved->setup, resolved->setup_count, code, arena);
-        collect(launches, resolved, resolved->steps, resolved->step_count, code, arena);
-        if (launches->count)
-            return &plan->cases[k];
-    }
-    return NULL;
+    const struct build_options options = {.cache_dir = session->options->cache_dir,
+                                          .allow_flags = session->options->allow_flags};
+    char *ir = NULL;
+    enum status status = session->options->ir ? build_ir(&ir, request, &options, session->arena, err) : STATUS_OK;
+    inspection->ir = ir;
+    return status;
 }
 
-static enum status inspect_build(struct inspection *inspection, struct session *session, size_t code,
-                                 const struct build_result *result, struct err *err)
+/* ---- what of it runs ---- */
+
+struct execution {
+    const struct resolved *resolved;
+    uint64_t seed;
+    struct arena *arena;
+};
+
+/* The first launch of a kernel; steps before it may have changed what buffers hold. */
+static const struct resolved_launch *launch_of(const struct resolved_step *steps, size_t count, const char *symbol,
+                                               bool *is_later)
 {
-    const struct build_request *request = &session->plan->codes[code];
-    struct launches launches = {0};
-    const struct plan_case *user = user_of(&launches, session->plan, code, session->arena);
-    const struct inspect_choice choice = {
-        .block = session->options->block, .launches = launches.items, .launch_count = launches.count};
+    const struct resolved_launch *found = NULL;
+    for (size_t k = 0; k < count && !found; k++) {
+        found = launch_of(steps[k].steps, steps[k].step_count, symbol, is_later);
+        if (steps[k].kind == STEP_LAUNCH && !strcmp(steps[k].launch.symbol, symbol))
+            found = &steps[k].launch;
+        *is_later |= !found;
+    }
+    return found;
+}
+
+/* Which loops turn, and how often: a workgroup in the middle of the launch is walked. */
+static const double *execute(void *context, const struct isa_kernel *isa, const char *target)
+{
+    const struct execution *execution = context;
+    const struct resolved *resolved = execution->resolved;
+    /* Of no machine: they say in which order waves take turns. */
+    const struct walk_options options = {.clocks = {4, 16, 16, 4, 4, 8, 16, 20, 64, 128, 120, 210, 880, 48, 64},
+                                         .counts_each = true};
+    struct predicted_buffers buffers = {0};
+    struct walk_launch walk;
+    struct walk_result result;
+    struct err err = {0};
+    bool is_later = false;
+    const struct walk_code *code = walk_decode(isa, target, execution->arena);
+    const struct resolved_launch *launch = launch_of(resolved->setup, resolved->setup_count, isa->code.name, &is_later);
+    launch = launch ? launch : launch_of(resolved->steps, resolved->step_count, isa->code.name, &is_later);
+    if (!code || !launch || predicted_buffers_make(&buffers, resolved, execution->seed, execution->arena, &err))
+        return NULL;
+    for (size_t k = 0; k < buffers.count && is_later; k++)
+        if (resolved->manifest->buffers[k].role != ROLE_IN)
+            buffers.items[k].fill = NULL;
+    predicted_launch_make(&walk, launch, &buffers, code, execution->arena);
+    if (walk_run(&result, &walk, &options, execution->arena, &err) || result.over_budget)
+        return NULL;
+    return result.executed;
+}
+
+/* ---- inspections ---- */
+
+/* The kernels of a code that a case launches; NULL: of a code that no case is ready to launch. */
+static enum status inspect_case(struct inspection *inspection, const struct session *session,
+                                const struct build_request *request, const struct build_result *result,
+                                const struct plan_case *user, const struct launches *launches, struct err *err)
+{
+    struct execution execution = {
+        .resolved = user ? &user->resolved : NULL, .seed = session->options->seed, .arena = session->arena};
+    const struct inspect_choice choice = {.block = session->options->block,
+                                          .launches = launches->items,
+                                          .launch_count = launches->count,
+                                          .execute = user ? execute : NULL,
+                                          .context = &execution};
     inspection->label = arena_strdup(session->arena, user ? user->label : request->asked_by);
     inspection->command = result->command;
     if (result->state == BUILD_FAILED)
@@ -91,14 +148,7 @@ static enum status inspect_build(struct inspection *inspection, struct session *
     if (result->state == BUILD_SKIPPED || request->library)
         return err_set(err, ERR_UNSUPPORTED, "%s: %s", inspection->label, result->message);
     enum status status = inspect_file(inspection, result->object, &choice, session->arena, err);
-    if (status || !session->options->ir)
-        return status;
-    const struct build_options options = {.cache_dir = session->options->cache_dir,
-                                          .allow_flags = session->options->allow_flags};
-    char *ir = NULL;
-    status = build_ir(&ir, request, &options, session->arena, err);
-    inspection->ir = ir;
-    return status;
+    return status ? status : add_ir(inspection, session, request, err);
 }
 
 /* Why there is nothing to build. */
@@ -135,6 +185,45 @@ static bool passes(struct inspections *found, const struct session *session, enu
     return true;
 }
 
+static enum status note(struct inspections *found, const struct session *session, const struct inspection *inspection,
+                        enum status status, const struct err *err)
+{
+    if (!status)
+        ARENA_PUSH(session->arena, found->items, found->count, *inspection);
+    return status && passes(found, session, status, err) ? STATUS_OK : status;
+}
+
+/* Kernels of one source share a code: each case that launches others of its kernels than those before it is an
+ * inspection of its own. */
+static enum status inspect_code(struct inspections *found, const struct session *session, size_t code,
+                                const struct build_result *result, struct err *err)
+{
+    const struct plan *plan = session->plan;
+    const struct build_request *request = &plan->codes[code];
+    struct launches seen = {0};
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < plan->count && !status; k++) {
+        const struct resolved *resolved = &plan->cases[k].resolved;
+        struct launches launches = {0};
+        struct inspection inspection = {0};
+        if (plan->cases[k].state != PLAN_READY)
+            continue;
+        collect(&launches, &seen, resolved, resolved->setup, resolved->setup_count, code, session->arena);
+        collect(&launches, &seen, resolved, resolved->steps, resolved->step_count, code, session->arena);
+        if (!launches.count)
+            continue;
+        for (size_t n = 0; n < launches.count; n++)
+            ARENA_PUSH(session->arena, seen.items, seen.count, launches.items[n]);
+        status = inspect_case(&inspection, session, request, result, &plan->cases[k], &launches, err);
+        status = note(found, session, &inspection, status, err);
+    }
+    if (seen.count || status)
+        return status;
+    struct inspection inspection = {0};
+    status = inspect_case(&inspection, session, request, result, NULL, &seen, err);
+    return note(found, session, &inspection, status, err);
+}
+
 /* References run on the CPU: their code is not of interest here. */
 static enum status inspect_target(struct inspections *found, struct session *session, const char *arch, struct err *err)
 {
@@ -149,14 +238,8 @@ static enum status inspect_target(struct inspections *found, struct session *ses
     }
     ask_for_lines(&gpu, session->arena);
     enum status status = session_build_plan(&builds, session, &gpu, err);
-    for (size_t k = 0; k < gpu.code_count && !status; k++) {
-        struct inspection inspection = {0};
-        status = inspect_build(&inspection, session, numbers[k], &builds[k], err);
-        if (!status)
-            ARENA_PUSH(session->arena, found->items, found->count, inspection);
-        else if (passes(found, session, status, err))
-            status = STATUS_OK;
-    }
+    for (size_t k = 0; k < gpu.code_count && !status; k++)
+        status = inspect_code(found, session, numbers[k], &builds[k], err);
     return status;
 }
 

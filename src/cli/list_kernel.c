@@ -128,7 +128,8 @@ static struct table *params_of(const struct manifest *manifest, struct arena *ar
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < manifest->param_count; k++) {
         const struct param *param = &manifest->params[k];
-        struct cell cells[] = {cell_text(param->name), value_cell(arena, &param->value), {0}, {0}};
+        struct cell cells[] = {cell_text(param->name), {0}, {0}, {0}};
+        cells[1] = param->asks ? cell_text(expr_source(param->asks)) : value_cell(arena, &param->value);
         struct table *limits = table_list(arena);
         struct text words = {0};
         for (size_t limit = 0; limit < param->limit_count; limit++) {

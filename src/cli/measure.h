@@ -65,6 +65,19 @@ char *device_file(const char *path, const struct per_device *side, struct arena 
  * ask for: the ids of its cases differ where the devices' variants have other parameters. */
 struct table *devices_table(const struct per_device *sides, size_t count, struct arena *arena);
 
+/* ---- predictions (cmd_predict.c) ---- */
+
+/* The machines that --machine names, each a sim device. */
+enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
+                          struct arena *arena, struct err *err);
+/* The codes of a session's plan that its device runs, to be walked; numbered as in the plan. */
+enum status predict_build(struct build_result **builds, struct session *session, struct err *err);
+/* Rows of programs whose kernels --kernels has, walked (truth_programs.c). ERR_CONFIG: a manifest that is broken. */
+struct truth;
+struct truth_guess;
+enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrated, const struct truth *truth,
+                           const struct cli_options *options, struct arena *arena, struct err *err);
+
 /* ---- several processes (trials.c) ----
  *
  * A run is so many fresh processes, each with the cases in a random order of its own, because the spread between

@@ -7,6 +7,7 @@
 #include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
+static const char *const node_lists[] = {"bad", "good", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 
@@ -23,11 +24,13 @@ static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
     VALUE(option, type, value, field, __VA_ARGS__, .count_offset = offsetof(struct cli_options, count))
 
 const struct option_row option_rows[] = {
-    VALUE("device", STRING, "DEV", device,
-          "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; "
-          "'rooftile "
-          "devices' lists them (default: the best one present)",
-          .key = 'd', .complete = COMPLETE_DEVICE),
+    VALUE(
+        "device", STRING, "DEV", device,
+        "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; of "
+        "run and plan also all (every GPU) and local (the GPU of this rank); 'rooftile devices' lists them (default: "
+        "the best one "
+        "present)",
+        .key = 'd', .complete = COMPLETE_DEVICE),
     LIST("set", PAIRS, "NAME=VALUES", sets, set_count,
          "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); wave=32,64 "
          "and cumode=0,1 compile a kernel for both of RDNA's; repeatable",
@@ -41,8 +44,11 @@ const struct option_row option_rows[] = {
     FLAG("dry-run", dry_run, "only say what would be run, as 'rooftile plan' does"),
     VALUE("out", STRING, "FILE", out,
           "write the result to FILE, '-' is standard output; of what is shown the name says the format: .json .csv .md "
-          ".xml",
+          ".xml .html .svg",
           .key = 'o', .complete = COMPLETE_FILE),
+    VALUE("out-dir", STRING, "DIR", out_dir,
+          "write a result for each device into DIR, as NODE.DEVICE.json: for 'rooftile fleet'",
+          .complete = COMPLETE_FOLDER),
     VALUE("json", STRING, "FILE|-", json, "write the result as JSON to FILE; '-' is standard output",
           .complete = COMPLETE_FILE),
     VALUE("result", STRING, "FILE", result, "keep the measurements behind it, as 'rooftile run -o' would",
@@ -53,6 +59,9 @@ const struct option_row option_rows[] = {
     VALUE("html", STRING, "FILE", html, "write it as one web page, which needs nothing beside it",
           .complete = COMPLETE_FILE),
     VALUE("format", WORD, "NAME", format, report_format_help, .choices = report_format_names),
+    VALUE("picture", STRING, "NAME", picture,
+          "of --format svg: roofline, kernels (time against the lower bound), curve-1 ..., map-1 ... (default: "
+          "roofline)"),
     VALUE("machine", STRING, "FILE", machine,
           "machine file with the ceilings, or the name of one in configs/machines (default: what 'rooftile roofline' "
           "saved for this device)",
@@ -124,6 +133,16 @@ const struct option_row option_rows[] = {
           "of a model's configuration: tokens of the prompt, or of the context with --decode (default: 4096)"),
     VALUE("tp", UNSIGNED, "N", tp, "of a model's configuration: devices that share each layer (default: 1)"),
     FLAG("decode", decode, "of a model's configuration: one new token for each sequence, not a prompt"),
+    FLAG("isolate", isolate,
+         "measure the ablation twins that manifests name, too (loads alone, arithmetic alone, one workgroup), for "
+         "'explain'"),
+    VALUE("expect", STRING, "NODES", expect,
+          "nodes that should be there, as Slurm lists them: n[001-064,070]; those without a result are missing"),
+    VALUE("list", WORD, "bad|good", list, "only names of nodes, one per line: for --exclude= or a host file",
+          .choices = node_lists),
+    VALUE("baseline", STRING, "FILE", baseline,
+          "what healthy devices reached, as 'rooftile fleet --json FILE' wrote it", .complete = COMPLETE_FILE),
+    FLAG("again", again, "only the devices to measure again before a slow one is believed, one per line"),
     FLAG("profile", profile,
          "launch each case once warm and once timed, inside ROCTX (NVTX) ranges named after it, for rocprofv3, rocgdb "
          "or nsys; nothing is verified, and the result is marked as no measurement"),
@@ -131,6 +150,9 @@ const struct option_row option_rows[] = {
           "occupancy for workgroups of so many threads (default: the launch's, else the largest allowed)"),
     VALUE("truth", STRING, "FILE", truth,
           "times that were measured elsewhere, as CSV (docs/predict.md has the columns)", .complete = COMPLETE_FILE),
+    VALUE("counters", STRING, "FILE", counters,
+          "hardware counters that rocprofv3 --pmc wrote, as CSV or rocpd: measured beside predicted",
+          .complete = COMPLETE_FILE),
     VALUE("models", STRING, "FILE", models,
           "constants of the models by description (default: configs/models/described.json)", .complete = COMPLETE_FILE),
     FLAG("isa", isa, "print the disassembly, annotated"),

@@ -393,7 +393,8 @@ static enum status check_count(const struct parse *parse)
 /* The format that a file's name asks for; NULL: none. */
 static const char *format_of_name(const char *name)
 {
-    static const char *const names[][2] = {{".json", "json"}, {".csv", "csv"}, {".md", "markdown"}, {".xml", "junit"}};
+    static const char *const names[][2] = {{".json", "json"}, {".csv", "csv"},   {".md", "markdown"},
+                                           {".xml", "junit"}, {".html", "html"}, {".svg", "svg"}};
     for (size_t k = 0; k < sizeof(names) / sizeof(*names) && name; k++)
         if (text_ends(name, names[k][0]))
             return names[k][1];

@@ -50,7 +50,7 @@ void session_catch_signals(void)
         sigaction(SIGHUP, &action, NULL);
 }
 
-static enum status start_budget(const struct duration *budget, struct err *err)
+enum status session_start_budget(const struct duration *budget, struct err *err)
 {
     const struct sigaction action = {.sa_handler = on_signal};
     struct itimerval timer = {0};
@@ -112,10 +112,15 @@ static void override_measure(struct measure_options *measure, const struct cli_o
 static void override_suite(const struct suite **suite, const struct session *session)
 {
     struct suite *changed = arena_copy(session->arena, *suite, sizeof(**suite));
-    struct suite_case *cases = arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*cases));
-    for (size_t k = 0; k < changed->case_count; k++)
-        override_measure(&cases[k].measure, session->options);
-    changed->cases = cases;
+    struct suite_case *cases = NULL;
+    for (size_t k = 0; k < changed->case_count; k++) {
+        struct measure_options measure = changed->cases[k].measure;
+        override_measure(&measure, session->options);
+        if (!cases && memcmp(&measure, &changed->cases[k].measure, sizeof(measure)) != 0)
+            changed->cases = cases = arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*cases));
+        if (cases)
+            cases[k].measure = measure;
+    }
     *suite = changed;
 }
 
@@ -130,7 +135,7 @@ static enum status find_suites(struct session *session, struct err *err)
     session->suites = arena_array(session->arena, session->arg_count + 1, sizeof(*session->suites));
     struct measure_options base;
     measure_defaults(&base);
-    enum status status = start_budget(&session->options->budget, err);
+    enum status status = session_start_budget(&session->options->budget, err);
     for (size_t k = 0; k < session->arg_count && !status; k++)
         status = argument_add(session, session->args[k], &base, err);
     for (size_t k = 0; k < session->suite_count && !status; k++)
@@ -312,6 +317,7 @@ static struct plan_options plan_options_of(const struct session *session)
                                  .filters = options->filters,
                                  .filter_count = options->filter_count,
                                  .target_arch = cpu ? session->info.target : session->info.arch,
+                                 .isolate = options->isolate,
                                  .target_kind = cpu ? BUILD_CPU : build_target_of(session->info.arch).kind,
                                  .wave = session->info.wave,
                                  .cpu_target = session->cpu_target,
@@ -452,9 +458,9 @@ enum status session_go(struct session *session, unsigned stages, struct err *err
     static const struct {
         enum session_stage stage;
         enum status (*go)(struct session *session, struct err *err);
-    } all[] = {{SESSION_SUITES, find_suites},      {SESSION_CATALOG, read_catalog}, {SESSION_DEVICE, find_device},
-               {SESSION_MACHINE, session_machine}, {SESSION_PLAN, make_plan},       {SESSION_VALID, refuse_invalid},
-               {SESSION_CODE, build_code}};
+    } all[] = {{SESSION_SUITES, find_suites},      {SESSION_CATALOG, read_catalog},   {SESSION_DEVICE, find_device},
+               {SESSION_MACHINE, session_machine}, {SESSION_PLAN, make_plan},         {SESSION_VALID, refuse_invalid},
+               {SESSION_CODE, build_code},         {SESSION_PREDICT, session_predict}};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < sizeof(all) / sizeof(*all) && !status; k++)
         if (stages & all[k].stage)

@@ -43,6 +43,8 @@ struct session {
     const struct plan *plan;
     struct build_result *builds;
 
+    struct result_job job; /* where this run stands in one of many; known under a launcher */
+
     struct journal **journals; /* of what was measured and is in no result file yet (execute_journal_done) */
     size_t journal_count;
 };
@@ -62,6 +64,9 @@ enum session_stage {
     SESSION_VALID = 32,
     /* Compiles what the plan needs, with progress; failures are data. */
     SESSION_CODE = 64,
+    /* Predicts every case: on sim from code that is compiled for it, else from what is compiled already, on the CPU by
+     * the stated work. */
+    SESSION_PREDICT = 128,
     SESSION_PREPARE = SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN,
 };
 
@@ -95,6 +100,9 @@ void session_check_images(struct session *session);
 
 /* ---- stages ---- */
 
+/* The time of --budget begins, unless it has begun in this process; SESSION_SUITES does it. */
+enum status session_start_budget(const struct duration *budget, struct err *err);
+
 /* In place of SESSION_SUITES: every kernel in the catalog, or all but the helpers. */
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
 /* Kernels that are there for others, and no benchmarks: references by their name, services by their tag. */
@@ -105,6 +113,9 @@ bool session_is_helper(const struct manifest *manifest);
 enum status session_target(struct session *session, const char *arch, struct err *err);
 /* References run on the CPU, whatever the device under test is: finds what they are compiled for. */
 enum status session_reference_target(struct session *session, struct err *err);
+
+/* The stage SESSION_PREDICT. */
+enum status session_predict(struct session *session, struct err *err);
 
 /* A plan of one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,

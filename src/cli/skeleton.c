@@ -31,6 +31,7 @@ struct skeleton {
     struct json_out *out;
     const struct codeobj_kernel *kernel;
     struct triton triton;
+    const struct seen_launch *seen; /* NULL: none */
     struct arena *arena;
 };
 
@@ -202,6 +203,8 @@ static const char *arg_name(const struct skeleton *s, size_t arg)
 
 static bool is_buffer(const struct skeleton *s, size_t arg)
 {
+    if (s->seen)
+        return s->seen->args[arg].elements > 0;
     return s->kernel->args[arg].is_pointer && !is_unused_scratch(s, arg);
 }
 
@@ -210,9 +213,43 @@ static void put_comment(struct skeleton *s, const char *text)
     json_out_string(s->out, "//", text);
 }
 
+/* Of a buffer that was seen: PyTorch's compiler names what it reads and writes. */
+static const char *seen_role(const struct skeleton *s, size_t arg)
+{
+    const char *name = given_name(s, arg);
+    return text_starts(name, "in_ptr") ? "in" : text_starts(name, "out_ptr") ? "out" : "inout";
+}
+
+static enum dtype seen_type(const struct skeleton *s, size_t arg)
+{
+    const char *name = s->seen->args[arg].dtype;
+    const enum dtype dtype = strcmp(name, "bool") == 0 ? DTYPE_U8 : dtype_from_name(name);
+    return dtype ? dtype : DTYPE_U8;
+}
+
+/* Whole numbers are often indices: 0 is one that is always there. */
+static void put_seen_buffer(struct skeleton *s, size_t arg)
+{
+    const char *role = seen_role(s, arg);
+    json_out_object(s->out, arg_name(s, arg));
+    json_out_string(s->out, "type", dtype_name(seen_type(s, arg)));
+    json_out_string(s->out, "count", arena_printf(s->arena, "%llu", (unsigned long long)s->seen->args[arg].elements));
+    json_out_string(s->out, "role", role);
+    if (strcmp(role, "out") != 0)
+        json_out_string(s->out, "fill", dtype_is_float(seen_type(s, arg)) ? "i % 7" : "0");
+    json_out_end(s->out);
+}
+
 static void put_buffers(struct skeleton *s)
 {
     json_out_object(s->out, "buffers");
+    for (size_t k = 0; s->seen && k < s->kernel->explicit_count; k++)
+        if (is_buffer(s, k))
+            put_seen_buffer(s, k);
+    if (s->seen) {
+        json_out_end(s->out);
+        return;
+    }
     for (size_t k = 0; k < s->kernel->explicit_count; k++) {
         const struct codeobj_arg *arg = &s->kernel->args[k];
         if (!is_buffer(s, k))
@@ -256,11 +293,50 @@ static void put_value(struct skeleton *s, size_t index)
     json_out_end(s->out);
 }
 
+static void put_seen_bytes(struct skeleton *s, size_t arg)
+{
+    const unsigned char *bytes = s->seen->args[arg].bytes;
+    json_out_object(s->out, NULL);
+    json_out_array(s->out, "struct");
+    for (uint32_t k = 0; k < s->kernel->args[arg].size_bytes; k++) {
+        json_out_object(s->out, NULL);
+        json_out_string(s->out, "value", arena_printf(s->arena, "%u", bytes[k]));
+        json_out_string(s->out, "type", "u8");
+        json_out_end(s->out);
+    }
+    json_out_end(s->out);
+    json_out_end(s->out);
+}
+
+/* The type is Triton's where it is known; else the value's own. */
+static void put_seen_value(struct skeleton *s, size_t arg)
+{
+    const char *value = s->seen->args[arg].value;
+    const uint32_t size = s->kernel->args[arg].size_bytes;
+    const bool fraction = value[strcspn(value, ".einE")];
+    const enum dtype by_value = size == 8   ? (fraction ? DTYPE_F64 : DTYPE_I64)
+                                : size == 4 ? (fraction ? DTYPE_F32 : DTYPE_I32)
+                                : size == 2 ? (fraction ? DTYPE_F16 : DTYPE_I16)
+                                            : DTYPE_U8;
+    const enum dtype known = dtype_in(type_text(s, arg));
+    json_out_object(s->out, NULL);
+    json_out_string(s->out, "value", value);
+    json_out_string(s->out, "type", dtype_name(known && dtype_bytes(known) == size ? known : by_value));
+    json_out_end(s->out);
+}
+
 static void put_args(struct skeleton *s)
 {
     json_out_array(s->out, "args");
     for (size_t k = 0; k < s->kernel->explicit_count; k++) {
-        if (is_buffer(s, k))
+        const struct seen_argument *seen = s->seen ? &s->seen->args[k] : NULL;
+        if (seen && seen->bytes)
+            put_seen_bytes(s, k);
+        else if (seen && seen->value)
+            put_seen_value(s, k);
+        else if (seen && !seen->elements)
+            json_out_null(s->out, NULL);
+        else if (is_buffer(s, k))
             json_out_string(s->out, NULL, arg_name(s, k));
         else if (is_unused_scratch(s, k))
             json_out_null(s->out, NULL);
@@ -271,6 +347,49 @@ static void put_args(struct skeleton *s)
 }
 
 /* ---- the launch ---- */
+
+static void put_three(struct skeleton *s, const char *key, const uint64_t numbers[3])
+{
+    json_out_array(s->out, key);
+    for (size_t k = 0; k < 3 && (k == 0 || numbers[1] * numbers[2] > 1); k++)
+        json_out_string(s->out, NULL,
+                        arena_printf(s->arena, "%llu", (unsigned long long)(numbers[k] ? numbers[k] : 1)));
+    json_out_end(s->out);
+}
+
+static void put_seen_launch(struct skeleton *s)
+{
+    const uint64_t shared = s->triton.shared_bytes ? s->triton.shared_bytes : s->seen->shared_bytes;
+    json_out_object(s->out, "launch");
+    put_three(s, "grid", s->seen->grid);
+    put_three(s, "block", s->seen->block);
+    if (shared)
+        json_out_string(s->out, "shared", arena_printf(s->arena, "%llu", (unsigned long long)shared));
+    put_args(s);
+    json_out_end(s->out);
+}
+
+/* Bytes where it is known of each buffer whether it is read or written. */
+static void put_seen_work(struct skeleton *s)
+{
+    double bytes[2] = {0};
+    bool known = true;
+    for (size_t k = 0; k < s->kernel->explicit_count; k++) {
+        const char *role = is_buffer(s, k) ? seen_role(s, k) : "";
+        const double size = *role ? (double)s->seen->args[k].elements * (double)dtype_bytes(seen_type(s, k)) : 0;
+        known = known && (!is_buffer(s, k) || strstr(given_name(s, k), "_ptr"));
+        bytes[0] += strcmp(role, "out") != 0 ? size : 0;
+        bytes[1] += strcmp(role, "in") != 0 ? size : 0;
+    }
+    json_out_object(s->out, "work");
+    if (known && bytes[0] + bytes[1] > 0) {
+        json_out_string(s->out, "read", arena_printf(s->arena, "%.0f", bytes[0]));
+        json_out_string(s->out, "write", arena_printf(s->arena, "%.0f", bytes[1]));
+    } else {
+        json_out_string(s->out, "items", "1");
+    }
+    json_out_end(s->out);
+}
 
 static void put_launch(struct skeleton *s)
 {
@@ -316,6 +435,16 @@ static const char *name_of(const char *path, struct arena *arena)
     return *name == '-' || *name == '.' ? arena_printf(arena, "k%s", name) : name;
 }
 
+/* The code, and the buffers that its arguments point to. */
+static void put_code(struct skeleton *s, const char *image)
+{
+    json_out_object(s->out, "code");
+    json_out_string(s->out, "image", image);
+    json_out_string(s->out, "symbol", s->kernel->name);
+    json_out_end(s->out);
+    put_buffers(s);
+}
+
 const char *skeleton_write(const char *image, const char *path, const struct codeobj_kernel *kernel,
                            struct arena *arena)
 {
@@ -328,11 +457,7 @@ const char *skeleton_write(const char *image, const char *path, const struct cod
     json_out_u64(s.out, "n", 1 << 20);
     json_out_u64(s.out, "block", block_of(&s));
     json_out_end(s.out);
-    json_out_object(s.out, "code");
-    json_out_string(s.out, "image", image);
-    json_out_string(s.out, "symbol", kernel->name);
-    json_out_end(s.out);
-    put_buffers(&s);
+    put_code(&s, image);
     put_launch(&s);
     json_out_object(s.out, "work");
     put_comment(&s, "read and write in bytes, flops with their unit: then a row has rates and a bound");
@@ -341,6 +466,26 @@ const char *skeleton_write(const char *image, const char *path, const struct cod
     json_out_object(s.out, "check");
     put_comment(&s,
                 "\"expect\" or a \"reference\" verifies outputs; without one results say that nothing was verified");
+    json_out_end(s.out);
+    json_out_finish(s.out, &text, true);
+    json_out_free(s.out);
+    return text_take(&text, arena);
+}
+
+const char *skeleton_of_launch(const char *image, const char *path, const struct codeobj_kernel *kernel,
+                               const struct seen_launch *seen, struct arena *arena)
+{
+    struct skeleton s = {.out = json_out_new(), .kernel = kernel, .seen = seen, .arena = arena};
+    struct text text = {0};
+    read_triton(&s.triton, path, arena);
+    json_out_string(s.out, "name", seen->name);
+    json_out_string(s.out, "summary", seen->summary);
+    json_out_object(s.out, "params");
+    json_out_end(s.out);
+    put_code(&s, image);
+    put_seen_launch(&s);
+    put_seen_work(&s);
+    json_out_object(s.out, "check");
     json_out_end(s.out);
     json_out_finish(s.out, &text, true);
     json_out_free(s.out);

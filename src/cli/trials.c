@@ -236,7 +236,8 @@ static enum status prepare_side(struct side *side, const struct cli_options *opt
     side->session = (struct session){.options = options, .arena = arena};
     side_use(&side->session, &side->of);
     side->trials = (struct trials){.session = &side->session};
-    enum status status = session_go(&side->session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE, err);
+    enum status status =
+        session_go(&side->session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err);
     return status || side->of.kind != SIDE_OBJECT ? status : use_object(side, err);
 }
 

@@ -2,17 +2,12 @@
 #include "rooftile/codediff.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codediff_internal.h"
 
 #define MORE_ISSUE 1.05 /* issue clocks per unit of work that are a regression */
 #define SAME_WITHIN 0.005
-
-/* Clocks until the result of a matrix instruction can be used, beyond its own; LLVM's scheduling models. */
-#define MATRIX_EXTRA_CLOCKS 16.0
-#define RDNA_LATENCY_CLOCKS 5.0
 
 const struct code_metric_row code_metrics[CODE_METRICS] = {
     [CODE_VGPRS] = {"vgprs", "VGPRs", false, false},
@@ -60,70 +55,11 @@ size_t codediff_count(const struct codediff *diff, enum code_verdict verdict)
 
 /* ---- clocks ---- */
 
-/* Of one wave: CDNA issues for a wave every four clocks, RDNA and NVIDIA every clock, in waves of 64 twice. */
+/* Of one wave: CDNA issues for a wave every four clocks, RDNA and NVIDIA every clock, in waves of 64 twice. Waits, and
+ * what only steers the issue (s_nop, s_delay_alu, s_clause), take no slot that others could use. */
 static double slot_clocks(const struct isa_kernel *kernel, const char *target)
 {
     return text_starts(target, "gfx9") ? 4 : kernel->code.wave == 64 ? 2 : 1;
-}
-
-/* Waits, and what only steers the issue (s_nop, s_delay_alu, s_clause), take no slot that others could use. */
-static double issue_clocks(const struct isa_instruction *in, double slot)
-{
-    if (in->kind == ISA_WAIT || in->kind == ISA_OTHER)
-        return 0;
-    if (in->kind == ISA_MATRIX)
-        return fmax(in->matrix_cycles, slot);
-    return in->kind == ISA_TRANSCENDENTAL ? 4 * slot : slot;
-}
-
-static double latency_clocks(const struct isa_instruction *in, const char *target, double slot)
-{
-    const double own = issue_clocks(in, slot);
-    if (in->kind == ISA_MATRIX)
-        return own + (text_starts(target, "gfx9") ? MATRIX_EXTRA_CLOCKS : 0);
-    return text_starts(target, "gfx9") ? own : fmax(own, RDNA_LATENCY_CLOCKS);
-}
-
-/* ---- chains ---- */
-
-/* When the value of each vector register can be used. */
-struct ready_times {
-    double at[ISA_FILES][ISA_REGISTERS];
-};
-
-static double step(struct ready_times *times, const struct isa_instruction *in, unsigned half, double latency)
-{
-    struct isa_operands operands;
-    double start = 0;
-    if (!isa_operands_read(&operands, in, half))
-        return 0;
-    for (unsigned k = operands.reads_destination ? 0 : operands.destinations; k < operands.count; k++)
-        for (unsigned r = 0; operands.items[k].file && r < operands.items[k].count; r++)
-            start = fmax(start, times->at[operands.items[k].file == 'a'][operands.items[k].first + r]);
-    for (unsigned k = 0; k < operands.destinations && k < operands.count; k++)
-        for (unsigned r = 0; operands.items[k].file && r < operands.items[k].count; r++)
-            times->at[operands.items[k].file == 'a'][operands.items[k].first + r] = start + latency;
-    return start + latency;
-}
-
-/* What another pass through the loop adds to its longest chain of dependent instructions. */
-static double chain_clocks(const struct isa_kernel *kernel, size_t loop, const char *target, double slot)
-{
-    struct ready_times *times = calloc(1, sizeof(*times));
-    double end = 0, before = 0;
-    if (!times)
-        arena_out_of_memory(sizeof(*times));
-    for (int pass = 0; pass < 3; pass++) {
-        before = end;
-        for (size_t i = 0; i < kernel->instruction_count; i++) {
-            const struct isa_instruction *in = &kernel->instructions[i];
-            if (in->loop == loop)
-                for (unsigned half = 0; half < 2; half++)
-                    end = fmax(end, step(times, in, half, latency_clocks(in, target, slot)));
-        }
-    }
-    free(times);
-    return end - before;
 }
 
 /* ---- figures ---- */
@@ -146,35 +82,26 @@ static double mix_clocks(const struct isa_mix *mix, double slot)
            fmax((double)mix->matrix_cycles, slot * matrix);
 }
 
-/* Waits until nothing of global memory is under way. */
-static bool drains(const struct isa_instruction *in)
-{
-    return in->kind == ISA_WAIT &&
-           (strstr(in->operands, "vmcnt(0)") ||
-            ((text_starts(in->mnemonic, "s_wait_loadcnt") || text_starts(in->mnemonic, "s_waitcnt_vmcnt")) &&
-             text_ends(in->operands, "0x0")));
-}
-
-static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side)
+static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     const struct isa_mix *mix = codediff_mix(pair, side);
     const double slot = slot_clocks(isa, pair->target), scale = side ? pair->scale : 1;
+    struct isa_schedule schedule;
     double drained = 0;
-    for (size_t i = 0; i < isa->instruction_count; i++)
-        if (pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side])
-            drained += drains(&isa->instructions[i]);
+    isa_schedule_find(&schedule, isa, pair->hot[side], pair->target, arena);
+    for (size_t k = 0; k < schedule.wait_count; k++)
+        drained += schedule.waits[k].drains;
     figures->value[CODE_LOOP_ISSUE] = mix_clocks(mix, slot) * scale;
     figures->value[CODE_LOOP_INSTRUCTIONS] = (double)mix->instructions * scale;
     figures->value[CODE_LOOP_MATRIX] = (double)mix->count[ISA_MATRIX] * scale;
-    figures->value[CODE_LOOP_WAITS] = (double)mix->count[ISA_WAIT] * scale;
+    figures->value[CODE_LOOP_WAITS] = (double)schedule.wait_count * scale;
     figures->value[CODE_LOOP_DRAINS] = drained * scale;
     figures->value[CODE_LOOP_SCRATCH] = (double)(mix->count[ISA_SCRATCH_LOAD] + mix->count[ISA_SCRATCH_STORE]) * scale;
-    if (pair->hot[side] != ISA_NO_LOOP)
-        figures->value[CODE_LOOP_CHAIN] = chain_clocks(isa, pair->hot[side], pair->target, slot) * scale;
+    figures->value[CODE_LOOP_CHAIN] = schedule.chain_clocks * scale;
 }
 
-static void add_figures(struct code_figures *figures, const struct code_pair *pair, int side)
+static void add_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
 {
     const struct inspect_kernel *kernel = side ? pair->after : pair->before;
     const struct codeobj_kernel *code = kernel->code;
@@ -194,7 +121,7 @@ static void add_figures(struct code_figures *figures, const struct code_pair *pa
         return;
     figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
     figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
-    add_loop(figures, pair, side);
+    add_loop(figures, pair, side, arena);
 }
 
 /* ---- the same work ---- */
@@ -245,6 +172,23 @@ static double scale_of(const struct isa_mix *before, const struct isa_mix *after
         apart = fmin(apart, distance);
     }
     return scale;
+}
+
+/* Calls whose target is not known: what they do counts nowhere. */
+static bool is_followed(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    bool followed = true;
+    for (size_t i = 0; i < isa->instruction_count && followed; i++)
+        followed = !isa->instructions[i].is_call || isa->instructions[i].target ||
+                   (pair->hot[side] != ISA_NO_LOOP && isa->instructions[i].loop != pair->hot[side]);
+    return followed;
+}
+
+static bool is_comparable(const struct code_pair *pair)
+{
+    return pair->before->isa && pair->after->isa && (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP) &&
+           is_followed(pair, 0) && is_followed(pair, 1);
 }
 
 static size_t hot_of(const struct inspect_kernel *kernel, struct arena *arena)
@@ -370,11 +314,9 @@ void code_pair_compare(struct code_pair *pair, struct arena *arena)
 {
     pair->hot[0] = hot_of(pair->before, arena);
     pair->hot[1] = hot_of(pair->after, arena);
-    pair->scale = NAN;
-    if (pair->before->isa && pair->after->isa && (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP))
-        pair->scale = scale_of(codediff_mix(pair, 0), codediff_mix(pair, 1));
+    pair->scale = is_comparable(pair) ? scale_of(codediff_mix(pair, 0), codediff_mix(pair, 1)) : NAN;
     for (int side = 0; side < 2; side++)
-        add_figures(&pair->figures[side], pair, side);
+        add_figures(&pair->figures[side], pair, side, arena);
     match_loops(pair, arena);
     judge(pair, arena);
 }

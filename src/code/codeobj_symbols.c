@@ -76,15 +76,9 @@ const struct elf_symbol *elf_symbol_find(const struct elf_symbols *symbols, cons
 /* The last range that starts at or before an address; NULL: none. */
 static struct elf_range *range_before(struct elf_range *ranges, size_t count, uint64_t address)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ranges[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &ranges[low - 1] : NULL;
+    const size_t started = array_below(ranges, count, sizeof(*ranges), offsetof(struct elf_range, start),
+                                       address + (address != UINT64_MAX));
+    return started ? &ranges[started - 1] : NULL;
 }
 
 /* Where the section of an address ends; UINT64_MAX: it is in none, as of an object without section headers. */

@@ -218,7 +218,7 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
 
 /* ---- one object ---- */
 
-static void disassemble(struct inspect_object *object, struct arena *arena)
+static void disassemble(struct inspect_object *object, const struct inspect_choice *choice, struct arena *arena)
 {
     struct codeobj_kernel *codes = arena_array(arena, object->kernel_count, sizeof(*codes));
     struct isa *isa = arena_alloc(arena, sizeof(*isa));
@@ -235,9 +235,14 @@ static void disassemble(struct inspect_object *object, struct arena *arena)
     object->isa = object->isa_problem ? NULL : isa;
     if (object->isa)
         isa_lines_read(isa, object->code, arena);
-    for (size_t k = 0; k < object->kernel_count && object->isa; k++)
-        if (object->kernels[k].code->code_bytes && isa->kernels[next++].instruction_count)
-            object->kernels[k].isa = &isa->kernels[next - 1];
+    for (size_t k = 0; k < object->kernel_count && object->isa; k++) {
+        if (!object->kernels[k].code->code_bytes || !isa->kernels[next++].instruction_count)
+            continue;
+        struct isa_kernel *kernel = &isa->kernels[next - 1];
+        object->kernels[k].isa = kernel;
+        if (choice->execute)
+            kernel->executed = choice->execute(choice->context, kernel, object->code->target);
+    }
 }
 
 static void inspect_object(struct inspect_object *object, const struct codeobj *code,
@@ -253,7 +258,7 @@ static void inspect_object(struct inspect_object *object, const struct codeobj *
     }
     object->hidden_count = code->kernel_count - object->kernel_count;
     if (object->kernel_count)
-        disassemble(object, arena);
+        disassemble(object, choice, arena);
     for (size_t k = 0; k < object->kernel_count; k++) {
         choose_block(&object->kernels[k], choice);
         compute_occupancy(&object->kernels[k], code, arena);

@@ -10,15 +10,7 @@
 
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (items[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return array_below(items, count, sizeof(*items), offsetof(struct isa_instruction, address), address);
 }
 
 /* ---- one kernel ---- */
@@ -232,14 +224,8 @@ static void count_jumps(struct isa_kernel *kernel, const struct isa_listing *lis
 
 static void find_unknown(struct isa_kernel *kernel, const struct isa_listing *listing, uint64_t from, uint64_t end)
 {
-    size_t k = 0, high = listing->unknown_count;
-    while (k < high) {
-        const size_t middle = k + (high - k) / 2;
-        if (listing->unknown[middle].address < from)
-            k = middle + 1;
-        else
-            high = middle;
-    }
+    size_t k = array_below(listing->unknown, listing->unknown_count, sizeof(*listing->unknown),
+                           offsetof(struct isa_word, address), from);
     kernel->unknown_words = listing->unknown + k;
     for (; k < listing->unknown_count && listing->unknown[k].address < end; k++)
         kernel->unknown++;

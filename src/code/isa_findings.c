@@ -181,8 +181,8 @@ static void check_division(struct isa_scope *scope)
 /* ---- instructions of all lanes together where some may be off ----
  *
  * LLVM before 22 does not mark WMMA, v_permlane16, v_permlanex16 and moves by DPP8 as convergent on AMD targets
- * (llvm-project pull requests 142962, 165602, 178314, 182162): when only some lanes use a result, machine-sink moves
- * the instruction into their branch. MFMA and DPP16 stay where they are.
+ * (llvm-project pull requests 142962, 165602, 178314, 182162), and 22 not the WMMA of gfx11: when only some lanes use a
+ * result, machine-sink moves the instruction into their branch. MFMA and DPP16 stay where they are.
  *
  * Which lanes are on is followed from one instruction to the next in the order of addresses, which is how LLVM lays out
  * branches: off from a comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with what
@@ -299,8 +299,8 @@ static const struct isa_rule rules[] = {
     {"integer-division", ISA_NOTE, false, false, check_division,
      "divisors that are compile-time constants or powers of two, a precomputed reciprocal, or a counter that wraps"},
     {"lanes-off", ISA_HINT, false, false, check_lanes,
-     "wrong unless all lanes or none take that branch. LLVM before 22 moves them there when only some lanes use the "
-     "result: asm(\"\" : \"+v\"(result)) before the branch keeps them"},
+     "wrong unless all lanes or none take that branch. LLVM (before 22, for WMMA of gfx11 22 too) moves them there "
+     "when only some lanes use the result: asm(\"\" : \"+v\"(result)) before the branch keeps them"},
     {"barrier-per-step", ISA_NOTE, true, true, check_barriers,
      "more work per step (larger slabs, two buffers with one barrier), or wave operations, which need no barrier"},
     {"conversions", ISA_HINT, true, false, check_conversions,

@@ -2,6 +2,7 @@
  *
  * Where a kernel spends its time, and on which instruction.
  */
+#include <math.h>
 #include <string.h>
 
 #include "isa_internal.h"
@@ -27,7 +28,7 @@ static bool is_work(enum isa_kind kind)
 /* How much of a loop's time is its own: of two loops the one is hotter that has more of the first figure in which they
  * differ. Paths for the edges of a problem do the same work as the loop for its bulk, with more instructions. */
 struct heat {
-    double matrix_clocks, flops, bytes, work; /* per turn, times ten for each loop around it */
+    double matrix_clocks, flops, bytes, work; /* per turn, times ten for each loop around it; or as executed */
     double instructions;                      /* of a turn with its inner loops; fewer are hotter */
 };
 
@@ -40,10 +41,9 @@ static double turns_of(const struct isa_loop *loop)
     return turns;
 }
 
-static double matrix_clocks(const struct isa_mix *mix)
+static double matrix_clocks(const struct isa_instruction *in)
 {
-    const double all = (double)(mix->matrix_flops + mix->matrix_ops);
-    return mix->matrix_unknown && all > 0 ? all / USUAL_MATRIX_RATE : (double)mix->matrix_cycles;
+    return in->matrix_cycles ? in->matrix_cycles : in->matrix_ops / USUAL_MATRIX_RATE;
 }
 
 static uint64_t work_of(const struct isa_mix *mix)
@@ -55,38 +55,42 @@ static uint64_t work_of(const struct isa_mix *mix)
     return work;
 }
 
-static double bytes_of(const struct isa_mix *mix)
+/* How often a wave passes the loop's header. */
+static double turns_of_wave(const struct isa_kernel *kernel, size_t loop)
 {
-    double bytes = 0;
-    for (int space = ISA_GLOBAL; space < ISA_SPACES; space++)
-        bytes += (double)(mix->traffic[space].load_bytes + mix->traffic[space].store_bytes +
-                          mix->traffic[space].atomic_bytes);
-    return bytes;
+    const size_t header = isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].header_address);
+    return kernel->executed && header < kernel->instruction_count ? kernel->executed[header] : NAN;
+}
+
+/* What a loop calls is in the sums of all loops around it: an innermost one has nothing else there. */
+static void add_called(struct heat *heat, const struct isa_kernel *kernel, size_t loop)
+{
+    const struct isa_loop *of = &kernel->loops[loop];
+    const double turns = kernel->executed ? turns_of_wave(kernel, loop) : turns_of(of);
+    heat->instructions = (double)of->inclusive.instructions;
+    if (!of->is_innermost || isnan(turns))
+        return;
+    heat->matrix_clocks += turns * (double)(of->inclusive.matrix_cycles - of->own.matrix_cycles);
+    heat->flops += turns * (double)(of->inclusive.flops - of->own.flops);
 }
 
 /* Products of integers count as FLOPs do; sums of addresses do not. */
-static void add_products(struct heat *heats, const struct isa_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        if (in->loop != ISA_NO_LOOP && in->kind == ISA_PACKED)
-            heats[in->loop].flops += in->ops;
-    }
-}
-
 static struct heat *heats_of(const struct isa_kernel *kernel, struct arena *arena)
 {
     struct heat *heats = arena_array(arena, kernel->loop_count + 1, sizeof(*heats));
-    add_products(heats, kernel);
-    for (size_t k = 0; k < kernel->loop_count; k++) {
-        const struct isa_loop *loop = &kernel->loops[k];
-        const double turns = turns_of(loop);
-        heats[k].matrix_clocks = turns * matrix_clocks(&loop->own);
-        heats[k].flops = turns * (heats[k].flops + (double)loop->own.flops);
-        heats[k].bytes = turns * bytes_of(&loop->own);
-        heats[k].work = turns * (double)work_of(&loop->own);
-        heats[k].instructions = (double)loop->inclusive.instructions;
+    for (size_t i = 0; i < kernel->instruction_count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        if (in->loop == ISA_NO_LOOP)
+            continue;
+        struct heat *heat = &heats[in->loop];
+        const double times = kernel->executed ? kernel->executed[i] : turns_of(&kernel->loops[in->loop]);
+        heat->matrix_clocks += times * matrix_clocks(in);
+        heat->flops += times * (in->flops + (in->kind == ISA_PACKED ? in->ops : 0));
+        heat->bytes += times * in->bytes;
+        heat->work += is_work(in->kind) ? times : 0;
     }
+    for (size_t k = 0; k < kernel->loop_count; k++)
+        add_called(&heats[k], kernel, k);
     return heats;
 }
 
@@ -172,6 +176,18 @@ bool isa_hot_find(struct isa_hot *hot, const struct isa_kernel *kernel, struct a
     const struct count most = most_frequent(kernel, found.loop, found.work, arena);
     found.instruction = most.name;
     found.share = (double)most.count / (double)found.work;
+    found.turns = turns_of_wave(kernel, found.loop);
     *hot = found;
     return true;
+}
+
+struct isa_scratch isa_scratch_find(const struct isa_kernel *kernel)
+{
+    struct isa_scratch most = {.loop = ISA_NO_LOOP};
+    for (size_t k = 0; k < kernel->loop_count; k++) {
+        const struct isa_traffic *scratch = &kernel->loops[k].own.traffic[ISA_SCRATCH];
+        if (scratch->load_bytes + scratch->store_bytes > most.bytes)
+            most = (struct isa_scratch){k, scratch->load_bytes + scratch->store_bytes};
+    }
+    return most;
 }

@@ -257,15 +257,8 @@ static void jump_by_pairs(struct follower *follower)
 
 size_t isa_jump_find(const struct isa_listing *listing, uint64_t from)
 {
-    size_t low = 0, high = listing->jump_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (listing->jumps[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return array_below(listing->jumps, listing->jump_count, sizeof(*listing->jumps), offsetof(struct isa_jump, from),
+                       from);
 }
 
 void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, struct arena *arena)

@@ -21,8 +21,9 @@
 #include "rooftile/clock.h"
 #include "rooftile/file.h"
 
-#define LIMIT_SECONDS 20u
-#define LIMIT_BYTES (256u << 20) /* of what the child writes */
+#define LIMIT_SECONDS 10u
+#define LIMIT_BYTES (256u << 20)              /* of what the child writes */
+#define LIMIT_DWARF_BYTES (UINT64_C(1) << 30) /* unpacked: libdw unpacks all of it, however small it was */
 #define PATH_LONGEST 4096u
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -58,7 +59,7 @@ static void write_lines(FILE *out, Dwarf_Lines *lines, size_t count)
     }
 }
 
-/* 0: all is written. */
+/* 0: all is written; else what there is up to the damage. */
 static int read_dwarf(int fd, const struct codeobj *object)
 {
     struct err err = {0};
@@ -72,13 +73,15 @@ static int read_dwarf(int fd, const struct codeobj *object)
     Dwarf_Lines *lines = NULL;
     Dwarf_Off at = 0, next = 0;
     size_t file_count = 0, line_count = 0;
-    while (dwarf && dwarf_next_lines(dwarf, at, &next, &unit, &files, &file_count, &lines, &line_count) == 0) {
-        write_lines(out, lines, line_count);
-        if (next <= at)
-            break;
+    int ended = dwarf ? 0 : -1;
+    while (ended == 0) {
+        ended = dwarf_next_lines(dwarf, at, &next, &unit, &files, &file_count, &lines, &line_count);
+        if (ended == 0)
+            write_lines(out, lines, line_count);
+        ended = ended == 0 && next <= at ? 1 : ended;
         at = next;
     }
-    return !dwarf || fflush(out) != 0;
+    return fflush(out) != 0 || ended < 0;
 }
 
 static void limit(__rlimit_resource_t resource, rlim_t most)
@@ -98,19 +101,24 @@ static _Noreturn void child(int fd, const struct codeobj *object)
     _exit(read_dwarf(fd, object));
 }
 
-/* True: it ended by itself, and well. */
-static bool wait_for(pid_t pid)
+/* NULL: it ended by itself, and well. */
+static const char *wait_for(pid_t pid)
 {
-    int status = 0;
+    static const char slow[] = "reading the object's DWARF takes longer than 10 s: it was stopped";
+    static const char damaged[] = "the object's DWARF is damaged";
     const uint64_t deadline_ns = clock_now_ns() + 2 * LIMIT_SECONDS * 1000 * NS_PER_MS;
+    int status = 0;
+    bool is_late = false;
     for (;;) {
         const pid_t ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            return NULL;
         if (ended == pid)
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+            return is_late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) ? slow : damaged;
         if (ended < 0 && errno != EINTR)
-            return false;
-        if (clock_now_ns() > deadline_ns)
-            kill(pid, SIGKILL);
+            return damaged;
+        if (!is_late && clock_now_ns() > deadline_ns)
+            is_late = kill(pid, SIGKILL) == 0;
         clock_sleep_ns(NS_PER_MS / 2);
     }
 }
@@ -162,15 +170,7 @@ static void read_rows(struct places *places, const char *data, size_t size, stru
 /* The first row at or behind an address. */
 static size_t find_place(const struct places *places, uint64_t address)
 {
-    size_t low = 0, high = places->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (places->items[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return array_below(places->items, places->count, sizeof(struct place), offsetof(struct place, address), address);
 }
 
 /* The first row at a kernel's start is its own; others there may be of what is inlined. */
@@ -197,22 +197,43 @@ static void place(struct isa_kernel *kernel, const struct places *places)
 
 /* ---- all ---- */
 
-static bool has_lines(const struct codeobj *object)
+/* A small section may say that it unpacks to anything. */
+static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header)
+{
+    GElf_Chdr packed;
+    if (!(header->sh_flags & SHF_COMPRESSED))
+        return header->sh_size;
+    return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+}
+
+/* Is there a table of lines? *problem: why none of it is read, though there is. */
+static bool has_lines(const char **problem, const struct codeobj *object)
 {
     Elf *elf = NULL;
     Elf_Scn *section = NULL;
     GElf_Shdr header;
     struct err err = {0};
     size_t names = 0;
-    bool found = false;
+    uint64_t bytes = 0;
+    bool found = false, is_old = false;
     if (elf_open(&elf, (struct bytes){object->bytes, object->size_bytes}, &err))
         return false;
-    while (!found && !elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
+    while (!elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        found = name && strcmp(name, ".debug_line") == 0;
+        const bool is_dwarf = name && text_starts(name, ".debug_");
+        const uint64_t more = is_dwarf ? unpacked_bytes(section, &header) : 0;
+        found |= is_dwarf && strcmp(name, ".debug_line") == 0;
+        is_old |= name && text_starts(name, ".zdebug_");
+        bytes = more < LIMIT_DWARF_BYTES ? bytes + more : LIMIT_DWARF_BYTES + 1;
+        if (bytes > LIMIT_DWARF_BYTES)
+            break;
     }
     elf_end(elf);
-    return found;
+    if (bytes > LIMIT_DWARF_BYTES)
+        *problem = "the object's DWARF is larger than 1 GiB: it is not read";
+    else if (is_old)
+        *problem = "the object's DWARF is compressed in the old form (.zdebug_line), which is not read";
+    return found || *problem;
 }
 
 static const char *read_lines(struct places *places, const struct codeobj *object, struct arena *arena)
@@ -226,9 +247,8 @@ static const char *read_lines(struct places *places, const struct codeobj *objec
     const pid_t pid = fork();
     if (pid == 0)
         child(fd, object);
-    if (pid < 0 || !wait_for(pid))
-        problem = "the object's DWARF is damaged, or takes too long to read";
-    const size_t size = !problem && fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
+    problem = pid < 0 ? "no process to read the object's DWARF" : wait_for(pid);
+    const size_t size = fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
     void *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (data != MAP_FAILED) {
         read_rows(places, data, size, arena);
@@ -241,7 +261,7 @@ static const char *read_lines(struct places *places, const struct codeobj *objec
 void isa_lines_read(struct isa *isa, const struct codeobj *object, struct arena *arena)
 {
     struct places places = {0};
-    if (!has_lines(object))
+    if (!has_lines(&isa->lines_problem, object) || isa->lines_problem)
         return;
     isa->lines_problem = read_lines(&places, object, arena);
     for (size_t k = 0; k < isa->kernel_count && places.count; k++)

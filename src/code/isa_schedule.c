@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What one wave does in a turn of a loop of AMD's: how long its instructions take to issue, what depends on what, which
- * waits there are and what is on the way at each. Three turns are followed in the order of addresses, the last counts.
+ * waits there are and what is on the way at each. Three turns are followed in the order of addresses, the last counts;
+ * without a loop one pass through the whole kernel.
  *
  * Clocks of one SIMD: a vector instruction issues in 4 on CDNA (64 lanes, 16 at a time), on RDNA in 1 for 32 lanes; a
  * transcendental takes four times as long; a matrix instruction what isa_matrix.c says. On CDNA vector instructions
@@ -144,6 +145,7 @@ static struct isa_wait land(struct machine *machine, const struct isa_instructio
             machine->flying[kept++] = machine->flying[k];
     }
     machine->count = kept;
+    wait.drains = wait.bytes && wait.bytes * machine->wave == wait.in_flight_bytes;
     return wait;
 }
 
@@ -241,14 +243,27 @@ static void issue(struct walk *walk, const struct isa_instruction *in, bool coun
     walk->schedule->matrix_clocks += counts && in->kind == ISA_MATRIX ? in->matrix_cycles : 0;
 }
 
+/* The index of the next of a loop's own instructions from i on; with ISA_NO_LOOP of all. The count: there is none. */
+static size_t next_of(const struct isa_kernel *kernel, size_t loop, size_t i)
+{
+    while (loop != ISA_NO_LOOP && i < kernel->instruction_count && kernel->instructions[i].loop != loop)
+        if (kernel->instructions[i++].address > kernel->loops[loop].last_address)
+            return kernel->instruction_count;
+    return i;
+}
+
+static size_t first_of(const struct isa_kernel *kernel, size_t loop)
+{
+    if (loop == ISA_NO_LOOP)
+        return 0;
+    return next_of(kernel, loop,
+                   isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].first_address));
+}
+
 static void turn(struct walk *walk, const struct isa_kernel *kernel, size_t loop, bool counts)
 {
-    const struct isa_loop *of = &kernel->loops[loop];
-    size_t i = isa_find(kernel->instructions, kernel->instruction_count, of->first_address);
-    for (; i < kernel->instruction_count && kernel->instructions[i].address <= of->last_address; i++) {
+    for (size_t i = first_of(kernel, loop); i < kernel->instruction_count; i = next_of(kernel, loop, i + 1)) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        if (in->loop != loop)
-            continue;
         const double depth = chain_step(walk->depths, &walk->machine, in);
         walk->deepest = depth > walk->deepest ? depth : walk->deepest;
         if (in->kind == ISA_WAIT) {
@@ -263,17 +278,18 @@ static void turn(struct walk *walk, const struct isa_kernel *kernel, size_t loop
 /* Vector instructions behind a comparison or mask that switches lanes off, until EXEC is set again. */
 static double masked_share(const struct isa_kernel *kernel, size_t loop)
 {
-    const struct isa_loop *of = &kernel->loops[loop];
-    size_t i = isa_find(kernel->instructions, kernel->instruction_count, of->first_address);
+    const uint64_t last = loop == ISA_NO_LOOP ? UINT64_MAX : kernel->loops[loop].last_address;
     uint64_t all = 0, masked = 0;
     bool is_masked = false;
-    for (; i < kernel->instruction_count && kernel->instructions[i].address <= of->last_address; i++) {
+    for (size_t i = first_of(kernel, loop); i < kernel->instruction_count && kernel->instructions[i].address <= last;
+         i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
         if (text_starts(in->operands, "exec") && isa_starts(in->mnemonic, "s_or_b s_mov_b"))
             is_masked = false;
         else if (isa_starts(in->mnemonic, "v_cmpx_ s_and_saveexec_ s_andn2_saveexec_ s_and_not1_saveexec_"))
             is_masked = true;
-        const bool counts = in->loop == loop && (is_vector(in->kind) || in->space == ISA_GLOBAL);
+        const bool is_own = loop == ISA_NO_LOOP || in->loop == loop;
+        const bool counts = is_own && (is_vector(in->kind) || in->space == ISA_GLOBAL);
         all += counts;
         masked += counts && is_masked;
     }
@@ -291,13 +307,13 @@ void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *k
     walk->machine.counts_stores = !walk->machine.is_cdna;
     walk->machine.wave = kernel->code.wave ? kernel->code.wave : 64;
     walk->depths = arena_alloc(&scratch, sizeof(*walk->depths));
-    turn(walk, kernel, loop, false);
-    turn(walk, kernel, loop, false);
+    for (int before = 0; before < 2 && loop != ISA_NO_LOOP; before++)
+        turn(walk, kernel, loop, false);
     const double deepest = walk->deepest, clock = walk->machine.clock;
     turn(walk, kernel, loop, true);
     schedule->chain_clocks = walk->deepest - deepest;
     schedule->issue_clocks = walk->machine.clock - clock;
-    if (kernel->loops[loop].own.matrix_unknown)
+    if ((loop == ISA_NO_LOOP ? &kernel->mix : &kernel->loops[loop].own)->matrix_unknown)
         schedule->issue_clocks = schedule->matrix_clocks = schedule->chain_clocks = schedule->gap_clocks =
             schedule->largest_gap_clocks = NAN;
     for (size_t k = 0; k < schedule->wait_count && isnan(schedule->issue_clocks); k++)

@@ -103,8 +103,24 @@ static char *take_word(char **at)
     return word;
 }
 
+/* LLVM 22 writes a constant that has a shorter encoding, and is not in it, as "lit(0xffffffff)" or "lit64(...)". */
+static void unwrap_literals(char *text)
+{
+    for (char *at = strstr(text, "lit"); at; at = strstr(at, "lit")) {
+        char *open = at + strlen("lit") + (text_starts(at + strlen("lit"), "64") ? 2 : 0);
+        char *close = *open == '(' && (at == text || at[-1] == ' ') ? strchr(open, ')') : NULL;
+        if (close) {
+            memmove(at, open + 1, (size_t)(close - open - 1));
+            memmove(at + (close - open - 1), close + 1, strlen(close + 1) + 1);
+        } else {
+            at++;
+        }
+    }
+}
+
 static void split(struct isa_instruction *in, char *code)
 {
+    unwrap_literals(code);
     in->guard = *code == '@' ? take_word(&code) : "";
     in->mnemonic = take_word(&code);
     in->operands = code;

@@ -4,6 +4,7 @@
  * nvdisasm itself).
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +20,9 @@
 
 /* A library of ten thousand kernels; more is cut, and the kernels behind the cut are missed by name. */
 #define OUTPUT_LIMIT_BYTES ((size_t)1 << 30)
-#define TOOL_TIMEOUT_MS 600000
+/* LLVM takes a tenth of that. */
+#define TOOL_LEAST_MS 30000
+#define TOOL_MS_PER_KIB 20
 
 /* Loading LLVM takes as long as so much code. */
 #define PART_BYTES (1u << 19)
@@ -54,6 +57,7 @@ struct job {
     uint64_t parts[MAX_PROCESSES]; /* where each process begins */
     size_t part_count;
     uint64_t end;
+    int timeout_ms;
     unsigned llvm_needed; /* 0: any */
     const char *asked;    /* what the user named, NULL: nothing */
     const char *tried;    /* names of those that do not know the target; NULL: none */
@@ -101,7 +105,7 @@ static bool is_unknown_target(const char *words)
 static enum status check(const struct job *job, const struct spawn_result *ran, struct err *err)
 {
     if (ran->timed_out)
-        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, TOOL_TIMEOUT_MS / 1000);
+        return err_set(err, ERR_IO, "%s: gave no answer in %d s", job->tool, job->timeout_ms / 1000);
     if (ran->exit_code != 0)
         return err_set(err, ERR_IO, "%s: exit code %d: %.*s", job->tool, ran->exit_code,
                        (int)strcspn(ran->errors, "\n"), ran->errors);
@@ -113,7 +117,7 @@ static enum status run_sass(struct job *job, struct err *err)
     const bool dumps = text_starts(path_base(job->tool), "cuobjdump");
     const char *const argv[] = {job->tool, dumps ? "--dump-sass" : "--print-code", job->image, NULL};
     struct spawn_result ran = {0};
-    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err) || check(job, &ran, err))
+    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, job->timeout_ms, job->arena, err) || check(job, &ran, err))
         return err->status;
     job->text = ran.output;
     return STATUS_OK;
@@ -149,7 +153,7 @@ static enum status run_amd(struct job *job, struct err *err)
     size_t count = 0;
     for (size_t k = 0; k < job->part_count; k++)
         argvs[count++] = objdump_argv(job, job->parts[k], k + 1 < job->part_count ? job->parts[k + 1] : job->end);
-    if (spawn_all(ran, argvs, count, OUTPUT_LIMIT_BYTES, TOOL_TIMEOUT_MS, job->arena, err))
+    if (spawn_all(ran, argvs, count, OUTPUT_LIMIT_BYTES, job->timeout_ms, job->arena, err))
         return err->status;
     if (is_unknown_target(ran[0].errors))
         return STATUS_OK;
@@ -252,6 +256,12 @@ static void divide(struct job *job, const struct codeobj *object, uint64_t from)
     }
 }
 
+static int timeout_ms(size_t bytes)
+{
+    const size_t more = bytes / 1024 * TOOL_MS_PER_KIB;
+    return TOOL_LEAST_MS + (int)(more < INT_MAX / 2 ? more : INT_MAX / 2);
+}
+
 enum status isa_disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from, uint64_t end,
                             struct arena *arena, struct err *err)
 {
@@ -261,6 +271,7 @@ enum status isa_disassemble(char **text, const char **tool, const struct codeobj
     struct job job = {.target = object->target,
                       .is_sass = is_sass,
                       .end = end,
+                      .timeout_ms = timeout_ms(object->size_bytes),
                       .llvm_needed = llvm_needed(object->target, arena),
                       .asked = asked && *asked ? asked : NULL,
                       .arena = arena};

@@ -47,7 +47,7 @@ static enum status open_library(struct cpu *cpu, struct err *err)
     const uint32_t threads = pool_threads(cpu->pool);
     struct cpu_library *library = cpu->library = new_zeroed(1, sizeof(*library));
     pool_release_caller(cpu->pool);
-    const enum status status = library_open_gemm(&library->file, library, &place, err);
+    const enum status status = library_open_named(&library->file, library, &place, err);
     if (!status) {
         library->set_threads((int)threads);
         SET_TEXT(library->file.says, "%s, %u thread%s", library->describe(), threads, text_s(threads));

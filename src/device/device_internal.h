@@ -24,6 +24,9 @@ bool sysfs_text(char *text, size_t size, const char *folder, const char *name);
 /* A number at the beginning of a file; NaN when there is none. */
 double sysfs_number(const char *folder, const char *name);
 
+/* Of a file of lines "name value", a whole number. */
+bool sysfs_property(uint64_t *value, const char *text, const char *name);
+
 /* Whether there is anything of this pattern of the shell below `folder`; sorted. globfree's in any case. */
 bool sysfs_find(glob_t *found, const char *folder, const char *pattern);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "gpu_collectives.h"
 
 /* ---- errors ---- */
 
@@ -40,6 +40,7 @@ static void gpu_close(struct device *device)
     struct gpu *gpu = (struct gpu *)device;
     if (!gpu)
         return;
+    collectives_close(gpu);
     gpu_blas_close(gpu);
     while (gpu->allocations)
         gpu_free(device, gpu->allocations->pointer);

@@ -100,6 +100,7 @@ struct gpu_vendor {
 /* ---- the device ---- */
 
 struct gpu_library;
+struct gpu_collectives;
 
 struct gpu {
     struct device device; /* first */
@@ -114,7 +115,8 @@ struct gpu {
     struct gpu_stream *capture; /* for making graphs; made at its first use */
     struct gpu_event *events[DEVICE_MAX_EVENTS];
     struct gpu_ranges ranges;
-    struct gpu_library *libraries; /* libraries of functions that were opened */
+    struct gpu_library *libraries;       /* libraries of functions that were opened */
+    struct gpu_collectives *collectives; /* the one of them for several devices; NULL: not yet */
     struct telemetry telemetry;
     struct nvml nvml; /* NVIDIA */
     struct gpu_context
@@ -124,13 +126,14 @@ struct gpu {
 /* A kernel of a code object, or a function of a library, which passes the arguments on. Lives as long as its module. */
 struct device_kernel {
     struct gpu_function *function; /* NULL: of the module's library, */
-    unsigned in, out;              /* ... the product of these types (enum blas_type) */
+    unsigned in, out;              /* ... the product of these types (enum blas_type), or numbers of a collective */
     const struct device_module *module;
 };
 
 struct device_module {
-    struct gpu_code *code;       /* NULL: a library, ... */
-    struct gpu_library *library; /* ... this one */
+    struct gpu_code *code;               /* NULL: a library, ... */
+    struct gpu_library *library;         /* ... this one, */
+    struct gpu_collectives *collectives; /* ... or this one */
     struct arena kernels;
 };
 

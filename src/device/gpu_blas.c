@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu_blas.h"
 
+#include "gpu_collectives.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +149,7 @@ static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct 
 {
     const struct gpu_blas *blas = library->blas;
     char version[64] = "";
-    if (library_open_gemm(&library->file, library, &blas->place, err) ||
+    if (library_open_named(&library->file, library, &blas->place, err) ||
         gpu_alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err))
         return err->status;
     if (make_handle(library, err) || read_version(version, sizeof(version), library, err) ||
@@ -278,6 +280,10 @@ enum status gpu_blas_load(struct device_module **module, struct device *device, 
 {
     struct gpu *gpu = (struct gpu *)device;
     const struct gpu_blas *blas = NULL;
+    bool is_collective = false;
+    const enum status loaded = collectives_load(&is_collective, module, gpu, name, err);
+    if (is_collective)
+        return loaded;
     for (size_t i = 0; i < COUNT_OF(known) && !blas; ++i)
         if (!strcmp(known[i]->place.name, name) && !strcmp(known[i]->backend, device->ops->name))
             blas = known[i];

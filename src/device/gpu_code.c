@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "gpu_collectives.h"
 
 /* ---- modules and kernels ---- */
 
@@ -56,6 +56,8 @@ enum status gpu_kernel(const struct device_kernel **kernel, struct kernel_info *
     struct kernel_info facts = {0};
     if (module->library)
         return gpu_blas_kernel(kernel, info, module, symbol, err);
+    if (module->collectives)
+        return collectives_kernel(kernel, info, module, symbol, err);
     const enum status status = find_function(&function, &facts, gpu, module->code, symbol, err);
     if (status)
         return status;
@@ -88,6 +90,8 @@ static enum status launch_on(struct gpu *gpu, const struct device_launch *launch
 {
     const struct device_kernel *kernel = launch->kernel;
     const uint32_t *grid = launch->grid, *block = launch->block;
+    if (kernel->module->collectives)
+        return collectives_launch(gpu, kernel, launch->args, stream, err);
     if (!kernel->function)
         return gpu_blas_launch(gpu, kernel, launch->args, stream, err);
     if (launch->cooperative)

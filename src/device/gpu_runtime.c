@@ -300,6 +300,7 @@ enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *
         return err->status;
     telemetry_open(&gpu->telemetry, found.pci_bdf);
     telemetry_describe(&found, &gpu->telemetry, vendor->pci_vendor);
+    topology_describe(&found, &gpu->telemetry);
     if (!found.name[0]) /* the driver knows no product of this id */
         SET_TEXT(found.name, "%s", found.arch);
     *info = found;

@@ -182,10 +182,10 @@ void library_close(struct library_file *file)
     file->handle = NULL;
 }
 
-/* ---- gemm ---- */
+/* ---- functions for kernels ---- */
 
-enum status library_open_gemm(struct library_file *file, void *functions, const struct library_place *place,
-                              struct err *err)
+enum status library_open_named(struct library_file *file, void *functions, const struct library_place *place,
+                               struct err *err)
 {
     if (library_open(file, functions, place, err)) {
         const struct err cause = *err;
@@ -194,18 +194,37 @@ enum status library_open_gemm(struct library_file *file, void *functions, const 
     return hash_sha256_file(file->sha256, file->path, err);
 }
 
-void library_read_gemm(struct library_gemm *gemm, void *const *args)
+static void describe(struct kernel_info *info, const struct library_file *file, const struct kernel_arg *args,
+                     uint32_t count)
 {
-#define READ(type, name) memcpy(&gemm->name, *args++, sizeof(type));
+    *info = (struct kernel_info){.arg_count = count};
+    memcpy(info->args, args, count * sizeof(*args));
+    memcpy(info->library, file->says, sizeof(info->library));
+    memcpy(info->library_sha256, file->sha256, sizeof(info->library_sha256));
+}
+
+#define READ(type, name) memcpy(&to->name, *args++, sizeof(type));
+#define DESCRIBE(type, name)                                                                                           \
+    {sizeof(type), _Generic((type)0, uint32_t : false, uint64_t : false, double : false, default : true)},
+
+void library_read_gemm(struct library_gemm *to, void *const *args)
+{
     LIBRARY_GEMM(READ)
 }
 
 void library_describe_gemm(struct kernel_info *info, const struct library_file *file)
 {
-#define DESCRIBE(type, name) {sizeof(type), _Generic((type)0, void * : true, const void * : true, default : false)},
     static const struct kernel_arg args[LIBRARY_GEMM_ARGS] = {LIBRARY_GEMM(DESCRIBE)};
-    *info = (struct kernel_info){.arg_count = LIBRARY_GEMM_ARGS};
-    memcpy(info->args, args, sizeof(args));
-    memcpy(info->library, file->says, sizeof(info->library));
-    memcpy(info->library_sha256, file->sha256, sizeof(info->library_sha256));
+    describe(info, file, args, LIBRARY_GEMM_ARGS);
+}
+
+void library_read_collective(struct library_collective *to, void *const *args)
+{
+    LIBRARY_COLLECTIVE(READ)
+}
+
+void library_describe_collective(struct kernel_info *info, const struct library_file *file)
+{
+    static const struct kernel_arg args[] = {LIBRARY_COLLECTIVE(DESCRIBE)};
+    describe(info, file, args, COUNT_OF(args));
 }

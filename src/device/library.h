@@ -2,13 +2,21 @@
  *
  * Shared libraries that are opened when they are installed; nothing of them is linked. And those among them whose
  * functions stand in for kernels of ours (device_ops.load_library): what such a library reaches is what a kernel is set
- * against. There is one function of theirs, whose name says the types of what goes in and of what comes out:
+ * against. Their functions, whose names say the types of what goes in and of what comes out:
  *
  *   gemm_{in}_{out}   D = alpha * A * B + beta * C, batch by batch; all matrices lie row by row. Arguments: d, a, b, c;
  *                     u32 m, n, k, lda, ldb, ldd (from row to row, in elements; C lies as D); u64 from one batch to the
  *                     next of a, b, d; f64 alpha, beta; u32 ta, tb (1: A is k x m, B is n x k), batch
  *
- * cpu_library.c has OpenBLAS for the CPU device, gpu_blas.c those of the GPUs' vendors.
+ *   {all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send_recv}_{type}
+ *                     what devices 0 to `devices` - 1 do together, as MPI and nccl.h define it; send_recv passes on to
+ *                     the next device in a ring. Arguments: out, in: the addresses of each device's part; u64 count,
+ *                     the elements of one device's share: all that is reduced or broadcast, the parts of which the
+ *                     gathered, scattered and exchanged has as many as there are devices; u32 devices, root, reduction
+ *                     (enum library_reduction), in_place (1: out holds what goes in, where nccl.h wants it; in is not
+ *                     looked at)
+ *
+ * cpu_library.c has OpenBLAS for the CPU device, gpu_blas.c and gpu_collectives.c those of the GPUs' vendors.
  */
 #ifndef ROOFTILE_DEVICE_LIBRARY_H
 #define ROOFTILE_DEVICE_LIBRARY_H
@@ -69,17 +77,32 @@ void (*library_function(void *handle, const char *symbol))(void);
     X(uint32_t, ta) X(uint32_t, tb) X(uint32_t, batch)
 /* clang-format on */
 
-#define LIBRARY_GEMM_MEMBER(type, name) type name;
+#define LIBRARY_MEMBER(type, name) type name;
 struct library_gemm {
-    LIBRARY_GEMM(LIBRARY_GEMM_MEMBER)
+    LIBRARY_GEMM(LIBRARY_MEMBER)
 };
 enum { LIBRARY_GEMM_ARGS = 18 };
 
-/* As library_open, of one that has it: hashes its file, too. ERR_UNSUPPORTED says that the device has none, and why. */
-enum status library_open_gemm(struct library_file *file, void *functions, const struct library_place *place,
-                              struct err *err);
+/* As library_open, of one with functions for kernels: hashes its file, too. ERR_UNSUPPORTED says that the device has
+ * none, and why. */
+enum status library_open_named(struct library_file *file, void *functions, const struct library_place *place,
+                               struct err *err);
 void library_read_gemm(struct library_gemm *gemm, void *const *args);
 /* What is known of the function `file` has. */
 void library_describe_gemm(struct kernel_info *info, const struct library_file *file);
+
+/* ---- collectives ---- */
+
+enum library_reduction { LIBRARY_SUM, LIBRARY_MAX };
+/* clang-format off */
+#define LIBRARY_COLLECTIVE(X)                                                                                          \
+    X(void **, out) X(const void **, in) X(uint64_t, count) X(uint32_t, devices) X(uint32_t, root)                     \
+    X(uint32_t, reduction) X(uint32_t, in_place)
+/* clang-format on */
+struct library_collective {
+    LIBRARY_COLLECTIVE(LIBRARY_MEMBER)
+};
+void library_read_collective(struct library_collective *collective, void *const *args);
+void library_describe_collective(struct kernel_info *info, const struct library_file *file);
 
 #endif

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The simulated device: a machine file, a virtual clock, and no execution. With the same seed every run is the same.
+ * The simulated device: the facts of a machine file, and no execution. Cases take what is predicted of them
+ * (run/measure.c).
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "device_internal.h"
-#include "rooftile/rng.h"
 
 #define LAUNCH_NS 4000.0       /* an empty launch, when the machine file says nothing */
-#define NOISE 0.005            /* sd of the natural logarithm of a time */
 #define COPY_BYTES_PER_NS 10.0 /* copies and fills: not predicted, only not free */
 
 struct device_module {
@@ -22,7 +20,6 @@ struct device_module {
 struct sim {
     struct host host; /* first */
     double now_ns, launch_ns;
-    struct rng rng;
 };
 
 /* The machine's facts; what it leaves open gets the limits that all GPUs have. */
@@ -52,7 +49,6 @@ static enum status sim_open(struct device **device, const struct device_request 
     sim->host.device.ops = &device_sim;
     sim->host.limit_bytes = info->memory_bytes;
     sim->launch_ns = request->sim_launch_ns > 0 ? request->sim_launch_ns : LAUNCH_NS;
-    rng_init(&sim->rng, request->seed);
     *device = &sim->host.device;
     return STATUS_OK;
 }
@@ -145,8 +141,8 @@ static enum status sim_launch(struct device *device, const struct device_launch 
 {
     struct sim *sim = (struct sim *)device;
     (void)err;
-    const double predicted_ns = fmax(launch->lower_bound_ns, 0) + sim->launch_ns;
-    sim->now_ns += predicted_ns * exp(NOISE * rng_normal(&sim->rng));
+    (void)launch;
+    sim->now_ns += sim->launch_ns;
     return STATUS_OK;
 }
 

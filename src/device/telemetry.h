@@ -22,6 +22,7 @@ struct telemetry {
     char root[128];                      /* "/sys" */
     char card[TELEMETRY_PATH];           /* folder of the PCI device; "" = not found */
     char sensors[TELEMETRY_PATH];        /* its hwmon folder; "" = none */
+    char node[8];                        /* number of the first of its compute nodes; "" = none */
     uint32_t nodes[TELEMETRY_MAX_NODES]; /* ids of its compute nodes: one, or one per partition */
     uint32_t node_count;
 };
@@ -46,6 +47,9 @@ bool telemetry_metrics(struct device_sense *sense, const void *table, size_t siz
 /* How many of the `others` that are listed have the device open besides this process, which the list may have under a
  * number that it does not know itself by (in a container it is the host's): then one of them is it. */
 double telemetry_other_processes(unsigned others, bool is_listed);
+
+/* topology.c: how the card is tied to its host and, of AMD's, to other GPUs. */
+void topology_describe(struct device_info *info, const struct telemetry *telemetry);
 
 /* ---- NVIDIA ---- */
 
@@ -90,7 +94,11 @@ struct nvml_pci {
       (struct nvmlDevice_st *card, unsigned policy, struct nvml_violation *status))                                    \
     X(nvmlDeviceGetMemoryInfo, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, struct nvml_memory *memory))              \
     X(nvmlDeviceGetComputeRunningProcesses_v3, SYMBOL_OPTIONAL,                                                        \
-      (struct nvmlDevice_st *card, unsigned *count, struct nvml_process *processes))
+      (struct nvmlDevice_st *card, unsigned *count, struct nvml_process *processes))                                   \
+    X(nvmlDeviceGetNvLinkState, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, unsigned link, unsigned *active))        \
+    X(nvmlDeviceGetNvLinkVersion, SYMBOL_OPTIONAL, (struct nvmlDevice_st *card, unsigned link, unsigned *version))     \
+    X(nvmlDeviceGetNvLinkRemotePciInfo_v2, SYMBOL_OPTIONAL,                                                            \
+      (struct nvmlDevice_st *card, unsigned link, struct nvml_pci *pci))
 /* clang-format on */
 
 #define NVML_MEMBER(name, need, parameters) unsigned(*name) parameters;

@@ -181,8 +181,7 @@ static void find_sensors(struct telemetry *telemetry)
     globfree(&found);
 }
 
-/* Of a file of lines "name value". */
-static bool property(uint64_t *value, const char *text, const char *name)
+bool sysfs_property(uint64_t *value, const char *text, const char *name)
 {
     const size_t length = strlen(name);
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -199,9 +198,9 @@ static bool is_node_of(const char *folder, uint64_t domain, uint64_t bus, uint64
     char properties[4096];
     uint64_t node_domain = 0, location = 0;
     if (!sysfs_text(properties, sizeof(properties), folder, "properties") ||
-        !property(&location, properties, "location_id"))
+        !sysfs_property(&location, properties, "location_id"))
         return false;
-    property(&node_domain, properties, "domain");
+    sysfs_property(&node_domain, properties, "domain");
     return node_domain == domain && location >> 8 == bus && (location >> 3 & 0x1f) == slot;
 }
 
@@ -214,8 +213,11 @@ static void find_nodes(struct telemetry *telemetry, const char *pci_bdf)
     sysfs_find(&found, telemetry->root, "class/kfd/kfd/topology/nodes/[0-9]*");
     for (size_t i = 0; i < found.gl_pathc && telemetry->node_count < TELEMETRY_MAX_NODES; ++i) {
         const double id = sysfs_number(found.gl_pathv[i], "gpu_id");
-        if (id > 0 && id <= UINT32_MAX && is_node_of(found.gl_pathv[i], domain, bus, slot))
-            telemetry->nodes[telemetry->node_count++] = (uint32_t)id;
+        if (!(id > 0 && id <= UINT32_MAX && is_node_of(found.gl_pathv[i], domain, bus, slot)))
+            continue;
+        if (!telemetry->node_count)
+            SET_TEXT(telemetry->node, "%s", strrchr(found.gl_pathv[i], '/') + 1);
+        telemetry->nodes[telemetry->node_count++] = (uint32_t)id;
     }
     globfree(&found);
 }

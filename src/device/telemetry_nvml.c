@@ -8,7 +8,7 @@ enum { SUCCESS = 0 };
 enum { SENSOR_GPU = 0 };
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 enum { POLICY_POWER = 0, POLICY_THERMAL = 1 };
-enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de };
+enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de, MAX_NVLINKS = 18 /* NVML_NVLINK_MAX_LINKS */ };
 
 /* Of the reasons for which a clock is below the highest, those that nobody asked for: power cap, hardware slowdown,
  * sync boost of a neighbour, software and hardware thermal slowdown, power brake. Not: idle, application and display
@@ -54,6 +54,40 @@ static void describe_driver(struct device_info *info, const struct nvml *nvml)
         ADD_TEXT(info->driver, "driver %s", release);
 }
 
+/* Bytes per second and direction of one link: NVIDIA's data sheets of P100 (version 1), V100, A100, H100 and B200. */
+static double link_rate(unsigned version)
+{
+    return version == 1 ? 20e9 : version >= 2 && version <= 4 ? 25e9 : version == 5 ? 50e9 : 0;
+}
+
+/* Links to the same place, a GPU or a switch, count together. */
+static void describe_links(struct device_info *info, const struct nvml *nvml)
+{
+    for (unsigned k = 0; k < MAX_NVLINKS; k++) {
+        unsigned active = 0, version = 0;
+        uint32_t at = 0;
+        struct nvml_pci pci = {.domain = 0};
+        if (!ASK(nvml, nvmlDeviceGetNvLinkState, k, &active) || !active ||
+            !ASK(nvml, nvmlDeviceGetNvLinkRemotePciInfo_v2, k, &pci))
+            continue;
+        char peer[16];
+        SET_TEXT(peer, "%04x:%02x:%02x.0", pci.domain & 0xffff, pci.bus & 0xff, pci.device & 0x1f);
+        while (at < info->link_count && strcmp(info->links[at].peer, peer) != 0)
+            at++;
+        if (at == DEVICE_MAX_LINKS)
+            continue;
+        struct device_link *link = &info->links[at];
+        if (at == info->link_count) {
+            info->link_count++;
+            *link = (struct device_link){.type = "nvlink"};
+            memcpy(link->peer, peer, sizeof(peer));
+        }
+        link->count++;
+        if (ASK(nvml, nvmlDeviceGetNvLinkVersion, k, &version))
+            link->max_bytes_per_s += link_rate(version);
+    }
+}
+
 void nvml_describe(struct device_info *info, const struct nvml *nvml)
 {
     char text[96];
@@ -70,6 +104,7 @@ void nvml_describe(struct device_info *info, const struct nvml *nvml)
         hash_sha256(info->serial_hash, text, strlen(text));
     if (ASK(nvml, nvmlDeviceGetEnforcedPowerLimit, &limit_mw))
         info->power_cap_w = limit_mw / 1e3;
+    describe_links(info, nvml);
 }
 
 static void sense_processes(struct device_sense *sense, const struct nvml *nvml)

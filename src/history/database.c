@@ -58,6 +58,8 @@ static const char *const migrations[DATABASE_VERSION] = {
     "ALTER TABLE object RENAME TO identity;"
     "ALTER TABLE identity RENAME COLUMN sha256 TO parts;"
     "ALTER TABLE point RENAME COLUMN object TO identity;",
+    /* 3 -> 4: how far the run's predictions were from its times (median of |predicted / measured - 1|). */
+    "ALTER TABLE run ADD COLUMN prediction_error REAL;",
 };
 
 static enum status fail(const struct database *database, const char *doing, struct err *err)

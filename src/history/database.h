@@ -11,7 +11,7 @@
 
 #include "rooftile/err.h"
 
-#define DATABASE_VERSION 3
+#define DATABASE_VERSION 4
 #define DATABASE_APPLICATION 0x726f6f66 /* "ceiling": PRAGMA application_id of a history */
 
 struct database {

@@ -10,6 +10,7 @@
 
 #include "history_internal.h"
 #include "rooftile/compare.h"
+#include "rooftile/summary.h"
 
 enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
 
@@ -174,16 +175,29 @@ static enum status check_time(const struct adding *adding, bool backfill, struct
 
 /* ---- the run and its points ---- */
 
+/* Median over the cases that have a prediction and a measurement; NaN: none has. */
+static double prediction_error(const struct result *result, struct arena *arena)
+{
+    double *errors = arena_array(arena, result->case_count + 1, sizeof(*errors));
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (result_case_counts(c) && !result_case_is_twin(c) && isfinite(c->predicted_error))
+            errors[count++] = fabs(c->predicted_error);
+    }
+    return count ? median_of(errors, count) : NAN;
+}
+
 static enum status add_run(struct adding *adding, int64_t environment, struct err *err)
 {
     const struct result *r = adding->result;
     enum status status = database_do(
         adding->db, err,
         "INSERT INTO run (device, channel, run_id, started, started_at, finished_at, trials, environment, suite, git, "
-        "branch, ci_url, tool, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "ississiissssss", adding->device, adding->channel, r->run_id, adding->started, r->started_at, r->finished_at,
+        "branch, ci_url, tool, machine, prediction_error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "ississiissssssd", adding->device, adding->channel, r->run_id, adding->started, r->started_at, r->finished_at,
         (int64_t)(r->trials ? r->trials : 1), environment, r->config_sha256, r->commit, r->branch, r->ci_url,
-        r->tool_version, r->machine.name);
+        r->tool_version, r->machine.name, prediction_error(r, &adding->arena));
     adding->run = sqlite3_last_insert_rowid(adding->db->db);
     return status;
 }

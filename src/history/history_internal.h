@@ -15,12 +15,13 @@ struct history {
 struct history_run {
     int64_t id, environment, started;
     bool gated;
+    double prediction_error;                       /* median of its cases; NaN: none was predicted */
     const char *started_at, *git, *run_id, *facts; /* facts of the environment, one "key=value" a line */
 };
 
 struct history_point {
     double value, cycles, tick; /* NaN: none */
-    double again;               /* median of the trials that were measured again; 0: none were */
+    double again, again_least;  /* median and least of the trials that were measured again; 0: none were */
     const char *status, *reason;
     const char *identity; /* identity_line; "" unknown */
     bool present;         /* the case was in that run at all */

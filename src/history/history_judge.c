@@ -118,6 +118,7 @@ static void frame(struct history_judging *judging, size_t first, size_t run)
         series->run_ns = judging->values[k] + first;
         series->breaks = row->breaks + first;
         series->again_ns = row->points[run].again;
+        series->again_least_ns = row->points[run].again_least;
         series->floor = 0;
         for (size_t at = first; at <= run; at++)
             if (isfinite(row->points[at].tick) && row->points[at].value > 0)

@@ -51,7 +51,8 @@ static enum status choose_device(struct history_window *window, struct database 
 /* ---- runs, newest first in the query, oldest first in memory ---- */
 
 static const char runs_sql[] =
-    "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id FROM run n JOIN "
+    "SELECT n.id, n.environment, n.started_at, n.git, e.facts, n.started, n.gated, n.run_id, n.prediction_error FROM "
+    "run n JOIN "
     "environment e ON e.id = n.environment WHERE n.channel = ? AND n.device = ? ORDER BY n.started DESC LIMIT ?";
 
 static enum status load_runs(struct history_window *window, struct database *db, size_t runs, struct arena *arena,
@@ -63,14 +64,16 @@ static enum status load_runs(struct history_window *window, struct database *db,
     enum status status =
         database_select(&rows, db, err, runs_sql, "sii", window->channel, window->device_id, (int64_t)runs);
     while (database_next(&status, rows, db, err))
-        list[--first] = (struct history_run){.id = sqlite3_column_int64(rows, 0),
-                                             .environment = sqlite3_column_int64(rows, 1),
-                                             .started_at = column(rows, 2, arena),
-                                             .git = column(rows, 3, arena),
-                                             .facts = column(rows, 4, arena),
-                                             .started = sqlite3_column_int64(rows, 5),
-                                             .gated = sqlite3_column_int(rows, 6),
-                                             .run_id = column(rows, 7, arena)};
+        list[--first] = (struct history_run){
+            .id = sqlite3_column_int64(rows, 0),
+            .environment = sqlite3_column_int64(rows, 1),
+            .started_at = column(rows, 2, arena),
+            .git = column(rows, 3, arena),
+            .facts = column(rows, 4, arena),
+            .started = sqlite3_column_int64(rows, 5),
+            .gated = sqlite3_column_int(rows, 6),
+            .run_id = column(rows, 7, arena),
+            .prediction_error = sqlite3_column_type(rows, 8) == SQLITE_NULL ? NAN : sqlite3_column_double(rows, 8)};
     window->runs = list + first;
     window->run_count = runs - first;
     return status;
@@ -156,17 +159,20 @@ static const char points_sql[] =
     "THEN p.trials END FROM point p LEFT JOIN identity i ON i.id = p.identity WHERE p.run = ? ORDER BY p.series";
 
 /* They stand behind those of the run itself. */
-static double measured_again(sqlite3_stmt *rows)
+static void load_again(struct history_point *out, sqlite3_stmt *rows)
 {
     double times[SHIFT_MAX_TRIALS];
     const size_t all = (size_t)sqlite3_column_bytes(rows, 8) / sizeof(*times);
     const int64_t again = sqlite3_column_int64(rows, 7);
     const size_t count = again > 0 && (size_t)again < all ? (size_t)again : 0;
     if (!count || count > SHIFT_MAX_TRIALS)
-        return 0;
+        return;
     memcpy(times, (const double *)sqlite3_column_blob(rows, 8) + all - count, count * sizeof(*times));
-    const double median = median_of(times, count);
-    return isfinite(median) ? median : 0;
+    const double median = median_of(times, count); /* sorts them */
+    if (!isfinite(median))
+        return;
+    out->again = median;
+    out->again_least = times[0];
 }
 
 static enum status load_points(struct history_window *window, size_t run, struct database *db, struct arena *arena,
@@ -178,15 +184,16 @@ static enum status load_points(struct history_window *window, size_t run, struct
     while (database_next(&status, rows, db, err)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         const struct history_point *last = out && run ? &out->points[run - 1] : &nothing;
-        if (out)
-            out->points[run] = (struct history_point){.value = number(rows, 1),
-                                                      .cycles = number(rows, 2),
-                                                      .tick = number(rows, 3),
-                                                      .status = same(last->status, rows, 4, arena),
-                                                      .identity = same(last->identity, rows, 5, arena),
-                                                      .reason = same(last->reason, rows, 6, arena),
-                                                      .again = measured_again(rows),
-                                                      .present = true};
+        if (!out)
+            continue;
+        out->points[run] = (struct history_point){.value = number(rows, 1),
+                                                  .cycles = number(rows, 2),
+                                                  .tick = number(rows, 3),
+                                                  .status = same(last->status, rows, 4, arena),
+                                                  .identity = same(last->identity, rows, 5, arena),
+                                                  .reason = same(last->reason, rows, 6, arena),
+                                                  .present = true};
+        load_again(&out->points[run], rows);
     }
     return status;
 }

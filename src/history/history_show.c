@@ -27,7 +27,7 @@ static const char *spark(const struct history_row *row, size_t runs, struct aren
     for (size_t k = first; k < runs; k++) {
         const double value = row->points[k].value;
         /* A range under 2 % is noise: it must not look like mountains. */
-        const double height = (value - least) / fmax(most - least, 0.02 * most) * 7;
+        const double height = (value - least) / fmax(most - least, fmax(0.02 * most, 1e-300)) * 7;
         line = arena_printf(arena, "%s%s", line,
                             isfinite(value)          ? bars[(int)fmin(fmax(height, 0), 7)]
                             : row->points[k].present ? "×"
@@ -54,6 +54,20 @@ static const char *open_words(const struct history_row *row, struct arena *arena
                  : "";
 }
 
+/* The runs' predictions, as one more figure. */
+static void add_prediction_error(struct document *document, const struct history_window *w)
+{
+    struct history_row row = {.points = arena_array(document->arena, w->run_count + 1, sizeof(struct history_point))};
+    for (size_t k = 0; k < w->run_count; k++)
+        row.points[k] = (struct history_point){.value = w->runs[k].prediction_error};
+    const double last = row.points[w->run_count - 1].value;
+    if (values_of(&row, w->run_count))
+        document_text(document, 0, TONE_PLAIN, "\nmedian error of predictions: %s %s\n",
+                      isfinite(last) ? arena_printf(document->arena, "%.1f %% in this run", 100 * last)
+                                     : "none in this run",
+                      spark(&row, w->run_count, document->arena));
+}
+
 static void add_list(struct document *document, const struct history_window *w, const bool *chosen)
 {
     const size_t runs = w->run_count < SPARK_RUNS ? w->run_count : SPARK_RUNS;
@@ -76,6 +90,7 @@ static void add_list(struct document *document, const struct history_window *w, 
                                              cell_text(row->retired ? "accepted as gone" : open_words(row, arena))});
     }
     document_table(document, NULL, NULL, table);
+    add_prediction_error(document, w);
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_alarm *first = NULL;
         if (w->rows[k].is_class && history_open_level(&w->rows[k], &first) > 0)

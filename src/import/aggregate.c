@@ -57,6 +57,8 @@ static uint32_t row_of(struct rows *rows, const struct import_row *made)
     rows->items = array_grow(rows->items, number, sizeof(*rows->items));
     rows->events = array_grow(rows->events, number, sizeof(*rows->events));
     rows->items[number] = *made;
+    rows->items[number].algorithm_bytes_per_s = rows->items[number].bus_bytes_per_s = NAN;
+    rows->items[number].wrong_elements = NAN;
     rows->events[number] = 0;
     return number;
 }
@@ -79,18 +81,11 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
     if (!row.shape[0])
         row.source = IMPORT_NONE;
     const uint32_t before = rows->keys.count, number = row_of(rows, &row);
-    if (number == before && !rows->by_name)
+    if (number == before && !rows->by_name) {
         row_map(&rows->items[number], &operator, rows->arena);
-    return number;
-}
-
-static void three_numbers(double out[3], const char **at)
-{
-    for (size_t k = 0; k < 3; k++) {
-        char *end = NULL;
-        out[k] = strtod(*at, &end);
-        *at = end + (*end == ',' || *end == ' ');
+        rows->items[number].launch = launch_read(signature, rows->arena);
     }
+    return number;
 }
 
 /* A kernel of which no operator is known: what its name says, and with the grid how large a product is at most. */
@@ -102,8 +97,8 @@ static uint32_t row_of_kernel(struct rows *rows, const char *named)
     const size_t length = strcspn(named, "\n");
     const char *name = arena_strndup(rows->arena, named, length), *launch = named + length + 1;
     if (named[length]) {
-        three_numbers(grid, &launch);
-        three_numbers(block, &launch);
+        launch_numbers(grid, &launch);
+        launch_numbers(block, &launch);
     }
     const bool known = kernel_name_read(&operator, & traits, name, grid, block);
     operator.name = name;
@@ -201,6 +196,8 @@ static void finish_row(struct import_row *row, struct trace *trace, union span *
         const uint32_t name = trace->events[spans[k].event].name;
         if (name != last)
             add_kernel_name(row, trace->names.items[name], arena);
+        if (row->launch && name != last)
+            launch_set_grid(row->launch, trace->names.items[name]);
         last = name;
     }
     const size_t calls = call_times(spans, count, trace);
@@ -330,6 +327,23 @@ static int by_time(const void *a, const void *b)
     return order ? order : strcmp(x->shape, y->shape);
 }
 
+/* Of calls of the same size: the bandwidth that their mean time has. */
+static double mean_bandwidth(double before, double calls, const struct trace_call *call, double more)
+{
+    if (!(more > 0))
+        return before;
+    return before > 0 ? (calls + call->count) / (calls / before + call->count / more) : more;
+}
+
+static void add_bandwidths(struct import_row *row, const struct trace_call *call)
+{
+    row->algorithm_bytes_per_s =
+        mean_bandwidth(row->algorithm_bytes_per_s, row->calls, call, call->algorithm_bytes_per_s);
+    row->bus_bytes_per_s = mean_bandwidth(row->bus_bytes_per_s, row->calls, call, call->bus_bytes_per_s);
+    if (call->bus_bytes_per_s != 0 && !isnan(call->wrong_elements))
+        row->wrong_elements = (isnan(row->wrong_elements) ? 0 : row->wrong_elements) + call->wrong_elements;
+}
+
 /* Lines of logs and tables: calls that a trace has timed are not counted again. */
 static void add_calls(struct rows *rows, struct trace *trace)
 {
@@ -344,6 +358,7 @@ static void add_calls(struct rows *rows, struct trace *trace)
         struct import_row *row = &rows->items[number];
         if (rows->events[number])
             continue;
+        add_bandwidths(row, call);
         row->calls += call->count;
         row->total_ns = (row->calls > call->count ? row->total_ns : 0) + call->count * call->time_ns;
         row->min_ns = row->max_ns = NAN; /* the means of tables say nothing about these */

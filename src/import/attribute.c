@@ -134,15 +134,16 @@ static size_t by_correlation(struct trace *trace)
 /* Launches that never ran were recorded into a graph; ids rise in the order of calls. */
 static void keep_captured(struct trace *trace)
 {
-    trace->segment_count++;
+    trace_begin_segment(trace);
     for (size_t k = 0; k < trace->runtime.count; k++) {
         const struct host_event *call = &trace->runtime.items[k];
         if (call->whole == TRACE_CAPTURE)
-            trace->segment_count++;
+            trace_begin_segment(trace);
         else if (call->whole != TRACE_NONE && isfinite(call->end))
             trace_add_launch(trace, trace->names.items[call->whole],
                              call->signature == TRACE_NONE ? TRACE_NONE
-                                                           : trace->operators.items[call->signature].signature);
+                                                           : trace->operators.items[call->signature].signature,
+                             call->signature);
     }
 }
 
@@ -152,14 +153,19 @@ static int by_start(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Of a file that is read for its shapes the events are launches that ran elsewhere. */
+/* Of a file that is read for its shapes the events are launches that ran elsewhere; what a graph replayed in it says
+ * nothing. */
 static void keep_shapes_only(struct trace *trace)
 {
-    trace->segment_count++;
+    trace_begin_segment(trace);
     qsort(trace->events + trace->first_event, trace->event_count - trace->first_event, sizeof(*trace->events),
           by_start);
-    for (size_t k = trace->first_event; k < trace->event_count; k++)
-        trace_add_launch(trace, trace->names.items[trace->events[k].name], trace->events[k].operator);
+    for (size_t k = trace->first_event; k < trace->event_count; k++) {
+        const struct trace_event *event = &trace->events[k];
+        const struct host_event *call = find_id(&trace->runtime, event->correlation);
+        if (!call || call->thread != TRACE_NONE)
+            trace_add_launch(trace, trace->names.items[event->name], event->operator, event->call);
+    }
     trace->event_count = trace->first_event;
 }
 

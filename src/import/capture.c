@@ -116,38 +116,50 @@ static size_t score(const struct trace *trace, uint32_t segment, const struct mi
     return sum;
 }
 
-/* The operator that all segments of the best score agree on; TRACE_NONE: none, or they do not. */
-static uint32_t answer(const struct trace *trace, const size_t *scores, size_t best, uint32_t name, size_t same,
-                       size_t k)
+/* A launch whose operator all segments of the best score agree on; NULL: there is none, or they do not. */
+static const struct trace_launch *answer(const struct trace *trace, const size_t *scores, size_t best, uint32_t name,
+                                         size_t same, size_t k)
 {
-    uint32_t found = TRACE_NONE;
+    const struct trace_launch *found = NULL;
     for (uint32_t segment = 0; segment < trace->segment_count; segment++) {
         const struct run run = find_run(trace, segment, name);
         if (scores[segment] != best || !run.count || same % run.count)
             continue;
-        const uint32_t operator= run.first[k % run.count].operator;
-        if (found != TRACE_NONE && operator!= found)
-            return TRACE_NONE;
-        found = operator;
+        const struct trace_launch *launch = &run.first[k % run.count];
+        if (found && launch->operator!= found->operator)
+            return NULL;
+        found = found ? found : launch;
     }
     return found;
 }
 
+/* Events of one call of an operator are one call; a group may have the segment several times. */
 static void fill_group(struct trace *trace, size_t *scores, const struct missing *list, size_t count)
 {
     size_t best = 0;
+    uint32_t rounds = 0, calls = 0;
     for (uint32_t segment = 0; segment < trace->segment_count; segment++) {
         scores[segment] = score(trace, segment, list, count);
         best = scores[segment] > best ? scores[segment] : best;
     }
+    for (uint32_t segment = 0; best && segment < trace->segment_count; segment++)
+        if (scores[segment] == best && trace->segment_calls[segment] > calls)
+            calls = trace->segment_calls[segment];
     for (size_t k = 0, same = 0; best && k < count; k += same) {
         same = same_name(list + k, count - k);
         for (size_t at = 0; at < same; at++) {
             struct trace_event *event = &trace->events[list[k + at].event];
-            event->operator= answer(trace, scores, best, list[k].name, same, at);
+            const struct trace_launch *launch = answer(trace, scores, best, list[k].name, same, at);
+            event->operator= launch ? launch->operator: TRACE_NONE;
             event->source = event->operator== TRACE_NONE ? IMPORT_NONE : IMPORT_CAPTURE;
+            if (event->operator== TRACE_NONE)
+                continue;
+            const uint32_t round = (uint32_t)(at / find_run(trace, launch->segment, list[k].name).count);
+            event->call = trace->operator_calls + round * calls + launch->call;
+            rounds = round >= rounds ? round + 1 : rounds;
         }
     }
+    trace->operator_calls += rounds * calls;
 }
 
 static void fill_from_launches(struct trace *trace, struct missing *list, size_t count)

@@ -172,6 +172,7 @@ enum status read_config(struct trace *trace, struct source *source, struct err *
         const bool rms = member(m.json, "rms_norm_eps", 0) > 0 || json_member(m.json, "rms_norm_eps");
         const double norm[OPERATOR_DIMS] = {m.tokens, m.hidden};
         trace->call_source = IMPORT_CONFIG;
+        trace->format = "model configuration";
         add(&m, rms ? "add_rmsnorm" : "layernorm", IMPORT_NORM, 2 * m.layers, norm, false);
         attention(&m, trace->options->decode);
         mlp(&m);

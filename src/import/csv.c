@@ -160,6 +160,7 @@ static void counter_row(struct csv *csv)
 {
     const char *name = cell(csv, KERNEL);
     const double dispatch = cell_value(csv, "Dispatch_Id", -1);
+    trace_count(csv->trace, name, cell(csv, "Counter_Name"), cell_value(csv, "Counter_Value", NAN));
     if (dispatch == csv->dispatch)
         return;
     csv->dispatch = dispatch;
@@ -210,15 +211,17 @@ static void aiter_moe_row(struct csv *csv)
 
 /* The first row whose columns are all there says what the table is. */
 static const struct dialect {
-    const char *columns[4]; /* NULL after the last */
+    const char *name, *columns[4]; /* NULL after the last */
     void (*row)(struct csv *csv);
 } dialects[] = {
-    {{"Counter_Name", KERNEL, "Dispatch_Id"}, counter_row},
-    {{"Direction", START, END}, copy_row},
-    {{"token", "model_dim", "inter_dim", "expert"}, aiter_moe_row},
-    {{"Kernel_Name|KernelName|Kernel Name", START, END}, kernel_row},
-    {{KERNEL, "Calls|Instances", "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)"}, stats_row},
-    {{"M", "N", "K"}, aiter_row},
+    {"counters, CSV", {"Counter_Name", KERNEL, "Dispatch_Id"}, counter_row},
+    {"copies, CSV", {"Direction", START, END}, copy_row},
+    {"AITER, experts", {"token", "model_dim", "inter_dim", "expert"}, aiter_moe_row},
+    {"kernel trace, CSV", {"Kernel_Name|KernelName|Kernel Name", START, END}, kernel_row},
+    {"kernel statistics, CSV",
+     {KERNEL, "Calls|Instances", "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)"},
+     stats_row},
+    {"AITER", {"M", "N", "K"}, aiter_row},
 };
 
 static const struct dialect *dialect_of(struct csv *csv)
@@ -258,6 +261,7 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
     csv.head_count = split(csv.heads, head + (text_starts(head, "\xef\xbb\xbf") ? 3 : 0));
     memcpy(csv.cells, csv.heads, sizeof(csv.cells));
     const struct dialect *dialect = dialect_of(&csv);
+    trace->format = dialect->name;
     csv.line = 1;
     for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
         csv.line++;

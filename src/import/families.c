@@ -306,7 +306,7 @@ static const struct operator_family families[] = {
      IMPORT_REDUCTION,
      reduction_shape,
      {0}},
-    {"record_param_comms nccl:* c10d::*", IMPORT_COMMUNICATION, reduction_shape, {0}},
+    {"record_param_comms nccl:* c10d::* symm_mem::*", IMPORT_COMMUNICATION, reduction_shape, {0}},
     {"aten::_local_scalar_dense", IMPORT_COPY, reduction_shape, {0}},
     POINTWISE(
         "aten::add aten::add_ aten::sub aten::sub_ aten::rsub aten::mul aten::mul_ aten::div aten::div_ aten::gelu "

@@ -35,13 +35,20 @@ static const struct format {
     bool (*detect)(const char *head);
     reader_function *read;
 } formats[] = {
-    {"SQLite", is_sqlite, read_sqlite}, {"JSON", is_json, read_json},  {"TunableOp", detect_tunableop, read_tunableop},
-    {"CSV", detect_csv, read_csv},      {"log", detect_log, read_log},
+    {"SQLite", is_sqlite, read_sqlite},
+    {"JSON", is_json, read_json},
+    {"TunableOp", detect_tunableop, read_tunableop},
+    {"CSV", detect_csv, read_csv},
+    {"rccl-tests, nccl-tests", detect_collective, read_collective},
+    {"TransferBench", detect_transfer, read_transfers},
+    {"library log", detect_log, read_log},
 };
 
 const char import_formats_help[] =
     "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export), lines of hipblaslt-bench, "
-    "rocblas-bench and MIOpenDriver in any log, TunableOp and AITER tables, a model's config.json";
+    "rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, TunableOp and "
+    "AITER tables, a "
+    "model's config.json";
 
 static enum status read_file(struct trace *trace, const char *path, struct err *err)
 {
@@ -52,6 +59,7 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     while (source.length < HEAD_BYTES && source_more(&source))
         ;
     trace->unit_ns = 1;
+    trace->format = NULL;
     const struct format *format = NULL;
     for (size_t k = 0; k < COUNT_OF(formats) && !format; k++)
         format = source.data && formats[k].detect(source.data) ? &formats[k] : NULL;
@@ -60,6 +68,10 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
                          path, import_formats_help);
     else
         status = format->read(trace, &source, err);
+    if (!status)
+        ARENA_PUSH(
+            &trace->arena, trace->files, trace->file_count,
+            (struct import_file){arena_strdup(&trace->arena, path), trace->format ? trace->format : format->name});
     if (!status && source.damaged)
         trace_note(
             trace,
@@ -68,6 +80,22 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     trace_attribute(trace);
     source_close(&source);
     return status;
+}
+
+static void release(struct trace *trace)
+{
+    free(trace->events);
+    free(trace->parts);
+    free(trace->operators.items);
+    free(trace->runtime.items);
+    free(trace->launches);
+    free(trace->segment_calls);
+    text_release(&trace->launch);
+    texts_release(&trace->plain_names);
+    texts_release(&trace->names);
+    texts_release(&trace->counter_names);
+    texts_release(&trace->signatures);
+    arena_release(&trace->arena);
 }
 
 enum status import_read(struct import *out, const char *const *paths, size_t count,
@@ -92,18 +120,57 @@ enum status import_read(struct import *out, const char *const *paths, size_t cou
         struct import_note *notes = arena_copy(arena, trace.notes, trace.note_count * sizeof(*notes));
         for (size_t k = 0; k < trace.note_count; k++)
             notes[k].text = arena_strdup(arena, notes[k].text);
+        struct import_file *files = arena_copy(arena, trace.files, trace.file_count * sizeof(*files));
+        for (size_t k = 0; k < trace.file_count; k++)
+            files[k].path = arena_strdup(arena, files[k].path);
+        made.files = files;
+        made.file_count = trace.file_count;
         made.notes = notes;
         made.note_count = trace.note_count;
         *out = made;
     }
-    free(trace.events);
-    free(trace.parts);
-    free(trace.operators.items);
-    free(trace.runtime.items);
-    free(trace.launches);
-    texts_release(&trace.plain_names);
-    texts_release(&trace.names);
-    texts_release(&trace.signatures);
-    arena_release(&trace.arena);
+    release(&trace);
     return status;
+}
+
+/* ---- counters ---- */
+
+enum status import_read_counters(struct import_counters *out, const char *path, struct arena *arena, struct err *err)
+{
+    static const struct import_options none;
+    struct trace trace = {.options = &none, .call_source = IMPORT_LOG};
+    *out = (struct import_counters){0};
+    enum status status = read_file(&trace, path, err);
+    for (size_t k = 0; k < trace.counter_count && !status; k++) {
+        const struct trace_counter *counter = &trace.counters[k];
+        const char *kernel = trace.names.items[counter->name];
+        ARENA_PUSH(arena, out->items, out->count,
+                   (struct import_counter){arena_strndup(arena, kernel, strcspn(kernel, "\n")),
+                                           arena_strdup(arena, trace.counter_names.items[counter->counter]),
+                                           counter->sum, counter->launches});
+    }
+    if (!status && !out->count)
+        status = err_set(err, ERR_CONFIG,
+                         "%s has no counters: rocprofv3 --pmc writes them, as counter_collection.csv or rocpd", path);
+    release(&trace);
+    return status;
+}
+
+static bool is_symbol(const char *kernel, const char *symbol)
+{
+    const size_t length = strlen(symbol);
+    return !strncmp(kernel, symbol, length) && (!kernel[length] || strchr("(.< ", kernel[length]));
+}
+
+double import_counter(const struct import_counters *counters, const char *symbol, const char *counter)
+{
+    double sum = 0, launches = 0;
+    for (size_t k = 0; k < counters->count; k++) {
+        const struct import_counter *item = &counters->items[k];
+        if (strcmp(item->counter, counter) != 0 || !is_symbol(item->kernel, symbol))
+            continue;
+        sum += item->sum;
+        launches += item->launches;
+    }
+    return launches > 0 ? sum / launches : NAN;
 }

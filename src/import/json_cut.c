@@ -15,6 +15,11 @@
 /* Behind the quote that closes the string at `at`; NULL: there is none. */
 static const char *string_end(const char *at, const char *end)
 {
+    for (const char *p = at + 1; p < end && p < at + 24; p++) /* most are short, and have no escapes */
+        if (*p == '"')
+            return p + 1;
+        else if (*p == '\\')
+            break;
     for (const char *p = at + 1; p < end;) {
         const char *quote = memchr(p, '"', (size_t)(end - p));
         if (!quote)
@@ -44,18 +49,22 @@ const char *cut_end(const char *at, const char *end)
             at++;
         return at < end ? at : NULL;
     }
-    size_t depth = 0;
-    for (const char *p = at; p < end;) {
-        if (*p == '"') {
+    static const signed char steps[256] = {['{'] = 1, ['['] = 1, ['}'] = -1, [']'] = -1, ['"'] = 2};
+    ptrdiff_t depth = 0;
+    for (const char *p = at; p < end; p++) {
+        const signed char step = steps[(unsigned char)*p];
+        if (!step)
+            continue;
+        if (step == 2) {
             p = string_end(p, end);
             if (!p)
                 return NULL;
+            p--;
             continue;
         }
-        depth += *p == '{' || *p == '[';
-        if ((*p == '}' || *p == ']') && --depth == 0)
+        depth += step;
+        if (depth == 0)
             return p + 1;
-        p++;
     }
     return NULL;
 }
@@ -256,6 +265,7 @@ static void children(struct cutter *c, char close, unsigned depth)
             good = member_key(c, length);
         if (good)
             value(c, depth);
+        good = good && source_offset(c->source) > before;
         c->path[length] = '\0';
         const int next = peek(c);
         if (next == ',' && good) {
@@ -289,7 +299,7 @@ static void value(struct cutter *c, unsigned depth)
             c->source->at = c->source->length;
         return;
     }
-    if (path)
+    if (path && taken.length)
         path->take(c->context, taken, source_offset(c->source));
     c->source->at += taken.length;
 }

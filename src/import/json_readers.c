@@ -157,7 +157,9 @@ enum status read_json(struct trace *trace, struct source *source, struct err *er
     struct cut_damage damage;
     if (detect_config(source->data))
         return read_config(trace, source, err);
-    trace->unit_ns = memmem(source->data, source->length, "rocprofiler-sdk-tool", 20) ? 1 : 1e3; /* PyTorch's are us */
+    const bool rocprof = memmem(source->data, source->length, "rocprofiler-sdk-tool", 20);
+    trace->unit_ns = rocprof ? 1 : 1e3; /* PyTorch's are us */
+    trace->format = rocprof ? "rocprofv3 JSON" : "PyTorch profiler";
     json_cut(source, paths, COUNT_OF(paths), &reading, &damage);
     if (damage.count)
         trace_note(trace, "%s: the JSON is damaged at byte %llu%s; the rest of it is used", source->path,
@@ -170,6 +172,7 @@ enum status read_json(struct trace *trace, struct source *source, struct err *er
     else if (!reading.gpu_events)
         trace_note(trace, "%s: no GPU activity in it, only operators of the host", source->path);
     text_release(&reading.text);
+    text_release(&reading.word);
     texts_release(&reading.threads);
     texts_release(&reading.symbols);
     return status;

@@ -15,7 +15,7 @@ struct rocprof_symbol {
 struct json_reading {
     struct trace *trace;
     const char *path;
-    struct text text; /* the string read last */
+    struct text text, word; /* the string read last; one beside it */
     struct texts threads;
     size_t gpu_events;
     /* rocprofv3: of the process that is being read */

@@ -11,45 +11,55 @@
 struct kineto_event {
     struct slice phase, category, name, start, duration, pid, tid, args;
     struct slice external, correlation, device, stream, grid, block, dims, types, strides, values, kernel;
+    struct slice backend, warps, stages, hash;
 };
 
-static const struct {
+#define MEMBER(key, member)                                                                                            \
+    {                                                                                                                  \
+        key, sizeof(key) - 1, offsetof(struct kineto_event, member)                                                    \
+    }
+static const struct kineto_member {
     const char *key;
-    size_t offset;
+    size_t length, offset;
 } members[] =
     {
-        {"ph", offsetof(struct kineto_event, phase)},     {"cat", offsetof(struct kineto_event, category)},
-        {"name", offsetof(struct kineto_event, name)},    {"ts", offsetof(struct kineto_event, start)},
-        {"dur", offsetof(struct kineto_event, duration)}, {"pid", offsetof(struct kineto_event, pid)},
-        {"tid", offsetof(struct kineto_event, tid)},      {"args", offsetof(struct kineto_event, args)},
+        MEMBER("ph", phase),     MEMBER("cat", category), MEMBER("name", name), MEMBER("ts", start),
+        MEMBER("dur", duration), MEMBER("pid", pid),      MEMBER("tid", tid),   MEMBER("args", args),
 },
   arguments[] = {
-      {"External id", offsetof(struct kineto_event, external)},
-      {"external id", offsetof(struct kineto_event, external)},
-      {"correlation", offsetof(struct kineto_event, correlation)},
-      {"device", offsetof(struct kineto_event, device)},
-      {"stream", offsetof(struct kineto_event, stream)},
-      {"grid", offsetof(struct kineto_event, grid)},
-      {"block", offsetof(struct kineto_event, block)},
-      {"Input Dims", offsetof(struct kineto_event, dims)},
-      {"Input type", offsetof(struct kineto_event, types)},
-      {"Input Strides", offsetof(struct kineto_event, strides)},
-      {"Concrete Inputs", offsetof(struct kineto_event, values)},
-      {"kernel", offsetof(struct kineto_event, kernel)},
+      MEMBER("External id", external),
+      MEMBER("external id", external),
+      MEMBER("correlation", correlation),
+      MEMBER("device", device),
+      MEMBER("stream", stream),
+      MEMBER("grid", grid),
+      MEMBER("block", block),
+      MEMBER("Input Dims", dims),
+      MEMBER("Input type", types),
+      MEMBER("Input Strides", strides),
+      MEMBER("Concrete Inputs", values),
+      MEMBER("kernel", kernel),
+      MEMBER("kernel_backend", backend),
+      MEMBER("num_warps", warps),
+      MEMBER("num_stages", stages),
+      MEMBER("kernel_hash", hash),
 };
 
-#define TAKE(event, table, key, value)                                                                                 \
-    for (size_t k = 0; k < COUNT_OF(table); k++)                                                                       \
-        if (slice_is(key, (table)[k].key)) {                                                                           \
-            *(struct slice *)(void *)((char *)(event) + (table)[k].offset) = value;                                    \
-            break;                                                                                                     \
+static void take(struct kineto_event *event, const struct kineto_member *table, size_t count, struct slice key,
+                 struct slice value)
+{
+    for (size_t k = 0; k < count; k++)
+        if (table[k].length == key.length && memcmp(table[k].key, key.data, key.length) == 0) {
+            memcpy((char *)event + table[k].offset, &value, sizeof(value));
+            return;
         }
+}
 
 static void take_args(struct kineto_event *event)
 {
     struct slice left = cut_inside(event->args), key, value;
     while (cut_member(&left, &key, &value))
-        TAKE(event, arguments, key, value)
+        take(event, arguments, COUNT_OF(arguments), key, value);
 }
 
 static void three(double out[3], struct slice array)
@@ -121,6 +131,9 @@ static void add_operator(struct json_reading *r, const struct kineto_event *e)
     add_line(&r->text, e->types);
     add_line(&r->text, e->strides);
     add_line(&r->text, e->values);
+    if (slice_is(e->backend, "triton"))
+        text_addf(&r->text, "triton %.0f %.0f %s\n", slice_number(e->warps, 0), slice_number(e->stages, 0),
+                  slice_text(e->hash, &r->word));
     const double start = slice_number(e->start, NAN), end = start + slice_number(e->duration, 0);
     if (isfinite(start) && isfinite(end))
         ARRAY_PUSH(r->trace->operators.items, r->trace->operators.count,
@@ -160,7 +173,7 @@ void kineto_event(void *context, struct slice value, uint64_t offset)
     struct kineto_event e = {0};
     struct slice left = cut_inside(value), key, member;
     while (cut_member(&left, &key, &member)) {
-        TAKE(&e, members, key, member)
+        take(&e, members, COUNT_OF(members), key, member);
         /* The category is among the first members, and most events are of none that matters here. */
         if (e.category.data && !e.name.data && slice_is(e.category, "python_function"))
             return;
@@ -201,6 +214,7 @@ void kineto_device(void *context, struct slice value, uint64_t offset)
         if (slice_is(key, "computeMinor"))
             minor = slice_number(member, 0);
     }
-    if (!r->trace->arch && major > 0)
-        r->trace->arch = arena_printf(&r->trace->arena, "%.0f.%.0f", major, minor);
+    /* AMD's GPUs have numbers there too, of which the target does not follow. */
+    if (!r->trace->arch && major > 0 && r->trace->device_name && text_starts(r->trace->device_name, "NVIDIA"))
+        r->trace->arch = arena_printf(&r->trace->arena, "sm_%.0f%.0f", major, minor);
 }

@@ -4,6 +4,7 @@
  * matrix product in loops, another kernel stands for it there. What has no kernel says why.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "aggregate.h"
@@ -53,10 +54,31 @@ static bool set(const struct mapping *m, const char *kernel, const char *params)
 
 /* ---- products ---- */
 
-/* A tile no higher than the product. */
-static const char *tile_of(double rows)
+/* A tile no higher than the product, and deep enough that a workgroup can move its slabs in 16 bytes for each lane, and
+ * turn them where they lie the other way round. */
+static const char *tile_of(const struct mapping *m)
 {
-    return rows <= 64 ? "\"BM\": 64, \"WM\": 1, \"WN\": 4, " : rows <= 128 ? "\"BM\": 128, " : "";
+    const struct trace_operator *o = m->o;
+    const bool low = o->dims[1] <= 64, turned = o->ta || !o->tb;
+    if (!is_one_of(o->dtype, "f16 bf16"))
+        return turned ? "\"BM\": 128, \"BK\": 128, \"LDS\": 1, "
+               : low  ? "\"BM\": 64, \"WM\": 2, \"WN\": 4, \"BK\": 128, "
+                      : "\"BK\": 64, ";
+    if (low)
+        return o->ta ? "\"BM\": 64, \"WM\": 1, \"WN\": 4, \"BK\": 64, " : "\"BM\": 64, \"WM\": 1, \"WN\": 4, ";
+    return o->dims[1] <= 128 ? "\"BM\": 128, " : "";
+}
+
+/* The other of the two formats that 8-bit floats of this kind have: one generation of AMD's GPUs has FNUZ, all others
+ * OCP. */
+static const char *other_format(const char *dtype)
+{
+    static const char *const formats[][2] = {{"e4m3", "e4m3fnuz"}, {"e5m2", "e5m2fnuz"}};
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
+        for (size_t side = 0; side < 2; side++)
+            if (strcmp(formats[k][side], dtype) == 0)
+                return formats[k][1 - side];
+    return NULL;
 }
 
 static bool map_gemm(const struct mapping *m)
@@ -81,7 +103,12 @@ static bool map_gemm(const struct mapping *m)
     m->row->cpu_kernel = "gemm_register";
     m->row->cpu_params = arena_printf(m->arena, "{%s\"dtype\": \"f32\"}", shape);
     m->row->cpu_library = "gemm_library";
-    return set(m, "gemm_matrix", typed(m, arena_printf(m->arena, "%s%s", shape, tile_of(o->dims[1])), true));
+    const char *tiled = arena_printf(m->arena, "%s%s", shape, tile_of(m)), *other = other_format(o->dtype);
+    if (other)
+        m->row->other_params =
+            arena_printf(m->arena, "{%s\"dtype\": \"%s\", \"total\": \"%s\"}", tiled, other, o->total);
+    m->row->is_fnuz = other && text_ends(o->dtype, "fnuz");
+    return set(m, "gemm_matrix", typed(m, tiled, true));
 }
 
 static bool map_moe_gemm(const struct mapping *m)
@@ -89,13 +116,13 @@ static bool map_moe_gemm(const struct mapping *m)
     const struct trace_operator *o = m->o;
     if (!is_one_of(o->dtype, "f16 bf16"))
         return lacks_type(m, "moe_gemm");
+    const char *sizes = arena_printf(m->arena, "\"rows\": %.0f, \"n\": %.0f, \"k\": %.0f, \"experts\": %.0f, ",
+                                     o->dims[0], o->dims[1], o->dims[2], o->dims[3]);
+    const char *tile = o->dims[0] <= 32 * o->dims[3] ? "\"BM\": 32, \"WM\": 1, \"WN\": 4, " : "";
     m->row->cpu_exclude = "2 * rows * n * k > " MOST_FLOPS_IN_LOOPS;
-    return set(m, "moe_gemm",
-               typed(m,
-                     arena_printf(m->arena, "\"rows\": %.0f, \"n\": %.0f, \"k\": %.0f, \"experts\": %.0f, %s",
-                                  o->dims[0], o->dims[1], o->dims[2], o->dims[3],
-                                  o->dims[0] <= 32 * o->dims[3] ? "\"BM\": 32, \"WM\": 1, \"WN\": 4, " : ""),
-                     true));
+    m->row->cpu_kernel = "moe_gemm"; /* its tile there is the manifest's */
+    m->row->cpu_params = typed(m, sizes, true);
+    return set(m, "moe_gemm", typed(m, arena_printf(m->arena, "%s%s", sizes, tile), true));
 }
 
 /* ---- attention ---- */
@@ -212,20 +239,66 @@ static bool map_conv(const struct mapping *m)
         return no(m, "no kernel of ours computes gradients of convolutions");
     for (size_t k = 0; k < COUNT_OF(names); k++)
         sizes = arena_printf(m->arena, "%s%s", sizes, P(names[k], o->dims[k]));
+    const bool halves = is_one_of(o->dtype, "f16 bf16");
+    if (halves && o->dims[5] * o->dims[6] > 32) /* more taps than conv_implicit has; bytes and products count alike */
+        return set(m, "conv_direct", arena_printf(m->arena, "{%s\"dtype\": \"f16\", \"total\": \"f16\"}", sizes));
     if (is_one_of(o->dtype, "f32"))
         return set(m, "conv_direct", typed(m, sizes, true));
-    if (!is_one_of(o->dtype, "f16 bf16"))
+    if (!halves)
         return lacks_type(m, "conv_implicit");
     m->row->cpu_kernel = "conv_direct";
     m->row->cpu_params = arena_printf(m->arena, "{%s\"dtype\": \"f32\", \"total\": \"f32\"}", sizes);
     return set(m, "conv_implicit", typed(m, sizes, true));
 }
 
+/* ---- between devices ---- */
+
+static bool map_communication(const struct mapping *m)
+{
+    static const char *const names = "all_reduce all_gather reduce_scatter broadcast all_to_all send_recv";
+    const struct trace_operator *o = m->o;
+    const bool in_place = o->layout && !strcmp(o->layout, "in-place");
+    if (!is_one_of(o->name, names) || (in_place && !is_one_of(o->name, "all_reduce all_gather reduce_scatter")))
+        return no(m, in_place ? "no kernel of ours does this in place" : "no kernel of ours does this");
+    if (o->dims[4] > 1)
+        return no(m, "it ran on several nodes, and ours takes the devices of one");
+    if (!(o->dims[2] > 1))
+        return no(m, "how many ranks took part is not known, or it was one");
+    if (!is_one_of(o->dtype, "f64 f32 f16 bf16 i32"))
+        return lacks_type(m, o->name);
+    return set(m, in_place ? arena_printf(m->arena, "%s_in_place", o->name) : o->name,
+               typed(m,
+                     arena_printf(m->arena, "%s%s%s", P("size", o->dims[1]), P("devices", o->dims[2]),
+                                  strcmp(o->name, "broadcast") ? "" : P("root", o->dims[3])),
+                     false));
+}
+
+/* TransferBench: "G0 -> GPU00:004 -> G1", whose executor is that GPU's DMA engine or a kernel on it. */
+static bool map_copy(const struct mapping *m)
+{
+    unsigned from, to;
+    char executor;
+    if (sscanf(m->o->name, "G%3u -> %c%*s -> G%3u", &from, &executor, &to) != 3 || from == to)
+        return no(m, "no kernel of ours does this");
+    if (executor != 'D' && executor != 'G')
+        return no(m, "no kernel of ours copies with the CPU's threads");
+    return set(m, executor == 'D' ? "copy_peer" : "kernel_copy_peer",
+               arena_printf(m->arena, "{\"size\": %.0f, \"from\": %u, \"to\": %u}", m->o->dims[0], from, to));
+}
+
 static bool (*const maps[IMPORT_KINDS])(const struct mapping *) = {
-    [IMPORT_GEMM] = map_gemm,         [IMPORT_ATTENTION] = map_attention,     [IMPORT_NORM] = map_norm,
-    [IMPORT_SOFTMAX] = map_softmax,   [IMPORT_ELEMENTWISE] = map_elementwise, [IMPORT_REDUCTION] = map_reduction,
-    [IMPORT_MOE_GEMM] = map_moe_gemm, [IMPORT_MOE_GATE] = map_gate,           [IMPORT_CONV] = map_conv,
+    [IMPORT_GEMM] = map_gemm,
+    [IMPORT_ATTENTION] = map_attention,
+    [IMPORT_NORM] = map_norm,
+    [IMPORT_SOFTMAX] = map_softmax,
+    [IMPORT_ELEMENTWISE] = map_elementwise,
+    [IMPORT_REDUCTION] = map_reduction,
+    [IMPORT_MOE_GEMM] = map_moe_gemm,
+    [IMPORT_MOE_GATE] = map_gate,
+    [IMPORT_CONV] = map_conv,
     [IMPORT_ROPE] = map_rope,
+    [IMPORT_COMMUNICATION] = map_communication,
+    [IMPORT_COPY] = map_copy,
 };
 
 void row_map(struct import_row *row, const struct trace_operator *operator, struct arena * arena)

@@ -13,17 +13,42 @@
 
 /* ---- Tensile: Cijk_Alik_Bljk_BBS_BH_..._MT64x32x256_MI16x16x1_..._GSU4_... ---- */
 
-/* The letters of a type in Tensile's names. */
-static const char *tensile_type(const char *letters)
+/* The letters of a type in Tensile's names: they are passed over. */
+static const char *tensile_type(const char **letters)
 {
     static const struct {
         const char *letters, *dtype;
     } types[] = {{"F8N", "e4m3fnuz"}, {"B8N", "e5m2fnuz"}, {"F8", "e4m3"}, {"B8", "e5m2"}, {"I8", "i8"}, {"H", "f16"},
                  {"B", "bf16"},       {"S", "f32"},        {"D", "f64"},   {"I", "i32"},   {"C", "c64"}, {"Z", "c128"}};
     for (size_t k = 0; k < COUNT_OF(types); k++)
-        if (text_starts(letters, types[k].letters))
+        if (text_starts(*letters, types[k].letters)) {
+            *letters += strlen(types[k].letters);
             return types[k].dtype;
+        }
     return NULL;
+}
+
+static bool flags_follow(const char *part)
+{
+    return text_starts(part, "_B") && !text_starts(part, "_Bias");
+}
+
+/* "BBS_BH": inputs, result and sum, then flags, of which B (beta) comes first; new names have "F8_BS_BH". Old ones have
+ * one type and the flags in one part: "SB", "HBH". */
+static void tensile_types(struct trace_operator *out, const char *part)
+{
+    const char *input = tensile_type(&part), *total = tensile_type(&part);
+    if (!input)
+        return;
+    out->dtype = out->total = input;
+    if (*part == '_' && !flags_follow(part + strcspn(part + 1, "_") + 1))
+        return;
+    if (*part == '_') {
+        part++;
+        total = tensile_type(&part);
+    }
+    if (total && tensile_type(&part) && flags_follow(part))
+        out->total = total;
 }
 
 /* The number behind `word`, which begins a part of the name; NAN without. */
@@ -70,14 +95,9 @@ static bool tensile(struct trace_operator *out, struct text *traits, const char 
     out->ta = b && text_starts(b, "_Bj");
     static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
     out->layout = layouts[2 * out->ta + out->tb];
-    for (const char *at = b ? strchr(b + 1, '_') : NULL; at; at = strchr(at + 1, '_')) {
-        const char *first = tensile_type(at + 1);
-        if (!first)
-            break;
-        out->dtype = first;
-        out->total = isupper((unsigned char)at[2]) && tensile_type(at + 2) ? tensile_type(at + 2) : first;
-        break;
-    }
+    const char *types = b ? strchr(b + 1, '_') : NULL;
+    if (types)
+        tensile_types(out, types + 1);
     text_addf(traits, "%s", out->layout);
     if (three(tile, name, "_MT") == 3)
         text_addf(traits, " tile %.0fx%.0fx%.0f", tile[0], tile[1], tile[2]);
@@ -142,6 +162,8 @@ static const struct words {
     {"*act_and_mul*", IMPORT_ELEMENTWISE},
     {"*nccl*", IMPORT_COMMUNICATION},
     {"*cross_device_reduce*", IMPORT_COMMUNICATION},
+    {"*multimem_all_reduce*", IMPORT_COMMUNICATION},
+    {"*_shot_all_reduce_*", IMPORT_COMMUNICATION},
     {"*copyBuffer*", IMPORT_COPY},
     {"Memcpy*", IMPORT_COPY},
     {"MEMORY_COPY*", IMPORT_COPY},

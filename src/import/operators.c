@@ -22,7 +22,7 @@ const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1] = {
     [IMPORT_GATHER] = {"rows", "columns"},
     [IMPORT_RNN] = {"layers", "N", "T", "H", "I"},
     [IMPORT_COPY] = {"bytes"},
-    [IMPORT_COMMUNICATION] = {"n"},
+    [IMPORT_COMMUNICATION] = {"n", "size", "ranks", "root", "nodes"},
 };
 
 /* ---- inputs ---- */
@@ -108,7 +108,7 @@ static struct slice next_line(const char **at)
     return line;
 }
 
-static void read_inputs(struct operator_inputs *in, const char *signature, struct arena *arena)
+void operator_inputs_read(struct operator_inputs *in, const char *signature, struct arena *arena)
 {
     struct text room = {0};
     struct slice lines[5], value;
@@ -203,7 +203,7 @@ void operator_read(struct trace_operator *out, const char *signature, struct are
         read_known(out, signature, arena);
         return;
     }
-    read_inputs(&in, signature, arena);
+    operator_inputs_read(&in, signature, arena);
     out->name = in.name;
     out->shape = plain_shape(&in, arena);
     for (size_t k = 0; k < in.count && !out->dtype[0]; k++)

@@ -7,7 +7,7 @@
 
 #include "trace.h"
 
-enum { MOST_INPUTS = 20, MOST_RANK = 8 };
+enum { MOST_INPUTS = 48, MOST_RANK = 8 };
 
 struct operator_input {
     double dims[MOST_RANK], strides[MOST_RANK];
@@ -30,6 +30,8 @@ struct operator_family {
     signed char at[6]; /* numbers of inputs, as `shape` wants them; -1: there is none */
 };
 const struct operator_family *operator_family_find(const char *name);
+
+void operator_inputs_read(struct operator_inputs *in, const char *signature, struct arena *arena);
 
 /* The product of all dimensions but the last `without`. */
 double input_count(const struct operator_input *input, size_t without);

@@ -138,6 +138,22 @@ static const char *agent_join(struct base *base, const char *table, const char *
                         suffix, own ? arena_printf(&base->arena, "d.%s", column) : "t.agent_id");
 }
 
+/* A counter has a value for each of its instances; all of a dispatch hang on its event. */
+static void rocpd_counters(struct base *base, const char *suffix, const char *name)
+{
+    if (!has_table(base, arena_printf(&base->arena, "rocpd_pmc_event%s", suffix)))
+        return;
+    sqlite3_stmt *rows = ask(base,
+                             "SELECT coalesce(%s, ''), p.name, sum(e.value) FROM \"rocpd_pmc_event%s\" e "
+                             "JOIN \"rocpd_info_pmc%s\" p ON p.id = e.pmc_id AND p.guid = e.guid "
+                             "JOIN \"rocpd_kernel_dispatch%s\" d ON d.event_id = e.event_id AND d.guid = e.guid "
+                             "LEFT JOIN \"rocpd_info_kernel_symbol%s\" k ON k.id = d.kernel_id AND k.guid = d.guid "
+                             "GROUP BY d.id, p.name ORDER BY d.id, p.name",
+                             name, suffix, suffix, suffix, suffix);
+    while (next(base, rows))
+        trace_count(base->trace, text_at(rows, 0), text_at(rows, 1), sqlite3_column_double(rows, 2));
+}
+
 static void rocpd_process(struct base *base, const char *suffix)
 {
     const char *table = arena_printf(&base->arena, "rocpd_kernel_dispatch%s", suffix);
@@ -165,6 +181,7 @@ static void rocpd_process(struct base *base, const char *suffix)
         while (next(base, rows))
             add_event(base, rows, "gpu_memcpy", true);
     }
+    rocpd_counters(base, suffix, name);
     set_device(base,
                ask(base,
                    "SELECT product_name, name, CASE WHEN json_valid(extdata) THEN json_extract(extdata, '$.cu_count') "
@@ -174,6 +191,7 @@ static void rocpd_process(struct base *base, const char *suffix)
 
 static void read_rocpd(struct base *base)
 {
+    base->trace->format = "rocpd";
     const char **suffixes = NULL;
     size_t count = 0;
     sqlite3_stmt *rows =
@@ -227,6 +245,7 @@ static void read_nvtx(struct base *base)
 
 static void read_nsys(struct base *base)
 {
+    base->trace->format = "nsys";
     const bool correlated = has_column(base, "CUPTI_ACTIVITY_KIND_KERNEL", "correlationId");
     sqlite3_stmt *rows =
         ask(base,

@@ -51,10 +51,17 @@ static void add_row(struct suite_cases *cases, const struct import_row *row, siz
         exclude = "device.cpu";
     else if (row->cpu_exclude)
         exclude = arena_printf(&cases->arena, "device.cpu && %s", row->cpu_exclude);
+    if (row->kernel && row->other_params && row->calls > 0) {
+        const char *has = row->is_fnuz ? "device.fp8_fnuz" : "device.fp8_ocp";
+        const char *on_cpu = exclude[0] ? arena_printf(&cases->arena, "%s || ", exclude) : "";
+        add_case(cases, row, rank, row->kernel, row->other_params, arena_printf(&cases->arena, "%s%s", on_cpu, has));
+        exclude = arena_printf(&cases->arena, "%s!%s", on_cpu, has);
+    }
     if (row->kernel && row->calls > 0)
         add_case(cases, row, rank, row->kernel, row->params, exclude);
     if (row->cpu_kernel && row->calls > 0)
-        add_case(cases, row, rank, row->cpu_kernel, row->cpu_params, "!device.cpu");
+        add_case(cases, row, rank, row->cpu_kernel, row->cpu_params,
+                 row->cpu_exclude ? arena_printf(&cases->arena, "!device.cpu || %s", row->cpu_exclude) : "!device.cpu");
     if (row->library && row->calls > 0)
         add_case(cases, row, rank, row->library, row->library_params, row->cpu_library ? "device.host_memory" : "");
     if (row->cpu_library && row->calls > 0)
@@ -122,7 +129,7 @@ static void put_kpi(struct json_out *json)
     json_out_end(json);
 }
 
-bool import_suite(struct text *out, const struct import *import, const char *name)
+bool import_suite(struct text *out, const struct import *import, const char *name, const char *folder)
 {
     static const char *const tags[] = {"imported"};
     struct suite_cases cases = {0};
@@ -134,6 +141,8 @@ bool import_suite(struct text *out, const struct import *import, const char *nam
                     arena_printf(&cases.arena,
                                  "what %s spent its time on%s%s: weight is calls, traced_ns the median there", name,
                                  import->device[0] ? ", on " : "", import->device));
+    if (folder)
+        put_words(json, "kernels", &folder, 1);
     json_out_object(json, "defaults");
     json_out_raw(json, "measure",
                  "{\"warmup\": \"20 ms\", \"warmup_max\": \"200 ms\", \"min_time\": \"0.1 s\", \"max_time\": \"2 s\", "

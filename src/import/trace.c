@@ -80,13 +80,33 @@ void trace_add(struct trace *trace, const struct trace_event *event)
         ARRAY_PUSH(trace->events, trace->event_count, *event);
 }
 
-void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator)
+void trace_begin_segment(struct trace *trace)
+{
+    ARRAY_PUSH(trace->segment_calls, trace->segment_count, 0);
+}
+
+/* Launches of one operator's call are near each other: operators inside it may launch between them. */
+static uint32_t call_of_launch(struct trace *trace, uint32_t segment, uint32_t number)
+{
+    enum { MOST_BETWEEN = 256 };
+    for (size_t k = trace->launch_count; k > 0 && k + MOST_BETWEEN > trace->launch_count; k--) {
+        const struct trace_launch *before = &trace->launches[k - 1];
+        if (before->segment != segment)
+            break;
+        if (before->number == number && number != TRACE_NONE)
+            return before->call;
+    }
+    return trace->segment_calls[segment]++;
+}
+
+void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator, uint32_t number)
 {
     const uint32_t name = texts_add(&trace->plain_names, kernel, strcspn(kernel, "\n"));
-    const uint32_t segment = trace->segment_count ? trace->segment_count - 1 : 0;
-    trace->segment_count = segment + 1;
+    if (!trace->segment_count)
+        trace_begin_segment(trace);
+    const uint32_t segment = trace->segment_count - 1, call = call_of_launch(trace, segment, number);
     ARRAY_PUSH(trace->launches, trace->launch_count,
-               (struct trace_launch){name, operator, segment, (uint32_t)trace->launch_count});
+               (struct trace_launch){name, operator, segment, (uint32_t)trace->launch_count, number, call});
 }
 
 uint32_t trace_device(struct trace *trace, const char *file, uint32_t number)
@@ -102,16 +122,32 @@ uint32_t trace_device(struct trace *trace, const char *file, uint32_t number)
     return (uint32_t)trace->timeline_count - 1;
 }
 
+/* Each event has six of them: without printf. */
+static void add_count(struct text *out, double number, const char *behind)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    uint64_t left = number >= 0 && number < 1e18 ? (uint64_t)number : 0;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while (left /= 10);
+    text_addn(out, digits + at, sizeof(digits) - at);
+    text_addn(out, behind, 1);
+}
+
 uint32_t trace_name(struct trace *trace, const char *name, const double grid[3], const double block[3])
 {
     if (!(grid[0] > 0))
         return texts_add(&trace->names, name, strlen(name));
-    struct text text = {0};
-    text_addf(&text, "%s\n%.0f,%.0f,%.0f %.0f,%.0f,%.0f", name, grid[0], grid[1], grid[2], block[0], block[1],
-              block[2]);
-    const uint32_t number = texts_add(&trace->names, text.data, text.length);
-    text_release(&text);
-    return number;
+    struct text *text = &trace->launch;
+    text_clear(text);
+    text_add(text, name);
+    text_addn(text, "\n", 1);
+    for (size_t k = 0; k < 3; k++)
+        add_count(text, grid[k], &",, "[k]);
+    for (size_t k = 0; k < 3; k++)
+        add_count(text, block[k], &",,\n"[k]);
+    return texts_add(&trace->names, text->data, text->length - 1);
 }
 
 /* Copies by a kernel of ROCm's own runtime are copies, as they are where the copy engines do them. */
@@ -119,15 +155,37 @@ enum activity trace_activity(const char *category, const char *name)
 {
     static const char *const copies[] = {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
                                          "MEMORY_COPY_DEVICE_TO_DEVICE", "__amd_rocclr_copyBuffer"};
-    static const char *const collectives[] = {"*nccl*", "*NCCL*", "*rccl*",
-                                              "*RCCL*", "*Nccl*", "*cross_device_reduce*"};
+    static const char *const collectives[] = {
+        "nccl", "NCCL", "rccl", "RCCL", "Nccl", "cross_device_reduce", "multimem_all_reduce", "_shot_all_reduce_"};
     if (strcmp(category, "gpu_memcpy") == 0)
         return ACTIVITY_COPY;
     for (size_t k = 0; k < COUNT_OF(copies); k++)
         if (text_starts(name, copies[k]))
             return ACTIVITY_COPY;
     for (size_t k = 0; k < COUNT_OF(collectives); k++)
-        if (text_matches(name, collectives[k]))
+        if (strstr(name, collectives[k]))
             return ACTIVITY_COMMUNICATION;
     return ACTIVITY_COMPUTE;
+}
+
+/* Kernels and counters are few, and neighbours mostly the same kernel's; of a file with more of them the first. */
+#define MOST_COUNTERS 4096u
+
+void trace_count(struct trace *trace, const char *kernel, const char *counter, double value)
+{
+    if (!isfinite(value) || !kernel || !counter)
+        return;
+    const uint32_t name = texts_add(&trace->names, kernel, strlen(kernel));
+    const uint32_t number = texts_add(&trace->counter_names, counter, strlen(counter));
+    for (size_t k = trace->counter_count; k-- > 0;) {
+        struct trace_counter *seen = &trace->counters[k];
+        if (seen->name != name || seen->counter != number)
+            continue;
+        seen->sum += value;
+        seen->launches++;
+        return;
+    }
+    if (trace->counter_count < MOST_COUNTERS)
+        ARENA_PUSH(&trace->arena, trace->counters, trace->counter_count,
+                   (struct trace_counter){name, number, value, 1});
 }

@@ -69,6 +69,7 @@ struct host_events {
 struct trace_launch {
     uint32_t name; /* trace.plain_names */
     uint32_t operator, segment, order;
+    uint32_t number, call; /* of the operator in its file; of its call in the segment */
 };
 
 /* A call is a part of another one, which has the shape. */
@@ -81,7 +82,14 @@ struct trace_call {
     uint32_t signature; /* TRACE_NONE: only the kernel is known ... */
     uint32_t name;      /* ... by its name */
     double count;
-    double time_ns; /* of one; NaN */
+    double time_ns;                                                /* of one; NaN */
+    double algorithm_bytes_per_s, bus_bytes_per_s, wrong_elements; /* of collectives and copies; 0, NaN: not known */
+};
+
+/* A hardware counter of a kernel. */
+struct trace_counter {
+    uint32_t name, counter; /* trace.names; trace.counter_names */
+    double sum, launches;
 };
 
 struct timeline {
@@ -98,20 +106,28 @@ struct trace {
     size_t event_count;
     struct trace_call *calls;
     size_t call_count;
+    struct trace_counter *counters;
+    size_t counter_count;
+    struct texts counter_names;
     enum import_source call_source; /* of all of them: IMPORT_LOG, IMPORT_CONFIG */
     struct timeline *timelines;
     size_t timeline_count;
     const char *device_name, *arch; /* NULL: not known */
     uint32_t cus;
+    struct text launch;       /* room for trace_name */
     struct texts plain_names; /* kernels without their launches */
     struct trace_launch *launches;
     size_t launch_count;
-    uint32_t segment_count; /* captures, and files read for their shapes */
-    bool shapes_only;       /* the file that is being read */
+    uint32_t *segment_calls; /* captures, and files read for their shapes: how many operators' calls each has */
+    uint32_t segment_count;
+    bool shapes_only; /* the file that is being read */
     struct trace_part *parts;
     size_t part_count;
     uint32_t operator_calls; /* numbers given to calls so far */
+    struct import_file *files;
+    size_t file_count;
     /* of the file that is being read */
+    const char *format;
     struct host_events operators, runtime;
     size_t first_event;
     struct import_note *notes;
@@ -125,14 +141,18 @@ struct trace {
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds an event, unless it makes no sense (an end before the start, no number), which is counted. */
+/* A counter of one launch of a kernel. */
+void trace_count(struct trace *trace, const char *kernel, const char *counter, double value);
 void trace_add(struct trace *trace, const struct trace_event *event);
 uint32_t trace_device(struct trace *trace, const char *file, uint32_t number);
 /* "NAME", or "NAME\n8,1,1 256,1,1" where grid (in workgroups) and block are known: elements above 0. */
 uint32_t trace_name(struct trace *trace, const char *name, const double grid[3], const double block[3]);
 enum activity trace_activity(const char *category, const char *name);
 
-/* A launch for fill_from_capture. */
-void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator);
+/* Launches for fill_from_capture: a segment of them, which were made in this order. `number` is that of the operator in
+ * the file, TRACE_NONE without. */
+void trace_begin_segment(struct trace *trace);
+void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator, uint32_t number);
 
 /* The file has been read: its events get the operators that are known of them, and its host events go. */
 void trace_attribute(struct trace *trace);
@@ -153,6 +173,9 @@ struct trace_operator {
     const char *shape; /* inputs in words, where the kind has no dimensions of its own */
 };
 extern const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1]; /* short names; NULL after the last */
+
+/* The line of a signature that says "triton WARPS STAGES HASH", where Triton compiled the operator. */
+enum { SIGNATURE_TRITON = 5 };
 
 /* Attention and convolution are several operators inside each other, of which the outer one says what is computed, and
  * the inner ones may copy and convert. */
@@ -175,10 +198,13 @@ bool kernel_name_read(struct trace_operator *out, struct text *traits, const cha
 /* ---- readers: each adds what the file has ---- */
 
 typedef enum status reader_function(struct trace *trace, struct source *source, struct err *err);
-reader_function read_json, read_sqlite, read_csv, read_log, read_tunableop, read_config;
+reader_function read_json, read_sqlite, read_csv, read_log, read_collective, read_transfers, read_tunableop,
+    read_config;
 /* Is a file that begins like this one of theirs? */
 bool detect_csv(const char *head);
 bool detect_log(const char *head);
+bool detect_collective(const char *head);
+bool detect_transfer(const char *head);
 bool detect_tunableop(const char *head);
 bool detect_config(const char *head);
 

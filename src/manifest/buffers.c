@@ -233,6 +233,7 @@ static const struct record_field buffer_rows[] = {
     FIELD_ENUM("reset", reset, reset_names),
     FIELD_READ("space", space, into_template),
     FIELD_READ("device", device, into_expr),
+    FIELD_READ("devices", devices, into_expr),
     FIELD_BOOL("varies", varies),
     FIELD_READ("align_offset", align_offset, into_expr),
     FIELD_READ("fill", fill, into_fill),
@@ -252,7 +253,24 @@ static enum status check_space(const struct manifest_buffer *buffer, struct err 
     if (!status && buffer->device && space != BUFFER_PEER)
         return json_fail_key(json_member(buffer->at, "device"), err,
                              "only memory of the space 'peer' names its device");
+    if (!status && buffer->devices && space != BUFFER_PEER)
+        return json_fail_key(json_member(buffer->at, "devices"), err,
+                             "only memory of the space 'peer' has parts on several devices");
     return status;
+}
+
+/* Parts are filled by themselves: what is one construction from end to end cannot be cut. */
+static enum status check_parts(const struct manifest_buffer *buffer, struct err *err)
+{
+    static const bool cuts[] = {[FILL_NONE] = true,    [FILL_ZEROS] = true,  [FILL_EXPR] = true,
+                                [FILL_UNIFORM] = true, [FILL_NORMAL] = true, [FILL_VALUES] = true};
+    const cJSON *devices = json_member(buffer->at, "devices");
+    if (buffer->devices && buffer->device)
+        return json_fail_key(devices, err,
+                             "stands beside \"device\": a buffer is on one device, or has parts on several");
+    if (buffer->devices && !(buffer->fill.kind < COUNT_OF(cuts) && cuts[buffer->fill.kind]))
+        return json_fail_key(devices, err, "a fill of this kind is one whole: it has no parts on several devices");
+    return STATUS_OK;
 }
 
 static enum status buffer_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
@@ -264,6 +282,8 @@ static enum status buffer_parse(void *field, const cJSON *at, const struct recor
     enum status status = record_parse(buffer, &buffer_record, at, in, err);
     if (!status)
         status = check_space(buffer, err);
+    if (!status)
+        status = check_parts(buffer, err);
     if (!status && buffer->reset == RESET_FILL && !json_member(at, "fill"))
         status = json_fail(json_member(at, "reset"), err, "there is no fill to reset to");
     return status;
@@ -294,6 +314,9 @@ enum status check_elements(const struct manifest_parser *parser, const struct ex
                              manifest->buffers[k].name);
         if (manifest->buffers[k].fill.kind == FILL_NONE)
             return json_fail(at, err, "reads elements of '%s', which has no fill", manifest->buffers[k].name);
+        if (manifest->buffers[k].devices)
+            return json_fail(at, err, "reads elements of '%s', which has parts on several devices",
+                             manifest->buffers[k].name);
     }
     return STATUS_OK;
 }

@@ -234,6 +234,26 @@ static enum status check_outputs(const struct manifest *manifest, const cJSON *r
     return STATUS_OK;
 }
 
+const struct manifest_twin manifest_twins[] = {
+    {.name = "loads", .define = 1}, {.name = "math", .define = 2}, {.name = "one_workgroup", .one_group = true}, {0}};
+
+static enum status check_twins(const struct manifest *manifest, const cJSON *root, struct err *err)
+{
+    for (size_t k = 0; k < manifest->isolate_count; k++) {
+        const struct manifest_twin *twin = manifest_twins;
+        while (twin->name && strcmp(twin->name, manifest->isolate[k]) != 0)
+            twin++;
+        if (!twin->name)
+            return json_fail(json_member(root, "isolate"), err,
+                             "there is no '%s': a kernel can be isolated to loads, math and one_workgroup",
+                             manifest->isolate[k]);
+        if (twin->define && !manifest->source)
+            return json_fail(json_member(root, "isolate"), err, "'%s' needs a source, which this kernel has not",
+                             twin->name);
+    }
+    return STATUS_OK;
+}
+
 enum status manifest_check_whole(const struct manifest_parser *parser, const cJSON *root, struct err *err)
 {
     const struct manifest *manifest = parser->manifest;
@@ -254,5 +274,5 @@ enum status manifest_check_whole(const struct manifest_parser *parser, const cJS
         if (!used[i] && !manifest->check.reference.kernel && !is_read_by_others(manifest, i))
             return json_fail_key(buffer->at, err, "no step uses this buffer");
     }
-    return check_outputs(manifest, root, err);
+    return check_twins(manifest, root, err) ? err->status : check_outputs(manifest, root, err);
 }

@@ -236,6 +236,33 @@ int manifest_param(const struct manifest *manifest, const char *name)
     return -1;
 }
 
+/* ---- defaults that ask the device ---- */
+
+enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err)
+{
+    struct expr_names names = {.variables = manifest_device_names, .variable_count = MANIFEST_DEVICE_NAMES};
+    add_basics(&names);
+    return expr_compile(expr, source, &names, arena, err);
+}
+
+enum status manifest_default(struct param_value *value, const struct param *param, const struct device_facts *device,
+                             struct err *err)
+{
+    *value = param->value;
+    if (!param->asks)
+        return STATUS_OK;
+    double slots[MANIFEST_DEVICE_NAMES], number = 0;
+    struct err cause;
+    memcpy(slots, device, sizeof(slots));
+    if (expr_eval(&number, param->asks, slots, &cause))
+        return json_fail(param->at, err, "in \"%s\": %s", expr_source(param->asks), cause.text);
+    if (value->kind == PARAM_NUMBER)
+        value->number = number;
+    else if (!(value->dtype = dtype_of_code(number)))
+        return json_fail(param->at, err, "in \"%s\": %.15g is no dtype", expr_source(param->asks), number);
+    return STATUS_OK;
+}
+
 /* ---- indexes of steps ---- */
 
 enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err)

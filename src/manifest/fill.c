@@ -287,10 +287,10 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
         return STATUS_OK;
     }
     if (fill->period) {
-        copy_period(fill, to, first, count);
+        copy_period(fill, to, fill->first + first, count);
         return STATUS_OK;
     }
-    return compute(fill, to, first, count, err);
+    return compute(fill, to, fill->first + first, count, err);
 }
 
 /* Runs of neighbours are computed at once: most expressions read x[i], or x[i + 1]. */

@@ -358,6 +358,7 @@ static const struct record_field manifest_rows[] = {
     FIELD_WHOLE("occupancy", into_occupancy),
     FIELD_MAP("metrics", metrics, metric_count, metric_element),
     FIELD_OBJECT("check", check, check_record),
+    FIELD_LIST("isolate", isolate, isolate_count, record_word, RECORD_ONCE),
     FIELD_ENUM("class", class, class_names),
 };
 static const struct record manifest_record = {RECORD_TABLE(manifest_rows)};

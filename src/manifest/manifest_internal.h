@@ -36,6 +36,8 @@ enum status check_param_name(const cJSON *member, const char *name, struct err *
 /* Compiles a text that stands inside a value. ERR_CONFIG without a place: the caller adds it. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
+/* Likewise a default in device facts alone. */
+enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err);
 record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: another scope than SCOPE_PLAIN */
 /* The name of an index, in scope from here to index_close, which makes it unknown again. */
 enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err);

@@ -184,6 +184,8 @@ static enum status limit_parse(struct param *param, const cJSON *array, struct a
         const enum status status = param_from_json(&limits[count], item, arena, err);
         if (status)
             return status;
+        if (param->asks && count == 0 && limits[0].kind == PARAM_DTYPE)
+            param->value = (struct param_value){.kind = PARAM_DTYPE};
         if (limits[count].kind != param->value.kind)
             return json_fail(item, err, "is %s, but parameter '%s' is %s", kind_names[limits[count].kind], param->name,
                              kind_names[param->value.kind]);
@@ -191,7 +193,7 @@ static enum status limit_parse(struct param *param, const cJSON *array, struct a
     param->limits = limits;
     param->limit_count = count;
     struct err cause = {0};
-    if (param_accepts(param, &param->value, &cause))
+    if (!param->asks && param_accepts(param, &param->value, &cause))
         return json_fail(array, err, "the default is excluded: %s", cause.text);
     return STATUS_OK;
 }
@@ -233,6 +235,23 @@ static void add_implied(struct param *param, size_t which, struct arena *arena)
                             .implied = true};
 }
 
+/* "{max(16, device.matrix_size)}" */
+static bool is_asking(const cJSON *at)
+{
+    return cJSON_IsString(at) && text_starts(at->valuestring, "{") && text_ends(at->valuestring, "}");
+}
+
+/* What kind the device's answer is brought to only the limits tell, which are read later. */
+static enum status asks_parse(struct param *param, const cJSON *at, struct arena *arena, struct err *err)
+{
+    struct err cause;
+    const char *source = arena_strndup(arena, at->valuestring + 1, strlen(at->valuestring) - 2);
+    if (default_compile(&param->asks, source, arena, &cause))
+        return json_fail(at, err, "in \"%s\": %s", source, cause.text);
+    param->value = (struct param_value){.kind = PARAM_NUMBER};
+    return STATUS_OK;
+}
+
 static enum status param_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                struct err *err)
 {
@@ -240,7 +259,9 @@ static enum status param_parse(void *field, const cJSON *at, const struct record
     (void)row;
     *param = (struct param){.name = at->string, .at = at};
     const enum status status = check_param_name(at, at->string, err);
-    return status ? status : param_from_json(&param->value, at, in->arena, err);
+    if (status)
+        return status;
+    return is_asking(at) ? asks_parse(param, at, in->arena, err) : param_from_json(&param->value, at, in->arena, err);
 }
 
 #define RECORD_STRUCT struct manifest

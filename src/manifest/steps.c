@@ -73,6 +73,7 @@ static const struct record value_record = {RECORD_TABLE(value_rows)};
 static const struct record_field place_rows[] = {
     FIELD_READ("buffer", buffer, into_buffer, RECORD_REQUIRED),
     FIELD_READ("offset", offset, into_expr),
+    FIELD_READ("device", device, into_expr),
 };
 static const struct record place_record = {RECORD_TABLE(place_rows)};
 static const struct record arg_element;
@@ -181,19 +182,6 @@ static enum status into_byte(void *field, const cJSON *at, const struct record_f
     return status;
 }
 
-static enum status into_stream(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
-{
-    uint64_t stream = 0;
-    const enum status status = json_whole(&stream, at, 1ull << 53, err);
-    (void)row;
-    (void)in;
-    if (!status && stream >= MANIFEST_MAX_STREAMS)
-        return json_fail(at, err, "streams go from 0 to %d", MANIFEST_MAX_STREAMS - 1);
-    *(uint32_t *)field = (uint32_t)stream;
-    return status;
-}
-
 static enum status check_event_name(const cJSON *at, struct err *err)
 {
     if (!cJSON_IsString(at))
@@ -257,6 +245,10 @@ static enum status into_wait(void *field, const cJSON *at, const struct record_f
 static const struct record_field copy_rows[] = {
     FIELD_READ("to", to, into_buffer, RECORD_REQUIRED),
     FIELD_READ("from", from, into_buffer, RECORD_REQUIRED),
+    FIELD_READ("to_device", to_device, into_expr),
+    FIELD_READ("from_device", from_device, into_expr),
+    FIELD_READ("to_offset", to_offset, into_expr),
+    FIELD_READ("from_offset", from_offset, into_expr),
     FIELD_READ("bytes", bytes, into_expr),
 };
 static const struct record copy_record = {RECORD_TABLE(copy_rows)};
@@ -294,7 +286,7 @@ static const struct record_field step_rows[] = {
     [STEP_GRAPH] = {.key = "graph", .kind = RECORD_HOOK, .get = into_nest, .more = &graph_record},
     [STEP_ALLOC] = FIELD_READ("alloc", to, into_buffer),
     [STEP_LOOP] = {.key = "loop", .kind = RECORD_HOOK, .get = into_nest, .more = &loop_record},
-    FIELD_READ("stream", stream, into_stream),
+    FIELD_READ("stream", stream, into_expr),
     FIELD_READ("repeat", repeat, into_expr),
     FIELD_COMMENT("index"), /* read before the rest, which may use it */
     FIELD_BOOL("timed", timed),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machine files as tables (machine.h shows one). What is unknown is absent.
+ * Machine files as tables (machine.h shows one). What is unknown is absent or null, and never written.
  */
 #include "rooftile/machine.h"
 #include "rooftile/record.h"
+
+#define OPEN (RECORD_SPARSE | RECORD_UNKNOWN)
 
 #define RECORD_STRUCT struct ceiling
 static const struct record_field vendor_fields[] = {
@@ -32,8 +34,8 @@ static bool ceiling_known(const void *base)
 }
 
 static const struct record_field ceiling_fields[] = {
-    FIELD_GROUP("vendor", vendor_record, RECORD_SPARSE),
-    FIELD_GROUP("effective", effective_record, RECORD_SPARSE),
+    FIELD_GROUP("vendor", vendor_record, OPEN),
+    FIELD_GROUP("effective", effective_record, OPEN),
     FIELD_GROUP("measured", measured_record, RECORD_SPARSE),
 };
 static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .known = ceiling_known};
@@ -65,14 +67,14 @@ static const struct record level_latency_record = {RECORD_TABLE(level_latency_fi
 
 static const struct record_field level_fields[] = {
     FIELD_CHARS("name", name, RECORD_REQUIRED),
-    FIELD_GROUP("capacity_bytes", capacity_record, RECORD_SPARSE),
+    FIELD_GROUP("capacity_bytes", capacity_record, OPEN),
     FIELD_F64("capacity_low_bytes", capacity_low_bytes, RECORD_SPARSE | RECORD_POSITIVE),
-    FIELD_OBJECT("bandwidth", bandwidth, ceiling_record, RECORD_SPARSE),
+    FIELD_OBJECT("bandwidth", bandwidth, ceiling_record, OPEN),
     FIELD_OBJECT("read", traffic[TRAFFIC_READ], ceiling_record, RECORD_SPARSE),
     FIELD_OBJECT("write", traffic[TRAFFIC_WRITE], ceiling_record, RECORD_SPARSE),
     FIELD_OBJECT("copy", traffic[TRAFFIC_COPY], ceiling_record, RECORD_SPARSE),
     FIELD_OBJECT("triad", traffic[TRAFFIC_TRIAD], ceiling_record, RECORD_SPARSE),
-    FIELD_GROUP("latency_ns", level_latency_record, RECORD_SPARSE),
+    FIELD_GROUP("latency_ns", level_latency_record, OPEN),
 };
 static const struct record level_record = {RECORD_TABLE(level_fields)};
 #undef RECORD_STRUCT
@@ -80,7 +82,7 @@ static const struct record level_record = {RECORD_TABLE(level_fields)};
 #define RECORD_STRUCT struct machine_unit
 static const struct record_field unit_fields[] = {
     FIELD_CHARS("name", name, RECORD_REQUIRED),
-    FIELD_OBJECT("peak", peak, ceiling_record, RECORD_SPARSE),
+    FIELD_OBJECT("peak", peak, ceiling_record, OPEN),
     FIELD_F64("clock_hz", clock_hz, RECORD_SPARSE | RECORD_POSITIVE),
     FIELD_F64("held_hz", held_hz, RECORD_SPARSE | RECORD_POSITIVE),
 };
@@ -116,7 +118,7 @@ static const struct record figure_record = {RECORD_TABLE(figure_fields)};
 #undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct machine
-#define FACT (RECORD_SPARSE | RECORD_POSITIVE | RECORD_SOURCED)
+#define FACT (OPEN | RECORD_POSITIVE | RECORD_SOURCED)
 static const struct record_field fact_fields[] = {
     FIELD_U32("cus", cus, FACT),
     FIELD_U32("xccs", xccs, FACT),
@@ -173,6 +175,6 @@ static const struct record_field machine_fields[] = {
     FIELD_ROOM("units", units, unit_count, unit_record, RECORD_PLAIN),
     FIELD_ROOM("latencies", latencies, latency_count, latency_record, RECORD_SPARSE),
     FIELD_ROOM("figures", figures, figure_count, figure_record, RECORD_SPARSE),
-    FIELD_GROUP("launch_ns", launch_record, RECORD_SPARSE),
+    FIELD_GROUP("launch_ns", launch_record, OPEN),
 };
 const struct record machine_record = {RECORD_TABLE(machine_fields), .known = machine_known, .check = machine_check};

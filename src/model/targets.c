@@ -80,7 +80,8 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
 #define GFX11_VECTOR GFX11_UNITS, AMD_RATES(256, 0, 256)
 #define GFX12_UNITS GFX11_UNITS, .atomic_add_f16 = 1, .atomic_add_lds_f16 = 1
 #define GFX12_VECTOR GFX12_UNITS, AMD_RATES(256, 0, 256)
-/* 48 KiB of shared memory is what a source may declare; more comes with the launch. */
+/* 8-bit floats: ptxas of CUDA 12 and 13 has an instruction for mma.sync on sm_89, sm_120 and sm_121, elsewhere it makes
+ * f16 of them. 48 KiB of shared memory is what a source may declare; more comes with the launch. */
 #define NVIDIA_VECTOR(transcendental)                                                                                  \
     .f16 = 1, .i8_dot = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .lds_declared = 48 * KIB,    \
     .rate_f32 = 256, .rate_f64 = 128, .rate_transcendental = (transcendental), .rate_bytes = 256
@@ -127,11 +128,13 @@ static const struct target_family families[] = {
     {{"sm_87", NVIDIA_SM(12, 164, 16)}, {MMA_SYNC, .matrix_k_i4 = 64, NVIDIA_VECTOR(16)}},
     {{"sm_89", NVIDIA_SM(12, 100, 24)},
      {MMA_SYNC, .matrix_k_fp8_ocp = 32, .matrix_k_i4 = 64, .fp8_ocp = 1, NVIDIA_VECTOR(16)}},
-    {{"sm_90 sm_90a sm_100 sm_100a sm_100f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
-     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(16)}},
+    {{"sm_90 sm_90a", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 1, NVIDIA_VECTOR(16)}},
+    {{"sm_100 sm_100a sm_100f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 2, NVIDIA_VECTOR(16)}},
     /* Twice the exponentials of sm_100; of the others nothing is said. */
     {{"sm_103 sm_103a sm_103f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
-     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(0)}},
+     {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 2, NVIDIA_VECTOR(0)}},
     {{"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f", NVIDIA_SM(12, 100, 24), .barriers_cu = 24},
      {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(16)}},
     {{.targets = "gfx94*"},
@@ -142,7 +145,7 @@ static const struct target_family families[] = {
     {{.targets = "gfx11*"}, {GFX11_MATRIX, GFX11_VECTOR}},
     {{.targets = "gfx120*"}, {GFX12_MATRIX, .fp8_ocp = 1, GFX12_VECTOR}},
     {{.targets = "gfx12*"}, {GFX12_UNITS}},
-    {{.targets = "sm_*"}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, NVIDIA_VECTOR(0)}},
+    {{.targets = "sm_*"}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 2, NVIDIA_VECTOR(0)}},
 };
 
 /* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in waves

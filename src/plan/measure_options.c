@@ -18,6 +18,7 @@ void measure_defaults(struct measure_options *options)
         .max_samples = 10000,
         .precision = 0.0025,
         .timeout_ns = 120e9,
+        .calibrates = true,
     };
 }
 
@@ -61,6 +62,7 @@ static const struct record_field measure_rows[] = {
     FIELD_READ("max_samples", max_samples, into_count),
     FIELD_F64("precision", precision, RECORD_SIGNED),
     FIELD_TIME("timeout", timeout_ns),
+    FIELD_BOOL("calibration", calibrates),
 };
 static const struct record measure_record = {RECORD_TABLE(measure_rows)};
 #undef RECORD_STRUCT

@@ -116,18 +116,6 @@ static void refuse_case(struct plan_case *plan_case, const struct expansion *exp
     plan_case->reason = arena_strdup(arena, reason);
 }
 
-/* sim has nothing but the model: without a peak of the case's unit its time would be made of memory traffic alone. */
-static void refuse_unpredictable(struct plan_case *plan_case, const struct planner *planner)
-{
-    const struct work *work = &plan_case->resolved.work;
-    if (strcmp(planner->device->backend, "sim") != 0 || work->flops <= 0 || machine_unit(planner->machine, work->unit))
-        return;
-    plan_case->state = PLAN_SKIPPED;
-    plan_case->reason =
-        arena_printf(planner->arena, "the machine file of %s has no peak of %s, so nothing can be predicted",
-                     planner->machine->name, work->unit);
-}
-
 /* The ways of compiling that the case asks for and the device does not have. */
 static enum status check_modes(const struct planner *planner, const struct resolved *resolved, struct err *err)
 {
@@ -146,30 +134,72 @@ static enum status check_modes(const struct planner *planner, const struct resol
     return STATUS_OK;
 }
 
+/* It does not do the case's work, so nothing is known of what bounds it. */
+static void make_twin(struct resolved *resolved, const struct manifest_twin *twin)
+{
+    resolved->work = (struct work){.unit = ""};
+    resolved->waves_claimed = 0;
+    for (size_t k = 0; k < resolved->step_count && twin->one_group; k++)
+        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
+            for (unsigned axis = 0; axis < 3; axis++)
+                resolved->steps[k].launch.grid[axis] = 1;
+}
+
 static void evaluate_case(struct planner *planner, struct plan_case *plan_case, const struct expansion *expansion)
 {
     struct resolved *resolved = &plan_case->resolved;
     struct err err;
     enum status status = check_modes(planner, resolved, &err);
     if (!status)
+        status = values_check_asked(resolved->manifest, resolved->values, &err);
+    if (!status)
         status = resolve_manifest(resolved, resolved->manifest, resolved->values, planner->device, planner->arena,
                                   &planner->once, &err);
     if (!status)
         status = timing_check(resolved, plan_case->measure.timer, &err);
     if (!status)
-        status = codes_add(planner, resolved, false, plan_case->id, &err);
-    if (!status)
+        status = codes_add(planner, resolved, false, plan_case->id, plan_case->twin, &err);
+    if (!status && !plan_case->twin) /* of no use is what a twin computes */
         status = verify_choose(planner, plan_case, &err);
     if (status) {
         refuse_case(plan_case, expansion, planner->arena, &err);
         return;
     }
+    if (plan_case->twin)
+        make_twin(resolved, plan_case->twin);
     lower_bound_compute(&plan_case->lower_bound, planner->machine, &resolved->work, plan_case->measure.cache);
-    case_estimate(plan_case, planner->machine, planner->device);
-    refuse_unpredictable(plan_case, planner);
 }
 
 /* ---- the plan ---- */
+
+static void cut(struct text *text, size_t length)
+{
+    text->length = length;
+    text->data[length] = '\0';
+}
+
+/* Behind the case: the next ids are theirs. */
+static void add_twins(struct planner *planner, const struct expansion *expansion, const struct tags *tags,
+                      struct text *id)
+{
+    static const char *const tag = "isolate";
+    const struct manifest *manifest = expansion->manifest;
+    const struct tags all = {joined(planner->arena, tags->list, tags->count, &tag, 1, sizeof(tag)), tags->count + 1};
+    const size_t length = id->length;
+    for (const struct manifest_twin *twin = manifest_twins; twin->name; twin++) {
+        bool named = false;
+        for (size_t k = 0; k < manifest->isolate_count; k++)
+            named |= !strcmp(manifest->isolate[k], twin->name);
+        if (!named)
+            continue;
+        cut(id, length);
+        text_addf(id, ";isolate=%s", twin->name);
+        struct plan_case *added = add_case(planner, expansion, &all, id);
+        added->twin = twin;
+        evaluate_case(planner, added, expansion);
+    }
+    cut(id, length);
+}
 
 /* All combinations of one entry. */
 static enum status expand(struct planner *planner, struct expansion *expansion, struct text *id, struct arena *scratch,
@@ -187,6 +217,8 @@ static enum status expand(struct planner *planner, struct expansion *expansion, 
         status = is_case(&wanted, planner, expansion, id, err);
         if (wanted)
             evaluate_case(planner, add_case(planner, expansion, &tags, id), expansion);
+        if (wanted && planner->options->isolate && planner->cases[planner->ids.count - 1].state == PLAN_READY)
+            add_twins(planner, expansion, &tags, id);
         arena_reset(&planner->once);
         planner->combination++;
     } while (!status && expansion_next(expansion, scratch));
@@ -228,11 +260,11 @@ static void sum_up(struct plan *plan, struct planner *planner, const struct suit
     struct arena *arena = planner->arena;
     label_cases(planner);
     plan->count = planner->ids.count;
-    plan->cases = arena_copy(arena, planner->cases, plan->count * sizeof(*planner->cases));
+    plan->cases = planner->cases;
+    arena_own(arena, planner->cases);
+    planner->cases = NULL;
     plan->code_count = planner->requested.count;
     plan->codes = arena_copy(arena, planner->requests, plan->code_count * sizeof(*planner->requests));
-    for (size_t k = 0; k < plan->count; k++)
-        plan->estimate_ns += plan->cases[k].estimate_ns;
     size_t derive_count = 0;
     for (size_t s = 0; s < suite_count; s++)
         derive_count += suites[s]->derive_count;

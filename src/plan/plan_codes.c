@@ -12,6 +12,7 @@ struct ask {
     struct resolve resolve;
     bool for_cpu;
     const char *id;
+    const struct manifest_twin *twin;
     const struct define *defines; /* the manifest's or a launch's own: the array itself tells them apart */
     size_t define_count;
     size_t *codes; /* of the case so far, each once */
@@ -77,7 +78,7 @@ static enum status exports(const char **list, const struct ask *ask)
 
 static enum status render_defines(struct build_request *request, const struct ask *ask)
 {
-    struct build_define *defines = arena_array(ask->resolve.arena, ask->define_count + 1, sizeof(*defines));
+    struct build_define *defines = arena_array(ask->resolve.arena, ask->define_count + 2, sizeof(*defines));
     for (size_t k = 0; k < ask->define_count; k++) {
         const struct define *define = &ask->defines[k];
         char *value = NULL;
@@ -88,6 +89,9 @@ static enum status render_defines(struct build_request *request, const struct as
     }
     request->defines = defines;
     request->define_count = ask->define_count;
+    if (ask->twin && ask->twin->define)
+        defines[request->define_count++] =
+            (struct build_define){"ISOLATE", arena_printf(ask->resolve.arena, "%u", ask->twin->define)};
     if (request->target.kind == BUILD_CPU && ask->resolve.manifest->source) {
         struct build_define *list = &defines[request->define_count++];
         list->name = "ROOFTILE_KERNELS";
@@ -191,7 +195,7 @@ static void key_of_ask(struct text *key, const struct ask *ask)
 {
     const struct manifest *manifest = ask->resolve.manifest;
     const bool *compiled = kernel_of(ask->planner, manifest)->compiled;
-    const void *const whose[] = {manifest, ask->defines};
+    const void *const whose[] = {manifest, ask->defines, ask->twin};
     text_clear(key);
     text_addn(key, (const char *)whose, sizeof(whose));
     text_addn(key, ask->for_cpu ? "c" : "d", 1);
@@ -251,7 +255,8 @@ static enum status add_steps(struct ask *ask, struct resolved_step *steps, size_
     return status;
 }
 
-enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id, struct err *err)
+enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id,
+                      const struct manifest_twin *twin, struct err *err)
 {
     const struct manifest *manifest = resolved->manifest;
     struct ask ask = {
@@ -265,6 +270,7 @@ enum status codes_add(struct planner *planner, struct resolved *resolved, bool f
                     .err = err},
         .for_cpu = for_cpu,
         .id = id,
+        .twin = twin,
     };
     enum status status = add_steps(&ask, resolved->steps, resolved->step_count);
     if (!status)

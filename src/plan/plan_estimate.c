@@ -37,8 +37,6 @@
 #define STEP_NS 1.0
 #define UNKNOWN_NEAR_NS 5.0
 #define UNKNOWN_FAR_NS 120.0
-/* Kernels seldom reach the ceiling of their footprint. */
-#define SHARE_OF_CEILING 0.75
 /* Work that has only items: bytes of LDS, steps of synchronisation. */
 #define ITEM_NS 0.1
 
@@ -110,45 +108,31 @@ static double lanes_of(const struct rates *rates, const struct resolved *resolve
     return launch && rates->cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
 }
 
-/* Of a load that depends on the one before, over a footprint. */
-static double step_ns(const struct rates *rates, const struct resolved *resolved)
+/* Where nothing is predicted: a device that nobody has measured, or work that no ceiling knows. */
+static double unknown_ns(const struct rates *rates, const struct resolved *resolved)
 {
-    const struct machine *machine = rates->machine;
-    const double footprint = resolved->work.footprint_bytes;
-    if (resolved->work.read_bytes <= 0)
-        return STEP_NS;
-    for (uint32_t k = 0; k < machine->level_count; k++) {
-        const struct machine_level *level = &machine->levels[k];
-        const bool last = k + 1 == machine->level_count;
-        if (level->latency_ns > 0 && (last || footprint <= level->capacity_bytes / (rates->cpu ? rates->cus : 1)))
-            return level->latency_ns;
-    }
-    return goes_far(rates, resolved, true) ? UNKNOWN_FAR_NS : UNKNOWN_NEAR_NS;
-}
-
-/* What a ceiling does not know: chains of steps, and devices without ceilings. */
-static double no_ceiling_ns(const struct rates *rates, const struct plan_case *plan_case)
-{
-    const struct resolved *resolved = &plan_case->resolved;
     const struct work *work = &resolved->work;
     const double bytes = work->read_bytes + work->write_bytes;
+    const double step_ns = work->read_bytes <= 0             ? STEP_NS
+                           : goes_far(rates, resolved, true) ? UNKNOWN_FAR_NS
+                                                             : UNKNOWN_NEAR_NS;
     if (resolved->manifest->class == CLASS_LATENCY)
-        return work->items * step_ns(rates, resolved) * (work->read_bytes > 0 ? 1 : lanes_of(rates, resolved));
+        return work->items * step_ns * (work->read_bytes > 0 ? 1 : lanes_of(rates, resolved));
     if (bytes <= 0 && work->flops <= 0)
         return work->items * ITEM_NS / rates->cus;
     const double rate = goes_far(rates, resolved, false) ? UNKNOWN_MEMORY_BYTES_PER_NS : UNKNOWN_CACHE_BYTES_PER_NS;
-    const double time_ns = plan_case->lower_bound.time_ns > 0 ? plan_case->lower_bound.time_ns / SHARE_OF_CEILING
-                                                              : bytes / rate / rates->cus;
-    return plan_case->lower_bound.compute_ns > 0 ? time_ns
-                                                 : fmax(time_ns, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
+    return fmax(bytes / rate / rates->cus, work->flops / UNKNOWN_FLOP_PER_NS / rates->cus);
 }
 
+/* What is predicted, or at least something. */
 static double launch_ns(const struct rates *rates, const struct plan_case *plan_case)
 {
     const struct resolved *resolved = &plan_case->resolved;
     const double launches = fmax(1, count_launches(resolved->steps, resolved->step_count, false));
     const double each_ns = rates->machine->launch_ns > 0 ? rates->machine->launch_ns : UNKNOWN_LAUNCH_NS;
-    return fmax(plan_case->lower_bound.time_ns, no_ceiling_ns(rates, plan_case)) + launches * each_ns;
+    if (plan_case->prediction && plan_case->prediction->time_ns > 0)
+        return plan_case->prediction->time_ns;
+    return unknown_ns(rates, resolved) + launches * each_ns;
 }
 
 double plan_launches(const struct resolved *resolved)
@@ -308,12 +292,10 @@ void case_estimate(struct plan_case *plan_case, const struct machine *machine, c
     const struct rates rates = rates_of(machine, device);
     const struct resolved *resolved = &plan_case->resolved;
     struct plan_takes *takes = &plan_case->takes;
-    const double launches = fmax(1, count_launches(resolved->steps, resolved->step_count, false));
     const double launch = launch_ns(&rates, plan_case);
-    plan_case->forecast_ns = plan_case->lower_bound.time_ns + launches * machine->launch_ns;
     takes->fill_ns = fill_ns(&rates, resolved);
     takes->verify_ns = verify_ns(&rates, plan_case, launch);
-    takes->sense_ns = 2 * (rates.cpu ? SENSE_NS : GPU_SENSE_NS);
+    takes->sense_ns = plan_case->measure.calibrates ? 2 * (rates.cpu ? SENSE_NS : GPU_SENSE_NS) : 0;
     sample_times(takes, &rates, plan_case, launch);
     plan_case->estimate_ns = takes->fill_ns + takes->verify_ns + takes->sense_ns + takes->warmup_ns + takes->measure_ns;
 }

@@ -248,8 +248,9 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
     made.texts = arena_array(arena, params, sizeof(*made.texts));
     made.origins = arena_array(arena, params, sizeof(*made.origins));
     made.swept = arena_array(arena, entry->suite_case->sweep_count + sets->count, sizeof(*made.swept));
-    values_of_device(made.values, manifest, planner->device);
-    enum status status = take_params(&made, err);
+    enum status status = values_of_device(made.values, manifest, planner->device, err);
+    if (!status)
+        status = take_params(&made, err);
     if (!status && !at_check_params)
         status = take_sweeps(&made, err);
     for (size_t k = 0; k < sets->count && !status; k++)

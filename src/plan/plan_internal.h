@@ -73,7 +73,10 @@ void key_add_value(struct text *key, const struct param_value *value);
  * without a place. */
 enum status value_fit(struct param_value *value, const struct param *param, struct arena *arena, struct err *err);
 /* A manifest's defaults and the first of its variants that matches the device. */
-void values_of_device(struct param_value *values, const struct manifest *manifest, const struct device_facts *device);
+enum status values_of_device(struct param_value *values, const struct manifest *manifest,
+                             const struct device_facts *device, struct err *err);
+/* ERR_UNSUPPORTED: what the device made of a default that asks it is outside of the parameter's limits. */
+enum status values_check_asked(const struct manifest *manifest, const struct param_value *values, struct err *err);
 /* The parameter's index. ERR_CONFIG with a did-you-mean, without a place. */
 enum status param_find(size_t *param, const struct manifest *manifest, const char *name, struct err *err);
 
@@ -192,7 +195,7 @@ enum status entries_check_used(const struct entry *entries, size_t count, const 
 /* Finds the code of each launch, and sets code, codes and code_count of `resolved`; equal ones are shared. `id` is the
  * case to name in messages. */
 enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id,
-                      struct err *err);
+                      const struct manifest_twin *twin, struct err *err);
 
 /* ---- plan_verify.c ---- */
 
@@ -203,7 +206,7 @@ double reference_cost(const struct plan_reference *reference);
 
 /* ---- plan_estimate.c, plan_values.c, plan_expand.c ---- */
 
-/* forecast_ns, takes and estimate_ns of a ready case whose lower bound and verification are known. */
+/* takes and estimate_ns of a ready case whose prediction and verification are known. */
 void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device);
 /* "kernel/param=value;...;mode=hot" from the values' texts. */
 void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache);

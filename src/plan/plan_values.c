@@ -35,10 +35,14 @@ static bool variant_matches(const struct manifest_variant *variant, const struct
            (!variant->wave || (double)variant->wave == device->wave);
 }
 
-void values_of_device(struct param_value *values, const struct manifest *manifest, const struct device_facts *device)
+enum status values_of_device(struct param_value *values, const struct manifest *manifest,
+                             const struct device_facts *device, struct err *err)
 {
-    for (size_t k = 0; k < manifest->param_count; k++)
-        values[k] = manifest->params[k].value;
+    for (size_t k = 0; k < manifest->param_count; k++) {
+        const enum status status = manifest_default(&values[k], &manifest->params[k], device, err);
+        if (status)
+            return status;
+    }
     for (size_t k = 0; k < manifest->variant_count; k++) {
         const struct manifest_variant *variant = &manifest->variants[k];
         if (!variant_matches(variant, device))
@@ -48,8 +52,18 @@ void values_of_device(struct param_value *values, const struct manifest *manifes
             if (param >= 0)
                 values[param] = variant->params[p].value;
         }
-        return;
+        break;
     }
+    return STATUS_OK;
+}
+
+enum status values_check_asked(const struct manifest *manifest, const struct param_value *values, struct err *err)
+{
+    struct err cause;
+    for (size_t k = 0; k < manifest->param_count; k++)
+        if (manifest->params[k].asks && param_accepts(&manifest->params[k], &values[k], &cause))
+            return err_set(err, ERR_UNSUPPORTED, "this device's default is not possible: %s", cause.text);
+    return STATUS_OK;
 }
 
 enum status param_find(size_t *param, const struct manifest *manifest, const char *name, struct err *err)
@@ -257,6 +271,8 @@ static void add_label(struct plan_case *plan_case, const struct planned_kernel *
         text_addn(label, " ", 1);
         text_add(label, cache_mode_name(plan_case->measure.cache));
     }
+    if (plan_case->twin)
+        text_addf(label, " isolate=%s", plan_case->twin->name);
     plan_case->label = arena_strndup(planner->arena, label->data, label->length);
     arena_reset(&planner->once);
 }

@@ -29,36 +29,33 @@ static enum status reference_values(struct param_value **out, struct planner *pl
     const struct reference_spec *spec = &ours->manifest->check.reference;
     struct param_value *values = arena_array(arena, reference->param_count, sizeof(*values));
     const double *slots = resolved_slots(ours, &planner->once);
-    values_of_device(values, reference, planner->cpu);
-    for (size_t k = 0; k < reference->param_count; k++) {
+    enum status status = values_of_device(values, reference, planner->cpu, err);
+    for (size_t k = 0; k < reference->param_count && !status; k++) {
         const int same = manifest_param(ours->manifest, reference->params[k].name);
         if (same >= 0 && !reference->params[k].implied) /* how ours is compiled is not how the CPU is */
             values[k] = ours->values[same];
     }
-    for (size_t k = 0; k < spec->param_count; k++) {
+    for (size_t k = 0; k < spec->param_count && !status; k++) {
         size_t param = 0;
-        enum status status = param_find(&param, reference, spec->params[k].name, err);
-        if (status)
-            return status;
         char *text = NULL;
-        if (spec->templates[k])
+        status = param_find(&param, reference, spec->params[k].name, err);
+        if (!status && spec->templates[k])
             status =
                 template_render(&text, spec->templates[k], ours->manifest, ours->values, slots, &planner->once, err);
-        if (status)
-            return status;
-        values[param] = text ? param_from_text(arena, text) : spec->params[k].value;
+        if (!status)
+            values[param] = text ? param_from_text(arena, text) : spec->params[k].value;
     }
+    if (status)
+        return status;
     const int count = manifest_param(reference, SAMPLES_PARAM);
     if (count < 0)
         return err_set(err, ERR_CONFIG, "it has no parameter '%s'", SAMPLES_PARAM);
     values[count] = (struct param_value){.kind = PARAM_NUMBER, .number = (double)samples};
-    for (size_t k = 0; k < reference->param_count; k++) {
-        enum status status = value_fit(&values[k], &reference->params[k], arena, err);
-        if (status)
-            return status;
-    }
-    *out = values;
-    return STATUS_OK;
+    for (size_t k = 0; k < reference->param_count && !status; k++)
+        status = value_fit(&values[k], &reference->params[k], arena, err);
+    if (!status)
+        *out = values;
+    return status;
 }
 
 static enum status check_own(int *buffer, const struct plan_reference *reference, const char *name, enum dtype dtype,
@@ -135,7 +132,7 @@ static enum status resolve_with_codes(struct resolved *resolved, struct planner 
 {
     const struct device_facts *device = for_cpu ? planner->cpu : planner->device;
     enum status status = resolve_manifest(resolved, manifest, values, device, planner->arena, &planner->once, err);
-    return status ? status : codes_add(planner, resolved, for_cpu, id, err);
+    return status ? status : codes_add(planner, resolved, for_cpu, id, NULL, err);
 }
 
 static enum status resolve_all(struct plan_reference *reference, struct planner *planner, const struct resolved *ours,

@@ -36,6 +36,7 @@ struct predictor {
     size_t walk_count, walk_room;
     struct predicted_launch *launches;
     size_t launch_count;
+    enum cost without;
 };
 
 struct predictor *predictor_new(uint64_t seed)
@@ -45,6 +46,11 @@ struct predictor *predictor_new(uint64_t seed)
         arena_out_of_memory(sizeof(*predictor));
     predictor->seed = seed;
     return predictor;
+}
+
+void predictor_without(struct predictor *predictor, enum cost cause)
+{
+    predictor->without = cause;
 }
 
 void predictor_free(struct predictor *predictor)
@@ -126,6 +132,7 @@ static uint64_t key_of(const struct walk_launch *launch, const struct walk_optio
                               options->clocks.l1_bytes,
                               options->line_bytes,
                               (double)options->l1_lines,
+                              (options->no_conflicts * 4) + (options->coalesced * 2) + options->no_scratch,
                               (double)options->l2_lines,
                               options->warm,
                               options->dies,
@@ -203,7 +210,7 @@ struct asked {
     const struct build_result *builds;
     const struct machine *machine;
     struct predicted_buffers buffers;
-    double footprint_bytes;
+    double least_bytes; /* of a case of one launch: what its work needs */
     struct prediction *prediction;
     struct err *err;
     const char *why; /* a launch cannot be walked */
@@ -246,7 +253,8 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     struct predicted_launch made = {.launch = launch, .times = times};
     struct walk_launch walk;
     struct walk_options options;
-    const char *why = "there is no code";
+    const char *message = asked->builds ? asked->builds[launch->code].message : NULL;
+    const char *why = message && *message ? arena_strndup(&predictor->launch, message, strcspn(message, "\n")) : NULL;
     const char *object = asked->builds ? asked->builds[launch->code].object : NULL;
     const struct walk_code *code = object && *object ? predictor_code(predictor, object, launch->symbol, &why) : NULL;
     if (!code) {
@@ -254,12 +262,17 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
         return;
     }
     predicted_launch_make(&walk, launch, &asked->buffers, code, &predictor->launch);
-    device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, &asked->buffers));
+    device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, &asked->buffers),
+                        predictor->without);
+    made.model.least_bytes = asked->least_bytes;
     if (walk_once(&made.walk, predictor, &walk, &options, asked->err)) {
         asked->why = arena_strdup(&predictor->launch, asked->err->text);
         return;
     }
-    device_predict(made.prediction.term_ns, &made.model, asked->machine, &walk, &options, made.walk);
+    device_predict(made.prediction.term_ns, &made.model, asked->machine, &walk, &options, made.walk,
+                   predictor->without);
+    made.walked = walk;
+    made.core_hz = asked->machine->core_hz;
     prediction_conclude(&made.prediction, asked->machine, compute_unit(asked->resolved), DEVICE_NORM,
                         device_spread(made.walk));
     made.prediction.method = "walk";
@@ -334,24 +347,6 @@ static double add_steps(struct asked *asked, const struct resolved_step *steps, 
 
 /* ---- a case ---- */
 
-/* By its stated work: the lower bound's terms at what is expected of the machine, and its launches. */
-static void describe(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
-                     const struct machine *machine, const char *why)
-{
-    const struct prediction_spread spread = {0.7, 2.5};
-    struct lower_bound bound;
-    lower_bound_compute(&bound, machine, &resolved->work, cache);
-    *prediction = (struct prediction){.method = "description"};
-    prediction_note(prediction, "by the stated work: %s", why);
-    const struct ceiling *memory =
-        machine->level_count ? &machine->levels[machine->level_count - 1].bandwidth : &(struct ceiling){0};
-    const double share = ceiling_expected(memory) > 0 ? ceiling_value(memory) / ceiling_expected(memory) : 1;
-    prediction->term_ns[TERM_MEMORY] = bound.memory_ns * share;
-    prediction->term_ns[strstr(resolved->work.unit, "matrix") ? TERM_MATRIX : TERM_VECTOR] = bound.compute_ns;
-    prediction->term_ns[TERM_LAUNCH] = machine->launch_ns;
-    prediction_conclude(prediction, machine, resolved->work.unit, DEVICE_NORM, spread);
-}
-
 static void launch_term(struct prediction *prediction, const struct machine *machine, double launches)
 {
     if (launches < 1)
@@ -398,16 +393,22 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     arena_reset(&predictor->launch);
     predictor->launches = NULL;
     predictor->launch_count = 0;
+    if (resolved->work.level[0]) { /* a path that a walk does not know of */
+        predicted_by_work(prediction, resolved, cache, machine, NULL);
+        return STATUS_OK;
+    }
     enum status status = predicted_buffers_make(&asked.buffers, resolved, predictor->seed, &predictor->launch, err);
     if (status)
         return status;
     if (!builds)
         asked.why = "there is no code";
+    if (plan_launches(resolved) < 1.5)
+        asked.least_bytes = resolved->work.read_bytes + resolved->work.write_bytes;
     (void)add_steps(&asked, resolved->setup, resolved->setup_count, 0, false);
     const double launches = add_steps(&asked, resolved->steps, resolved->step_count, 1, false);
     if (asked.why) {
         predictor->launch_count = 0;
-        describe(prediction, resolved, cache, machine, asked.why);
+        predicted_by_work(prediction, resolved, cache, machine, asked.why);
         return STATUS_OK;
     }
     launch_term(prediction, machine, launches);

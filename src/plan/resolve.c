@@ -138,14 +138,22 @@ static enum status resolve_dist(enum fill_dist *dist, const struct resolve *reso
 static enum status resolve_peer(struct resolved_buffer *buffer, const struct resolve *resolve,
                                 const struct manifest_buffer *spec)
 {
-    const struct place place = {spec->at, "device", -1};
-    uint64_t device = 0;
+    const struct place place = {spec->at, "device", -1}, parts_place = {spec->at, "devices", -1};
+    uint64_t device = 0, parts = 0;
     enum status status = resolve_size(&device, resolve, spec->device, (uint64_t)resolve->device->index, &place);
+    if (!status)
+        status = resolve_size(&parts, resolve, spec->devices, 1, &parts_place);
     if (status)
         return status;
+    if (!parts)
+        return resolve_fail(resolve, &parts_place, "buffer '%s' is on no device", spec->name);
     if ((double)device > resolve->device->peers)
         return err_set(resolve->err, ERR_UNSUPPORTED, "there is no device %.15g", (double)device);
-    buffer->device = (uint32_t)device;
+    if ((double)parts > resolve->device->peers + 1)
+        return err_set(resolve->err, ERR_UNSUPPORTED, "there are %.15g devices, not %.15g", resolve->device->peers + 1,
+                       (double)parts);
+    buffer->device = spec->devices ? 0 : (uint32_t)device;
+    buffer->parts = (uint32_t)parts;
     return STATUS_OK;
 }
 
@@ -177,6 +185,7 @@ static enum status resolve_buffer(struct resolved_buffer *buffer, const struct r
     const struct place count_place = {spec->at, "count", -1};
     uint64_t offset = 0;
     buffer->spec = spec;
+    buffer->parts = 1;
     enum status status = resolve_dtype(&buffer->dtype, resolve, spec->type, &(struct place){spec->at, "type", -1});
     if (!status)
         status = resolve_size(&buffer->count, resolve, spec->count, 0, &count_place);
@@ -200,30 +209,65 @@ static enum status resolve_buffer(struct resolved_buffer *buffer, const struct r
     return resolve_space(buffer, resolve, spec);
 }
 
+/* Behind the manifest's buffers stand the later parts of those that have some: `made` has the first ones. */
+static void add_parts(struct resolved *resolved, struct resolved_buffer *made, size_t count, struct arena *arena)
+{
+    struct resolved_buffer *all = made;
+    size_t total = count;
+    for (size_t k = 0; k < count; k++) {
+        made[k].more = total;
+        total += made[k].parts - 1;
+    }
+    if (total > count) {
+        all = arena_array(arena, total, sizeof(*all));
+        memcpy(all, made, count * sizeof(*all));
+        for (size_t k = 0; k < count; k++)
+            for (uint32_t part = 1; part < made[k].parts; part++) {
+                struct resolved_buffer *buffer = &all[made[k].more + part - 1];
+                *buffer = made[k];
+                buffer->part = buffer->device = part;
+            }
+    }
+    resolved->buffers = all;
+    resolved->buffer_count = total;
+}
+
+/* What they take of the memory of the device that is open. Peers are taken to have as much as it has. */
+static enum status check_memory(const struct resolve *resolve)
+{
+    const struct resolved *resolved = resolve->resolved;
+    double bytes = 0;
+    for (size_t k = 0; k < resolved->buffer_count; k++) {
+        const struct resolved_buffer *buffer = &resolved->buffers[k];
+        const bool here = buffer->parts == 1 || (double)buffer->device == resolve->device->index;
+        bytes += here ? (double)(buffer->size_bytes + buffer->align_offset) : 0;
+    }
+    if (resolve->device->memory_bytes > 0 && bytes > resolve->device->memory_bytes) {
+        char need[UNITS_TEXT], have[UNITS_TEXT];
+        return err_set(resolve->err, ERR_UNSUPPORTED, "its buffers take %s, the device has %s",
+                       units_bytes(need, bytes), units_bytes(have, resolve->device->memory_bytes));
+    }
+    return STATUS_OK;
+}
+
 static enum status resolve_buffers(const struct resolve *resolve)
 {
     const struct manifest *manifest = resolve->manifest;
     struct resolved *resolved = resolve->resolved;
     struct resolved_buffer *buffers = arena_array(resolve->arena, manifest->buffer_count, sizeof(*buffers));
-    uint64_t total = 0;
+    double total = 0;
     for (size_t k = 0; k < manifest->buffer_count; k++) {
         enum status status = resolve_buffer(&buffers[k], resolve, &manifest->buffers[k]);
         if (status)
             return status;
-        total += buffers[k].size_bytes + buffers[k].align_offset;
-        if ((double)total > RESOLVE_MAX_SIZE)
+        total += (double)(buffers[k].size_bytes + buffers[k].align_offset) * buffers[k].parts;
+        if (total > RESOLVE_MAX_SIZE)
             return resolve_fail(resolve, &(struct place){manifest->at, "buffers", -1},
-                                "buffers of %.4g bytes, beyond 2^53", (double)total);
+                                "buffers of %.4g bytes, beyond 2^53", total);
     }
-    resolved->buffers = buffers;
-    resolved->buffer_count = manifest->buffer_count;
-    resolved->buffer_bytes = total;
-    if (resolve->device->memory_bytes > 0 && (double)total > resolve->device->memory_bytes) {
-        char need[UNITS_TEXT], have[UNITS_TEXT];
-        return err_set(resolve->err, ERR_UNSUPPORTED, "its buffers take %s, the device has %s",
-                       units_bytes(need, (double)total), units_bytes(have, resolve->device->memory_bytes));
-    }
-    return STATUS_OK;
+    add_parts(resolved, buffers, manifest->buffer_count, resolve->arena);
+    resolved->buffer_bytes = (uint64_t)total;
+    return check_memory(resolve);
 }
 
 /* How often the timed steps run over the buffers at most, without passes inside a launch. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <string.h>
 
 #include "plan_internal.h"
 
@@ -115,6 +116,27 @@ static enum status resolve_struct(struct resolved_arg *arg, const struct resolve
     return status;
 }
 
+/* The part of a buffer on the device that `device` names, which stands in place of the buffer. */
+static enum status resolve_part(int *buffer, const struct resolve *resolve, const struct expr *device,
+                                const struct place *place)
+{
+    const struct resolved_buffer *of = &resolve->resolved->buffers[*buffer];
+    uint64_t part = 0;
+    if (!device && of->spec->devices)
+        return resolve_fail(resolve, place, "buffer '%s' has parts on several devices: whose is meant?",
+                            of->spec->name);
+    const enum status status = resolve_size(&part, resolve, device, 0, place);
+    if (status)
+        return status;
+    if (device && !of->spec->devices)
+        return resolve_fail(resolve, place, "buffer '%s' has no parts on several devices", of->spec->name);
+    if (part >= of->parts)
+        return resolve_fail(resolve, place, "device %.15g has no part of buffer '%s', which is on %u", (double)part,
+                            of->spec->name, (unsigned)of->parts);
+    *buffer = (int)resolved_part(resolve->resolved, (size_t)*buffer, (uint32_t)part);
+    return STATUS_OK;
+}
+
 static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec)
 {
     arg->spec = spec;
@@ -127,8 +149,10 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
     }
     if (spec->buffer < 0)
         return resolve_value(arg, resolve, spec);
-    const struct place place = {spec->at, "offset", -1};
+    const struct place place = {spec->at, "offset", -1}, device_place = {spec->at, "device", -1};
     enum status status = resolve_size(&arg->offset, resolve, spec->offset, 0, &place);
+    if (!status && (spec->device || !resolve->manifest->library)) /* a library's function takes the places of all */
+        status = resolve_part(&arg->buffer, resolve, spec->device, &device_place);
     if (status)
         return status;
     const struct resolved_buffer *buffer = &resolve->resolved->buffers[spec->buffer];
@@ -241,32 +265,63 @@ static enum status resolve_launch(struct resolved_launch *launch, const struct r
     return resolve_args(launch, resolve, spec);
 }
 
+/* One end of a copy or fill: its part, and how far in. */
+static enum status resolve_end(int *buffer, uint64_t *offset, const struct resolve *resolve, const struct expr *device,
+                               const struct expr *bytes_in, const struct place *place, const char *keys[2])
+{
+    enum status status = resolve_part(buffer, resolve, device, &(struct place){place->at, keys[0], -1});
+    return status ? status : resolve_size(offset, resolve, bytes_in, 0, &(struct place){place->at, keys[1], -1});
+}
+
 static enum status resolve_move(struct resolved_step *step, const struct resolve *resolve,
                                 const struct manifest_step *spec)
 {
     const bool copies = spec->kind == STEP_COPY;
     const struct place place = {inside(spec, copies ? "copy" : "fill"), "bytes", -1};
-    const struct resolved_buffer *to = &resolve->resolved->buffers[spec->to];
-    const struct resolved_buffer *from = copies ? &resolve->resolved->buffers[spec->from] : to;
-    enum status status = resolve_size(&step->bytes, resolve, spec->bytes, to->size_bytes, &place);
+    const struct resolved_buffer *buffers = resolve->resolved->buffers;
+    step->to = spec->to;
+    step->from = copies ? spec->from : spec->to;
+    step->byte = spec->byte;
+    enum status status = resolve_end(&step->to, &step->to_offset, resolve, spec->to_device, spec->to_offset, &place,
+                                     (const char *[]){"to_device", "to_offset"});
+    if (!status && copies)
+        status = resolve_end(&step->from, &step->from_offset, resolve, spec->from_device, spec->from_offset, &place,
+                             (const char *[]){"from_device", "from_offset"});
+    if (!status)
+        status = resolve_size(&step->bytes, resolve, spec->bytes, buffers[step->to].size_bytes, &place);
     if (status)
         return status;
-    const struct resolved_buffer *small = from->size_bytes < to->size_bytes ? from : to;
-    if (step->bytes > small->size_bytes)
-        return resolve_fail(resolve, &place, "%.15g bytes, but buffer '%s' has %.15g", (double)step->bytes,
-                            small->spec->name, (double)small->size_bytes);
-    step->to = spec->to;
-    step->from = spec->from;
-    step->byte = spec->byte;
+    for (int end = 0; end < 2; end++) {
+        const struct resolved_buffer *buffer = &buffers[end ? step->to : step->from];
+        const uint64_t offset = end ? step->to_offset : step->from_offset;
+        if (step->bytes > buffer->size_bytes || offset > buffer->size_bytes - step->bytes)
+            return resolve_fail(resolve, &place, "%.15g bytes%s, but buffer '%s' has %.15g", (double)step->bytes,
+                                offset ? " behind an offset" : "", buffer->spec->name, (double)buffer->size_bytes);
+    }
     return STATUS_OK;
+}
+
+static enum status resolve_stream(struct resolved_step *step, const struct resolve *resolve,
+                                  const struct manifest_step *spec)
+{
+    const struct place place = {spec->at, "stream", -1};
+    uint64_t stream = 0;
+    const enum status status = resolve_size(&stream, resolve, spec->stream, 0, &place);
+    if (!status && stream >= MANIFEST_MAX_STREAMS)
+        return resolve_fail(resolve, &place, "stream %.15g: streams go from 0 to %d", (double)stream,
+                            MANIFEST_MAX_STREAMS - 1);
+    step->stream = (uint32_t)stream;
+    return status;
 }
 
 static enum status resolve_step(struct resolved_step *step, const struct resolve *resolve,
                                 const struct manifest_step *spec)
 {
     step->kind = spec->kind;
-    step->stream = spec->stream;
     step->timed = spec->timed;
+    const enum status status = resolve_stream(step, resolve, spec);
+    if (status)
+        return status;
     switch (spec->kind) {
     case STEP_LAUNCH:
         return resolve_launch(&step->launch, resolve, &spec->launch, inside(spec, "launch"));
@@ -294,8 +349,20 @@ static enum status resolve_step(struct resolved_step *step, const struct resolve
 
 struct step_list {
     struct resolved_step *items;
-    size_t count;
+    size_t count, room;
 };
+
+/* Room for as many as the manifest has is there from the beginning: a plan of 100,000 cases has few steps in each. */
+static void push(struct step_list *list, const struct resolve *resolve, const struct resolved_step *step)
+{
+    if (list->count == list->room) {
+        list->room *= 2;
+        struct resolved_step *more = arena_array(resolve->arena, list->room, sizeof(*more));
+        memcpy(more, list->items, list->count * sizeof(*more));
+        list->items = more;
+    }
+    list->items[list->count++] = *step;
+}
 
 /* What a step that repeats says so at. */
 static struct place repeat_place(const struct manifest_step *spec)
@@ -323,7 +390,7 @@ static enum status add_rounds(struct step_list *list, const struct resolve *reso
         }
         struct resolved_step step = {.repeat = 1};
         status = resolve_step(&step, resolve, spec);
-        ARENA_PUSH(resolve->arena, list->items, list->count, step);
+        push(list, resolve, &step);
         if (!status && ++*resolve->rounds > MANIFEST_MAX_STEPS) {
             const struct place place = repeat_place(spec);
             status =
@@ -345,7 +412,7 @@ static enum status add_step(struct step_list *list, const struct resolve *resolv
     if (spec->index >= 0)
         return add_rounds(list, resolve, spec, step.repeat);
     status = resolve_step(&step, resolve, spec);
-    ARENA_PUSH(resolve->arena, list->items, list->count, step);
+    push(list, resolve, &step);
     return status;
 }
 
@@ -364,7 +431,8 @@ static enum status add_steps(struct step_list *list, const struct resolve *resol
 enum status resolve_steps(struct resolved_step **steps, size_t *count, const struct resolve *resolve,
                           const struct manifest_step *source, size_t source_count)
 {
-    struct step_list list = {0};
+    struct step_list list = {.room = source_count ? source_count : 1};
+    list.items = arena_array(resolve->arena, list.room, sizeof(*list.items));
     const enum status status = add_steps(&list, resolve, source, source_count, NULL);
     *steps = list.items;
     *count = list.count;

@@ -31,8 +31,8 @@ static const struct derive_key {
     const char *methods[4]; /* that need it; NULL-terminated */
     bool others;            /* not these methods but all others */
 } derive_needs[] = {
-    {"kernel", {"shares"}, true}, {"x", {"shares", "ratio"}, true}, {"y", {"shares"}, true},
-    {"rows", {"matrix"}, false},  {"to", {"ratio"}, false},         {"layers", {"shares"}, false},
+    {"kernel", {"shares"}, true}, {"x", {"shares", "ratio"}, true},     {"y", {"shares", "together"}, true},
+    {"rows", {"matrix"}, false},  {"to", {"ratio", "together"}, false}, {"layers", {"shares"}, false},
     {"parts", {"shares"}, false},
 };
 

@@ -8,16 +8,16 @@
 /* What is known of each stream, going through the timed steps in order. Sets of streams are bits. */
 struct streams {
     bool begun[MANIFEST_MAX_STREAMS];     /* its next work comes after the first event */
-    uint32_t after[MANIFEST_MAX_STREAMS]; /* its next work comes after all work so far of these */
+    uint64_t after[MANIFEST_MAX_STREAMS]; /* its next work comes after all work so far of these */
     bool event_begun[MANIFEST_MAX_EVENTS];
-    uint32_t event_after[MANIFEST_MAX_EVENTS];
-    uint32_t used;
+    uint64_t event_after[MANIFEST_MAX_EVENTS];
+    uint64_t used;
     bool early; /* some work may run before the first event */
 };
 
 static void add_work(struct streams *streams, uint32_t stream)
 {
-    const uint32_t bit = UINT32_C(1) << stream;
+    const uint64_t bit = UINT64_C(1) << stream;
     for (size_t k = 0; k < MANIFEST_MAX_STREAMS; k++)
         streams->after[k] &= ~bit;
     for (size_t k = 0; k < MANIFEST_MAX_EVENTS; k++)

@@ -91,29 +91,56 @@ static bool occupancy_of(struct occupancy *occupancy, const struct walk_launch *
     return occupancy_compute(occupancy, &use, &ignored) == STATUS_OK;
 }
 
+/* Workgroups of a unit if what limits them did not: then the next resource does. */
+static uint32_t next_limit(const struct occupancy *occupancy)
+{
+    uint32_t next = OCCUPANCY_UNLIMITED;
+    for (int k = 0; k < LIMITER_COUNT; k++)
+        if (!occupancy->limited_by[k] && occupancy->workgroups_by[k] < next)
+            next = occupancy->workgroups_by[k];
+    const bool at_most = occupancy->limited_by[LIMITER_WAVES] || occupancy->limited_by[LIMITER_BARRIERS];
+    return at_most || next == OCCUPANCY_UNLIMITED || next < occupancy->workgroups ? occupancy->workgroups : next;
+}
+
 static void place_workgroups(struct device_launch_model *model, const struct machine *machine,
-                             const struct walk_launch *launch)
+                             const struct walk_launch *launch, enum cost without)
 {
     const bool known = occupancy_of(&model->occupancy, launch);
     const double cus = or_else(machine->cus, 1);
     model->workgroups = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
     model->units = known && model->occupancy.wgp_mode ? fmax(1, cus / 2) : cus;
     model->resident = known && model->occupancy.workgroups ? model->occupancy.workgroups : 1;
+    if (known && model->occupancy.workgroups && without == COST_OCCUPANCY)
+        model->resident = next_limit(&model->occupancy);
     model->rounds = fmax(1, model->workgroups / (model->resident * model->units));
     model->fullest = ceil(model->workgroups / model->units);
     if (!known)
         model->occupancy = (struct occupancy){0};
 }
 
+/* What the cause adds to the clocks of a wave. */
+static void change_options(struct walk_options *options, enum cost without)
+{
+    struct walk_clocks *clocks = &options->clocks;
+    double *const latencies[] = {&clocks->l1, &clocks->l2, &clocks->memory, &clocks->lds, &clocks->scalar_load};
+    options->no_conflicts = without == COST_CONFLICTS;
+    options->coalesced = without == COST_UNCOALESCED;
+    options->no_scratch = without == COST_SPILLS;
+    if (without == COST_CHAIN)
+        clocks->vector_latency = clocks->vector;
+    for (size_t k = 0; without == COST_WAITS && k < COUNT_OF(latencies); k++)
+        *latencies[k] /= 2;
+}
+
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
-                         const struct walk_launch *launch, double footprint_bytes)
+                         const struct walk_launch *launch, double footprint_bytes, enum cost without)
 {
     const struct pipes *pipes = pipes_of(launch->target);
     const struct machine_level *l1 = level_named(machine, "L1"), *l2 = level_named(machine, "L2");
     const double dies = or_else(machine->xccs, 1), cus = or_else(machine->cus, 1);
     const double l2_die = l2 ? or_else(l2->capacity_bytes / dies, L2_BYTES) : L2_BYTES;
     *model = (struct device_launch_model){0};
-    place_workgroups(model, machine, launch);
+    place_workgroups(model, machine, launch, without);
     model->level = far_level(machine, footprint_bytes);
     const double here = fmin(model->resident, model->fullest);
     const double die = fmin(model->resident * model->units / dies, ceil(model->workgroups / dies));
@@ -141,6 +168,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
                                           fmax(1, here)),
         .l2_lines = (uint64_t)fmax(1, l2_die / LINE_BYTES / fmax(1, die)),
     };
+    change_options(options, without);
 }
 
 /* ---- terms ---- */
@@ -152,11 +180,16 @@ static void count_bytes(struct device_launch_model *model, const struct walk_lau
     const double each = model->workgroups / fmax(1, walk->sums.workgroups), line = options->line_bytes;
     for (size_t k = 0; k <= launch->buffer_count; k++) {
         const struct walk_traffic *traffic = &walk->traffic[k];
+        /* Coalesced accesses move no more lines than what they ask for has. */
+        const double loaded = options->coalesced ? traffic->bytes_loaded / line : INFINITY;
+        const double stored = options->coalesced ? traffic->bytes_stored / line : INFINITY;
         const double size = k < launch->buffer_count ? (double)launch->buffers[k].size_bytes : INFINITY;
-        const double touched = fmin(size, (traffic->distinct + traffic->stored) * each * line);
-        const double read = fmax(fmin(size, traffic->distinct * each * line), traffic->memory * each * line);
-        model->l2_bytes += (traffic->l1_miss + traffic->stores) * each * line;
-        model->memory_bytes += read + traffic->stored * each * line;
+        const double distinct = fmin(traffic->distinct, loaded), written = fmin(traffic->stored, stored);
+        const double touched = fmin(size, (distinct + written) * each * line);
+        const double read = fmax(fmin(size, distinct * each * line), fmin(traffic->memory, loaded) * each * line);
+        model->l2_bytes += (fmin(traffic->l1_miss, loaded) + fmin(traffic->stores, stored)) * each * line;
+        model->memory_bytes += read + written * each * line;
+        model->stored_bytes += written * each * line;
         model->footprint_bytes += touched;
     }
 }
@@ -178,43 +211,58 @@ static double divide(double bytes, double rate)
 }
 
 static void pipe_terms(double term_ns[TERM_COUNT], const struct device_launch_model *model,
-                       const struct machine *machine, const struct walk_result *walk)
+                       const struct machine *machine, const struct device_change *change)
 {
-    const struct walk_sums *sums = &walk->sums;
+    const struct walk_sums *sums = &change->walk.sums;
     const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, sums->workgroups);
     const double simds = model->occupancy.simds ? model->occupancy.simds : or_else(machine->simds_per_cu, 4);
     const double cus = model->occupancy.wgp_mode ? 2 : 1; /* of a unit */
-    const double each = model->fullest / groups * clock_ns;
+    const double each = change->fullest / groups * clock_ns;
     term_ns[TERM_VECTOR] = sums->vector_clocks * each / simds;
     term_ns[TERM_MATRIX] = sums->matrix_clocks * each / simds;
     term_ns[TERM_SCALAR] = sums->scalar_clocks * each / simds;
     term_ns[TERM_LDS] = sums->lds_clocks * each / cus;
     term_ns[TERM_L1] = sums->l1_clocks * each / cus;
-    term_ns[TERM_LATENCY] = walk->clocks * clock_ns * model->rounds;
+    term_ns[TERM_LATENCY] = change->walk.clocks * clock_ns * model->rounds;
+}
+
+/* Channels of a die's L2 (CDNA 3 white paper): addresses that atomics can be at work on at once. */
+#define L2_CHANNELS 16.0
+
+/* One atomic on an address takes a visit of L2: those of a wave stand in a row, those of waves overlap; on an address
+ * that all workgroups hit those of the whole device stand in a row. */
+static double atomics_ns(const struct device_launch_model *model, const struct machine *machine,
+                         const struct walk_options *options, const struct walk_sums *sums)
+{
+    const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, sums->workgroups);
+    const double places = fmin(fmax(1, sums->atomic_places / groups), L2_CHANNELS * fmax(1, options->dies));
+    const double own = sums->atomic_same * model->fullest / groups;
+    const double shared = sums->atomic_shared / groups * model->workgroups / places;
+    return fmax(own, shared) * clock_ns;
 }
 
 void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
-                    const struct walk_result *walk)
+                    const struct walk_result *walk, enum cost without)
 {
+    struct device_change change;
     uint32_t l2 = 0;
     for (uint32_t k = 0; k < machine->level_count; k++)
         if (strcmp(machine->levels[k].name, "L2") == 0)
             l2 = k;
     memset(term_ns, 0, TERM_COUNT * sizeof(*term_ns));
-    model->l2_bytes = model->memory_bytes = model->footprint_bytes = 0;
+    model->l2_bytes = model->memory_bytes = model->stored_bytes = model->footprint_bytes = 0;
     count_bytes(model, launch, options, walk);
-    pipe_terms(term_ns, model, machine, walk);
+    device_change(&change, model, launch, options, walk, without);
+    pipe_terms(term_ns, model, machine, &change);
     term_ns[TERM_L2] = divide(model->l2_bytes, bandwidth_from(machine, l2));
     /* Data that one die's L2 holds does not leave it. */
     const uint32_t far = options->warm ? l2 : model->level;
     const bool is_memory = far + 1 >= machine->level_count;
-    const double far_ns = divide(model->memory_bytes, bandwidth_from(machine, far));
+    const double far_ns = divide(fmin(model->memory_bytes, change.memory_bytes), bandwidth_from(machine, far));
     term_ns[is_memory ? TERM_MEMORY : TERM_MALL] = options->warm ? 0 : far_ns;
-    term_ns[TERM_DISPATCH] = divide(model->workgroups, machine->dispatch_hz);
-    /* One atomic on an address takes a visit of L2: those of a wave stand in a row, those of waves overlap. */
-    term_ns[TERM_ATOMICS] =
-        walk->sums.atomic_same * model->fullest / fmax(1, walk->sums.workgroups) * 1e9 / or_else(machine->core_hz, 1e9);
+    term_ns[TERM_DISPATCH] = change.dispatch * divide(model->workgroups, machine->dispatch_hz);
+    term_ns[TERM_ATOMICS] = change.atomics * atomics_ns(model, machine, options, &walk->sums);
 }
 
 /* ---- how sure that is ---- */

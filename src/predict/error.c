@@ -83,7 +83,7 @@ static struct error_figures figures_of(struct samples *samples)
                                     .wmape = NAN,
                                     .coverage = NAN,
                                     .bound_right = NAN};
-    double times = 0, wrong = 0, within = 0, covered = 0, doubtless = 0, right = 0;
+    double times = 0, wrong = 0, within = 0, covered = 0, intervals = 0, doubtless = 0, right = 0;
     if (!samples->count)
         return figures;
     qsort(samples->items, samples->count, sizeof(*samples->items), by_sign);
@@ -94,6 +94,7 @@ static struct error_figures figures_of(struct samples *samples)
         times += sample->row->time_ns;
         wrong += fabs(sample->error) * sample->row->time_ns;
         within += fabs(sample->error) <= WITHIN;
+        intervals += sample->guess->high_ns > 0;
         covered += sample->row->time_ns >= sample->guess->low_ns && sample->row->time_ns <= sample->guess->high_ns;
         doubtless += sample->guess->bound_beyond_doubt;
         right += sample->guess->bound_beyond_doubt && sample->guess->bound_right;
@@ -101,7 +102,7 @@ static struct error_figures figures_of(struct samples *samples)
     figures.median = at_share(samples, 0.5);
     figures.p90 = at_share(samples, 0.9);
     figures.within_20 = within / (double)samples->count;
-    figures.coverage = covered / (double)samples->count;
+    figures.coverage = intervals > 0 ? covered / intervals : NAN;
     figures.wmape = wrong / times;
     figures.bound_right = doubtless > 0 ? right / doubtless : NAN;
     return figures;

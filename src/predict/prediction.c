@@ -34,6 +34,38 @@ void prediction_note(struct prediction *prediction, const char *format, ...)
         memcpy(prediction->notes[prediction->note_count++], note, sizeof(note));
 }
 
+static bool same_notes(const struct predicted *like, const struct prediction *prediction)
+{
+    bool same = like->note_count == prediction->note_count;
+    for (uint32_t k = 0; k < prediction->note_count && same; k++)
+        same = !strcmp(like->notes[k], prediction->notes[k]);
+    return same;
+}
+
+static const char *const *keep_notes(const struct prediction *prediction, struct arena *arena)
+{
+    const char **notes = arena_array(arena, prediction->note_count + 1, sizeof(*notes));
+    for (uint32_t k = 0; k < prediction->note_count; k++)
+        notes[k] = arena_strdup(arena, prediction->notes[k]);
+    return notes;
+}
+
+void prediction_keep(struct predicted *kept, const struct prediction *prediction, const struct predicted *like,
+                     struct arena *arena)
+{
+    const bool known = prediction->time_ns > 0;
+    *kept = (struct predicted){.time_ns = prediction->time_ns,
+                               .low_ns = prediction->low_ns,
+                               .high_ns = prediction->high_ns,
+                               .method = prediction->method ? prediction->method : "",
+                               .limiter = known ? term_names[prediction->limiter] : "",
+                               .note_count = prediction->note_count};
+    memcpy(kept->term_ns, prediction->term_ns, sizeof(kept->term_ns));
+    kept->bound =
+        like && !strcmp(like->bound, prediction->bound) ? like->bound : arena_strdup(arena, prediction->bound);
+    kept->notes = like && same_notes(like, prediction) ? like->notes : keep_notes(prediction, arena);
+}
+
 /* The level that a term of memory stands for: by its place, as machines name their nearest caches L0 or L1. */
 static const char *level_name(const struct machine *machine, enum prediction_term term)
 {

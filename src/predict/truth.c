@@ -265,15 +265,21 @@ static void read_convolution(struct truth_row *row, const struct line *line)
                      what->channels_in, what->channels_out, field(line, "h"), field(line, "w"), field(line, "filter"));
 }
 
+/* What is much longer than a launch says more of a model. */
+#define SHORT_PROGRAM_NS 1e4
+
 /* Of these programs only the element-wise ones can be described. */
 static void read_program(struct truth_row *row, const struct line *line)
 {
     struct described *what = &row->what;
     const bool two = !strcmp(field(line, "kernel_name"), "vectoradd");
-    row->machine = "mi300a";
-    row->family = "HIP programs";
+    const char *machine = field(line, "machine");
+    row->machine = *machine ? machine : "mi300a";
+    row->program = field(line, "kernel_name");
+    row->size_count = numbers_of(field(line, "problem_size"), row->sizes, TRUTH_SIZES);
     row->label = arena_printf(line->arena, "%s %s", field(line, "kernel_name"), field(line, "problem_size"));
     row->time_ns = number_of(line, "min_ms") * 1e6;
+    row->family = row->time_ns > SHORT_PROGRAM_NS ? "HIP programs above 10 us" : "HIP programs up to 10 us";
     if (!two && strcmp(field(line, "kernel_name"), "relu") != 0)
         return;
     set_type(what, "f32");

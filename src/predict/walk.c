@@ -132,8 +132,10 @@ static void await_sources(struct wave *wave, const struct op *op)
     for (unsigned k = 0; k < op->operand_count; k++)
         for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++) {
             const unsigned at = op->operands[k].first + part;
-            if (at < wave->code->vectors && wave->ready[at] > wave->time)
-                wave->time = wave->ready[at];
+            if (at >= wave->code->vectors || wave->ready[at] <= wave->time)
+                continue;
+            wave->sums.wait_result_clocks += wave->ready[at] - wave->time;
+            wave->time = wave->ready[at];
         }
 }
 
@@ -179,6 +181,7 @@ static double issue(struct wave *wave, const struct op *op)
     case WALK_TRANSCENDENTAL:
         takes = vector_clocks(clocks, op);
         wave->sums.vector_clocks += takes;
+        wave->sums.index_clocks += op->is_index ? takes : 0;
         wave->sums.lanes += __builtin_popcountll(wave->exec);
         if (wave->group->walker->tracks_results)
             promise_result(wave, op, wave->time + takes + clocks->vector_latency - clocks->vector);
@@ -219,6 +222,8 @@ void wave_run(struct wave *wave)
         wave->instructions++;
         wave->sums.instructions++;
         wave->sums.count[op->class]++;
+        if (wave->executed)
+            wave->executed[wave->at - 1]++;
         if (op->class == WALK_WAIT)
             await_memory(wave, op);
         if (walker->tracks_results && op->class != WALK_SCALAR)
@@ -248,6 +253,8 @@ static void add_group(struct walk_result *result, const struct group *group)
         const struct wave *wave = &group->waves[k];
         add_doubles(&result->sums, &wave->sums, sizeof(result->sums));
         add_doubles(result->traffic, wave->traffic, rows * sizeof(*result->traffic));
+        if (wave->executed)
+            add_doubles(result->executed, wave->executed, wave->code->count * sizeof(*wave->executed));
         result->clocks = result->clocks < wave->time ? wave->time : result->clocks;
     }
     result->sums.waves += group->wave_count;
@@ -305,6 +312,8 @@ static void walk_neighbours(struct walker *walker, uint64_t sample, struct walk_
         group_run(&group);
         for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
             (void)lines_touch(&walker->shared, group.distinct.items[line].line);
+        for (uint32_t place = 0; place < group.atomics.count; place++)
+            (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
         group_end(&group);
         memory_forget_written(&walker->memory);
         walker->left = before - (most - walker->left);
@@ -328,11 +337,13 @@ static enum status check_launch(const struct walk_launch *launch, struct err *er
     return STATUS_OK;
 }
 
-static void start_result(struct walk_result *result, const struct walk_launch *launch, struct arena *arena)
+static void start_result(struct walk_result *result, const struct walk_launch *launch, bool counts_each,
+                         struct arena *arena)
 {
     *result = (struct walk_result){0};
     result->traffic = arena_array(arena, launch->buffer_count + 1, sizeof(*result->traffic));
     result->stored = arena_array(arena, launch->buffer_count + 1, sizeof(*result->stored));
+    result->executed = counts_each ? arena_array(arena, launch->code->count + 1, sizeof(*result->executed)) : NULL;
 }
 
 static void walk_group(struct walker *walker, uint64_t number)
@@ -357,6 +368,7 @@ static void start_walker(struct walker *walker)
         walker->line_shift++;
     memory_init(&walker->memory, walker->launch, walker->arena);
     lines_init(&walker->shared, 0);
+    lines_init(&walker->atomics, 0);
 }
 
 enum status walk_each_wave(const struct walk_launch *launch, const struct walk_options *options, walk_wave_fn *visit,
@@ -367,11 +379,11 @@ enum status walk_each_wave(const struct walk_launch *launch, const struct walk_o
     if (check_launch(launch, err))
         return err->status;
     const uint64_t groups = group_count(launch), sample = groups / 2;
-    start_result(result, launch, arena);
-    start_result(&scratch, launch, arena);
+    start_result(result, launch, options->counts_each, arena);
+    start_result(&scratch, launch, false, arena);
     walker.result = result;
     start_walker(&walker);
-    if (!options->every_group)
+    if (!options->every_group && !options->counts_each)
         walk_neighbours(&walker, sample, &scratch);
     walker.visit = visit;
     walker.context = context;
@@ -380,9 +392,12 @@ enum status walk_each_wave(const struct walk_launch *launch, const struct walk_o
             walk_group(&walker, k);
     else
         walk_group(&walker, sample);
+    for (size_t k = 0; k < launch->code->count && result->executed; k++)
+        result->executed[k] /= result->sums.waves;
     result->over_budget = walker.over_budget;
     result->has_neighbours = walker.has_shared;
     lines_release(&walker.shared);
+    lines_release(&walker.atomics);
     memory_release(&walker.memory);
     return STATUS_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and atomics of global memory, buffers and scratch, and scalar loads: values, lines and latencies.
+ * Loads, stores and atomics of global memory, buffers and scratch: values, lines and latencies.
  */
 #include <string.h>
 
@@ -21,7 +21,11 @@ void queue_wait(struct wave *wave, enum queue queue, unsigned most)
     for (; wave->queue_count[queue] > most; wave->queue_count[queue]--) {
         const double done = wave->queue[queue][wave->queue_first[queue]];
         wave->queue_first[queue] = (wave->queue_first[queue] + 1) % QUEUE_ROOM;
-        wave->time = wave->time < done ? done : wave->time;
+        if (wave->time >= done)
+            continue;
+        const bool memory = queue == QUEUE_LOAD || queue == QUEUE_STORE;
+        *(memory ? &wave->sums.wait_memory_clocks : &wave->sums.wait_lds_clocks) += done - wave->time;
+        wave->time = done;
     }
 }
 
@@ -249,11 +253,18 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         worst = stores ? clocks->l2 : clocks->memory;
     }
     const double lines = (double)touched.count + lost;
-    const double bytes = (double)op->access->bytes * __builtin_popcountll(wave->exec);
-    const double busy = lines > bytes / clocks->l1_bytes ? lines : bytes / clocks->l1_bytes;
+    const double lanes = __builtin_popcountll(wave->exec), bytes = op->access->bytes * lanes;
+    const double least = walker->options->coalesced ? 1 : lines;
+    const double busy = least > bytes / clocks->l1_bytes ? least : bytes / clocks->l1_bytes;
+    if (touched.count) {
+        struct walk_traffic *traffic = traffic_at(wave, touched.lines[0] << walker->line_shift);
+        *(stores ? &traffic->bytes_stored : &traffic->bytes_loaded) += bytes;
+    }
     wave->sums.l1_clocks += busy;
     wave->sums.accesses++;
     wave->sums.access_lines += lines;
+    wave->sums.access_lanes += lanes;
+    wave->sums.access_bytes += bytes;
     queue_push(wave, stores && wave->code->is_gfx10 && !op->access->returns ? QUEUE_STORE : QUEUE_LOAD,
                wave->time + worst + busy);
 }
@@ -401,14 +412,21 @@ static void atomic_values(struct wave *wave, const struct op *op, const struct a
         vector_set(wave, operand_at(op, access->destination), part, result, part ? 0 : result_known);
 }
 
-/* Lanes that meet others of their wave at one address. */
+/* Lanes that meet others of their wave at one address, or of other workgroups. */
 static void count_conflicts(struct wave *wave, const struct addresses *at)
 {
+    const struct walker *walker = wave->group->walker;
     struct touched touched;
     touched.count = 0;
     memset(touched.slots, 0, sizeof(touched.slots));
-    for (uint64_t left = wave->exec; left; left &= left - 1)
-        touch(&touched, at->lanes[__builtin_ctzll(left)]);
+    for (uint64_t left = wave->exec; left; left &= left - 1) {
+        const uint64_t address = at->lanes[__builtin_ctzll(left)];
+        const bool shared = lines_has(&walker->atomics, address);
+        touch(&touched, address);
+        wave->sums.atomic_shared += shared;
+        wave->sums.atomic_places += !lines_touch(&wave->group->atomics, address) && shared;
+    }
+    wave->sums.atomics += (double)__builtin_popcountll(wave->exec);
     wave->sums.atomic_same += (double)__builtin_popcountll(wave->exec) - touched.count;
 }
 
@@ -419,6 +437,20 @@ static void forget_lds(struct wave *wave)
         memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(*wave->group->lds_known));
 }
 
+static void touch_scratch(struct wave *wave, const struct op *op)
+{
+    const struct walk_options *options = wave->group->walker->options;
+    const enum queue queue = op->access->kind == ACCESS_LOAD || !wave->code->is_gfx10 ? QUEUE_LOAD : QUEUE_STORE;
+    const double bytes = (double)op->access->bytes * __builtin_popcountll(wave->exec);
+    wave->sums.scratch++;
+    if (!options->no_scratch) {
+        wave->sums.l1_clocks += bytes / options->clocks.l1_bytes;
+        wave->traffic[wave->group->walker->launch->buffer_count].stores +=
+            op->access->kind == ACCESS_STORE ? bytes / options->line_bytes : 0;
+    }
+    queue_push(wave, queue, wave->time + (options->no_scratch ? 0 : options->clocks.l2));
+}
+
 void access_execute(struct wave *wave, const struct op *op)
 {
     struct addresses at;
@@ -426,8 +458,7 @@ void access_execute(struct wave *wave, const struct op *op)
     if (op->access->space != SPACE_SCRATCH)
         move_lines(wave, op, &at);
     else
-        queue_push(wave, op->access->kind == ACCESS_LOAD || !wave->code->is_gfx10 ? QUEUE_LOAD : QUEUE_STORE,
-                   wave->time + wave->group->walker->options->clocks.l2);
+        touch_scratch(wave, op);
     if (op->access->to_lds)
         forget_lds(wave);
     else if (op->access->kind == ACCESS_LOAD)
@@ -438,39 +469,4 @@ void access_execute(struct wave *wave, const struct op *op)
         count_conflicts(wave, &at);
         atomic_values(wave, op, &at);
     }
-}
-
-/* ---- scalar loads ---- */
-
-#define SCALAR_LINE 64u
-
-/* s_load d, base [, s] [offset]; of s_buffer_load the base is in a descriptor. */
-void scalar_load_execute(struct wave *wave, const struct op *op)
-{
-    const struct walk_clocks *clocks = &wave->group->walker->options->clocks;
-    struct memory *memory = &wave->group->walker->memory;
-    uint64_t base, known, limit = UINT64_MAX;
-    uint32_t more = 0, more_known = UINT32_MAX, records, records_known;
-    scalar_get64(wave, &op->operands[1], &base, &known);
-    if (op->meaning && op->meaning->detail) {
-        base &= UINT64_C(0xffffffffffff);
-        scalar_get(wave, &op->operands[1], 2, &records, &records_known);
-        limit = records_known == UINT32_MAX ? records : limit;
-    }
-    if (op->operand_count > 2)
-        scalar_get(wave, &op->operands[2], 0, &more, &more_known);
-    const uint64_t inside = more + (uint64_t)op->access->offset;
-    const bool is_known = known == UINT64_MAX && more_known == UINT32_MAX;
-    bool hit = true;
-    for (unsigned k = 0; k < op->access->dwords; k++) {
-        uint32_t value = 0;
-        const uint64_t address = base + inside + 4 * k;
-        bool got = is_known && (inside + 4 * k >= limit || memory_read(memory, address & ~UINT64_C(3), &value));
-        value = part_of(op->access, address, value);
-        scalar_set(wave, &op->operands[0], k, value, got ? UINT32_MAX : 0);
-        if (is_known)
-            hit &= lines_touch(&wave->group->scalar, address / SCALAR_LINE);
-    }
-    queue_push(wave, wave->code->is_gfx12 ? QUEUE_SCALAR : QUEUE_LDS,
-               wave->time + (hit ? clocks->scalar_load : clocks->l2));
 }

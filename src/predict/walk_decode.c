@@ -217,6 +217,7 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     op->sources_first = sources_of(name);
     operands_read(op, in->operands, strstr(name, "f64") && !text_starts(name, "v_cvt_f64"));
     decode_meaning(op, name, code, arena);
+    op->is_index = op->class == WALK_VECTOR && !is_data(in, name);
     if (name[0] == 'v')
         op->modifiers = modifiers_read(name, in->operands, arena);
     read_waits(op, name);
@@ -292,6 +293,8 @@ const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *ta
         if (isa->instructions[k].target)
             code->ops[k].target = find_op(code, isa->instructions[k].target);
     }
+    const size_t entry = find_op(code, isa->code.code_address);
+    code->entry = entry == NO_TARGET ? 0 : entry;
     return code;
 }
 

@@ -83,13 +83,15 @@ static void start_wave(struct wave *wave, struct group *group, uint32_t number)
 {
     const struct walker *walker = group->walker;
     const struct walk_code *code = walker->code;
-    *wave = (struct wave){.group = group, .code = code, .number = number, .random = 88172645463325252u + number};
+    *wave = (struct wave){
+        .group = group, .code = code, .number = number, .at = code->entry, .random = 88172645463325252u + number};
     wave->v = take(code->vectors, sizeof(*wave->v));
     wave->v_known = take(code->vectors, sizeof(*wave->v_known));
     wave->ready = take(code->vectors, sizeof(*wave->ready));
     wave->origin = take(code->vectors, sizeof(*wave->origin));
     wave->undecided = take(code->count, sizeof(*wave->undecided));
     wave->traffic = take(walker->launch->buffer_count + 1, sizeof(*wave->traffic));
+    wave->executed = walker->options->counts_each ? take(code->count, sizeof(*wave->executed)) : NULL;
     wave->time = number * walker->options->clocks.scalar;
     start_scalars(wave);
     start_vectors(wave);
@@ -105,6 +107,7 @@ static void end_wave(struct wave *wave)
     free(wave->origin);
     free(wave->undecided);
     free(wave->traffic);
+    free(wave->executed);
 }
 
 void group_start(struct group *group, struct walker *walker, uint64_t number)
@@ -123,6 +126,7 @@ void group_start(struct group *group, struct walker *walker, uint64_t number)
     lines_init(&group->distinct, 0);
     lines_init(&group->stored, 0);
     lines_init(&group->scalar, 0);
+    lines_init(&group->atomics, 0);
     group->waves = take(group->wave_count, sizeof(*group->waves));
     for (uint32_t k = 0; k < group->wave_count; k++)
         start_wave(&group->waves[k], group, k);
@@ -140,6 +144,7 @@ void group_end(struct group *group)
     lines_release(&group->distinct);
     lines_release(&group->stored);
     lines_release(&group->scalar);
+    lines_release(&group->atomics);
 }
 
 /* All that wait go on when the last one of those still alive has come. */

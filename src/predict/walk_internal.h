@@ -5,6 +5,8 @@
 #ifndef ROOFTILE_WALK_INTERNAL_H
 #define ROOFTILE_WALK_INTERNAL_H
 
+#include <string.h>
+
 #include "rooftile/text.h"
 #include "rooftile/walk.h"
 
@@ -16,6 +18,22 @@
 #define NAME_ROOM 64u
 
 enum { SCALAR_VCC = 106, SCALAR_TRAP = 108, SCALAR_M0 = 125, SCALAR_EXEC = 126 };
+
+/* The float whose bits are the low 32, and the other way. */
+static inline float float_of(uint64_t bits)
+{
+    const uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof(value));
+    return value;
+}
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
 
 /* ---- operations: walk_decode.c ---- */
 
@@ -174,6 +192,7 @@ struct op {
     uint32_t clocks;        /* s_nop, matrix instructions */
     uint16_t sources_first; /* operands from here on are read */
     bool unknown_data;      /* floating point that is not followed: no word about it */
+    bool is_index;          /* vector arithmetic of whole numbers */
 };
 #define NO_TARGET SIZE_MAX
 
@@ -182,6 +201,7 @@ struct walk_code {
     const char *target;
     struct op *ops;
     size_t count;
+    size_t entry;     /* where a wave begins: functions may lie before it */
     uint32_t wave;    /* lanes */
     uint32_t vectors; /* registers that a wave needs here, AGPRs behind VGPRs */
     uint32_t first_acc;
@@ -265,6 +285,7 @@ struct wave {
     uint64_t instructions;
     struct walk_sums sums;
     struct walk_traffic *traffic;
+    double *executed; /* per operation; NULL: not asked for */
     uint64_t random;
     uint32_t *undecided; /* per operation: unknown decisions in a row */
     struct loop **loops;
@@ -283,6 +304,7 @@ struct group {
     uint64_t *lds_known; /* bits */
     size_t lds_dwords;
     struct lines l1, l2, distinct, stored, scalar;
+    struct lines atomics; /* addresses */
 };
 
 struct walker {
@@ -290,7 +312,8 @@ struct walker {
     const struct walk_code *code;
     const struct walk_options *options;
     struct memory memory;
-    struct lines shared; /* that neighbours read */
+    struct lines shared;  /* that neighbours read */
+    struct lines atomics; /* addresses that they hit with atomics */
     bool has_shared;
     uint32_t line_shift;
     uint64_t left; /* instructions of the budget */
@@ -338,7 +361,7 @@ void note_not_executed(struct walker *walker, const struct op *op);
 void operands_read(struct op *op, const char *text, bool is_double);
 const struct modifiers *modifiers_read(const char *name, const char *text, struct arena *arena);
 
-/* walk_access.c, walk_lds.c */
+/* walk_access.c, walk_scalar_load.c, walk_lds.c */
 execute_fn access_execute, scalar_load_execute, lds_execute;
 uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known);
 uint32_t part_of(const struct access *access, uint64_t address, uint32_t dword);

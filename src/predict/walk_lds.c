@@ -50,7 +50,8 @@ static void count_clocks(struct wave *wave, const struct access *access, const s
             for (unsigned part = 0; part < access->dwords && (wave->exec & address->known) >> k & 1; part++, asked++)
                 ask(&dwords, (uint32_t)((int64_t)address->lanes[k] + offset) / 4 + part);
         const unsigned least = (dwords.count + BANKS - 1) / BANKS;
-        wave->sums.lds_clocks += dwords.most ? dwords.most : 1;
+        const unsigned most = wave->group->walker->options->no_conflicts ? least : dwords.most;
+        wave->sums.lds_clocks += most ? most : 1;
         wave->sums.lds_free_clocks += least ? least : 1;
     }
 }

@@ -41,6 +41,7 @@ struct loop {
     double time;
     struct walk_sums sums;
     struct walk_traffic *traffic;
+    double *executed;
     uint64_t instructions[SNAPSHOTS]; /* at passes 63, 64, 65 */
     struct snapshot snapshots[SNAPSHOTS];
     struct compared *compared[2];
@@ -68,6 +69,7 @@ static void clear(struct wave *wave, struct loop *loop)
     free(loop->compared[0]);
     free(loop->compared[1]);
     free(loop->traffic);
+    free(loop->executed);
     *loop = (struct loop){.branch = loop->branch, .target = loop->target};
 }
 
@@ -108,6 +110,10 @@ static void keep_counters(struct wave *wave, struct loop *loop)
     loop->sums = wave->sums;
     loop->traffic = take(bytes);
     memcpy(loop->traffic, wave->traffic, bytes);
+    if (!wave->executed)
+        return;
+    loop->executed = take(wave->code->count * sizeof(*loop->executed));
+    memcpy(loop->executed, wave->executed, wave->code->count * sizeof(*loop->executed));
 }
 
 static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
@@ -260,6 +266,8 @@ static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
     wave->instructions += (loop->instructions[2] - loop->instructions[1]) * (uint64_t)passes;
     add_rounds(&wave->sums, &loop->sums, sizeof(wave->sums), rounds);
     add_rounds(wave->traffic, loop->traffic, rows_of(wave) * sizeof(*wave->traffic), rounds);
+    if (wave->executed)
+        add_rounds(wave->executed, loop->executed, wave->code->count * sizeof(*wave->executed), rounds);
     wave->time += more;
     wave->matrix_free += more;
     for (unsigned queue = 0; queue < QUEUES; queue++)

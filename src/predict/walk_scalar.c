@@ -8,21 +8,6 @@
 
 #include "walk_internal.h"
 
-static float float_of(uint64_t bits)
-{
-    const uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof(value));
-    return value;
-}
-
-static uint64_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
 static uint64_t to_u32(float value)
 {
     return !(value > 0) ? 0 : value >= 4294967296.0f ? UINT32_MAX : (uint32_t)value;

@@ -138,11 +138,32 @@ bool column_shown(const struct table *table, size_t column, const struct report_
     if (!shown->title || (shown->flags & COLUMN_VERBOSE && !(options && options->verbose)))
         return false;
     for (size_t row = 0; row < rows_shown(table); row++) {
-        const struct cell *cell = &table->rows[row].cells[column];
-        if ((cell->text ? *cell->text != '\0' : cell->kind != CELL_ABSENT) && !table->rows[row].instead.kind)
+        const struct cell *cell = &table_at(table, row)->cells[column];
+        if ((cell->text ? *cell->text != '\0' : cell->kind != CELL_ABSENT) && !table_at(table, row)->instead.kind)
             return true;
     }
     return !column;
+}
+
+const char *flat_words(const struct table *table, size_t row, size_t column, bool second, bool last,
+                       struct arena *arena)
+{
+    const struct table_row *r = table_at(table, row);
+    const struct cell *cell = &r->cells[column];
+    const bool instead = r->instead.kind && (second || column);
+    const char *words = !instead ? cell_words(cell, &table->columns[column], arena)
+                        : second ? cell_words(&r->instead, NULL, arena)
+                                 : "";
+    return last && r->note ? arena_printf(arena, "%s%s%s", words, *words ? "; " : "", r->note) : words;
+}
+
+size_t columns_shown(size_t *shown, const struct table *table, const struct report_options *options)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < table->column_count; k++)
+        if (column_shown(table, k, options))
+            shown[count++] = k;
+    return count;
 }
 
 bool has_head(const struct table *table)
@@ -157,11 +178,11 @@ const struct table *table_for_people(const struct table *table, struct arena *ar
 {
     static const struct table_column columns[] = {{.title = ""}, {.title = "", .flags = COLUMN_PROSE}};
     if (!table || !table->record)
-        return table;
+        return table ? table_with_families(table, arena) : NULL;
     struct table *rows = TABLE(arena, columns);
     rows->indent = table->indent;
     for (size_t k = 0; k < table->column_count && table->row_count; k++) {
-        const struct cell *cell = &table->rows[0].cells[k];
+        const struct cell *cell = &table_at(table, 0)->cells[k];
         const struct table_column *column = &table->columns[k];
         if (column->title && cell->kind != CELL_ABSENT)
             table_add(rows, (struct cell[]){cell_text(column->title),
@@ -183,7 +204,7 @@ bool section_shown(const struct section *section, unsigned reader)
     const struct table *table = section->table;
     const bool rows = table && table->row_count && has_title(table);
     return (!section->show || section->show & reader) &&
-           (rows || (section->text && *section->text) || (!table && section->title));
+           (rows || section->picture || (section->text && *section->text) || (!table && section->title));
 }
 
 /* ---- the formats ---- */

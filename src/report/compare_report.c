@@ -161,7 +161,14 @@ static int by_rank(const void *a, const void *b)
     return x != y ? (x < y) - (x > y) : strcmp(p->id, q->id);
 }
 
-enum part { EVERYTHING, FINDINGS, THE_REST };
+enum part { EVERYTHING, FINDINGS, THE_REST, MOVED, NOT_TOLD };
+
+static bool is_in(const struct compare_case *c, enum part part)
+{
+    const bool told = words_of(c)->rank < of_verdict[SHIFT_INCONCLUSIVE].rank;
+    return part == EVERYTHING || (part == MOVED && told) || (part == NOT_TOLD && !told) ||
+           (part == FINDINGS && is_finding(c)) || (part == THE_REST && !is_finding(c));
+}
 
 /* The rows worth showing, or a part of them. */
 static struct table *visible_rows(const struct table *all, const struct comparison *comparison, enum part part,
@@ -173,7 +180,7 @@ static struct table *visible_rows(const struct table *all, const struct comparis
         order[k] = &comparison->cases[k];
     qsort(order, comparison->case_count, sizeof(*order), by_rank);
     for (size_t k = 0; k < comparison->case_count && words_of(order[k])->rank < NOT_SHOWN; k++)
-        if (part == EVERYTHING || is_finding(order[k]) == (part == FINDINGS))
+        if (is_in(order[k], part))
             table_add(table, all->rows[order[k] - comparison->cases].cells);
     table->most_rows = MOST_ROWS;
     table->rest = "--format json has them all";
@@ -367,6 +374,61 @@ static void add_head(struct document *document, const struct comparison *compari
     document_text(document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase: %s\nnew: %s\n\n",
                   predicted ? "PREDICTED: nothing was executed; differences of the model, not of a machine\n" : "",
                   device, side_words(comparison->base, document->arena), side_words(comparison->now, document->arena));
+}
+
+struct cell comparison_mark(const struct comparison *comparison)
+{
+    switch (compare_exit_code(comparison, true)) {
+    case 0:
+        return cell_toned("no regression", TONE_GOOD);
+    case 1:
+        return cell_toned("regression", TONE_BAD);
+    case 2:
+        return cell_toned("nothing to compare", TONE_DOUBT);
+    default:
+        return cell_toned("inconclusive", TONE_DOUBT);
+    }
+}
+
+/* With bars, and links to all cases. */
+static struct table *page_rows(const struct comparison *comparison, enum part part, struct arena *arena)
+{
+    struct table *changed = visible_rows(cases_of(comparison, arena), comparison, part, arena);
+    struct table_column *columns = arena_copy(arena, changed->columns, CASE_CELLS * sizeof(*columns));
+    columns[INTERVAL].flags |= COLUMN_BAR;
+    changed->columns = columns;
+    changed->rest = "the data of the page has all";
+    for (size_t k = 0; k < changed->row_count; k++) {
+        struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
+        *keys = (struct row_keys){.id = changed->rows[k].cells[ID].text};
+        changed->rows[k].keys = changed->rows[k].cells[NEW].kind || changed->rows[k].cells[NEW].text ? keys : NULL;
+    }
+    return changed;
+}
+
+void comparison_sections(struct document *document, const struct comparison *comparison)
+{
+    const size_t first = document->count;
+    const char *sentences[COMPARE_ADVICE + 1];
+    compare_advice(sentences, comparison, document->arena);
+    document_add(document, (struct section){.key = "changes",
+                                            .title = "What changed",
+                                            .text = add_counts(table_record(document->arena), comparison),
+                                            .table = page_rows(comparison, MOVED, document->arena)});
+    document_add(document, (struct section){.title = "What could not be told, or is new",
+                                            .folded = true,
+                                            .table = page_rows(comparison, NOT_TOLD, document->arena)});
+    for (size_t k = 0; sentences[k]; k++)
+        document_text(document, 0, TONE_DIM, "%s", sentences[k]);
+    document_table(document, NULL, NULL, classes_of(comparison, document->arena));
+    document_table(document, NULL, NULL, kpis_of(comparison, document->arena));
+    document_text(document, 0, TONE_DIM, "base: %s\nnew: %s", side_words(comparison->base, document->arena),
+                  side_words(comparison->now, document->arena));
+    document_add(document, (struct section){.title = "What differs besides",
+                                            .folded = true,
+                                            .table = differences_of(comparison, document->arena)});
+    for (size_t k = first; k < document->count; k++)
+        document->sections[k].show = SHOW_HTML;
 }
 
 static struct document document_of(const struct comparison *comparison, struct arena *arena)

@@ -139,12 +139,35 @@ static void say_ratio(struct text *out, const struct value *v)
         text_addf(out, "; %.0f without a counterpart", unmatched);
 }
 
+static void say_dips(struct text *out, const struct value *v)
+{
+    const cJSON *first = first_of(json_member(v->json, "dips"));
+    if (!first)
+        text_add(out, "no dips");
+    for (const cJSON *one = first; one; one = one->next)
+        text_addf(out, "%s%s %s: %s after %s", one == first ? "dips at " : "; ", v->derived->x,
+                  words(v, one, "x", v->x), words(v, one, "after", v->y), words(v, one, "before", v->y));
+}
+
+static void say_together(struct text *out, const struct value *v)
+{
+    const cJSON *first = first_of(json_member(v->json, "points"));
+    if (!first)
+        text_addf(out, "nothing to compare with");
+    for (const cJSON *one = first; one; one = one->next)
+        text_addf(out, "%s%.0f copies of %s: %s at once, %s one behind the other (%.1f at a time)",
+                  one == first ? "" : "; ", member_number(one, "copies"), words(v, one, "x", v->x),
+                  words(v, one, "whole_ns", UNIT_TIME), words(v, one, "sum_ns", UNIT_TIME),
+                  member_number(one, "overlap"));
+}
+
 static const struct {
     const char *method;
     void (*say)(struct text *out, const struct value *value);
 } methods[] = {
-    {"startup", say_startup}, {"change_points", say_changes}, {"knee", say_knee},   {"max", say_extreme},
-    {"min", say_extreme},     {"three_arm", say_arms},        {"ratio", say_ratio},
+    {"startup", say_startup},   {"change_points", say_changes}, {"knee", say_knee},   {"max", say_extreme},
+    {"min", say_extreme},       {"three_arm", say_arms},        {"ratio", say_ratio}, {"dips", say_dips},
+    {"together", say_together},
 };
 
 /* NULL: its method is not known. */
@@ -153,6 +176,8 @@ static const char *line_of(const struct value *v)
     const char *problem = member_string(v->json, "error"), *line = NULL;
     if (*problem)
         return arena_printf(v->arena, "none: %s", problem);
+    if (result_derived_is_finding(v->derived))
+        return arena_printf(v->arena, "a finding: %s", v->derived->finding);
     for (size_t k = 0; k < COUNT_OF(methods) && !line; k++) {
         struct text text = {0};
         if (strcmp(methods[k].method, v->derived->method) != 0)

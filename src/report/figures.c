@@ -65,6 +65,8 @@ static struct cell status(const struct reading *r)
 
 static struct cell spread(const struct reading *r)
 {
+    if (r->c->timer == TIMED_SIM) /* a prediction has an interval of its own */
+        return cell_unknown(NULL);
     return cell_number((r->c->stats.ci95[1] - r->c->stats.ci95[0]) / 2 / r->c->stats.median);
 }
 
@@ -210,8 +212,14 @@ static const struct figure {
     {.column = {.key = "traced_ns", .title = "traced", .unit = UNIT_TIME, OF_CASE(traced_ns)}, .read = traced},
     {.column = {.title = "bound", .drop = 4}, .read = shown_bound},
     {.column = {.key = "bound", KNOWN(lower_bound.bound)}},
-    {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_SHARE}, .read = fraction},
-    {.column = {.key = "predicted_ns", KNOWN(predicted_ns)}},
+    {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
+     .read = fraction},
+    {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3, KNOWN(prediction.time_ns)}},
+    {.column = {.key = "predicted_low_ns", KNOWN(prediction.low_ns)}},
+    {.column = {.key = "predicted_high_ns", KNOWN(prediction.high_ns)}},
+    {.column = {.key = "predicted_by", KNOWN(prediction.method)}},
+    {.column = {.key = "limiter", KNOWN(prediction.limiter)}},
+    {.column = {.key = "prediction_error", .title = "error", .unit = UNIT_CHANGE, .drop = 1, OF_CASE(predicted_error)}},
     {.column = {.key = "overhead_ns", KNOWN(overhead_ns)}},
     {.column = {.title = "verified"}, .read = verified},
     {.column = {.key = "verification"}, .read = verification},
@@ -401,6 +409,10 @@ struct table *figures_table(const struct result *result, struct arena *arena)
             cells[PARAMS_AT + p] = param_cell(c, params[p], arena);
         struct table_row *row = add_row(table, result, cells);
         row->note = note(result, k, arena);
+        if (c->status == CASE_SKIPPED && c->reason && *c->reason) {
+            row->family = c->kernel;
+            row->note = c->reason;
+        }
         if (c->status != CASE_OK || !c->sample_count)
             row->instead = instead(c, arena);
     }

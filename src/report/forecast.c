@@ -42,7 +42,7 @@ static double ceiling_share(const struct forecast_case *c)
 
 /* ---- JSON ---- */
 
-static struct table *terms_of(const struct prediction *prediction, struct arena *arena)
+struct table *prediction_terms(const struct prediction *prediction, struct arena *arena)
 {
     struct table *record = table_record(arena);
     for (int k = 0; k < TERM_COUNT; k++)
@@ -62,7 +62,7 @@ static struct table *gains_of(const struct prediction *prediction, struct arena 
     return record;
 }
 
-static struct table *notes_of(const struct prediction *prediction, struct arena *arena)
+struct table *prediction_notes(const struct prediction *prediction, struct arena *arena)
 {
     struct table *list = table_list(arena);
     for (uint32_t k = 0; k < prediction->note_count; k++)
@@ -97,24 +97,53 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             cell_number(c->plan_case->state == PLAN_READY ? c->plan_case->lower_bound.intensity : NAN),
             cell_positive(c->waves_per_simd),
             cell_text(known ? p->method : NULL),
-            known ? cell_table(terms_of(p, arena)) : cell_absent(),
+            known ? cell_table(prediction_terms(p, arena)) : cell_absent(),
             known ? cell_table(gains_of(p, arena)) : cell_absent(),
-            cell_table(notes_of(p, arena)),
+            cell_table(prediction_notes(p, arena)),
             c->reason ? cell_text(c->reason) : cell_absent()};
         table_add(table, cells);
     }
     return table;
 }
 
+struct weighted {
+    double time_ns, traced_ns; /* sums of weight times; traced of those that have a forecast */
+    size_t cases, missing;
+    bool all_traced;
+};
+
+/* Of the cases with a weight, as a suite of an imported trace has them; a library's stands beside another case. */
+static struct weighted weighted_of(const struct forecast *forecast)
+{
+    struct weighted sum = {.all_traced = true};
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        const struct plan_case *p = c->plan_case;
+        if (!(p->weight > 0) || p->resolved.manifest->library)
+            continue;
+        sum.cases++;
+        sum.missing += c->prediction.time_ns > 0 ? 0 : 1;
+        if (!(c->prediction.time_ns > 0))
+            continue;
+        sum.time_ns += p->weight * c->prediction.time_ns;
+        sum.traced_ns += p->weight * p->traced_ns;
+        sum.all_traced = sum.all_traced && p->traced_ns > 0;
+    }
+    return sum;
+}
+
 static struct table *machines_of(const struct forecast *forecasts, size_t count, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "machine"}, {.key = "borrowed"}, {.key = "cases"}};
+    static const struct table_column columns[] = {
+        {.key = "machine"}, {.key = "borrowed"}, {.key = "weighted_time_ns"}, {.key = "cases"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         struct table *borrowed = table_list(arena);
         for (uint32_t n = 0; n < forecasts[k].borrowed->count; n++)
             table_item(borrowed, forecasts[k].borrowed->what[n]);
+        const struct weighted sum = weighted_of(&forecasts[k]);
         const struct cell cells[] = {cell_text(forecasts[k].name), cell_table(borrowed),
+                                     sum.cases && !sum.missing ? cell_number(sum.time_ns) : cell_unknown(NULL),
                                      cell_table(cases_of(&forecasts[k], arena))};
         table_add(table, cells);
     }
@@ -213,6 +242,28 @@ static struct table *side_by_side(const struct forecast *forecasts, size_t count
     return table;
 }
 
+/* ---- weights: a trace as a whole ---- */
+
+static void say_weighted(struct document *document, const struct forecast *forecasts, size_t count)
+{
+    static const struct table_column time = {.unit = UNIT_TIME};
+    const struct weighted first = weighted_of(&forecasts[0]);
+    for (size_t k = 0; k < count && first.cases; k++) {
+        const struct weighted sum = weighted_of(&forecasts[k]);
+        const struct cell total = cell_number(sum.time_ns), traced = cell_number(sum.traced_ns);
+        struct text line = {0};
+        text_addf(&line, "%s: weighted time %s", forecasts[k].name, cell_words(&total, &time, document->arena));
+        if (k && first.time_ns > 0 && sum.missing == 0 && first.missing == 0)
+            text_addf(&line, ", %.2f x that of %s", sum.time_ns / first.time_ns, forecasts[0].name);
+        if (sum.all_traced && sum.traced_ns > 0)
+            text_addf(&line, "; traced %s", cell_words(&traced, &time, document->arena));
+        if (sum.missing)
+            text_addf(&line, "; %zu of %zu cases have no forecast and are not in it", sum.missing, sum.cases);
+        document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s", line.data);
+        text_release(&line);
+    }
+}
+
 /* ---- the whole ---- */
 
 /* The fastest of a kernel's cases that do the same work, and whether their intervals tell it from the next. */
@@ -270,6 +321,7 @@ void forecast_document(struct document *document, const struct forecast *forecas
         document_table(document, NULL, NULL, one_machine(&forecasts[0], document->arena))->show = SHOW_PEOPLE;
     else
         document_table(document, NULL, NULL, side_by_side(forecasts, count, document->arena))->show = SHOW_PEOPLE;
+    say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {
         say_best(document, &forecasts[k]);
         say_borrowed(document, &forecasts[k]);

@@ -9,6 +9,8 @@
 #include "rooftile/import.h"
 
 #define ROWS_SHOWN 40
+#define SCHEMA_ID "https://rooftile.dev/schemas/import/1/import.schema.json"
+#define SCHEMA_VERSION "1.0.0"
 #define OF(member) FIELD(struct import_timeline, member)
 
 /* ---- the timeline ---- */
@@ -71,6 +73,9 @@ enum {
     TYPES,
     LAYOUT,
     SOURCE,
+    ALGORITHM,
+    BUS,
+    WRONG,
     KERNEL,
     BOUND,
     CEILING,
@@ -97,10 +102,13 @@ static const struct table_column row_columns[] = {
     [TYPES] = {.title = "types"},
     [LAYOUT] = {.key = "layout", .title = "layout", .drop = 3},
     [SOURCE] = {.key = "source", .title = "shape from", .drop = 2},
+    [ALGORITHM] = {.key = "algorithm_bytes_per_s", .title = "algorithm", .unit = UNIT_BYTE_RATE},
+    [BUS] = {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE},
+    [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT},
     [KERNEL] = {.key = "kernel", .title = "kernel"},
     [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4},
     [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE},
-    [LIBRARY] = {.key = "library"},
+    [LIBRARY] = {.key = "library", .title = "library", .drop = 1},
     [FULL] = {.key = "operator"},
     [DTYPE] = {.key = "dtype"},
     [TOTAL] = {.key = "total"},
@@ -128,6 +136,9 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[TYPES] = cell_known(types_of(row, arena));
     cells[LAYOUT] = cell_known(row->layout);
     cells[SOURCE] = cell_text(import_source_names[row->source]);
+    cells[ALGORITHM] = cell_number(row->algorithm_bytes_per_s);
+    cells[BUS] = cell_number(row->bus_bytes_per_s);
+    cells[WRONG] = cell_number(row->wrong_elements);
     cells[KERNEL] = cell_known(row->kernel ? row->kernel : "");
     cells[BOUND] = cell_number(row->lower_bound_ns);
     cells[CEILING] = cell_number(row->lower_bound_ns / row->median_ns);
@@ -143,9 +154,24 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[WHY] = cell_known(row->kernel ? "" : row->why);
 }
 
+/* Bandwidths where there are any: then in or out of place counts as well. */
+static const struct table_column *columns_of(const struct import *import, struct arena *arena)
+{
+    struct table_column *columns = arena_copy(arena, row_columns, sizeof(row_columns));
+    bool any = false;
+    for (size_t k = 0; k < import->row_count; k++)
+        any = any || isfinite(import->rows[k].algorithm_bytes_per_s);
+    if (any)
+        columns[LAYOUT].drop = 0;
+    else
+        columns[ALGORITHM].title = columns[BUS].title = columns[WRONG].title = NULL;
+    return columns;
+}
+
 static struct table *rows_table(const struct import *import, struct arena *arena)
 {
     struct table *table = TABLE(arena, row_columns);
+    table->columns = columns_of(import, arena);
     for (size_t k = 0; k < import->row_count; k++)
         put_row(table, &import->rows[k], k + 1);
     table->most_rows = ROWS_SHOWN;
@@ -196,9 +222,8 @@ static void explained_line(struct document *document, const struct import *impor
     text_release(&names);
 }
 
-static void notes(struct document *document, const struct import *import)
+static void add_notes(struct document *document, struct table *list, const struct import *import)
 {
-    struct table *list = table_list(document->arena);
     for (size_t k = 0; k < import->note_count; k++) {
         const struct import_note *note = &import->notes[k];
         const char *text = note->count > 1 ? arena_printf(document->arena, "%s (%llu times)", note->text,
@@ -207,13 +232,31 @@ static void notes(struct document *document, const struct import *import)
         table_item(list, text);
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%s", text);
     }
+}
+
+/* Of one import, or of two. */
+static void notes(struct document *document, const struct import *import, const struct import *other)
+{
+    struct table *list = table_list(document->arena);
+    add_notes(document, list, import);
+    if (other)
+        add_notes(document, list, other);
     document_add(document, (struct section){.show = SHOW_DATA, .key = "notes", .table = list});
+}
+
+static struct table *files_table(const struct import *import, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "path"}, {.key = "format"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < import->file_count; k++)
+        table_add(table, (struct cell[]){cell_text(import->files[k].path), cell_text(import->files[k].format)});
+    return table;
 }
 
 void import_document(struct document *document, const struct import *import, bool verbose)
 {
     struct arena *arena = document->arena;
-    struct table *facts = table_record(arena);
+    struct table *facts = schema_record(arena, SCHEMA_ID, SCHEMA_VERSION);
     document->title = "Where the time goes";
     table_member(facts, "device", NULL, cell_known(import->device));
     table_member(facts, "arch", NULL, cell_known(import->arch));
@@ -222,6 +265,7 @@ void import_document(struct document *document, const struct import *import, boo
     table_member(facts, "total_ns", NULL, cell_number(import->total_ns));
     table_member(facts, "explained_ns", NULL, cell_number(import->explained_ns));
     document_add(document, (struct section){.show = SHOW_DATA, .table = facts});
+    document_add(document, (struct section){.show = SHOW_DATA, .key = "files", .table = files_table(import, arena)});
     document_add(document,
                  (struct section){.show = SHOW_DATA, .key = "timeline", .table = timeline_record(import, arena)});
     timeline_line(document, import);
@@ -230,25 +274,35 @@ void import_document(struct document *document, const struct import *import, boo
                                             .key = "operators",
                                             .title = "operators, all shapes together",
                                             .table = operators_table(import, arena)});
-    notes(document, import);
+    notes(document, import, NULL);
     explained_line(document, import);
 }
 
 /* ---- two of them ---- */
 
+/* "+1.25 ms", "-626 us". */
+static const char *signed_time(double time_ns, struct arena *arena)
+{
+    static const struct table_column time = {.unit = UNIT_TIME};
+    const struct cell size = cell_number(fabs(time_ns));
+    return arena_printf(arena, "%s%s", time_ns < 0 ? "-" : time_ns > 0 ? "+" : "", cell_words(&size, &time, arena));
+}
+
 void import_diff_document(struct document *document, const struct import *before, const struct import *after)
 {
     static const struct table_column columns[] = {
         {.key = "state", .title = ""},
-        {.key = "difference_ns", .title = "difference", .unit = UNIT_TIME},
+        {.title = "difference"},
         {.key = "before_ns", .title = "A", .unit = UNIT_TIME},
         {.key = "after_ns", .title = "B", .unit = UNIT_TIME},
         {.key = "change", .title = "change", .unit = UNIT_CHANGE},
         {.key = "before_calls", .title = "calls A", .unit = UNIT_COUNT},
         {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT},
-        {.key = "operator", .title = "operator"},
+        {.title = "operator"},
         {.key = "shape", .title = "shape"},
         {.key = "dtype", .title = "types"},
+        {.key = "operator"},
+        {.key = "difference_ns", .unit = UNIT_TIME},
     };
     struct arena *arena = document->arena;
     struct table *table = TABLE(arena, columns);
@@ -262,7 +316,7 @@ void import_diff_document(struct document *document, const struct import *before
         table_add(table,
                   (struct cell[]){
                       both ? cell_text("") : cell_toned(c->after ? "new" : "gone", c->after ? TONE_BAD : TONE_GOOD),
-                      cell_number(c->difference_ns),
+                      cell_text(signed_time(c->difference_ns, arena)),
                       c->before ? cell_number(c->before->total_ns) : cell_absent(),
                       c->after ? cell_number(c->after->total_ns) : cell_absent(),
                       cell_number(c->change),
@@ -271,6 +325,8 @@ void import_diff_document(struct document *document, const struct import *before
                       cell_text(short_name(row->operator, arena)),
                       cell_known(row->shape),
                       cell_known(types_of(row, arena)),
+                      cell_text(row->operator),
+                      cell_number(c->difference_ns),
                   });
     }
     static const struct table_column time = {.unit = UNIT_TIME};
@@ -278,8 +334,10 @@ void import_diff_document(struct document *document, const struct import *before
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json has them all";
     document->title = "What changed between two traces";
+    document_add(document,
+                 (struct section){.show = SHOW_DATA, .table = schema_record(arena, SCHEMA_ID, SCHEMA_VERSION)});
     document_table(document, "changes", NULL, table);
-    notes(document, before);
+    notes(document, before, after);
     if (before->total_ns > 0)
         document_text(document, SHOW_PEOPLE, TONE_BOLD, "GPU time: %s, then %s (%s)", cell_words(&a, &time, arena),
                       cell_words(&b, &time, arena), change_words(after->total_ns / before->total_ns - 1, arena));

@@ -2,6 +2,7 @@
  *
  * The instructions of an inspected kernel: counts, accesses, work and loops, as tables.
  */
+#include <math.h>
 #include <string.h>
 
 #include "report_internal.h"
@@ -129,6 +130,7 @@ static struct cell hot_cell(const struct isa_kernel *isa, const char *target, st
     table_member(record, "instruction", NULL, cell_text(hot.instruction));
     table_member(record, "share", NULL, cell_number(hot.share));
     table_member(record, "work", NULL, cell_number((double)hot.work));
+    table_member(record, "turns", NULL, cell_number(hot.turns));
     table_member(record, "schedule", NULL, inspect_schedule_cell(isa, hot.loop, target, arena));
     return cell_table(record);
 }
@@ -342,9 +344,10 @@ static void add_loops(struct document *document, const struct code_table *code, 
         text_addf(&lines, "  and %zu more loops: --json has them all\n", isa->loop_count + 1 - code->count);
     const bool is_hot = isa_hot_find(&hot, isa, code->arena);
     if (is_hot)
-        text_addf(&lines,
-                  "  hot loop (a guess): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
-                  hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
+        text_addf(
+            &lines, "  hot loop (%s): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
+            isnan(hot.turns) ? "a guess" : arena_printf(code->arena, "%.4g turns of a wave in this launch", hot.turns),
+            hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
     inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
     add_rest(&lines, isa);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena));

@@ -41,8 +41,8 @@ static void add_properties(struct text *out, const struct table *properties)
     struct arena arena = {0};
     text_add(out, "    <properties>\n");
     for (size_t k = 0; k < properties->column_count; k++) {
-        const char *value = cell_words(&properties->rows[0].cells[k], NULL, &arena);
-        if (!*value || properties->rows[0].cells[k].kind == CELL_UNKNOWN)
+        const char *value = cell_words(&table_at(properties, 0)->cells[k], NULL, &arena);
+        if (!*value || table_at(properties, 0)->cells[k].kind == CELL_UNKNOWN)
             continue;
         text_add(out, "      <property");
         attribute(out, "name", properties->columns[k].key);
@@ -111,7 +111,7 @@ static const char *row_words(const struct table *table, size_t row, struct arena
     const char *line = "";
     for (size_t k = 0; k < table->column_count; k++) {
         const struct table_column *column = &table->columns[k];
-        const char *words = cell_words(&table->rows[row].cells[k], column, arena);
+        const char *words = cell_words(&table_at(table, row)->cells[k], column, arena);
         if (column->title && *words)
             line = arena_printf(arena, "%s%s%s%s%s", line, *line ? ", " : "", column->title, *column->title ? " " : "",
                                 words);
@@ -124,7 +124,7 @@ static const struct cell *flagged(const struct table *table, size_t row, unsigne
 {
     for (size_t k = 0; k < table->column_count; k++)
         if (table->columns[k].flags & flag)
-            return &table->rows[row].cells[k];
+            return &table_at(table, row)->cells[k];
     return NULL;
 }
 

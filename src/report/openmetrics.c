@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "report_internal.h"
+#include "rooftile/fleet.h"
 #include "rooftile/history.h"
 
 /* One output; a family's head is written before its first sample. */
@@ -301,6 +302,69 @@ void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
                    (struct result_label[]){{"state", counts[k].word}, labels[0], labels[1], labels[2]});
     write_changes(&m, gate);
     add_single(&m, &judged, unix_time(gate->run), labels);
+    text_add(out, "# EOF\n");
+    arena_release(&m.arena);
+}
+
+/* ---- a fleet ---- */
+
+static void write_fleet_devices(struct metrics *m, const struct fleet *fleet)
+{
+    static const struct family bad = {"fleet_device_bad", NULL, "1: the device is slow or broken; 0: it is not."};
+    if (fleet->device_count)
+        add_head(m, &bad);
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        const struct fleet_device *d = &fleet->devices[k];
+        add_sample(m, bad.name, d->verdict >= FLEET_SLOW,
+                   (struct result_label[]){{"node", d->node},
+                                           {"device", d->name},
+                                           {"key", d->key},
+                                           {"verdict", fleet_verdict_names[d->verdict]},
+                                           {NULL, NULL}});
+    }
+}
+
+static void write_fleet_slow(struct metrics *m, const struct fleet *fleet)
+{
+    static const struct family slower = {"fleet_slower_ratio", "ratio",
+                                         "Time / median of the others - 1, of devices that are slow."};
+    if (fleet->outlier_count)
+        add_head(m, &slower);
+    for (size_t k = 0; k < fleet->outlier_count; k++) {
+        const struct fleet_outlier *o = &fleet->outliers[k];
+        add_sample(m, slower.name, o->change,
+                   (struct result_label[]){{"device", fleet->devices[o->device].name},
+                                           {"key", fleet->devices[o->device].key},
+                                           {"case", fleet->metrics[o->metric].name},
+                                           {"cause", fleet_cause_names[o->cause]},
+                                           {NULL, NULL}});
+    }
+}
+
+static void write_fleet_medians(struct metrics *m, const struct fleet *fleet)
+{
+    static const struct family median = {"fleet_median_seconds", "seconds", "Median time over the devices of a group."};
+    if (fleet->spread_count)
+        add_head(m, &median);
+    for (size_t k = 0; k < fleet->spread_count; k++) {
+        const struct fleet_spread *s = &fleet->spreads[k];
+        add_sample(m, median.name, s->median_ns * 1e-9,
+                   (struct result_label[]){{"group", fleet->groups[s->group].name},
+                                           {"case", fleet->metrics[s->metric].name},
+                                           {"id", fleet->metrics[s->metric].id},
+                                           {NULL, NULL}});
+    }
+}
+
+void fleet_openmetrics(struct text *out, const struct fleet *fleet)
+{
+    static const struct family missing = {"fleet_missing", NULL, "Nodes, devices and ranks that gave no result."};
+    struct metrics m = {.out = out, .prefix = fleet->predicted ? "rooftile_predicted_" : "rooftile_"};
+    const struct result_label labels[] = {{"of", "fleet"}, {NULL, NULL}};
+    write_fleet_devices(&m, fleet);
+    write_fleet_slow(&m, fleet);
+    write_fleet_medians(&m, fleet);
+    add_single(&m, &missing, (double)fleet->missing_count, labels);
     text_add(out, "# EOF\n");
     arena_release(&m.arena);
 }

@@ -45,7 +45,7 @@ void render_csv(struct text *out, const struct table *table)
         for (size_t k = 0; k < table->column_count; k++)
             if (table->columns[k].key) {
                 text_add(out, comma);
-                csv_cell(out, &table->rows[row].cells[k]);
+                csv_cell(out, &table_at(table, row)->cells[k]);
                 comma = ",";
             }
         text_add(out, "\r\n");
@@ -89,7 +89,7 @@ static void json_members(struct json_out *out, const struct table *table, size_t
 {
     struct arena arena = {0};
     for (size_t k = 0; k < table->column_count; k++) {
-        const struct cell *cell = &table->rows[row].cells[k];
+        const struct cell *cell = &table_at(table, row)->cells[k];
         if (!table->columns[k].key)
             continue;
         json_cell(out, table->columns[k].key, cell);
@@ -105,7 +105,7 @@ static void json_rows(struct json_out *out, const struct table *table)
         if (table->record) {
             json_members(out, table, row);
         } else if (table->column_count == 1 && !table->columns[0].key) {
-            json_cell(out, NULL, &table->rows[row].cells[0]);
+            json_cell(out, NULL, &table_at(table, row)->cells[0]);
         } else {
             json_out_object(out, NULL);
             json_members(out, table, row);

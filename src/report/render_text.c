@@ -102,6 +102,7 @@ struct layout {
     struct arena *arena;
     const struct row_label *labels; /* of its first column */
     const char **words;             /* row by row */
+    bool *instead;                  /* of a row: its cells are not shown */
     size_t *widths;                 /* 0: not shown */
     bool *dropped;
     size_t first, prose; /* columns; prose: column_count where there is none */
@@ -203,11 +204,14 @@ static void fill_words(struct layout *l)
 {
     const struct table *t = l->table;
     l->words = arena_array(l->arena, l->rows * t->column_count + 1, sizeof(*l->words));
-    for (size_t row = 0; row < l->rows; row++)
+    l->instead = arena_array(l->arena, l->rows + 1, sizeof(*l->instead));
+    for (size_t row = 0; row < l->rows; row++) {
+        const struct table_row *shown = table_at(t, row);
+        l->instead[row] = shown->instead.kind;
         for (size_t k = 0; k < t->column_count; k++)
             l->words[row * t->column_count + k] =
-                t->columns[k].title ? printable(l->arena, cell_words(&t->rows[row].cells[k], &t->columns[k], l->arena))
-                                    : "";
+                t->columns[k].title ? printable(l->arena, cell_words(&shown->cells[k], &t->columns[k], l->arena)) : "";
+    }
 }
 
 static void measure(struct layout *l, size_t column)
@@ -215,7 +219,7 @@ static void measure(struct layout *l, size_t column)
     const size_t title = text_columns(l->table->columns[column].title);
     size_t widest = 0;
     for (size_t row = 0; row < l->rows; row++) {
-        const size_t width = l->table->rows[row].instead.kind ? 0 : text_columns(words_at(l, row, column));
+        const size_t width = l->instead[row] ? 0 : text_columns(words_at(l, row, column));
         widest = width > widest ? width : widest;
     }
     l->widths[column] = widest && widest < title && !l->dropped[column] ? title : widest;
@@ -314,6 +318,7 @@ static void add_prose_cell(struct line *line, const struct layout *l, const char
 static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
 {
     const struct table *t = l->table;
+    const struct table_row *shown = row < 0 ? NULL : table_at(t, (size_t)row);
     size_t end = t->indent + l->label_width;
     for (size_t k = 0; k < t->column_count; k++) {
         if (k == l->first || k == l->prose || !l->widths[k])
@@ -321,12 +326,12 @@ static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
         const char *words = row < 0 ? (l->dropped[k] ? "" : t->columns[k].title) : words_at(l, (size_t)row, k);
         const size_t width = text_columns(words), pad = t->columns[k].unit ? l->widths[k] - width : 0;
         go_to(line, end + GAP + pad, 0);
-        add(line, words, row < 0 ? TONE_BOLD : t->rows[row].cells[k].tone);
+        add(line, words, shown ? shown->cells[k].tone : TONE_BOLD);
         end += GAP + l->widths[k];
     }
     if (l->prose < t->column_count)
         add_prose_cell(line, l, row < 0 ? t->columns[l->prose].title : words_at(l, (size_t)row, l->prose),
-                       row < 0 ? TONE_BOLD : t->rows[row].cells[l->prose].tone, row < 0);
+                       shown ? shown->cells[l->prose].tone : TONE_BOLD, row < 0);
 }
 
 static void add_label(struct line *line, const struct layout *l, const char *label, enum tone tone)
@@ -343,7 +348,7 @@ static void add_label(struct line *line, const struct layout *l, const char *lab
 
 static void add_row(struct text *out, const struct layout *l, size_t row)
 {
-    const struct table_row *shown = &l->table->rows[row];
+    const struct table_row *shown = table_at(l->table, row);
     struct line line = {.out = out, .options = l->options};
     const char *const headings[] = {shown->heading, l->labels[row].heading};
     for (size_t k = 0; k < 2; k++)
@@ -380,8 +385,8 @@ static void add_table(struct text *out, const struct table *table, const struct 
     }
     for (size_t row = 0; row < l.rows; row++)
         add_row(out, &l, row);
-    if (l.rows < table->row_count)
-        text_addf(out, "... and %zu more%s%s\n", table->row_count - l.rows, table->rest ? "; " : "",
+    if (l.rows < l.table->row_count)
+        text_addf(out, "... and %zu more%s%s\n", l.table->row_count - l.rows, table->rest ? "; " : "",
                   table->rest ? table->rest : "");
     arena_release(&arena);
 }

@@ -30,12 +30,20 @@ const char *printable(struct arena *arena, const char *string);
 
 /* The section has something to say to these readers (SHOW_*). */
 bool section_shown(const struct section *section, unsigned reader);
-/* A table as people see it: of a record its members as rows of name and value. */
+/* Neighbours of one family and with one reason are one row. */
+const struct table *table_with_families(const struct table *all, struct arena *arena);
+/* A table as people see it: of a record its members as rows of name and value, and families in one row. */
 const struct table *table_for_people(const struct table *table, struct arena *arena);
 /* Rows that people see. */
 size_t rows_shown(const struct table *table);
 /* People see the column at all: it has a title, and some row has something to say in it. */
 bool column_shown(const struct table *table, size_t column, const struct report_options *options);
+/* Which columns they see, into `shown`, which has room for all; how many. */
+size_t columns_shown(size_t *shown, const struct table *table, const struct report_options *options);
+/* A cell where notes have no line of their own: what became of a row stands in its `second` column, the note below it
+ * in its `last` one. */
+const char *flat_words(const struct table *table, size_t row, size_t column, bool second, bool last,
+                       struct arena *arena);
 /* Some column that is shown has a head. */
 bool has_head(const struct table *table);
 
@@ -50,8 +58,6 @@ double figure_value(const char *name, const struct result_case *c);
 bool figure_known(const char *name);
 size_t figure_names(const char ***names, struct arena *arena);
 bool figure_more_is_better(const char *name);
-/* The same table for people: neighbours that were skipped for one reason are one row. */
-struct table *figures_for_people(const struct result *result, struct arena *arena);
 
 struct flag_words {
     uint32_t flag;
@@ -64,17 +70,35 @@ const char *plain_id(struct arena *arena, const struct result_case *c);
 /* Its label, or its id where it has none. */
 const char *case_name(const struct result_case *c);
 
+/* For JSON: the terms that are not 0, in ns (forecast.c); and the notes. */
+struct table *prediction_terms(const struct prediction *prediction, struct arena *arena);
+struct table *prediction_notes(const struct prediction *prediction, struct arena *arena);
+/* How far its predictions were from what was measured; nothing where nothing was. */
+void prediction_line(struct document *document, const struct result *result);
+
 /* ---- formats of other tools ---- */
 
 void report_junit(struct text *out, const struct result *result);
 void report_openmetrics(struct text *out, const struct result *result);
+void report_nagios(struct text *out, const struct result *result);
 void report_gate_openmetrics(struct text *out, const struct history_gate *gate);
 void report_google_benchmark(struct text *out, const struct result *result);
 void report_bmf(struct text *out, const struct result *result);
 void report_gha_smaller(struct text *out, const struct result *result);
 void report_gha_bigger(struct text *out, const struct result *result);
 
+void report_html(struct text *out, const struct result *result);
+void report_svg(struct text *out, const struct result *result);
+
 /* ---- parts of several documents ---- */
+
+/* Key figures, and what a suite derives. */
+void result_figures(struct document *document, const struct result *result, const char *suffix);
+/* What is wrong, a row each. */
+void result_findings(struct document *document, const struct result *result);
+/* What a page says first of a comparison: its verdict, and what changed. */
+struct cell comparison_mark(const struct comparison *comparison);
+void comparison_sections(struct document *document, const struct comparison *comparison);
 
 /* What a document for programs begins with: a record that names its schema. */
 struct table *schema_record(struct arena *arena, const char *id, const char *version);

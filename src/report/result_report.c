@@ -49,6 +49,10 @@ static void add_findings(struct document *document, const struct result *result)
                                              cell_text(arena_printf(document->arena, "%.300s%s", reason,
                                                                     strlen(reason) > 300 ? "..." : ""))});
     }
+    for (size_t k = 0; k < result->derived_count; k++)
+        if (result_derived_is_finding(&result->derived[k]))
+            table_add(table, (struct cell[]){cell_text(result->derived[k].name), cell_text(result->derived[k].method),
+                                             cell_text(result->derived[k].finding)});
     table->most_rows = MOST_FINDINGS;
     table->rest = "they are in the result file";
     document_table(document, NULL, NULL, table)->show = SHOW_PAGE;
@@ -77,6 +81,26 @@ static void add_kpis(struct document *document, const struct result *result)
             row->instead = cell_text(arena_printf(document->arena, "none: %s", kpi->reason));
     }
     document_table(document, NULL, NULL, table);
+}
+
+void result_figures(struct document *document, const struct result *result, const char *suffix)
+{
+    const size_t first = document->count;
+    document_add(document, (struct section){.show = SHOW_HTML,
+                                            .key = arena_printf(document->arena, "figures%s", suffix),
+                                            .title = "Key figures",
+                                            .text = counts_of(result, document->arena),
+                                            .tone = TONE_DIM});
+    add_kpis(document, result);
+    derived_sections(document, result, false);
+    sweep_answers(document, result);
+    for (size_t k = first + 1; k < document->count; k++)
+        document->sections[k].level = document->sections[k].title ? 1 : 0;
+}
+
+void result_findings(struct document *document, const struct result *result)
+{
+    add_findings(document, result);
 }
 
 /* ---- below the table ---- */
@@ -129,7 +153,7 @@ static void add_roofline(struct document *document, const struct result *result,
 static struct document document_of(const struct result *result, const struct report_options *options,
                                    struct arena *arena)
 {
-    const struct table *cases = figures_for_people(result, arena);
+    const struct table *cases = figures_table(result, arena);
     const char *counts = counts_of(result, arena);
     struct document document = {.arena = arena};
     document.title =
@@ -146,6 +170,7 @@ static struct document document_of(const struct result *result, const struct rep
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
     if (result->status && !strcmp(result->status, "interrupted"))
         document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
+    prediction_line(&document, result);
     add_flag_legend(&document, result);
     add_unchecked(&document, result);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s, wave %u; seed %llu", result->device.name,
@@ -173,8 +198,9 @@ void report_case_line(struct text *out, const struct result_case *c, size_t done
         line = arena_printf(&arena, "%s: %s", case_status_name(c->status), c->reason ? c->reason : "");
     else
         line = arena_printf(
-            &arena, "%s \u00b1%s%s%s%s, %s%s%s", figure_words("time", c, &arena), figure_words("\u00b195%", c, &arena),
-            *rate && strcmp(rate, "-") ? ", " : "", strcmp(rate, "-") ? rate : "",
+            &arena, "%s%s%s%s%s%s, %s%s%s", figure_words("time", c, &arena), c->timer == TIMED_SIM ? "" : " \u00b1",
+            c->timer == TIMED_SIM ? "" : figure_words("\u00b195%", c, &arena), *rate && strcmp(rate, "-") ? ", " : "",
+            strcmp(rate, "-") ? rate : "",
             strcmp(fraction, "-") ? arena_printf(&arena, ", %s of %s", fraction, c->lower_bound.ceiling_name) : "",
             c->timer == TIMED_SIM                    ? "predicted"
             : c->verification.verdict == VERIFY_PASS ? "verified"
@@ -240,9 +266,12 @@ static void report_jsonl(struct text *out, const struct result *result)
     FORMAT("csv", "one row per case, base units, RFC 4180", report_csv)                                                \
     FORMAT("json", "the result itself, as --out writes it", result_document)                                           \
     FORMAT("jsonl", "one event per line; of a run as it happens", report_jsonl)                                        \
+    FORMAT("html", "one page with pictures, which needs nothing beside it", report_html)                               \
+    FORMAT("svg", "its roofline as a picture, for papers and slides", report_svg)                                      \
     FORMAT("markdown", "a summary that fits a pull request's comment", NULL)                                           \
     FORMAT("junit", "a case is a test, a finding a failure", report_junit)                                             \
     FORMAT("openmetrics", "for Prometheus' textfile collector", report_openmetrics)                                    \
+    FORMAT("nagios", "one line and the exit codes of a plugin", report_nagios)                                         \
     FORMAT("google-benchmark", "google/benchmark's JSON: a trial is a repetition", report_google_benchmark)            \
     FORMAT("bmf", "Bencher Metric Format", report_bmf)                                                                 \
     FORMAT("github-action-benchmark", "customSmallerIsBetter", report_gha_smaller)                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a result's cases is shown, and in which order: --filter, --sort and --top, and families in one row.
+ * What of a result's cases is shown, and in which order: --filter, --sort and --top.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -103,71 +103,4 @@ enum status report_select(struct result *out, const struct result *result, const
         chosen.kpi_count = chosen.derived_count = 0;
     *out = chosen;
     return STATUS_OK;
-}
-
-/* ---- families of rows ---- */
-
-/* Behind a number and the unit of bytes that may follow it; where there is none, where it was. */
-static const char *behind_number(const char *at)
-{
-    const char *end = at + strspn(at, "0123456789.");
-    return end > at && *end == ' ' && end[1] && text_starts(end + 2, "iB") ? end + 4 : end;
-}
-
-/* The same but for its numbers. */
-static bool same_reason(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++) {
-        a = behind_number(a);
-        b = behind_number(b);
-        if (*a != *b || !*a)
-            break;
-    }
-    return !*a && !*b;
-}
-
-/* How many cases from this one on were skipped for the same reason. */
-static size_t family(const struct result *result, size_t first)
-{
-    const struct result_case *c = &result->cases[first];
-    size_t count = 1;
-    while (first + count < result->case_count && c->status == CASE_SKIPPED && c[count].status == CASE_SKIPPED &&
-           c->reason && c[count].reason && same_reason(c->reason, c[count].reason))
-        count++;
-    return count;
-}
-
-/* The kernels of these cases, each once; `kernels`: how many. */
-static const char *kernel_list(const struct result_case *cases, size_t count, size_t *kernels, struct arena *arena)
-{
-    const char *list = "";
-    *kernels = 0;
-    for (size_t k = 0; k < count; k++) {
-        if (k && !strcmp(cases[k].kernel, cases[k - 1].kernel))
-            continue;
-        list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", cases[k].kernel);
-        ++*kernels;
-    }
-    return list;
-}
-
-struct table *figures_for_people(const struct result *result, struct arena *arena)
-{
-    struct table *all = figures_table(result, arena), *table = table_new(arena, all->columns, all->column_count);
-    for (size_t k = 0, count, kernels; k < result->case_count; k += count) {
-        struct table_row *row = table_add(table, all->rows[k].cells);
-        count = family(result, k);
-        row->note = count > 1 ? result->cases[k].reason : all->rows[k].note;
-        row->instead = all->rows[k].instead;
-        if (count == 1)
-            continue;
-        if (strcmp(row->note, result->cases[k + count - 1].reason) != 0)
-            row->note = arena_printf(arena, "%s; to: %s", row->note, result->cases[k + count - 1].reason);
-        const char *names = kernel_list(&result->cases[k], count, &kernels, arena);
-        row->cells[0] = cell_text(kernels == 1 ? arena_printf(arena, "%s: %zu cases", names, count)
-                                               : arena_printf(arena, "%zu cases of %zu kernels", count, kernels));
-        if (kernels > 1)
-            row->note = arena_printf(arena, "%s: %s", names, row->note);
-    }
-    return table;
 }

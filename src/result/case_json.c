@@ -94,6 +94,8 @@ static const struct record_field compiled_fields[] = {
     FIELD_STRING("occupancy_limit", occupancy_limit),
     FIELD_STRING("loop_instruction", loop_instruction),
     FIELD_F64("loop_share", loop_share, RECORD_NAN),
+    FIELD_F64("loop_scratch_bytes", loop_scratch_bytes, RECORD_NAN | RECORD_ZERO),
+    FIELD_U32("scratch_loop", scratch_loop, RECORD_SPARSE),
 };
 static const struct record compiled_record = {RECORD_TABLE(compiled_fields), .known = code_known, .check = know_code};
 #undef RECORD_STRUCT
@@ -296,9 +298,33 @@ static const struct record_field roofline_fields[] = {
 };
 static const struct record roofline_record = {RECORD_TABLE(roofline_fields)};
 
+#define TERM(name, term) FIELD_F64(name "_ns", prediction.term_ns[term], RECORD_SPARSE)
+static const struct record_field term_fields[] = {
+    TERM("matrix", TERM_MATRIX),
+    TERM("vector", TERM_VECTOR),
+    TERM("scalar", TERM_SCALAR),
+    TERM("LDS", TERM_LDS),
+    TERM("L1", TERM_L1),
+    TERM("L2", TERM_L2),
+    TERM("MALL", TERM_MALL),
+    TERM("memory", TERM_MEMORY),
+    TERM("latency", TERM_LATENCY),
+    TERM("atomics", TERM_ATOMICS),
+    TERM("dispatch", TERM_DISPATCH),
+    TERM("launch", TERM_LAUNCH),
+};
+static const struct record term_record = {RECORD_TABLE(term_fields)};
+_Static_assert(COUNT_OF(term_fields) == TERM_COUNT, "every term is written");
+
 static const struct record_field prediction_fields[] = {
-    FIELD_STRING("model", model),
-    FIELD_F64("time_ns", predicted_ns),
+    FIELD_F64("time_ns", prediction.time_ns),
+    FIELD_F64("low_ns", prediction.low_ns),
+    FIELD_F64("high_ns", prediction.high_ns),
+    FIELD_STRING("method", prediction.method),
+    FIELD_STRING("bound", prediction.bound),
+    FIELD_STRING("limiter", prediction.limiter),
+    FIELD_GROUP("terms", term_record),
+    FIELD_LIST("notes", prediction.notes, prediction.note_count, record_string),
     FIELD_REASON("error_rel", predicted_error, RECORD_NAN | RECORD_ZERO | RECORD_SIGNED,
                  "nothing was measured to compare with"),
 };

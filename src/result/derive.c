@@ -22,12 +22,7 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-struct curve {
-    double *x, *y;
-    size_t count;
-};
-
-static struct curve curve_of(const struct derive *d)
+struct curve curve_of(const struct derive *d)
 {
     struct pair *pairs = arena_array(d->arena, d->count + 1, sizeof(*pairs));
     struct curve curve = {.count = 0};
@@ -131,6 +126,8 @@ static const struct method {
     {"three_arm", derive_arms, NULL, 0},
     {"ratio", derive_ratio, NULL, 0},
     {"shares", derive_shares, NULL, 0},
+    {"dips", derive_dips, NULL, 0},
+    {"together", derive_together, NULL, 0},
 };
 
 static void derive_by(struct json_out *out, const struct method *method, const struct derive *d)
@@ -210,7 +207,7 @@ static const char *group_of(const struct result_case *c, const struct derive *d)
 
 static void add_case(struct groups *groups, const struct derive *model, const struct result_case *c)
 {
-    if (c->status == CASE_SKIPPED) /* what a device lacks is said once, in its cases */
+    if (c->status == CASE_SKIPPED || result_case_is_twin(c)) /* what a device lacks is said once, in its cases */
         return;
     for (size_t t = 0; model->spec->layers && t < c->tag_count; t++) {
         const char *layer = layer_of(c->tags[t], model);
@@ -234,16 +231,18 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
         struct groups groups = {.list = arena_array(arena, MAX_GROUPS, sizeof(*groups.list))};
         for (size_t k = 0; k < result->case_count; k++)
             add_case(&groups, &model, &result->cases[k]);
-        for (size_t g = 0; g < groups.count; g++)
-            ARENA_PUSH(arena, derived, count,
-                       (struct result_derived){.name = spec->name,
-                                               .method = spec->method,
-                                               .kernel = spec->kernel ? spec->kernel : "",
-                                               .group = groups.list[g].group,
-                                               .x = spec->x,
-                                               .y = spec->y,
-                                               .rows = spec->rows ? spec->rows : "",
-                                               .json = value_of(&groups.list[g])});
+        for (size_t g = 0; g < groups.count; g++) {
+            struct result_derived one = {.name = spec->name,
+                                         .method = spec->method,
+                                         .kernel = spec->kernel ? spec->kernel : "",
+                                         .group = groups.list[g].group,
+                                         .x = spec->x,
+                                         .y = spec->y,
+                                         .rows = spec->rows ? spec->rows : ""};
+            groups.list[g].finding = &one.finding;
+            one.json = value_of(&groups.list[g]);
+            ARENA_PUSH(arena, derived, count, one);
+        }
     }
     result->derived = derived;
     result->derived_count = count;

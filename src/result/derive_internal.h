@@ -15,6 +15,7 @@ struct derive {
     const char *group;                /* "dtype=f32"; of shares the layer */
     const struct result_case **cases; /* of the group, skipped ones skipped; none of shares */
     size_t count;
+    const char **finding; /* where a method says what is wrong, in a sentence; it was NULL */
     uint64_t seed;
     struct arena *arena;
 };
@@ -33,6 +34,22 @@ void derive_arms(struct json_out *out, const struct derive *d);
  * "points" (at: what tells the case from the kernel's others; value, of: the other kernel's value; ratio), and
  * "unmatched": how many cases have no counterpart. */
 void derive_ratio(struct json_out *out, const struct derive *d);
+
+/* Where y falls below 95 % of what it was one step of x before: "dips" (x, before, after), the first of which is a
+ * finding. */
+void derive_dips(struct json_out *out, const struct derive *d);
+
+/* Copies that are made at once, set against the mean of those that the kernel spec->to made alone with the same x:
+ * "points" (x, copies, whole_ns, slowest_ns alone, sum_ns of so many alone, overlap: sum over whole). A whole that is
+ * nearer to the sum than to the slowest is a finding: something serialises them. */
+void derive_together(struct json_out *out, const struct derive *d);
+
+/* y over x of the cases that were measured, in the order of x. */
+struct curve {
+    double *x, *y;
+    size_t count;
+};
+struct curve curve_of(const struct derive *d);
 
 /* Of one layer, whose parts are the cases with the tags LAYER.part: "sum_ns" and "parts" (part, kernel, times, time_ns
  * of one, share of the sum). A sum without one of its parts is no sum. */

@@ -187,8 +187,7 @@ static void take_numbers(struct result_case *out, const struct merge_entry *entr
         combine_stats(&out->stats, entries, count, out->sample_count, scratch);
     if (out->sample_count) {
         result_take_median(out, median_of_trials(out, offsetof(struct result_trial, median_ns), scratch));
-        if (isfinite(out->predicted_error) && out->predicted_ns > 0)
-            out->predicted_error = out->stats.median / out->predicted_ns - 1;
+        out->predicted_error = result_predicted_error(out);
         out->cycles = median_of_trials(out, offsetof(struct result_trial, cycles), scratch);
         out->core_hz = median_of_trials(out, offsetof(struct result_trial, core_hz), scratch);
     }

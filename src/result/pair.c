@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rooftile/result.h"
+#include "rooftile/units.h"
 
 /* ---- where ---- */
 
@@ -110,6 +111,17 @@ static const char *code_cause(const struct result_code *a, const struct result_c
     return fewer_waves && b->lds_bytes > a->lds_bytes ? "LDS: " : "";
 }
 
+/* Of the loop with the most of it, per lane. */
+static void add_scratch(struct text *out, const struct result_code *a, const struct result_code *b)
+{
+    const struct result_code *has = b->loop_scratch_bytes > 0 ? b : a;
+    char before[UNITS_TEXT], after[UNITS_TEXT];
+    if (!(a->loop_scratch_bytes < b->loop_scratch_bytes) && !(a->loop_scratch_bytes > b->loop_scratch_bytes))
+        return;
+    text_addf(out, "%sscratch per turn of loop %u %s to %s", out->length ? ", " : "", has->scratch_loop,
+              units_bytes(before, a->loop_scratch_bytes), units_bytes(after, b->loop_scratch_bytes));
+}
+
 static void add_code(struct text *out, const struct result_code *a, const struct result_code *b)
 {
     const struct {
@@ -126,6 +138,7 @@ static void add_code(struct text *out, const struct result_code *a, const struct
     struct text changes = {0};
     for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
         add_number(&changes, rows[k].name, rows[k].a, rows[k].b);
+    add_scratch(&changes, a, b);
     if (a->loop_instruction && b->loop_instruction)
         add_change(&changes, "hot loop of", a->loop_instruction, b->loop_instruction);
     if (changes.length)

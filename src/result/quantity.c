@@ -115,7 +115,8 @@ static size_t find_cases(const struct result_case **found, const struct result *
         const struct result_case *c = &result->cases[k];
         text_clear(&id);
         text_addn(&id, c->id, result_id_length(c->id));
-        if (c->status != CASE_SKIPPED && text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
+        if (c->status != CASE_SKIPPED && !result_case_is_twin(c) &&
+            text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
             found[count++] = c;
     }
     text_release(&id);

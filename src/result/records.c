@@ -38,10 +38,15 @@ static enum status get_text(void *at, const cJSON *json, const struct record_fie
 
 #define RECORD_STRUCT struct result_derived
 static const struct record_field derived_fields[] = {
-    FIELD_STRING("name", name),     FIELD_STRING("method", method),
-    FIELD_STRING("kernel", kernel), FIELD_STRING("group", group),
-    FIELD_STRING("x", x),           FIELD_STRING("y", y),
-    FIELD_STRING("rows", rows),     FIELD_HOOK("value", json, put_text, get_text, RECORD_REQUIRED),
+    FIELD_STRING("name", name),
+    FIELD_STRING("method", method),
+    FIELD_STRING("kernel", kernel),
+    FIELD_STRING("group", group),
+    FIELD_STRING("x", x),
+    FIELD_STRING("y", y),
+    FIELD_STRING("rows", rows),
+    FIELD_HOOK("value", json, put_text, get_text, RECORD_REQUIRED),
+    FIELD_STRING("finding", finding, RECORD_SPARSE),
 };
 const struct record derived_record = {RECORD_TABLE(derived_fields)};
 #undef RECORD_STRUCT
@@ -76,6 +81,26 @@ static const struct record_field part_fields[] = {
 static const struct record part_record = {RECORD_TABLE(part_fields)};
 #undef RECORD_STRUCT
 
+#define RECORD_STRUCT struct result_job
+static bool job_known(const void *base)
+{
+    const struct result_job *job = base;
+    return job->node && job->node[0];
+}
+
+static const struct record_field job_fields[] = {
+    FIELD_STRING("engine", engine),
+    FIELD_STRING("id", id),
+    FIELD_U32("rank", rank),
+    FIELD_U32("world", world),
+    FIELD_STRING("node", node, RECORD_REQUIRED),
+    FIELD_U32("local_rank", local_rank),
+    FIELD_U32("devices", devices),
+    FIELD_F64("started_together_ns", started_together_ns),
+};
+static const struct record job_record = {RECORD_TABLE(job_fields), .known = job_known};
+#undef RECORD_STRUCT
+
 #define RECORD_STRUCT struct device_cache
 static const struct record_field cache_fields[] = {
     FIELD_CHARS("name", name, RECORD_REQUIRED),
@@ -86,7 +111,26 @@ static const struct record_field cache_fields[] = {
 static const struct record cache_record = {RECORD_TABLE(cache_fields)};
 #undef RECORD_STRUCT
 
+#define RECORD_STRUCT struct device_link
+static const struct record_field link_fields[] = {
+    FIELD_CHARS("peer", peer, RECORD_REQUIRED),
+    FIELD_CHARS("type", type),
+    FIELD_U32("count", count),
+    FIELD_U32("weight", weight, RECORD_SPARSE),
+    FIELD_F64("max_bytes_per_s", max_bytes_per_s, RECORD_SPARSE),
+};
+static const struct record link_record = {RECORD_TABLE(link_fields)};
+#undef RECORD_STRUCT
+
 #define RECORD_STRUCT struct device_info
+static const struct record_field pcie_fields[] = {
+    FIELD_U32("width", pcie.width, RECORD_SPARSE),
+    FIELD_U32("max_width", pcie.max_width, RECORD_SPARSE),
+    FIELD_U32("generation", pcie.generation, RECORD_SPARSE),
+    FIELD_U32("max_generation", pcie.max_generation, RECORD_SPARSE),
+    FIELD_CHARS("cpus", pcie.cpus, RECORD_SPARSE),
+};
+static const struct record pcie_record = {RECORD_TABLE(pcie_fields)};
 static const struct record_field device_fields[] = {
     FIELD_CHARS("backend", backend),
     FIELD_CHARS("id", id),
@@ -111,6 +155,8 @@ static const struct record_field device_fields[] = {
     FIELD_U64("lds_bytes", lds_bytes),
     FIELD_U64("memory_bytes", memory_bytes),
     FIELD_ROOM("caches", caches, cache_count, cache_record),
+    FIELD_GROUP("pcie", pcie_record, RECORD_SPARSE),
+    FIELD_ROOM("links", links, link_count, link_record, RECORD_SPARSE),
     FIELD_F64("core_hz", core_hz),
     FIELD_F64("memory_hz", memory_hz),
     FIELD_F64("timer_tick_ns", timer_tick_ns),
@@ -163,6 +209,7 @@ static const struct record_field run_fields[] = {
     FIELD_STRING("ci_url", ci_url),
     FIELD_MAP("labels", labels, label_count, label_record),
     FIELD_LIST("parts", parts, part_count, part_record, RECORD_SPARSE),
+    FIELD_OBJECT("job", job, job_record, RECORD_SPARSE),
 };
 static const struct record run_record = {RECORD_TABLE(run_fields)};
 

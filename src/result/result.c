@@ -141,7 +141,7 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
                                 .cross_ns = NAN,
                                 .weight = plan->weight,
                                 .traced_ns = plan->traced_ns > 0 ? plan->traced_ns : NAN,
-                                .model = "roofline"};
+                                .prediction = {.method = "", .limiter = "", .bound = ""}};
     take_identity(out, plan, measured, arena);
     take_measurement(out, measured, arena);
     if (plan->state != PLAN_READY)
@@ -151,20 +151,31 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
         memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
     take_shape(out, &plan->resolved);
     lower_bound_compute(&out->lower_bound, machine, &out->work, plan->measure.cache);
-    out->predicted_ns = plan->forecast_ns;
+    if (plan->prediction)
+        out->prediction = *plan->prediction;
     if (!measured->sample_count)
         return;
     take_samples(out, measured, arena);
     take_metrics(out, plan->resolved.manifest, measured, arena);
     result_take_median(out, out->stats.median);
-    if (plan->forecast_ns > 0 && measured->timer != TIMED_SIM)
-        out->predicted_error = out->stats.median / plan->forecast_ns - 1;
+    out->predicted_error = result_predicted_error(out);
+}
+
+double result_predicted_error(const struct result_case *c)
+{
+    const bool both = c->sample_count && c->timer != TIMED_SIM && c->stats.median > 0 && c->prediction.time_ns > 0;
+    return both ? c->prediction.time_ns / c->stats.median - 1 : NAN;
 }
 
 bool result_case_counts(const struct result_case *c)
 {
     return c->status == CASE_OK && isfinite(c->stats.median) && c->stats.median > 0 && !(c->flags & FLAG_IMPOSSIBLE) &&
            c->verification.verdict != VERIFY_FAIL;
+}
+
+bool result_case_is_twin(const struct result_case *c)
+{
+    return c->id && strstr(c->id, ";isolate=");
 }
 
 const char *result_case_finding(const struct result_case *c)
@@ -199,6 +210,8 @@ int result_exit_code(const struct result *result, bool strict)
     }
     if (!measured)
         return 3;
+    for (size_t k = 0; k < result->derived_count; k++)
+        errors += result_derived_is_finding(&result->derived[k]);
     return errors ? 1 : strict && doubt ? 4 : 0;
 }
 

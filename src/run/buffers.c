@@ -275,6 +275,7 @@ static enum status make_buffer(struct ready *ready, size_t buffer, uint64_t seed
         fill_init(&made->fill, &spec, resolved->dtype, resolved->count, ready->slots, &ready->arrays,
                   rng_derive(seed, name), &ready->arena, err))
         status = err_within(err, "buffer '%s'", name);
+    made->fill.first = resolved_first(resolved);
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
         status = ready_fill(ready, buffer, rotation, err);
     ready->needs_reset = ready->needs_reset || resolved->spec->reset != RESET_NONE;

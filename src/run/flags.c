@@ -264,7 +264,7 @@ static enum status measure_again(struct worker *worker, struct ready *ready, con
     memset(out->discarded, 0, sizeof(out->discarded));
     const enum status status = measure_samples(worker, ready, plan_case, out, err);
     out->remeasured++;
-    if (!status)
+    if (!status && plan_case->measure.calibrates)
         sense_after(worker, out);
     return status;
 }

@@ -291,11 +291,14 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
         status = ready_setup(ready, err);
     if (status)
         return status;
-    sense(worker, &out->before, out);
+    out->before = out->after = device_sense_unknown;
+    if (plan_case->measure.calibrates)
+        sense(worker, &out->before, out);
     status = measure_samples(worker, ready, plan_case, out, err);
     if (status)
         return status;
-    sense_after(worker, out);
+    if (plan_case->measure.calibrates)
+        sense_after(worker, out);
     const double clocks[] = {worker->info.core_hz, out->before.core_hz, out->after.core_hz};
     for (size_t k = 0; k < sizeof(clocks) / sizeof(*clocks); k++)
         machine_raise_clock(&worker->shared->machine, clocks[k]);
@@ -317,23 +320,21 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     return verify_again(worker, ready, plan_case, builds, &out->verification, err);
 }
 
-static void set_lower_bound(struct ready_step *steps, size_t count, double each_ns)
+/* On sim nothing runs: the prediction is all there is. */
+static enum status take_prediction(const struct plan_case *plan_case, struct measurement *out, struct err *err)
 {
-    for (size_t k = 0; k < count; k++) {
-        steps[k].launch.lower_bound_ns = each_ns;
-        if (steps[k].inside)
-            set_lower_bound(steps[k].inside, steps[k].resolved->step_count, each_ns);
-    }
-}
-
-/* Only sim looks at it: the lower bound of a pass, shared by all its timed launches. */
-static void share_lower_bound(struct ready *ready, const struct plan_case *plan_case)
-{
-    const size_t count = ready->resolved->step_count;
-    const double each_ns = plan_case->lower_bound.time_ns / fmax(1, plan_launches(ready->resolved));
-    for (size_t k = 0; k < ready->rotations * count; k++)
-        if (ready->steps[k].resolved->timed)
-            set_lower_bound(&ready->steps[k], 1, each_ns);
+    const struct predicted *p = plan_case->prediction;
+    if (!p || !(p->time_ns > 0))
+        return err_set(err, ERR_UNSUPPORTED, "not predicted: %s",
+                       p && p->note_count ? p->notes[0] : "nothing of it is known on this machine");
+    out->timer = TIMED_SIM;
+    out->batch = 1;
+    /* As result files round samples: the median of some must be one of them. */
+    out->samples_ns[out->sample_count++] =
+        p->time_ns >= 1e5 ? round(p->time_ns) : fmax(round(p->time_ns * 1e3), 1) / 1e3;
+    out->stop = STOP_MAX_SAMPLES;
+    out->status = CASE_OK;
+    return STATUS_OK;
 }
 
 static enum status run_stages(struct worker *worker, const struct plan_case *plan_case,
@@ -342,8 +343,10 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
 {
     struct ready ready = {0};
     uint32_t rotations = 1;
-    enter(worker, PHASE_FILLING, out);
     const bool profile = worker->options->profile;
+    if (worker->info.predicted && !verify_only && !profile)
+        return take_prediction(plan_case, out, err);
+    enter(worker, PHASE_FILLING, out);
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)
         status =
@@ -351,7 +354,6 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     if (!status)
         status = ready_setup(&ready, err);
     if (!status) {
-        share_lower_bound(&ready, plan_case);
         enter(worker, profile ? PHASE_MEASURING : PHASE_VERIFYING, out);
         status = profile ? profile_case(worker, &ready, plan_case, out, err)
                          : verify_case(worker, &ready, plan_case, builds, &out->verification, err);

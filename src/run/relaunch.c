@@ -128,8 +128,9 @@ static bool is_input(const struct ready *ready, size_t buffer)
 static bool is_compared(const struct ready *ready, size_t buffer)
 {
     const struct manifest_check *check = &ready->resolved->manifest->check;
+    const struct manifest_buffer *spec = ready->resolved->buffers[buffer].spec;
     for (size_t k = 0; k < check->expect_count; k++)
-        if (check->expect[k].buffer == (int)buffer)
+        if (&ready->resolved->manifest->buffers[check->expect[k].buffer] == spec) /* any of its parts */
             return true;
     return check->reference.kernel && check->reference.output == (int)buffer;
 }

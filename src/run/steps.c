@@ -106,6 +106,17 @@ static void *point_struct(void *made, const struct resolved_arg *arg, struct rea
     return bytes;
 }
 
+/* What a library's function takes for a buffer with parts on several devices: the places of all of them. */
+static uint64_t point_parts(uint64_t made, const struct resolved_arg *arg, struct ready *ready, uint32_t rotation)
+{
+    const uint32_t parts = ready->resolved->buffers[arg->buffer].parts;
+    uint64_t *places = made ? (uint64_t *)(uintptr_t)made : arena_array(&ready->arena, parts, sizeof(*places));
+    for (uint32_t part = 0; part < parts; part++)
+        places[part] =
+            address(ready, (int)resolved_part(ready->resolved, (size_t)arg->buffer, part), arg->offset, rotation);
+    return (uint64_t)(uintptr_t)places;
+}
+
 static void point_args(struct ready_step *step, struct ready *ready, uint32_t rotation)
 {
     const struct resolved_launch *resolved = &step->resolved->launch;
@@ -119,7 +130,9 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
             step->arg_pointers[k] = point_struct(step->arg_pointers[k], arg, ready, rotation);
             continue;
         }
-        if (arg->buffer >= 0)
+        if (arg->buffer >= 0 && !arg->spec->device && ready->resolved->buffers[arg->buffer].spec->devices)
+            step->arg_values[k] = point_parts(step->arg_values[k], arg, ready, rotation);
+        else if (arg->buffer >= 0)
             step->arg_values[k] = address(ready, arg->buffer, arg->offset, rotation);
         else
             memcpy(&step->arg_values[k], arg->value, sizeof(arg->value));
@@ -200,8 +213,8 @@ static enum status point_steps(struct ready_step *steps, struct ready *ready, co
             status = point_launch(step, ready, rotation, err);
             break;
         case STEP_COPY:
-            step->to = ready_buffer(ready, (size_t)resolved[k].to, rotation);
-            step->from = ready_buffer(ready, (size_t)resolved[k].from, rotation);
+            step->to = (uint8_t *)ready_buffer(ready, (size_t)resolved[k].to, rotation) + resolved[k].to_offset;
+            step->from = (uint8_t *)ready_buffer(ready, (size_t)resolved[k].from, rotation) + resolved[k].from_offset;
             break;
         case STEP_FILL:
             step->to = ready_buffer(ready, (size_t)resolved[k].to, rotation);

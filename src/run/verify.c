@@ -102,15 +102,21 @@ static enum status tolerance(double *out, const struct expr *expr, const double 
     return expr ? expr_eval(out, expr, slots, err) : STATUS_OK;
 }
 
-static enum status check_expectation(const struct checking *checking, const struct expectation *expect,
-                                     struct verification *out, struct err *err)
+/* Of one part of a buffer, `at`. */
+static enum status check_part(const struct checking *checking, const struct expectation *expect, size_t at,
+                              struct verification *out, struct err *err)
 {
     struct ready *ready = checking->ready;
-    const struct resolved_buffer *buffer = &ready->resolved->buffers[expect->buffer];
+    const struct resolved_buffer *buffer = &ready->resolved->buffers[at];
+    char name[64];
     struct arena arena = {0};
     struct fill want = {0};
     const void *got = NULL;
     struct expect_job job = {.want = &want, .lock = ATOMIC_FLAG_INIT};
+    if (buffer->spec->devices)
+        snprintf(name, sizeof(name), "%.40s of device %u", buffer->spec->name, (unsigned)buffer->device);
+    else
+        snprintf(name, sizeof(name), "%.60s", buffer->spec->name);
     enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots, &ready->arrays,
                                    rng_derive(checking->worker->options->seed, buffer->spec->name), &arena, err);
     if (!status)
@@ -118,18 +124,30 @@ static enum status check_expectation(const struct checking *checking, const stru
     if (!status)
         status = tolerance(&job.total.rel, expect->rel, ready->slots, err);
     if (!status)
-        status = ready_read(&got, ready, (size_t)expect->buffer, checking->rotation, &arena, err);
+        status = ready_read(&got, ready, at, checking->rotation, &arena, err);
     if (status)
         goto out;
+    want.first = resolved_first(buffer);
     job.got = got;
     status = run_in_parts(ready->device, want.count, expect_part, &job, err);
     if (!status)
         status = comparison_refuse(&job.total, err);
     if (!status)
-        comparison_report(out, &job.total, buffer->spec->name);
+        comparison_report(out, &job.total, name);
 out:
     arena_release(&arena);
-    return status ? err_within(err, "check.expect of '%s'", buffer->spec->name) : STATUS_OK;
+    return status ? err_within(err, "check.expect of '%s'", name) : STATUS_OK;
+}
+
+static enum status check_expectation(const struct checking *checking, const struct expectation *expect,
+                                     struct verification *out, struct err *err)
+{
+    const struct resolved *resolved = checking->ready->resolved;
+    const size_t buffer = (size_t)expect->buffer;
+    enum status status = STATUS_OK;
+    for (uint32_t part = 0; part < resolved->buffers[buffer].parts && !status; part++)
+        status = check_part(checking, expect, resolved_part(resolved, buffer, part), out, err);
+    return status;
 }
 
 /* ---- references ---- */

@@ -193,13 +193,15 @@ static struct gate_segment after_break(struct gate_segment segment, uint32_t lat
 
 static struct gate_view view_of(const struct gate_pass *pass, size_t k)
 {
-    const double floor = pass->set->series[k].floor, again = pass->set->series[k].again_ns;
+    const struct gate_series *series = &pass->set->series[k];
+    const double floor = series->floor, common = pass->used[series->class_index];
     return (struct gate_view){
         .values = &pass->adjusted[k * pass->set->runs],
         .this_run = pass->run - 1,
         .segment = after_break(pass->segments[k], pass->series_break[k]),
         .floor = floor > 0 ? floor : 0,
-        .again = again > 0 ? log(again) - pass->used[pass->set->series[k].class_index] : NAN,
+        .again = series->again_ns > 0 ? log(series->again_ns) - common : NAN,
+        .again_least = series->again_least_ns > 0 ? log(series->again_least_ns) - common : NAN,
     };
 }
 
@@ -237,6 +239,7 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
             .this_run = pass->run - 1,
             .segment = after_break(pass->class_segments[index], pass->class_break),
             .again = pass->again[index],
+            .again_least = NAN,
         };
         gate_judge(&classes[index], &view, GATE_CLASS_SIGMA, pass->options);
         classes[index].common = pass->used[index];

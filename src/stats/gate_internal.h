@@ -42,6 +42,7 @@ struct gate_view {
     size_t this_run;      /* index of the run judged */
     struct gate_segment segment;
     double floor, again; /* again: of this run, measured again, ln; NaN = it was not */
+    double again_least;  /* ... the fastest trial; NaN = not known */
 };
 
 /* The values of a view's segment that matter: the last ones, this run's included. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Golden outputs: golden/<name>/cmd holds the arguments (as a shell would read them), golden/<name>/stdout what they print."""
+"""Golden outputs: golden/<name>/cmd holds the arguments (as a shell would read them; <root> is the source tree), golden/<name>/stdout
+what they print."""
 import difflib
 import pathlib
 import shlex
@@ -18,7 +19,7 @@ def names():
 
 
 def arguments(name):
-    return shlex.split((FOLDER / name / "cmd").read_text())
+    return shlex.split((FOLDER / name / "cmd").read_text().replace("<root>", str(ROOT)))
 
 
 def expected(name):

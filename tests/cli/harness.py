@@ -158,11 +158,11 @@ def check(holds, what):
 
 
 def check_run(done, code, what, stdout=None, stderr=None):
-    """The exit code, and texts that must appear."""
+    """The exit code, and texts that must appear, wherever lines are wrapped."""
     check(done.returncode == code, f"{what}: exit {done.returncode}, expected {code}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
     for stream, wanted in ((done.stdout, stdout), (done.stderr, stderr)):
         for text in [wanted] if isinstance(wanted, str) else wanted or []:
-            check(text in stream, f"{what}: '{text}' is missing in:\n{stream[-3000:]}")
+            check(text in stream or " ".join(text.split()) in " ".join(stream.split()), f"{what}: '{text}' is missing in:\n{stream[-3000:]}")
 
 
 def load(path):

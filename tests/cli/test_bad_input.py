@@ -6,7 +6,7 @@ import os
 
 from harness import check, check_run, main, run
 
-DEVICE = ["--device", "sim:mi300x"]
+DEVICE = ["--device", "sim:h100"]  # whose kernels nobody compiles to predict them
 
 MANIFEST = """{ "name": "probe", "summary": "b = 2a",
   "params":  { "n": 4096, "dtype": "f32", "block": 256, "zero": 0, "groups": 1, "lens": [1, 2, 3] },
@@ -175,7 +175,8 @@ COMMANDS = {
     "folder as suite": (["run", "./k", *DEVICE], "./k is a folder"),
     "unknown schema": (["schema", "suiet"], "did you mean 'suite'?"),
     "unknown shell": (["completion", "bsh"], "bash"),
-    "too many arguments": (["report", "a.json", "b.json"], "expects 1 argument (RESULT), got 2, from 'b.json' on"),
+    "too many arguments": (["checkup", "a", "b"], "expects 1 argument (FOLDER), got 2, from 'b' on"),
+    "several results, no page": (["report", "a.json", "b.json"], "several results make a page: --format html"),
     "result that is a suite": (["report", "good.json"], "good.json"),
 }
 
@@ -297,7 +298,7 @@ def one_bad_value_among_good_ones(home):
     """A run that cannot be measured as it was asked for does not start; `plan` shows which cases are wrong."""
     command = ["probe", "--kernels", "k", *DEVICE, "--set", "n=0,64"]
     expect_error(home, "one bad value among good ones", ["run", *command, "-o", "out.json"], ["probe/n=0;", "buffer 'b' has no elements"])
-    check_run(run("plan", *command, home=home), 2, "plan of a bad value", stdout=["error: ", "buffer 'b' has no elements", "2 cases (1 ready)"])
+    check_run(run("plan", *command, home=home), 2, "plan of a bad value", stdout=["error\n", "buffer 'b' has no elements", "2 cases (1 ready)"])
     check_run(run("run", *command, "--filter", "!*/n=0;*", home=home), 0, "the good ones alone")
 
 

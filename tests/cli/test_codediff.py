@@ -3,6 +3,7 @@
 touched, which must give no finding. Compiled for one target; no device."""
 import json
 import shutil
+import subprocess
 
 from harness import ROOT, bundle, check, check_run, closed, load, main, run, skip
 
@@ -101,6 +102,11 @@ FLAGS = (("-mllvm -enable-misched=0 -mllvm -enable-post-misched=0", "unrolled", 
          ("-O3", "unrolled", None, 0))
 
 
+def call(home, *words):
+    done = subprocess.run(words, cwd=home, capture_output=True, text=True, check=False)
+    check(done.returncode == 0, f"{' '.join(words)}: {done.stderr[-500:]}")
+
+
 def arguments(source):
     """The parameters, and the buffers that they are."""
     listed = source[source.index("NAME(") + 5:].split(")\n{")[0].split(", ")
@@ -110,17 +116,27 @@ def arguments(source):
     return buffers, [name if name in buffers else {"value": "n", "type": "u32"} for name in names]
 
 
+OWN = ("few_registers", "rolled", "untouched")  # sources of their own; the others share one, which is compiled once
+
+
+def source_of(name):
+    return f"{name}.hip" if name in OWN else "planted.hip"
+
+
 def write_sides(home):
     for side in ("a", "b"):
         (home / side).mkdir()
+        for name in PLANTED:
+            (home / side / source_of(name)).write_text('#include "portable.h"\n')
         for name, (source, before, after, _) in PLANTED.items():
             buffers, args = arguments(source)
             text = source
             for word, value in (before if side == "a" else before | after).items():
                 text = text.replace(f"@{word}@", value)
-            (home / side / f"{name}.hip").write_text('#include "portable.h"\n' + text.replace("NAME", name))
+            with (home / side / source_of(name)).open("a") as file:
+                file.write(text.replace("NAME", name).replace("step", f"step_{name}"))
             (home / side / f"{name}.json").write_text(json.dumps({
-                "name": name, "summary": name, "params": {"n": 64}, "code": {"source": f"{name}.hip", "symbol": name}, "buffers": buffers,
+                "name": name, "summary": name, "params": {"n": 64}, "code": {"source": source_of(name), "symbol": name}, "buffers": buffers,
                 "launch": {"grid": [4], "block": [256], "args": args}, "work": {"items": "n"}, "check": {"expect": {"y": "i"}}}))
 
 
@@ -175,8 +191,8 @@ def objects(home):
             done = run("inspect", name, "--kernels", side, *ARCH, "--json", "-", home=home)
             made[side, name] = json.loads(done.stdout)["files"][0]["path"]
             shutil.copy(made[side, name], home / f"{side}_{name}.co")
-        several = [(f"hipv4-amdgcn-amd-amdhsa--gfx942{'' if k == 0 else ''}".encode(), (home / f"{side}_{name}.co").read_bytes())
-                   for k, name in enumerate(("few_registers", "rolled") if side == "a" else ("rolled", "untouched"))]
+        several = [(b"hipv4-amdgcn-amd-amdhsa--gfx942", (home / f"{side}_{name}.co").read_bytes())
+                   for name in (("few_registers", "rolled") if side == "a" else ("rolled", "untouched"))]
         (home / f"{side}.hipfb").write_bytes(bundle(several))
     check_run(run("codediff", "a_few_registers.co", "b_few_registers.co", home=home), 1, "two objects", stdout=["few_registers", "register limit"])
     check_run(run("codediff", "a_untouched.co", "b_untouched.co", home=home), 0, "equal objects", stdout="1 same")
@@ -185,6 +201,55 @@ def objects(home):
     check_run(run("codediff", "a.hipfb", "b.hipfb", "rol*", home=home), 1, "a filter", stdout="1 kernel: 1 hurt")
     check_run(run("codediff", "a_few_registers.co", "b_rolled.co", home=home), 2, "nothing in common", stderr="no kernel is in both")
     check_run(run("codediff", "a/rolled.json", "b_rolled.co", home=home), 2, "no code", stderr="is the manifest of a kernel, where compiled code is wanted")
+
+
+LTO_MAIN = """extern __attribute__((device, visibility("hidden"))) float step(float a, float b, const float *x, unsigned r);
+extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256))) void linked(float *y, const float *x, unsigned n)
+{
+    const unsigned i = __builtin_amdgcn_workgroup_id_x() * 256 + __builtin_amdgcn_workitem_id_x();
+    float s[24];
+    for (int k = 0; k < 24; k++)
+        s[k] = x[i + k * n];
+    for (unsigned r = 0; r < n; r++)
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            s[k] = step(s[k], x[r + k], x, r + i);
+    float sum = 0;
+    for (int k = 0; k < 24; k++)
+        sum += s[k];
+    y[i] = sum;
+}
+"""
+LTO_STEP = """__attribute__((device@WHERE@)) float step(float a, float b, const float *x, unsigned r)
+{
+    for (int k = 0; k < 6; k++)
+        a = a * b + x[r + k * 64];
+    return a;
+}
+"""
+
+
+def linked(home):
+    """Two sources, linked with and without link-time optimization. Calls between them go to the function, or through a table, where
+    they cannot be followed and say nothing of the loop's time."""
+    linker = CLANGXX.replace("clang++", "ld.lld")
+    if not shutil.which(linker):
+        print(f"skipped: no {linker}")
+        return
+    code = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-nogpulib", "-O3", "-c"]
+    for name, text in (("main", LTO_MAIN), ("step", LTO_STEP.replace("@WHERE@", ', visibility("hidden")')), ("far", LTO_MAIN.replace('"hidden"', '"default"')),
+                       ("far_step", LTO_STEP.replace("@WHERE@", ', visibility("default")'))):
+        (home / f"{name}.hip").write_text(text)
+        call(home, CLANGXX, "-x", "hip", "--offload-device-only", "--offload-arch=gfx942", "-fgpu-rdc", "-nogpulib", "-nogpuinc", "-O3", "-emit-llvm", "-c",
+             f"{name}.hip", "-o", f"{name}.bc")
+        call(home, CLANGXX, *code, "-x", "ir", f"{name}.bc", "-o", f"{name}.o")
+    call(home, linker, "-shared", "main.o", "step.o", "-o", "near.co")
+    call(home, linker, "-shared", "far.o", "far_step.o", "-o", "far.co")
+    call(home, linker, "-shared", "--lto-O3", "-plugin-opt=mcpu=gfx942", "main.bc", "step.bc", "-o", "lto.co")
+    for code_object in ("near.co", "far.co"):
+        check_run(run("codediff", "lto.co", code_object, home=home), 1, f"{code_object} without LTO",
+                  stdout="inlining: 24 calls to functions that were inlined before (link-time optimization")
+        check_run(run("codediff", code_object, "lto.co", home=home), 0, f"{code_object} to LTO", stdout="inlining: 24 calls to functions are inlined now")
 
 
 def pins(home):
@@ -207,4 +272,4 @@ def pins(home):
 if __name__ == "__main__":
     if not CLANGXX:
         skip("there is no clang++ that knows gfx942")
-    main(write_sides, planted, flags, objects, pins)
+    main(write_sides, planted, flags, objects, linked, pins)

@@ -11,7 +11,7 @@ import subprocess
 from harness import PATIENCE_S, PROGRAM, check, check_run, environment, load, main, run
 
 ESCAPE = "\x1b"
-SIM = ["--device", "sim:mi300x"]
+SIM = ["--device", "sim:h100"]  # whose kernels nobody compiles to predict them
 KERNELS = {"dot_peak", "fma_peak", "gemm_buffered", "launch_empty", "pointer_chase", "softmax_row", "stream_add", "stream_copy",
            "stream_dot", "stream_read", "stream_scale", "stream_triad", "stream_write"}
 
@@ -174,6 +174,10 @@ def build_prints_objects(home):
 def checks(home):
     check_run(run("check", home=home), 0, "check", stdout=["0 broken"])
     check_run(run("check", "quick", "characterize", home=home), 0, "check of the shipped suites", stdout=["suite "])
+    integers = "--set dtype=i8 --set total=i32 --set BK=64".split()
+    check_run(run("check", "--run", "gemm_matrix", "--device", "cpu", *integers, home=home), 0, "integer products", stdout=["1 verified"])
+    check_run(run("plan", "gemm_matrix", "--device", "sim:mi300x", *integers, "--set", "alpha=0.5", home=home), 3, "half of an integer",
+              stdout=["have a whole alpha and beta, not 0.5"])
 
 
 def installed(home):

@@ -69,7 +69,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        if tag in ("script", "link", "img", "iframe") or "src" in attrs:
+        if tag in ("link", "img", "iframe") or "src" in attrs:
             self.bad.append(f"<{tag}>")
         if "href" in attrs:
             self.links.append(attrs["href"])

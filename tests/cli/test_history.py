@@ -367,6 +367,26 @@ def locked(bench):
     bench.gate(0, "after the lock", "NO REGRESSION")
 
 
+def predictions(bench):
+    """The median error of each run's predictions, below the cases; a run without any has none."""
+    def off_by(errors):
+        def change(result):
+            for case, error in zip(result["cases"], errors):
+                case["prediction"] = (case.get("prediction") or {}) | {"time_ns": case["stats"]["median_ns"] * (1 + error), "error_rel": error}
+            for case in result["cases"][len(errors):]:
+                case["prediction"] = {"error_rel": None}
+        return change
+    bench.fresh().add_all([0], change=off_by([]))
+    check("predictions" not in bench.history("show").stdout, "no prediction, no figure")
+    bench.add_all([1], change=off_by([0.1, -0.3, 0.2]))
+    check_run(bench.history("show"), 0, "the error of predictions", stdout="median error of predictions: 20.0 % in this run")
+    bench.add_all([2], change=off_by([]))
+    check_run(bench.history("show"), 0, "none any more", stdout="median error of predictions: none in this run")
+    with sqlite3.connect(bench.home / DB) as db:
+        stored = [error for error, in db.execute("SELECT prediction_error FROM run ORDER BY started")]
+    check(stored[0] is None and abs(stored[1] - 0.2) < 1e-9 and stored[2] is None, f"stored: {stored}")
+
+
 def full_disk(bench):
     bench.fresh().add_all(range(7))
     before = bench.dump()

@@ -6,13 +6,24 @@ import sqlite3
 
 from harness import ROOT, check, check_run, load, main, run
 
+try:
+    import jsonschema
+    schema = jsonschema.Draft202012Validator(load(ROOT / "configs/schema/import.schema.json"))
+except ImportError:
+    schema = None
 TRACES = ROOT / "tests/data/traces"
 
 
 def imported(home, *files, code=0, **extra):
     done = run("import", *files, "--json", "-", home=home, **extra)
     check_run(done, code, f"import {files}")
-    return json.loads(done.stdout) if not code else done.stderr
+    return by_schema(json.loads(done.stdout)) if not code else done.stderr
+
+
+def by_schema(document):
+    wrong = list(schema.iter_errors(document))[:1] if schema else []
+    check(not wrong, f"the schema: {wrong and [problem.message[:200] for problem in wrong[0].context]}")
+    return document
 
 
 def rows_of(found):
@@ -134,9 +145,10 @@ def diff(home):
     new = write(home, "b.json", [kernel("same", 0, 8), kernel("new", 20, 4)])
     done = run("import", "--diff", old, new, "--json", "-", home=home)
     check_run(done, 0, "diff")
-    found = {row["operator"]: row for row in json.loads(done.stdout)["changes"]}
+    found = {row["operator"]: row for row in by_schema(json.loads(done.stdout))["changes"]}
     check(found["same"]["difference_ns"] == -2e3 and near(found["same"]["change"], -0.2), f"{found['same']}")
     check(found["gone"]["state"] == "gone" and found["new"]["state"] == "new", f"{found}")
+    check_run(run("import", "--diff", old, new, home=home), 0, "a table", stdout=["-2.00 us", "+4.00 us", "-5.00 us"])
     check_run(run("import", old, "--diff", old, new, home=home), 2, "--diff and a file")
     check_run(run("import", home=home), 2, "no file")
 
@@ -304,7 +316,9 @@ def models(home):
 
 def suites(home):
     """What comes out plans and runs; weights make one number, which compare carries."""
-    check_run(run("import", TRACES / "bert_mi300x.json.gz", "-o", home / "bert.json", home=home), 0, "a suite of the trace")
+    done = run("import", TRACES / "bert_mi300x.json.gz", "-o", home / "bert.json", home=home)
+    check_run(done, 0, "a suite of the trace")
+    check("explained: 99.4 %" in done.stdout, f"the suite's name changes what is shown: {done.stdout[:200]}")
     suite = load(home / "bert.json")
     weights = {(case["kernel"], case["params"].get("n")): case for case in suite["cases"]}
     check(weights[("gemm_matrix", 512)]["weight"] in (17, 4) and all("traced_ns" in case for case in suite["cases"]), f"{weights}")
@@ -324,7 +338,47 @@ def suites(home):
     check_run(run("import", write(home, "small.json", small), "-o", home / "small_suite.json", home=home), 0, "a small suite")
     check_run(run("run", home / "small_suite.json", "--device", "cpu", "--quick", "--filter", "!gemm_library", "-o", home / "cpu.json", home=home), 0, "on the CPU")
     check(all(case["verification"]["status"] == "pass" for case in load(home / "cpu.json")["cases"]), "verified on the CPU")
+    check_run(run("history", "add", home / "cpu.json", home=home), 0, "a run for the history")
+    check_run(run("history", "show", home=home), 0, "the history carries the key figure", stdout="weighted time")
+    done = run("predict", home / "small_suite.json", "--machine", "mi300x,mi210", "--json", "-", home=home)
+    check_run(done, 0, "a forecast of the trace")
+    for machine in json.loads(done.stdout)["machines"]:
+        ours = [case["time_ns"] for case in machine["cases"] if "library" not in case["id"]]
+        check(len(ours) == 2 and near(machine["weighted_time_ns"], sum(ours), 1e-9), f"{machine['machine']}: {machine['weighted_time_ns']} {ours}")
+    done = run("predict", home / "small_suite.json", "--machine", "mi300x,mi210", home=home)
+    check("mi210: weighted time" in done.stdout and " x that of mi300x; traced 7.00 us" in done.stdout, done.stdout)
     check_run(run("import", write(home, "none.json", [kernel("k", 0, 1)]), "-o", home / "no.json", home=home), 2, "nothing to measure")
+
+
+def kinds(home):
+    """Each kind of operator has a kernel that runs with its parameters: on a GPU whatever the layout, and on the CPU device."""
+    bf16, i8, f8 = "c10::BFloat16", "signed char", "c10::Float8_e4m3"
+    found = [("aten::mm", [[m, 128], [128, 96]], [t] * 2, [[128, 1] if a else [1, m], [96, 1] if b else [1, 128]], []) for m in (64, 300)
+             for t in (bf16, i8, f8) for a in (0, 1) for b in (0, 1)]
+    found += [("aten::mm", [[1, 128], [128, 96]], [bf16] * 2, [[128, 1], [1, 128]], []),
+              ("aten::_scaled_dot_product_flash_attention", [[1, 2, 40, 64]] * 3, [bf16] * 3, [], ["", "", "", "0.", "True"]),
+              ("aten::native_layer_norm", [[6, 130], [], [130], [130]], [bf16] * 4, [], []), ("vllm::rms_norm", [[7, 512]] * 2, [bf16] * 2, [], []),
+              ("aten::_softmax", [[6, 50]], [bf16], [], ["", "-1"]), ("aten::add", [[4, 100], [100]], [bf16] * 2, [], []),
+              ("aten::sum", [[4, 1000]], [bf16], [], []), ("_C::rotary_embedding", [[10], [10, 256], [10, 128], []], [bf16] * 3, [], ["", "", "", "128"]),
+              ("aten::convolution", [[1, 3, 20, 30], [8, 3, 7, 7], [8]], [bf16] * 3, [], ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "", "", "1"]),
+              ("aten::convolution", [[1, 16, 9, 9], [8, 16, 3, 3], [8]], [bf16] * 3, [], ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "", "", "1"]),
+              ("aten::_grouped_mm", [[64, 128], [8, 128, 256]], [bf16] * 2, [], []), ("_moe_C::topk_softmax", [[32, 2]] * 3 + [[32, 8]], [bf16] * 4, [], []),
+              ("_C::silu_and_mul", [[4, 16], [4, 32]], [bf16] * 2, [], [])]
+    events = []
+    for k, (name, dims, types, strides, values) in enumerate(found):
+        events += [op(name, 100 * k, 90, dims, types, strides=strides, values=values), call("hipLaunchKernel", 100 * k + 1, k + 1), kernel("k", 1e6 + 10 * k, 5, k + 1)]
+    check_run(run("import", write(home, "kinds.json", events), "-o", home / "kinds_suite.json", home=home), 0, "one of each")
+    check(len({case["kernel"] for case in load(home / "kinds_suite.json")["cases"]}) >= 15, "a kernel for each kind")
+    for machine in ("mi300x", "rx9070xt"):
+        check_run(run("run", home / "kinds_suite.json", "--device", f"sim:{machine}", "-o", home / "kinds_sim.json", home=home), 0, f"sim:{machine}")
+        skipped = {case["label"]: case["status_reason"] for case in load(home / "kinds_sim.json")["cases"]
+                   if case["status"] != "ok" and case["kernel"] != "gemm_library"}
+        check(not skipped, f"{machine}: {skipped}")
+    few = ["--filter", "moe*", "--filter", "gemv", "--filter", "attention*", "--filter", "conv*"]
+    check_run(run("run", home / "kinds_suite.json", "--device", "cpu", "--quick", "--min-time", "1ms", "--max-time", "2ms", *few, "-o", home / "kinds_cpu.json",
+                  home=home), 0, "on the CPU")
+    cases = load(home / "kinds_cpu.json")["cases"]
+    check(len(cases) == 6 and all(case["verification"]["status"] == "pass" for case in cases), f"{[(c['kernel'], c['status_reason']) for c in cases]}")
 
 
 # ---- bad input ----
@@ -360,4 +414,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, graphs, names, diff, profiles, databases, logs, models, suites, damage)
+    main(bert, trees, graphs, names, diff, profiles, databases, logs, models, suites, kinds, damage)

@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -217,6 +218,20 @@ def check_assembly(home):
     check_run(done, 0, "inspect hand.co", ["helper, 2 instructions", "1 call or jump through registers not followed", "2 of .long 0xd3ffffff"])
 
 
+def with_debug_line(whole, change):
+    """An ELF file of 64 bits with another header and content of .debug_line."""
+    data = bytearray(whole)
+    sections, = struct.unpack_from("<Q", data, 0x28)
+    count, names = struct.unpack_from("<HH", data, 0x3C)
+    offset_of_names, = struct.unpack_from("<Q", data, sections + 64 * names + 24)
+    for at in range(sections, sections + 64 * count, 64):
+        name, = struct.unpack_from("<I", data, at)
+        if data[offset_of_names + name:].startswith(b".debug_line\0"):
+            first, size = struct.unpack_from("<QQ", data, at + 24)
+            data[at:at + 64], data[first:first + size] = change(bytes(data[at:at + 64]), bytes(data[first:first + size]))
+    return data
+
+
 def check_names(home):
     """Names as the source has them, in the filter too; lines where the object has them; damaged DWARF costs no more than these."""
     source, path = home / "names.hip", home / "names.co"
@@ -244,6 +259,11 @@ def check_names(home):
         done = run("inspect", home / "damaged.co", home=home)
         count += done.returncode in (0, 2)
     check(count == 10, f"damaged debug information: {count} of 10 ended well")
+    (home / "damaged.co").write_bytes(with_debug_line(whole, lambda header, table: (header, b"\xff\xff\xff\x7f" + table[4:])))
+    check_run(run("inspect", home / "damaged.co", home=home), 0, "a damaged table of lines", "no source lines: the object's DWARF is damaged")
+    (home / "huge.co").write_bytes(with_debug_line(whole, lambda header, table: (
+        header[:8] + struct.pack("<Q", 0x800) + header[16:], struct.pack("<IIQQ", 1, 0, 1 << 40, 1) + table[24:])))
+    check_run(run("inspect", home / "huge.co", home=home), 0, "lines that unpack to a terabyte", "no source lines: the object's DWARF is larger than 1 GiB")
 
 
 def check_text(home, path):
@@ -341,6 +361,15 @@ def check_catalog(home):
     check_run(run("inspect", "stream_triad", "--arch", "gfx90a", "--ir", home=home), 0, "--ir", ["define", "amdgpu_kernel", "target triple"])
     wide = kernels_of(inspect(home, "stream_triad", "--arch", "gfx90a", "--set", "dtype=f64"))
     check(wide["gfx90a", "stream_triad"]["code_sha256"] != kernels["gfx90a", "stream_triad"]["code_sha256"], "--set changes the code")
+    turns = {}
+    for iterations in (24, 48):
+        files = inspect(home, "fma_peak", "--arch", "gfx90a", "--set", f"iterations={iterations}")
+        kernel, = kernels_of(files).values()
+        turns[iterations] = kernel["code"]["hot_loop"]["turns"]
+    check(turns[24] > 0 and turns[48] == 2 * turns[24], f"turns of a wave in the launch: {turns}")
+    check_run(run("inspect", "fma_peak", "--arch", "gfx90a", "--set", "iterations=24", home=home), 0, "turns",
+              [f"hot loop ({turns[24]} turns of a wave in this launch)"])
+    check_run(run("inspect", files[0]["path"], "-v", home=home), 0, "without a launch", ["hot loop (a guess)"])
 
 
 def check_schema(home, paths):

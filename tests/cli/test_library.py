@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels that are functions of a library, on a stand-in for OpenBLAS; ratios to them; the shares of a layer."""
+"""Kernels that are functions of a library, on a stand-in for OpenBLAS; ratios to them."""
 import json
 import os
 import pathlib
@@ -34,13 +34,23 @@ def library(home):
 
 
 def missing(home):
-    for device, extra, why in (("cpu", {"ROOFTILE_OPENBLAS": "/nowhere.so"}, "the device has no openblas (/nowhere.so: "),
-                               ("sim:mi300x", {}, "the device has no libraries of functions")):
-        done = run("run", "gemm_library", "--device", device, "--quick", "-q", home=home, **extra)
-        check_run(done, 3, f"without a library on {device}")
-        check(why in done.stdout and "1 skipped" in done.stdout, done.stdout)
+    done = run("run", "gemm_library", "--device", "cpu", "--quick", "-q", home=home, ROOFTILE_OPENBLAS="/nowhere.so")
+    check_run(done, 3, "without a library", stdout=["the device has no openblas (/nowhere.so: ", "1 skipped"])
+    check_run(run("run", "gemm_library", "--device", "sim:mi300x", "--quick", "-q", home=home), 0, "a library is predicted by description")
     done = run("inspect", "gemm_library", "--arch", "gfx942", home=home, **CLANG)
     check(done.returncode != 0 and "it calls the library hipblaslt" in done.stderr, done.stderr)
+
+
+def misspelt(home):
+    """A word that is the name of no library is a wrong command line; one that is, but is not installed, is not measured."""
+    for name, code in (("rocblass", 2), ("rocblas", 3)):
+        (home / "own.json").write_text(json.dumps({"name": "own", "cases": [{"kernel": "gemm_library", "params": {"library": name}}]}))
+        for command in (["run", "./own.json", "-o", "own.result.json"], ["run", "./own.json", "--strict", "-q"],
+                        ["run", "gemm_library", "--set", f"library={name}"]):
+            done = run(*command, "--device", "cpu", home=home)
+            check_run(done, code, f"library={name}: {command[:2]}")
+            check(code == 3 or f"library={name} is not among its limits: openblas, " in done.stderr, done.stderr)
+        check((home / "own.result.json").exists() == (code == 3), "nothing is written of a wrong suite")
 
 
 # Library, its variable and stand-in, the backend, and pairs of types: of operands, and of the result.
@@ -93,15 +103,5 @@ def gpus_without(home):
         check(why in " ".join(done.stdout.split()) and outcome in done.stdout, f"{told}: {done.stdout}{done.stderr}")
 
 
-def layers(home):
-    done = run("run", "llm_layer", *SHORT, "--filter", "small.prefill*", "--out", home / "layer.json", home=home)
-    check_run(done, 0, "a small layer")
-    result = load(home / "layer.json")
-    check(all(case["verification"]["status"] == "pass" for case in result["cases"]), "not every kernel of the layer is verified")
-    value = result["derived"][0]["value"]
-    check(len(value.get("parts", [])) == 9 and abs(sum(part["share"] for part in value["parts"]) - 1) < 1e-9, f"{value}")
-    check("attention  attention_prefill" in done.stdout, done.stdout)
-
-
 if __name__ == "__main__":
-    main(library, missing, gpus, gpus_without, layers)
+    main(library, missing, misspelt, gpus, gpus_without)

@@ -47,9 +47,11 @@ def plan_and_sim(home):
         ran = run("run", *words, "-o", "-", home=home)
         check_run(planned, 0, f"{name} is planned")
         check_run(ran, 0, f"{name} runs")
-        forecast = json.loads(planned.stdout)["cases"][0]["forecast_ns"]
+        forecast = json.loads(planned.stdout)["cases"][0]["predicted_ns"]
         median = json.loads(ran.stdout)["cases"][0]["stats"]["median_ns"]
-        check(abs(median / forecast - 1) < 0.02, f"{name}: planned {forecast}, ran {median}")
+        [machine] = json.loads(run("predict", str(home / f"{name}.json"), "--machine", "mi300x", "--json", "-", home=home).stdout)["machines"]
+        check(abs(median / forecast - 1) < 1e-5, f"{name}: planned {forecast}, ran {median}")
+        check(abs(machine["cases"][0]["time_ns"] / forecast - 1) < 1e-6, f"{name}: planned {forecast}, predicted otherwise")
 
 
 def mistakes(home):

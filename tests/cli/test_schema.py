@@ -221,7 +221,7 @@ validators = {}
 
 
 def main():
-    for kind in ("suite", "manifest", "machine", "models", "result", "compare", "noise"):
+    for kind in ("suite", "manifest", "machine", "models", "result", "compare", "noise", "import"):
         validators[kind] = validator(kind)
     shipped()
     broken_suites()

@@ -13,22 +13,8 @@ struct fake_blas_state *fake_blas_state(void)
     return &state;
 }
 
-static int told_to_fail(const char *function)
-{
-    const char *told = getenv("FAKE_BLAS_FAIL");
-    const size_t length = strlen(function);
-    unsigned nth;
-    int code;
-    if (!told || strncmp(told, function, length) != 0 || sscanf(told + length, ":%u:%d", &nth, &code) != 2)
-        return 0;
-    return ++state.seen == nth ? code : 0;
-}
-#define MAY_FAIL()                                                                                                     \
-    do {                                                                                                               \
-        const int failing = told_to_fail(__func__);                                                                    \
-        if (failing)                                                                                                   \
-            return failing;                                                                                            \
-    } while (0)
+#define FAKE_FAIL_VARIABLE "FAKE_BLAS_FAIL"
+#include "fake_fail.h"
 
 /* ---- elements ---- */
 

@@ -41,14 +41,14 @@ struct gpu_code {
     int unused;
 };
 struct gpu_stream {
-    int unused;
+    double now_ns; /* with FAKE_X_LINKS, else all have the device's */
 };
 struct gpu_event {
     double time_ns; /* 0: not recorded */
 };
 static gpu_error make_module(struct gpu_code **module);
 static gpu_error allocate(void **pointer, size_t size, int *live);
-static gpu_error copy_in_stream(void *to, const void *from, size_t size);
+static gpu_error copy_in_stream(void *to, const void *from, size_t size, struct gpu_stream *stream);
 #ifndef FAKE_BARE
 static gpu_error enable_peer(int peer);
 #endif
@@ -71,6 +71,56 @@ static gpu_error failure(const char *function, int in_context)
     if (told || state.sticky)
         return told ? told : state.sticky;
     return state.current_device < 0 ? GPU_INVALID_CONTEXT : GPU_SUCCESS;
+}
+
+/* ---- links ---- */
+
+static double latest_ns; /* of all streams' clocks */
+static struct {
+    const void *pointer;
+    size_t size;
+    int device;
+} placed[256];
+
+static double *clock_of(struct gpu_stream *stream)
+{
+    return stream && getenv(FAKE_PREFIX "LINKS") ? &stream->now_ns : &state.now_ns;
+}
+
+static void place(const void *pointer, size_t size, int device)
+{
+    size_t k = 0;
+    while (k + 1 < sizeof(placed) / sizeof(*placed) && placed[k].pointer)
+        k++;
+    placed[k].pointer = pointer;
+    placed[k].size = size;
+    placed[k].device = device;
+}
+
+static void forget_place(const void *pointer)
+{
+    for (size_t k = 0; k < sizeof(placed) / sizeof(*placed); k++)
+        if (placed[k].pointer == pointer)
+            placed[k].pointer = NULL;
+}
+
+static int device_of(const void *pointer)
+{
+    for (size_t k = 0; k < sizeof(placed) / sizeof(*placed); k++)
+        if (placed[k].pointer && (uintptr_t)pointer - (uintptr_t)placed[k].pointer < placed[k].size)
+            return placed[k].device;
+    return -1;
+}
+
+/* In bytes per nanosecond. */
+static double link_rate(const void *to, const void *from)
+{
+    const char *told = getenv(FAKE_PREFIX "LINKS");
+    double usual = 25, other = 25;
+    int first = -1, second = -1;
+    if (told)
+        sscanf(told, "%lf,%d,%d,%lf", &usual, &first, &second, &other);
+    return told && device_of(from) == first && device_of(to) == second ? other : usual;
 }
 
 /* ---- devices ---- */
@@ -115,6 +165,8 @@ gpu_error fake_wait(void)
 {
     NEEDS_CONTEXT(wait);
     let_go();
+    if (state.now_ns < latest_ns)
+        state.now_ns = latest_ns;
     return GPU_SUCCESS;
 }
 
@@ -137,9 +189,12 @@ static void release(void *pointer, int *live)
     free(pointer);
 }
 
-static gpu_error copy_in_stream(void *to, const void *from, size_t size)
+static gpu_error copy_in_stream(void *to, const void *from, size_t size, struct gpu_stream *stream)
 {
-    state.now_ns += 8000 + (double)size / 25;
+    double *now_ns = clock_of(stream);
+    *now_ns += 8000 + (double)size / link_rate(to, from);
+    if (latest_ns < *now_ns)
+        latest_ns = *now_ns;
     memcpy(to, from, size);
     return GPU_SUCCESS;
 }
@@ -156,11 +211,15 @@ gpu_error fake_alloc(gpu_address *pointer, size_t size)
 {
     NEEDS_CONTEXT(alloc);
     state.memory_device = state.current_device;
-    return allocate(pointer, size, &state.live_memory);
+    const gpu_error error = allocate(pointer, size, &state.live_memory);
+    if (!error)
+        place(*pointer, size, state.current_device);
+    return error;
 }
 
 gpu_error fake_free(gpu_address pointer)
 {
+    forget_place(pointer);
     release(pointer, &state.live_memory);
     NEEDS_CONTEXT(free);
     return GPU_SUCCESS;
@@ -234,10 +293,10 @@ gpu_error fake_stream_free(struct gpu_stream *stream)
 
 gpu_error fake_stream_wait(struct gpu_stream *stream, struct gpu_event *event, unsigned flags)
 {
-    (void)stream;
-    (void)event;
     (void)flags;
     NEEDS_CONTEXT(stream_wait);
+    if (*clock_of(stream) < event->time_ns)
+        *clock_of(stream) = event->time_ns;
     return GPU_SUCCESS;
 }
 
@@ -261,11 +320,10 @@ gpu_error fake_event_free(struct gpu_event *event)
 
 gpu_error fake_event_record(struct gpu_event *event, struct gpu_stream *stream)
 {
-    (void)stream;
     NEEDS_CONTEXT(event_record);
-    state.now_ns += EVENT_NS + (events < WAKING_EVENTS && events % 2 ? STEP_NS : 0);
+    *clock_of(stream) += EVENT_NS + (events < WAKING_EVENTS && events % 2 ? STEP_NS : 0);
     ++events;
-    event->time_ns = state.now_ns;
+    event->time_ns = *clock_of(stream);
     return GPU_SUCCESS;
 }
 
@@ -329,8 +387,8 @@ gpu_error fake_can_reach(int *can, int device, int peer)
 
 static gpu_error enable_peer(int peer)
 {
-    const unsigned bit = 1u << (state.current_device * 4 + peer);
-    if (peer >= 4 || state.current_device >= 4)
+    const uint64_t bit = UINT64_C(1) << (state.current_device * 8 + peer);
+    if (peer >= 8 || state.current_device >= 8)
         return INVALID_VALUE;
     if (state.peer_enabled & bit)
         return GPU_PEER_ACCESS_ALREADY_ENABLED;

@@ -20,6 +20,8 @@
  *   FAKE_X_CLOCK=stuck | wrap     the constant counter stands still; a 20-bit cycle counter and a step of 1 ms
  *   FAKE_X_LOSE=n                 each n-th launch of launch_count has no effect
  *   FAKE_X_NAME=text              name of the device
+ *   FAKE_X_LINKS=n[,from,to,m]    copies between devices run at n GB/s, those from one device to another one at m; each
+ *                                 stream has a clock of its own, so that copies in several run at once
  *   FAKE_X_FLUSH=0                flushing has no effect: pointer_chase takes 100 us always, else 200 us after a flush
  *
  *   FAKE_HIP_NO_RATE=1            the rate of the constant counter (100 MHz, 25 in the old library) is not told
@@ -52,9 +54,10 @@ struct fake_gpu_state {
     int current_device;                    /* -1: no context is current */
     int memory_device;                     /* that was the current one at the last allocation of device memory */
     unsigned host_flags;                   /* of the last allocation of pinned memory */
-    unsigned peer_enabled; /* bit 1 << (from * 4 + to): device `from` was given the memory of `to`; of the first four */
-    int most_lds_bytes;    /* cuda: that the last function was allowed */
-    unsigned sticky;       /* cuda: what every call fails with */
+    uint64_t
+        peer_enabled;   /* bit 1 << (from * 8 + to): device `from` was given the memory of `to`; of the first eight */
+    int most_lds_bytes; /* cuda: that the last function was allowed */
+    unsigned sticky;    /* cuda: what every call fails with */
 };
 
 /* Exported as "fake_gpu_state" by both. */

@@ -25,7 +25,7 @@ fuzz_reader fuzz_expr, fuzz_sweep, fuzz_units, fuzz_device, fuzz_compiler, fuzz_
 fuzz_reader fuzz_codeobj, fuzz_isa, fuzz_sass, fuzz_walk;
 fuzz_reader fuzz_json, fuzz_manifest, fuzz_suite, fuzz_shapes, fuzz_machine, fuzz_models, fuzz_noise, fuzz_steps,
     fuzz_truth;
-fuzz_reader fuzz_result, fuzz_samples, fuzz_history, fuzz_pins, fuzz_triton;
+fuzz_reader fuzz_result, fuzz_samples, fuzz_fleet, fuzz_nodes, fuzz_history, fuzz_pins, fuzz_triton;
 
 fuzz_reader fuzz_import, fuzz_names;
 

@@ -10,9 +10,11 @@
 #include "../../src/cli/pins.h"
 #include "../../src/cli/skeleton.h"
 #include "../../src/result/records.h"
+#include "../unit/manifest/manifest_text.h"
 #include "fuzz.h"
 #include "rooftile/checkup.h"
 #include "rooftile/codediff.h"
+#include "rooftile/fleet.h"
 #include "rooftile/hash.h"
 #include "rooftile/json.h"
 #include "rooftile/machine.h"
@@ -51,14 +53,11 @@ bool fuzz_json(const char *text, size_t length, struct arena *arena)
 
 static void evaluate(const struct manifest *manifest, struct arena *arena)
 {
-    static const struct device_facts facts = {
-        64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, 1, .backend = "hip", .arch = "gfx942"};
-    struct param_value *values = arena_array(arena, manifest->param_count, sizeof(*values));
-    for (size_t i = 0; i < manifest->param_count; i++)
-        values[i] = manifest->params[i].value;
-    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
-    manifest_slots(slots, manifest, values, &facts, 1);
     struct err err = {0};
+    struct param_value *values = NULL;
+    const double *slots = slots_at_defaults(&values, manifest, 1, arena, &err);
+    if (!slots)
+        return;
     char *text;
     double number;
     for (size_t i = 0; i < manifest->define_count; i++)
@@ -202,6 +201,21 @@ bool fuzz_noise(const char *text, size_t length, struct arena *arena)
         const struct result_case c = {.id = file->cases[k].id, .class = "memory"};
         must(noise_file_prior(file, &c).sigma_case >= 0);
     }
+    return true;
+}
+
+bool fuzz_fleet(const char *text, size_t length, struct arena *arena)
+{
+    const struct fleet_baseline *baseline = NULL;
+    struct err err = {0};
+    (void)text;
+    (void)length;
+    if (fleet_baseline_read(&baseline, FUZZ_PATH, arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH) && !baseline);
+        return false;
+    }
+    const struct outlier_level level = fleet_baseline_level(baseline, "g", "copy");
+    must(!level.n || !(level.spread < 0));
     return true;
 }
 

@@ -29,7 +29,7 @@ bool fuzz_import(const char *text, size_t length, struct arena *arena)
     }
     must(!(fabs(sum - import.total_ns) > 1e-9 * sum) && !(import.explained_ns > import.total_ns * (1 + 1e-9)));
     must(!(import.timeline.busy_ns > import.timeline.span_ns * (1 + 1e-9)));
-    import_suite(&suite, &import, "fuzz");
+    import_suite(&suite, &import, "fuzz", NULL);
     text_release(&suite);
     return true;
 }

@@ -10,6 +10,7 @@
 #include "../../src/device/telemetry.h"
 #include "fuzz.h"
 #include "rooftile/expr.h"
+#include "rooftile/fleet.h"
 #include "rooftile/suite.h"
 #include "rooftile/units.h"
 
@@ -197,4 +198,22 @@ bool fuzz_sysfs(const char *text, size_t length, struct arena *arena)
     sense = device_sense_unknown;
     const bool is_table = telemetry_metrics(&sense, text, length);
     return is_table || isfinite(sysfs_number(FUZZ_FOLDER, FUZZ_NAME));
+}
+
+/* ---- lists of nodes ---- */
+
+bool fuzz_nodes(const char *text, size_t length, struct arena *arena)
+{
+    const char **names = NULL;
+    size_t count = 0;
+    struct err err = {0};
+    (void)length;
+    if (fleet_node_list(&names, &count, text, arena, &err)) {
+        must(err.status == ERR_USAGE && !count);
+        return false;
+    }
+    must(count <= FLEET_MAX_NODES);
+    for (size_t k = 0; k < count; k++)
+        must(*names[k] && !strpbrk(names[k], ",[] \t\r\n"));
+    return true;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Instructions that all lanes of a wave do together stay where all lanes are: matrix products and exchanges of lanes whose
-result only some lanes use, in a branch, are computed before it. LLVM before 22 moves WMMA and v_permlane16 into the branch, where
-the other lanes' part is missing: clang 19 is asked where there is one, and the newest. Needs no GPU."""
+result only some lanes use, in a branch, are computed before it. LLVM before 22 moves WMMA and v_permlane16 into the branch (22 still
+the WMMA of gfx11), where the other lanes' part is missing: clang 19 is asked where there is one, and the newest. Needs no GPU."""
 import json
 import re
 import shutil
@@ -66,7 +66,7 @@ def everything(home):
     if not compilers:
         harness.skip("there is no clang")
     if "clang++-19" not in compilers:
-        print(f"there is no clang++-19: only {compilers[0]}, which may not need what is tested here")
+        print(f"there is no clang++-19: only {compilers[0]}, which needs it for the WMMA of gfx11 alone")
     for name, defines, wanted, archs in ROWS:
         folder = home / name
         write_kernel(folder, defines)

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "fixture.h"
 #include "rooftile/expr.h"
 #include "rooftile/text.h"
 
@@ -47,25 +48,6 @@ static const struct expr_names names = {.variables = variables,
                                         .array_count = COUNT(arrays),
                                         .has_index = true};
 static const double slots[] = {100, 256, 942, 0, /* lens */ 60, 30, 3, /* experts */ 8, 8, 1};
-
-struct fixture {
-    struct arena arena;
-    struct err err;
-};
-
-static int setup(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-    arena_release(&f->arena);
-    free(f);
-    return 0;
-}
 
 static const struct expr *compile(struct fixture *f, const char *source)
 {

@@ -122,14 +122,45 @@ static void arrays_grow(void **state)
     arena_release(&arena);
 }
 
+static void array_below_counts_the_lower(void **state)
+{
+    static const struct {
+        char name;
+        uint64_t key;
+    } items[] = {{'a', 2}, {'b', 4}, {'c', 4}, {'d', UINT64_MAX}};
+    static const struct {
+        uint64_t key;
+        size_t below;
+    } cases[] = {{0, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 3}, {UINT64_MAX, 3}};
+    const size_t offset = (size_t)((const char *)&items[0].key - (const char *)&items[0]);
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(cases); k++)
+        assert_int_equal(array_below(items, COUNT_OF(items), sizeof(*items), offset, cases[k].key), cases[k].below);
+    assert_int_equal(array_below(NULL, 0, sizeof(*items), offset, 1), 0);
+}
+
+/* Leaks and double frees are the sanitizers' to find. */
+static void owns_what_malloc_made(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    arena_own(&arena, malloc(100));
+    char *first = arena_alloc(&arena, 10);
+    arena_own(&arena, malloc(100));
+    assert_ptr_equal(arena_alloc(&arena, 10), first + 16);
+    arena_reset(&arena);
+    arena_own(&arena, malloc(100));
+    arena_release(&arena);
+    assert_null(arena.blocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeroed_aligned_apart),
-        cmocka_unit_test(small_ones_share_blocks),
-        cmocka_unit_test(copies),
-        cmocka_unit_test(overflow_ends_the_program),
-        cmocka_unit_test(arrays_grow),
+        cmocka_unit_test(owns_what_malloc_made),        cmocka_unit_test(zeroed_aligned_apart),
+        cmocka_unit_test(small_ones_share_blocks),      cmocka_unit_test(copies),
+        cmocka_unit_test(overflow_ends_the_program),    cmocka_unit_test(arrays_grow),
+        cmocka_unit_test(array_below_counts_the_lower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

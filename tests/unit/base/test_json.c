@@ -10,30 +10,12 @@
 
 #include <cmocka.h>
 
+#include "fixture.h"
 #include "rooftile/file.h"
 #include "rooftile/json.h"
 #include "rooftile/text.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-struct fixture {
-    struct arena arena;
-    struct err err;
-};
-
-static int setup(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-    arena_release(&f->arena);
-    free(f);
-    return 0;
-}
 
 static const cJSON *parse(struct fixture *f, const char *text)
 {

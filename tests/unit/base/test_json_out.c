@@ -129,6 +129,7 @@ static void escapes_strings(void **state)
         {"a\xff\xc3", "[\"a\xef\xbf\xbd\xef\xbf\xbd\"]"},
         {"\xed\xa0\x80", "[\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"]"},
         {"{\n\t}", "[\"{\\n\\t}\"]"},
+        {"\x1b[31m\x7f\xc2\x9b\xc2\xa0", "[\"\\u001b[31m\\u007f\\u009b\xc2\xa0\"]"},
     };
     (void)state;
     struct json_out *out = json_out_new_array();
@@ -137,6 +138,38 @@ static void escapes_strings(void **state)
             json_out_string(out, NULL, cases[k].value);
             expect_text(out, pretty, cases[k].text);
         }
+    json_out_free(out);
+}
+
+static void writes_what_is_json_already(void **state)
+{
+    (void)state;
+    struct json_out *out = json_out_new();
+    for (int pretty = 0; pretty < 2; pretty++) {
+        json_out_raw(out, "r", "{\r\n\t\"k\": \"<\x7f\xc2\x9b\xc2\xa0\\n\"}");
+        json_out_array(out, "a");
+        json_out_end(out);
+        expect_text(out, pretty,
+                    pretty ? "{\n  \"r\": {\"k\": \"\\u003c\\u007f\\u009b\xc2\xa0\\n\"},\n  \"a\": []\n}"
+                           : "{\"r\":{\"k\": \"\\u003c\\u007f\\u009b\xc2\xa0\\n\"},\"a\":[]}");
+    }
+    json_out_free(out);
+}
+
+static void is_as_deep_as_it_is(void **state)
+{
+    (void)state;
+    struct json_out *out = json_out_new_array();
+    json_out_object(out, NULL);
+    json_out_array(out, "rows");
+    for (int k = 0; k < 2; k++) {
+        json_out_object(out, NULL);
+        json_out_number(out, "k", k);
+        json_out_end(out);
+    }
+    json_out_end(out);
+    json_out_end(out);
+    expect_text(out, true, "[{\n    \"rows\": [{\n        \"k\": 0\n      }, {\n        \"k\": 1\n      }]\n  }]");
     json_out_free(out);
 }
 
@@ -172,7 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_in_order),           cmocka_unit_test(indents_by_two_spaces),
         cmocka_unit_test(starts_again_after_finish), cmocka_unit_test(writes_the_shortest_number),
-        cmocka_unit_test(escapes_strings),           cmocka_unit_test(numbers_survive_the_round_trip),
+        cmocka_unit_test(escapes_strings),           cmocka_unit_test(writes_what_is_json_already),
+        cmocka_unit_test(is_as_deep_as_it_is),       cmocka_unit_test(numbers_survive_the_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

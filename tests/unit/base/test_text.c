@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "comma_locale.h"
 #include "rooftile/arena.h"
 #include "rooftile/text.h"
 
@@ -186,11 +187,7 @@ static void appends_within_its_room(void **state)
 static void ignores_locale(void **state)
 {
     (void)state;
-    static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    bool found = false;
-    for (size_t i = 0; i < COUNT_OF(locales) && !found; i++)
-        found = setlocale(LC_ALL, locales[i]) != NULL;
-    if (!found)
+    if (!comma_locale_set())
         skip();
     struct text text = {0};
     text_addf(&text, "%.1f", 0.5);

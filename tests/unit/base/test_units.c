@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "comma_locale.h"
 #include "rooftile/arena.h"
 #include "rooftile/units.h"
 
@@ -196,11 +197,7 @@ static void quantities(void **state)
 static void ignores_locale(void **state)
 {
     (void)state;
-    static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    bool found = false;
-    for (size_t i = 0; i < COUNT_OF(locales) && !found; i++)
-        found = setlocale(LC_ALL, locales[i]) != NULL;
-    if (!found)
+    if (!comma_locale_set())
         skip();
     reads(state);
     writes(state);

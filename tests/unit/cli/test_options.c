@@ -59,7 +59,7 @@ static void wrong_lines_say_what_is_wrong(void **state)
         {"x --devise=cpu", "unknown option '--devise'; did you mean '--device'?"},
         {"x --zzzzzz",
          "unknown option '--zzzzzz'; try 'rooftile try --help', or --set zzzzzz=VALUE for a kernel's parameter"},
-        {"x --strict", "'--strict' is an option of run, check, roofline, compare, aa, history, not of try"},
+        {"x --strict", "'--strict' is an option of run, check, roofline, compare, fleet, aa, history, not of try"},
         {"x -device cpu", "unknown option '-device'; did you mean '--device'?"},
         {"x -vx", "unknown option '-x'; try 'rooftile try --help'"},
         {"x -?", "unknown option '-?'; try 'rooftile try --help'"},

@@ -4,6 +4,8 @@
  */
 #include "isa_program.h"
 
+#include <math.h>
+
 static const struct {
     const char *what;
     const char *target;
@@ -96,8 +98,50 @@ static void test_cases(void **state)
     }
 }
 
+/* A tail that is in more loops, and that a launch never enters. */
+static void test_executed(void **state)
+{
+    (void)state;
+    static const double executed[] = {40, 40, 2, 2, 2, 1};
+    struct arena arena = {0};
+    struct isa_hot hot;
+    struct isa_kernel kernel =
+        *program_kernel("gfx942",
+                        "v_fma_f32 v0, v1, v2, v3\ns_cbranch_scc1 @0\nv_exp_f32_e32 v4, v5\nv_fma_f32 v6, v7, v8, v9\n"
+                        "s_cbranch_scc1 @2\ns_endpgm",
+                        (struct codeobj_kernel){0}, &arena);
+    assert_true(isa_hot_find(&hot, &kernel, &arena));
+    assert_int_equal(hot.loop, 1);
+    assert_true(isnan(hot.turns));
+    kernel.executed = executed;
+    assert_true(isa_hot_find(&hot, &kernel, &arena));
+    assert_int_equal(hot.loop, 0);
+    assert_true(hot.turns == 40);
+    arena_release(&arena);
+}
+
+/* Of all loops, whichever is hot. */
+static void test_scratch(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct isa_scratch scratch = isa_scratch_find(program_kernel(
+        "gfx942",
+        "scratch_load_dword v0, off, off\ns_cbranch_scc1 @0\nv_fma_f32 v0, v1, v2, v3\n"
+        "scratch_load_dwordx4 v[4:7], off, off\nscratch_store_dword off, v0, off\ns_cbranch_scc1 @2\ns_endpgm",
+        (struct codeobj_kernel){0}, &arena));
+    assert_int_equal(scratch.loop, 1);
+    assert_int_equal(scratch.bytes, 20);
+    scratch = isa_scratch_find(
+        program_kernel("gfx942", "v_mov_b32_e32 v0, v1\ns_cbranch_scc1 @0", (struct codeobj_kernel){0}, &arena));
+    assert_int_equal(scratch.loop, ISA_NO_LOOP);
+    assert_int_equal(scratch.bytes, 0);
+    arena_release(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_executed),
+                                       cmocka_unit_test(test_scratch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static const struct {
     bool is_followed;
 } calls[] = {
     {"gfx90a",
-     "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 0x4c\ns_addc_u32 s5, s5, 0\ns_swappc_b64 s[30:31], s[4:5]\ns_endpgm\n",
+     "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, lit(0x4c)\ns_addc_u32 s5, s5, lit(0x0)\ns_swappc_b64 s[30:31], s[4:5]\n"
+     "s_endpgm\n",
      true},
     {"gfx1201",
      "s_getpc_b64 s[4:5]\ns_sext_i32_i16 s5, s5\ns_add_co_u32 s4, s4, 0x4c\ns_add_co_ci_u32 s5, s5, 0\n"

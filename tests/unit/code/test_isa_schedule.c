@@ -154,18 +154,36 @@ static void test_waits(void **state)
         assert_int_equal(wait->scalar, waits[k].scalar);
         assert_int_equal(wait->bytes, waits[k].bytes);
         assert_int_equal(wait->in_flight_bytes, waits[k].in_flight);
+        assert_int_equal(wait->drains, waits[k].bytes * known.wave == waits[k].in_flight);
         assert_true(fabs(wait->clocks_since_issue - waits[k].clocks) < 1e-9);
         arena_release(&arena);
     }
 }
 
+/* Without a loop: each instruction once, what comes before the wait included. */
+static void test_whole_kernel(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct isa_schedule s;
+    const struct isa_kernel *kernel =
+        program_kernel("gfx942",
+                       "global_load_dword v0, v8, s[0:1]\nglobal_load_dword v1, v8, s[0:1]\ns_waitcnt vmcnt(1)\n"
+                       "v_add_f32_e32 v2, v0, v0\nv_add_f32_e32 v2, v2, v0\ns_waitcnt vmcnt(0)\ns_endpgm",
+                       (struct codeobj_kernel){.wave = 64}, &arena);
+    isa_schedule_find(&s, kernel, ISA_NO_LOOP, "gfx942", &arena);
+    assert_int_equal(s.wait_count, 2);
+    assert_false(s.waits[0].drains);
+    assert_true(s.waits[1].drains);
+    assert_true(fabs(s.issue_clocks - 8) < 1e-9 && fabs(s.chain_clocks - 8) < 1e-9);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_live),
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_unknown_time),
-        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_live),  cmocka_unit_test(test_turns),        cmocka_unit_test(test_unknown_time),
+        cmocka_unit_test(test_waits), cmocka_unit_test(test_whole_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,8 +268,15 @@ static void attribution_of_code(void **state)
         const char *changes;
     } rows[] = {
         {{.known = true, .vgprs = 196, .waves_per_simd = 2},
-         {.known = true, .vgprs = 256, .vgpr_spills = 31, .scratch_bytes = 1228, .waves_per_simd = 2},
-         "code (a to b; register allocation: VGPRs 196 to 256, VGPR spills 0 to 31, scratch bytes 0 to 1228)"},
+         {.known = true,
+          .vgprs = 256,
+          .vgpr_spills = 31,
+          .scratch_bytes = 1228,
+          .loop_scratch_bytes = 1228,
+          .scratch_loop = 1,
+          .waves_per_simd = 2},
+         "code (a to b; register allocation: VGPRs 196 to 256, VGPR spills 0 to 31, scratch bytes 0 to 1228, scratch "
+         "per turn of loop 1 0 B to 1.20 KiB)"},
         {{.known = true, .vgprs = 128, .waves_per_simd = 4},
          {.known = true, .vgprs = 64, .vgpr_spills = 9, .scratch_bytes = 40, .waves_per_simd = 8},
          "code (a to b; register limit: VGPRs 128 to 64, VGPR spills 0 to 9, scratch bytes 0 to 40, waves per SIMD 4 "
@@ -278,8 +285,8 @@ static void attribution_of_code(void **state)
         {{.known = true, .vgprs = 40, .lds_bytes = 8192, .waves_per_simd = 8},
          {.known = true, .vgprs = 40, .lds_bytes = 65536, .waves_per_simd = 1},
          "code (a to b; LDS: LDS bytes 8192 to 65536, waves per SIMD 8 to 1)"},
-        {{.known = true, .vgprs = 40, .scratch_bytes = 0, .waves_per_simd = 8},
-         {.known = true, .vgprs = 40, .scratch_bytes = 272, .waves_per_simd = 8},
+        {{.known = true, .vgprs = 40, .scratch_bytes = 0, .loop_scratch_bytes = NAN, .waves_per_simd = 8},
+         {.known = true, .vgprs = 40, .scratch_bytes = 272, .loop_scratch_bytes = 8, .waves_per_simd = 8},
          "code (a to b; an array or variable in scratch: scratch bytes 0 to 272)"},
         {{.known = true, .vgprs = 40, .loop_instruction = "v_fma_f32", .waves_per_simd = NAN},
          {.known = true, .vgprs = 40, .loop_instruction = "v_mul_f32", .waves_per_simd = 8},

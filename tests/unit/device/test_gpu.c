@@ -111,13 +111,13 @@ static void asks_for_pinned_memory_as_it_must_be(void **state)
  */
 static void has_memory_of_peers(void **state)
 {
-    static const unsigned enabled[] = {1u << (1 * 4 + 0) | 1u << (2 * 4 + 0), 1u << (0 * 4 + 1) | 1u << (2 * 4 + 1),
-                                       1u << (0 * 4 + 2) | 1u << (1 * 4 + 2)};
+    static const uint64_t enabled[] = {1u << (1 * 8 + 0) | 1u << (2 * 8 + 0), 1u << (0 * 8 + 1) | 1u << (2 * 8 + 1),
+                                       1u << (0 * 8 + 2) | 1u << (1 * 8 + 2)};
     const struct gpu_rig *rig = *state;
     struct device_info info;
     struct err err = {0};
     void *memory[3] = {NULL};
-    unsigned all = 0;
+    uint64_t all = 0;
     use_fake(rig, rig->full);
     tell_fake(rig, "DEVICES", "3");
     struct fake_gpu_state *fake = fake_state(rig->full);
@@ -209,8 +209,8 @@ static void says_what_is_wrong(void **state)
     assert_string_equal(err.text, "event 70: there are 64");
     assert_int_equal(ops->wait_event(device, 0, 64, &err), ERR_DEVICE);
     assert_string_equal(err.text, "event 64: there are 64");
-    assert_int_equal(ops->event(device, 0, 16, &err), ERR_DEVICE);
-    assert_string_equal(err.text, "stream 16: there are 16");
+    assert_int_equal(ops->event(device, 0, 64, &err), ERR_DEVICE);
+    assert_string_equal(err.text, "stream 64: there are 64");
     ops->close(device);
     nothing_is_left(fake_state(rig->full));
 }

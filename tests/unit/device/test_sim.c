@@ -21,18 +21,6 @@ static struct device *open_sim(struct device_info *info, uint64_t seed)
     return device;
 }
 
-static double timed_launch(struct device *device, double lower_bound_ns)
-{
-    struct device_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .lower_bound_ns = lower_bound_ns};
-    struct err err = {0};
-    double time_ns = 0;
-    assert_int_equal(device->ops->event(device, 0, 0, &err), STATUS_OK);
-    assert_int_equal(device->ops->launch(device, &launch, &err), STATUS_OK);
-    assert_int_equal(device->ops->event(device, 1, 0, &err), STATUS_OK);
-    assert_int_equal(device->ops->elapsed(&time_ns, device, 0, 1, &err), STATUS_OK);
-    return time_ns;
-}
-
 static void describes_the_machine(void **state)
 {
     struct device_info info;
@@ -45,38 +33,6 @@ static void describes_the_machine(void **state)
     assert_int_equal(info.max_block, 1024);
     assert_false(device->ops->executes);
     assert_null(device->ops->sense);
-    device->ops->close(device);
-}
-
-static void same_seed_same_times(void **state)
-{
-    struct device_info info;
-    struct device *one = open_sim(&info, 1), *same = open_sim(&info, 1), *other = open_sim(&info, 2);
-    int different = 0;
-    (void)state;
-    for (int i = 0; i < 100; ++i) {
-        const double time_ns = timed_launch(one, 1e6);
-        assert_true(time_ns == timed_launch(same, 1e6));
-        different += time_ns != timed_launch(other, 1e6);
-        assert_true(fabs(time_ns / 1005000 - 1) < 0.05);
-    }
-    assert_true(different > 90);
-    one->ops->close(one);
-    same->ops->close(same);
-    other->ops->close(other);
-}
-
-static void time_is_lower_bound_plus_launch(void **state)
-{
-    static const struct {
-        double lower_bound_ns, time_ns;
-    } cases[] = {{0, 5000}, {1e6, 1005000}, {-3, 5000}, {NAN, 5000}};
-    struct device_info info;
-    struct device *device = open_sim(&info, 1);
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i)
-        assert_true(fabs(timed_launch(device, cases[i].lower_bound_ns) / cases[i].time_ns - 1) <
-                    0.03); /* noise: 0.5 % */
     device->ops->close(device);
 }
 
@@ -134,8 +90,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describes_the_machine),
-        cmocka_unit_test(same_seed_same_times),
-        cmocka_unit_test(time_is_lower_bound_plus_launch),
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(reads_are_zero_and_kernels_unknown),
         cmocka_unit_test(needs_a_machine),

@@ -130,6 +130,48 @@ static void describes_a_card(void **state)
     assert_string_equal(info_of("0000:85:00.0").pci_id, "");
 }
 
+#define LINKS NODES "1/io_links/"
+
+/* Links to another card and to the host; what is nonsense says nothing. */
+static void describes_links(void **state)
+{
+    (void)state;
+    put_card();
+    put(CARD "current_link_speed", "16.0 GT/s PCIe\n");
+    put(CARD "max_link_speed", "32.0 GT/s PCIe\n");
+    put(CARD "current_link_width", "8\n");
+    put(CARD "max_link_width", "16\n");
+    put(CARD "local_cpulist", "0-47,96-143\n");
+    put(LINKS "0/properties", "type 2\nversion_major 0\nnode_from 1\nnode_to 0\nweight 20\nmax_bandwidth 64000\n");
+    put(LINKS "1/properties", "type 11\nnode_from 1\nnode_to 2\nweight 15\nmin_bandwidth 64000\nmax_bandwidth 64000\n");
+    put(LINKS "2/properties", "type 9\nnode_from 1\nnode_to 2\n");
+    put(NODES "1/p2p_links/0/properties", "type 2\nnode_from 1\nnode_to 99\n");
+    struct device_info info = {0};
+    struct telemetry telemetry;
+    telemetry_open(&telemetry, "0000:05:00.0");
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.pcie.generation, 4);
+    assert_int_equal(info.pcie.max_generation, 5);
+    assert_int_equal(info.pcie.width, 8);
+    assert_int_equal(info.pcie.max_width, 16);
+    assert_string_equal(info.pcie.cpus, "0-47,96-143");
+    assert_int_equal(info.link_count, 1); /* the host is no GPU, type 9 no link of ours, node 99 nothing */
+    assert_string_equal(info.links[0].peer, "0000:85:00.0");
+    assert_string_equal(info.links[0].type, "xgmi");
+    assert_int_equal(info.links[0].weight, 15);
+    assert_true(info.links[0].max_bytes_per_s == 64e9);
+    put(CARD "current_link_width", "255\n");
+    put(CARD "current_link_speed", "Unknown\n");
+    info = (struct device_info){0};
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.pcie.width, 0);
+    assert_int_equal(info.pcie.generation, 0);
+    telemetry = (struct telemetry){0};
+    info = (struct device_info){0};
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.link_count + info.pcie.max_width, 0);
+}
+
 /* A partition of a card has the card's files; letters may be large. */
 static void finds_the_card_of_a_partition(void **state)
 {
@@ -241,6 +283,7 @@ int main(void)
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
     const struct CMUnitTest tests[] = {
         IN_TREE(describes_a_card),       IN_TREE(finds_the_card_of_a_partition),
+        IN_TREE(describes_links),        IN_TREE(finds_the_card_of_a_partition),
         IN_TREE(senses_a_card),          IN_TREE(knows_nothing_of_an_absent_card),
         IN_TREE(tolerates_any_bad_file), IN_TREE(takes_the_edge_where_it_is_alone),
         IN_TREE(counts_other_processes),

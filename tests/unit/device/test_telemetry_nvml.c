@@ -24,6 +24,12 @@ static void describes_a_card(void **state)
     assert_string_equal(info.vbios, "96.00.BC.00.02");
     assert_true(fabs(info.power_cap_w - 700) < 1e-9);
     assert_int_equal(strlen(info.serial_hash), 64);
+    assert_int_equal(info.link_count, 2);
+    assert_string_equal(info.links[0].peer, "0000:c4:00.0");
+    assert_string_equal(info.links[1].type, "nvlink");
+    assert_int_equal(info.links[0].count, 2);
+    assert_true(info.links[0].max_bytes_per_s == 50e9 && info.links[1].max_bytes_per_s == 25e9);
+    info.link_count = 0;
     snprintf(info.pci_id, sizeof(info.pci_id), "10de:0001"); /* the operating system was asked before */
     nvml_describe(&info, &nvml);
     assert_string_equal(info.pci_id, "10de:0001");

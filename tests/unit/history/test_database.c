@@ -133,7 +133,7 @@ static void a_newer_schema_is_refused(void **state)
     assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
     database_close(&database);
     raw(place->path, "PRAGMA user_version = 99");
-    refused(place->path, true, ERR_CONFIG, "schema version 99; this rooftile knows 3");
+    refused(place->path, true, ERR_CONFIG, "schema version 99; this rooftile knows 4");
     refused(place->path, false, ERR_CONFIG, "schema version 99");
 }
 
@@ -159,7 +159,7 @@ static void an_older_schema_is_migrated(void **state)
                      &err),
         STATUS_OK);
     database_close(&database);
-    refused(place->path, false, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 3");
+    refused(place->path, false, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 4");
     assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
     assert_int_equal(number(&database, "PRAGMA user_version"), DATABASE_VERSION);
     assert_int_equal(number(&database, "SELECT value * 2 FROM measurements WHERE case_id = 'c' AND device = 'n'"), 25);

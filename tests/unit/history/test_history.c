@@ -224,6 +224,23 @@ static void what_was_measured_again_must_show_it_too(void **state)
     close_history(&n);
 }
 
+/* Slow, and slow again but for one trial: something else was in the way of most of them. */
+static void one_fast_trial_is_enough(void **state)
+{
+    struct runs n;
+    size_t points = 0;
+    (void)state;
+    open_history(&n, 23);
+    add_runs(&n, 10);
+    n.ratio[3] = 1.05;
+    add_runs(&n, 1);
+    keep_case(&n, 3, 4200);
+    n.trials[3][2].median_ns = 4000;
+    assert_int_equal(confirm(&n, &points), STATUS_OK);
+    assert_string_equal(gate(&n), "tentative copy/n=4 +5; = 0 4");
+    close_history(&n);
+}
+
 /* All cases of a class moved: its cases are measured again, and together they say so. */
 static void a_class_is_confirmed_in_its_first_run(void **state)
 {
@@ -529,6 +546,7 @@ int main(void)
         cmocka_unit_test(failures_find_their_series),
         cmocka_unit_test(confirmation_decides_this_run),
         cmocka_unit_test(what_was_measured_again_must_show_it_too),
+        cmocka_unit_test(one_fast_trial_is_enough),
         cmocka_unit_test(a_class_is_confirmed_in_its_first_run),
         cmocka_unit_test(other_data_is_another_series),
         cmocka_unit_test(the_cause_is_what_changed),

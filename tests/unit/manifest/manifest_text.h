@@ -9,6 +9,21 @@
 
 #include "rooftile/manifest.h"
 
+/* Values of a manifest's names at its defaults, on some MI300X; NULL: they have none there. */
+static inline double *slots_at_defaults(struct param_value **values, const struct manifest *manifest, double x,
+                                        struct arena *arena, struct err *err)
+{
+    static const struct device_facts facts = {
+        64, 304, 8, 1024, 65536, 2e11, 4e6, 2.1e9, 1, 0, 1, 1, .backend = "hip", .arch = "gfx942"};
+    double *slots = arena_array(arena, manifest_slot_count(manifest), sizeof(*slots));
+    *values = arena_array(arena, manifest->param_count, sizeof(**values));
+    for (size_t i = 0; i < manifest->param_count; i++)
+        if (manifest_default(&(*values)[i], &manifest->params[i], &facts, err))
+            return NULL;
+    manifest_slots(slots, manifest, *values, &facts, x);
+    return slots;
+}
+
 static inline enum status parse_text(const struct manifest **manifest, const char *text, struct arena *arena,
                                      struct err *err)
 {

@@ -515,6 +515,47 @@ static void test_shipped_are_complete(void **state)
     }
 }
 
+#define UNKNOWN "{\"value\": null, \"source\": \"no data sheet\"}"
+
+static enum status read_text(struct machine *machine, const char *text, struct err *err)
+{
+    char path[] = "/tmp/rooftile_machine_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    const enum status status = machine_read(machine, path, err);
+    unlink(path);
+    return status;
+}
+
+/* A null is as good as nothing, and its source is kept nowhere; what has to be known is not null. */
+static void test_null_is_unknown(void **state)
+{
+    (void)state;
+    struct machine machine;
+    struct err err = {0};
+    assert_int_equal(
+        read_text(&machine,
+                  "{\"name\": \"m\", \"facts\": {\"cus\": null, \"lds_latency_ns\": " UNKNOWN "}, "
+                  "\"levels\": [{\"name\": \"L2\", \"capacity_bytes\": {\"value\": 4096, \"source\": \"s\"}, "
+                  "\"bandwidth\": " UNKNOWN ", \"latency_ns\": " UNKNOWN "}, {\"name\": \"HBM\", "
+                  "\"bandwidth\": {\"vendor\": {\"value\": 1e12, \"source\": \"s\"}, \"effective\": null}}], "
+                  "\"launch_ns\": " UNKNOWN "}",
+                  &err),
+        STATUS_OK);
+    assert_int_equal(machine.cus, 0);
+    assert_true(machine.lds_latency_ns == 0 && machine.levels[0].latency_ns == 0 && machine.launch_ns == 0);
+    assert_true(ceiling_value(&machine.levels[0].bandwidth) == 0 && machine.levels[1].bandwidth.vendor == 1e12);
+    assert_string_equal(machine.launch_source, "");
+    assert_int_equal(read_text(&machine, "{\"name\": null, \"levels\": [{\"name\": \"HBM\"}]}", &err), ERR_CONFIG);
+    assert_int_equal(read_text(&machine,
+                               "{\"name\": \"m\", \"launch_ns\": {\"value\": null}, \"levels\": [{\"name\": \"HBM\"}]}",
+                               &err),
+                     ERR_CONFIG);
+    assert_non_null(strstr(err.text, "source"));
+}
+
 static void test_unknown_relative(void **state)
 {
     (void)state;
@@ -533,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_shipped),
         cmocka_unit_test(test_borrowing),
         cmocka_unit_test(test_shipped_are_complete),
+        cmocka_unit_test(test_null_is_unknown),
         cmocka_unit_test(test_unknown_relative),
         cmocka_unit_test(test_dense_peaks),
         cmocka_unit_test(test_nvidia_peaks),

@@ -11,6 +11,7 @@
 
 #include "../manifest/manifest_text.h"
 #include "rooftile/plan.h"
+#include "rooftile/predictor.h"
 
 static const char triad_text[] =
     "{ 'name': 'triad', 'summary': 's', 'class': 'memory', 'tags': ['stream'],\n"
@@ -121,6 +122,14 @@ static inline enum status world_plan(struct world *world, const char *members)
         status = plan_build(&world->plan, &world->suite, 1, &world->catalog, &world->machine, &world->device,
                             &world->options, &world->arena, &world->err);
     return status;
+}
+
+/* The same, predicted by the stated work. */
+static inline enum status world_predict(struct world *world, const char *members)
+{
+    enum status status = world_plan(world, members);
+    return status ? status
+                  : predictor_plan(&world->plan, NULL, world->plan, NULL, &world->machine, &world->arena, &world->err);
 }
 
 #endif

@@ -40,7 +40,7 @@ static void cpu_world(struct world *world)
 
 static const struct plan_case *planned(struct world *world, const char *members)
 {
-    if (world_plan(world, members))
+    if (world_predict(world, members))
         fail_msg("%s", world->err.text);
     if (world->plan->cases[0].state != PLAN_READY)
         fail_msg("%s", world->plan->cases[0].reason);

@@ -270,6 +270,57 @@ static void resolves_spaces(void **state)
     }
 }
 
+/* A buffer with parts on several devices: the later ones stand behind the manifest's, and copies name theirs. */
+static void resolves_parts(void **state)
+{
+    static const struct {
+        const char *devices, *copy;
+        enum status status;
+        const char *says;
+    } cases[] = {
+        {"3", "'from_device': '2', 'from_offset': '100'", STATUS_OK, ""},
+        {"3", "'from_device': '3'", ERR_CONFIG,
+         "/steps/2/copy/from_device: device 3 has no part of buffer 'b', which is on 3"},
+        {"3", "'from_offset': '0'", ERR_CONFIG,
+         "/steps/2/copy: buffer 'b' has parts on several devices: whose is meant?"},
+        {"3", "'from_device': '2', 'from_offset': '1001'", ERR_CONFIG,
+         "/steps/2/copy/bytes: 1000 bytes behind an offset, but buffer 'b' has 2000"},
+        {"3", "'from_device': '2', 'to_device': '1'", ERR_CONFIG,
+         "/steps/2/copy/to_device: buffer 'a' has no parts on several devices"},
+        {"5", "'from_device': '2'", ERR_UNSUPPORTED, "there are 4 devices, not 5"},
+        {"0", "'from_device': '2'", ERR_CONFIG, "/buffers/b/devices: buffer 'b' is on no device"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct fixture f;
+        struct arena arena = {0};
+        struct device_facts device = gpu;
+        device.peers = 3;
+        const char *text = replaced(kernel, "'align_offset': '16'",
+                                    arena_printf(&arena, "'space': 'peer', 'devices': '%s'", cases[k].devices), &arena);
+        text = replaced(text, "{ 'buffer': 'b', 'offset': '8' }", "{ 'buffer': 'b', 'offset': '8', 'device': '1' }",
+                        &arena);
+        text = replaced(text, "'from': 'b', 'bytes'", arena_printf(&arena, "'from': 'b', %s, 'bytes'", cases[k].copy),
+                        &arena);
+        fixture_init(&f, text);
+        const enum status status =
+            resolve_manifest(&f.resolved, f.manifest, f.values, &device, &f.arena, &f.arena, &f.err);
+        if (status != cases[k].status || (status && !strstr(f.err.text, cases[k].says)))
+            fail_msg("%s %s: %d, %s", cases[k].devices, cases[k].copy, (int)status, status ? f.err.text : "");
+        if (!status) {
+            assert_int_equal(f.resolved.buffer_count, 4);
+            assert_int_equal(f.resolved.buffers[3].device, 2);
+            assert_int_equal(resolved_first(&f.resolved.buffers[3]), 4000);
+            assert_int_equal(f.resolved.buffer_bytes, 4000 + 3 * 2000);
+            assert_int_equal(f.resolved.steps[0].launch.args[1].buffer, 2);
+            assert_int_equal(f.resolved.steps[1].from, 3);
+            assert_int_equal(f.resolved.steps[1].from_offset, 100);
+        }
+        arena_release(&f.arena);
+        arena_release(&arena);
+    }
+}
+
 /* A buffer's dist may be a template; what it becomes must be one that the generator knows. */
 static void resolves_dists(void **state)
 {
@@ -308,8 +359,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),        cmocka_unit_test(test_claim),      cmocka_unit_test(test_refuse_values),
-        cmocka_unit_test(test_refuse_texts), cmocka_unit_test(resolves_spaces), cmocka_unit_test(resolves_dists),
-        cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_refuse_texts), cmocka_unit_test(resolves_spaces), cmocka_unit_test(resolves_parts),
+        cmocka_unit_test(resolves_dists),    cmocka_unit_test(test_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,16 +173,18 @@ static void test_measure(void **state)
     struct err err = {0};
     struct measure_options options;
     const cJSON *json = NULL;
-    static const char text[] = "{\"min_time\": \"5 s\", \"warmup\": \"3 s\"}";
+    static const char text[] = "{\"min_time\": \"5 s\", \"warmup\": \"3 s\", \"calibration\": false}";
     (void)state;
     assert_int_equal(json_parse(&json, "m", text, strlen(text), &arena, &err), STATUS_OK);
     measure_quick(&options);
     assert_int_equal(options.min_samples, 10);
+    assert_true(options.calibrates);
     assert_true(options.min_time_ns == 0.1e9 && options.max_time_ns == 0.5e9);
     assert_int_equal(measure_from_json(&options, json, &err), STATUS_OK);
     assert_true(options.min_time_ns == 5e9 && options.max_time_ns == 5e9);
     assert_true(options.warmup_ns == 3e9 && options.warmup_max_ns == 3e9);
     assert_true(options.precision == 0.01); /* untouched */
+    assert_false(options.calibrates);
     arena_release(&arena);
 }
 

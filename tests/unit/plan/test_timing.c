@@ -54,6 +54,17 @@ static const struct {
     {"{ 'sync': true }, " L1 ", { 'sync': true }", A | E | B | H, "more than one plain launch"},
 };
 
+static enum status parse_steps(const struct manifest **manifest, const char *steps, struct arena *arena,
+                               struct err *err)
+{
+    const char *text = arena_printf(arena,
+                                    "{ 'name': 'k', 'summary': 's', 'code': { 'image': 'k.co', 'symbol': 'k' },"
+                                    " 'buffers': { 'a': { 'type': 'u32', 'count': '4', 'role': 'temp' } },"
+                                    " 'setup': [ { 'fill': { 'buffer': 'a', 'byte': 1 } } ], 'steps': [ %s ] }",
+                                    steps);
+    return parse_text(manifest, text, arena, err);
+}
+
 static void knows_who_sees(void **state)
 {
     (void)state;
@@ -62,12 +73,7 @@ static void knows_who_sees(void **state)
         struct err err = {0};
         const struct manifest *manifest = NULL;
         struct resolved resolved;
-        const char *text = arena_printf(&arena,
-                                        "{ 'name': 'k', 'summary': 's', 'code': { 'image': 'k.co', 'symbol': 'k' },"
-                                        " 'buffers': { 'a': { 'type': 'u32', 'count': '4', 'role': 'temp' } },"
-                                        " 'setup': [ { 'fill': { 'buffer': 'a', 'byte': 1 } } ], 'steps': [ %s ] }",
-                                        cases[k].steps);
-        if (parse_text(&manifest, text, &arena, &err) ||
+        if (parse_steps(&manifest, cases[k].steps, &arena, &err) ||
             resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &arena, &err))
             fail_msg("%s: %s", cases[k].steps, err.text);
         const char *first = NULL;
@@ -105,12 +111,7 @@ static void refuses(void **state)
         struct err err = {0};
         const struct manifest *manifest = NULL;
         struct resolved resolved;
-        const char *text = arena_printf(&arena,
-                                        "{ 'name': 'k', 'summary': 's', 'code': { 'image': 'k.co', 'symbol': 'k' },"
-                                        " 'buffers': { 'a': { 'type': 'u32', 'count': '4', 'role': 'temp' } },"
-                                        " 'setup': [ { 'fill': { 'buffer': 'a', 'byte': 1 } } ], 'steps': [ %s ] }",
-                                        refused[k].steps);
-        if (parse_text(&manifest, text, &arena, &err))
+        if (parse_steps(&manifest, refused[k].steps, &arena, &err))
             fail_msg("%s: %s", refused[k].steps, err.text);
         assert_int_equal(resolve_manifest(&resolved, manifest, &(struct param_value){0}, &gpu, &arena, &arena, &err),
                          ERR_CONFIG);

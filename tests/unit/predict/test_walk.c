@@ -179,6 +179,28 @@ static void test_counts(void **state)
     }
 }
 
+/* A kernel that calls a function which lies before it. */
+static void test_entry(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"s_setpc_b64 s[30:31]",
+                                        "s_getpc_b64 s[4:5]",
+                                        "s_sub_u32 s4, s4, 0x10",
+                                        "s_subb_u32 s5, s5, 0",
+                                        "s_nop 0",
+                                        "s_swappc_b64 s[30:31], s[4:5]",
+                                        "s_endpgm",
+                                        NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", lines);
+    bench.isa.kernels[0].code.code_address = 8;
+    bench.launch.code = walk_decode(&bench.isa.kernels[0], "gfx942", &bench.arena);
+    bench.options.counts_each = true;
+    run(&bench);
+    assert_true(bench.result.sums.instructions == 7 && bench.result.executed[0] == 1);
+    teardown(&bench);
+}
+
 /* A loop of 100,000 passes over memory counts the same whether its passes are walked or added. */
 static void test_long_loop(void **state)
 {
@@ -202,10 +224,13 @@ static void test_long_loop(void **state)
     bench.options.budget = 10000000;
     run(&bench);
     const struct walk_result walked = bench.result;
+    assert_null(walked.executed);
     bench.options.no_jumps = false;
+    bench.options.counts_each = true;
     bench.options.budget = 20000;
     run(&bench);
     assert_false(bench.result.over_budget);
+    assert_true(bench.result.executed[3] == 1 && bench.result.executed[4] == 100000 && bench.result.executed[10] == 1);
     assert_true(bench.result.sums.instructions == walked.sums.instructions);
     assert_true(bench.result.sums.count[WALK_LOAD] == walked.sums.count[WALK_LOAD]);
     assert_true(bench.result.clocks > 0.99 * walked.clocks && bench.result.clocks < 1.01 * walked.clocks);
@@ -281,8 +306,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),         cmocka_unit_test(test_long_loop), cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_entry),          cmocka_unit_test(test_long_loop),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "rooftile/result.h"
 
+static const char *const fixture_notes[] = {"the L2 latency is that of another machine"};
 static const double fixture_samples[] = {1000.5, 1010.25, 990, 1005, 1002.125, 998};
 
 static void fixture_stats(struct result_case *c)
@@ -59,9 +60,16 @@ static struct result_case fixture_ok(const char *id, const char *label, const ch
                             .sample_count = 6,
                             .items_per_s = NAN,
                             .fraction = 0.9,
-                            .model = "floor",
-                            .predicted_ns = 1400,
-                            .predicted_error = -0.28,
+                            .prediction = {.time_ns = 1400,
+                                           .low_ns = 1200,
+                                           .high_ns = 1900,
+                                           .term_ns = {[TERM_MEMORY] = 1000, [TERM_LAUNCH] = 300},
+                                           .method = "description",
+                                           .limiter = "memory",
+                                           .bound = "DRAM",
+                                           .notes = fixture_notes,
+                                           .note_count = 1},
+                            .predicted_error = 0.4,
                             .metrics = metrics,
                             .metric_count = 2,
                             .status = CASE_OK,
@@ -128,7 +136,7 @@ static struct result_case fixture_unmeasured(const char *id, const char *label, 
                                 .core_hz = NAN,
                                 .cross_ns = NAN,
                                 .clock_reason = "",
-                                .model = "floor",
+                                .prediction = {.method = "", .limiter = "", .bound = ""},
                                 .lower_bound = {.intensity = NAN, .ridge = NAN},
                                 .status = status,
                                 .reason = reason};
@@ -152,6 +160,8 @@ static void fixture_gpu(struct result_case *c)
                                    .occupancy_limit = "vgpr",
                                    .loop_instruction = "v_pk_fma_f32",
                                    .loop_share = 0.96875,
+                                   .loop_scratch_bytes = 1228,
+                                   .scratch_loop = 2,
                                    .isa_sha256 = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
     c->sample_hz = hz;
     c->cycles = 2103;
@@ -189,8 +199,9 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
     static const struct result_derived derived[] = {
         {"levels", "change_points", "copy", "dtype=f32", "n", "bytes_per_s", "",
          "{\"changes\":[{\"x_low\":1,\"x_high\":2.5,\"before\":30000000000,\"after\":20000000000,\"confidence\":0.97}]"
-         "}"},
-        {"odd", "max", "", "", "", "", "", "{\"error\":\"no \\\"points\\\"\"}"}};
+         "}",
+         NULL},
+        {"odd", "max", "", "", "", "", "", "{\"error\":\"no \\\"points\\\"\"}", "what is wrong"}};
     static const struct result_part parts[] = {{"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:00Z", 0},
                                                {"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:30Z", 1}};
     static const char *const filters[] = {"copy/*", "!*n=3*"};

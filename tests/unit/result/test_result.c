@@ -73,6 +73,8 @@ static const struct manifest_metric metrics[] = {{.name = "cycles", .unit = "cyc
 static const struct manifest manifest = {
     .name = "copy", .class = CLASS_MEMORY, .params = params, .param_count = 1, .metrics = metrics, .metric_count = 1};
 
+static const struct predicted expected = {.time_ns = 900, .method = "walk", .limiter = "memory", .bound = "DRAM"};
+
 static struct plan_case planned(struct resolved_step *step)
 {
     *step = (struct resolved_step){
@@ -81,7 +83,7 @@ static struct plan_case planned(struct resolved_step *step)
         .id = "copy/n=1000;mode=cold",
         .label = "copy",
         .state = PLAN_READY,
-        .forecast_ns = 900,
+        .prediction = &expected,
         .measure = {.cache = CACHE_COLD},
         .resolved = {.manifest = &manifest,
                      .values = values,
@@ -117,7 +119,7 @@ static void test_build(void **state)
     assert_true(isnan(c.flops_per_s) && isnan(c.items_per_s));
     assert_near(c.lower_bound.time_ns, 800, 1e-9);
     assert_near(c.fraction, 0.8, 1e-12);
-    assert_near(c.predicted_error, 1000.0 / 900 - 1, 1e-12);
+    assert_near(c.predicted_error, 900.0 / 1000 - 1, 1e-12);
     assert_near(c.metrics[0].value, 42, 0);
     assert_string_equal(c.reason, "a neighbour");
     assert_int_equal(c.grid[1], 2);
@@ -210,7 +212,7 @@ static void test_build_predicted(void **state)
     *m = (struct measurement){.status = CASE_OK, .timer = TIMED_SIM, .sample_count = 1, .samples_ns = {950}};
     result_case_build(&c, &plan, m, "", &machine, &arena);
     assert_true(isnan(c.predicted_error));
-    assert_near(c.predicted_ns, 900, 0);
+    assert_near(c.prediction.time_ns, 900, 0);
     free(m);
     arena_release(&arena);
 }

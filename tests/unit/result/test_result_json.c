@@ -120,7 +120,7 @@ static void test_values_survive(void **state)
     assert_string_equal(c->lower_bound.ceiling_name, "DRAM");
     assert_true(c->lower_bound.bound_is_memory);
     assert_true(isnan(c->items_per_s));
-    assert_near(c->predicted_error, -0.28, 0);
+    assert_near(c->predicted_error, 0.4, 0);
     assert_int_equal(c->block[0], 256);
     assert_int_equal(c->params[1].value.kind, PARAM_STRING);
     assert_near(c->metrics[0].value, 123.5, 0);
@@ -142,6 +142,8 @@ static void test_values_survive(void **state)
     assert_string_equal(c->code.occupancy_limit, "vgpr");
     assert_string_equal(c->code.loop_instruction, "v_pk_fma_f32");
     assert_near(c->code.loop_share, 0.96875, 0);
+    assert_near(c->code.loop_scratch_bytes, 1228, 0);
+    assert_int_equal(c->code.scratch_loop, 2);
     assert_true(isnan(read->cases[1].code.loop_share));
     assert_false(read->cases[1].code.known);
     assert_near(c->cycles, 2103, 0);

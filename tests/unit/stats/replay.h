@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * All runs of a set in one pass, as gate_run sees them one by one.
+ * All runs of a set in one pass, as gate_run sees them one by one; also with the last one measured again.
  */
 #ifndef ROOFTILE_TESTS_STATS_REPLAY_H
 #define ROOFTILE_TESTS_STATS_REPLAY_H
+
+#include <string.h>
 
 #include "../../../src/stats/gate_internal.h"
 
@@ -32,6 +34,46 @@ static inline void replay_runs(struct gate_verdict *out, struct gate_verdict *cl
         replay_tell(seen, context, run, false, out, set->series_count);
     }
     arena_release(&arena);
+}
+
+/* One night after another, the last one possibly twice. */
+struct replay {
+    struct gate_pass pass;
+    struct gate_window *windows; /* as they were before this night */
+    struct gate_segment *segments, *class_segments;
+};
+
+static inline void replay_init(struct replay *replay, const struct gate_set *set, const struct gate_options *options,
+                               struct arena *arena)
+{
+    gate_pass_init(&replay->pass, set, NULL, NULL, options, arena);
+    replay->windows = arena_array(arena, set->series_count, sizeof(*replay->windows));
+    replay->segments = arena_array(arena, set->series_count, sizeof(*replay->segments));
+    replay->class_segments = arena_array(arena, set->class_count, sizeof(*replay->class_segments));
+}
+
+static inline void replay_night(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
+{
+    const struct gate_pass *pass = &replay->pass;
+    const struct gate_set *set = pass->set;
+    memcpy(replay->windows, pass->windows, set->series_count * sizeof(*pass->windows));
+    memcpy(replay->segments, pass->segments, set->series_count * sizeof(*pass->segments));
+    memcpy(replay->class_segments, pass->class_segments, set->class_count * sizeof(*pass->class_segments));
+    gate_pass_step(&replay->pass);
+    gate_pass_judge(&replay->pass, out, classes);
+}
+
+/* The same night with what was measured again; the first judgement leaves no trace. */
+static inline void replay_night_again(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
+{
+    struct gate_pass *pass = &replay->pass;
+    const struct gate_set *set = pass->set;
+    memcpy(pass->windows, replay->windows, set->series_count * sizeof(*pass->windows));
+    memcpy(pass->segments, replay->segments, set->series_count * sizeof(*pass->segments));
+    memcpy(pass->class_segments, replay->class_segments, set->class_count * sizeof(*pass->class_segments));
+    pass->run--;
+    gate_pass_step(pass);
+    gate_pass_judge(pass, out, classes);
 }
 
 #endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fleet: results of many devices side by side, and which device or node is not like the others. Reads results only;
+ * nothing here knows who started them.
+ *
+ * Like is compared with like: devices of one model, partition, driver and power cap are a group. What else is known of
+ * them and differs is drift, never slowness. Which time is an outlier: outlier.h. Several results of one device are its
+ * runs: it is slow only where every run of it is.
+ */
+#ifndef ROOFTILE_FLEET_H
+#define ROOFTILE_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rooftile/outlier.h"
+#include "rooftile/result.h"
+
+#define FLEET_SCHEMA "https://rooftile.dev/schemas/fleet/1/fleet.schema.json"
+#define FLEET_MAX_NODES 100000
+
+enum fleet_verdict {
+    FLEET_ALIKE,
+    FLEET_UNJUDGED, /* too few alike, and nothing in the baseline */
+    FLEET_SLOW,
+    FLEET_BROKEN, /* wrong, crashed, failed; a run that did not end */
+};
+extern const char *const fleet_verdict_names[];
+
+/* Why a device is slow, by what else was measured of it. */
+enum fleet_cause {
+    SLOW_BY_UNKNOWN,
+    SLOW_BY_CLOCK,
+    SLOW_BY_POWER,
+    SLOW_BY_HEAT,
+    SLOW_BY_MEMORY,
+    SLOW_BY_LINK,
+    SLOW_BY_HOST
+};
+extern const char *const fleet_cause_names[];
+
+/* One case on one device, over its runs. */
+struct fleet_reading {
+    double time_ns;    /* median of the runs; NaN: not measured, or it does not count */
+    double fastest_ns; /* of the runs */
+    double noise;      /* sd of ln(time) between runs; NaN: one run */
+    double cycles;     /* NaN: unknown, as all below */
+    double core_hz;
+    double memory_hz, temp_c, power_w;
+    double violation_power, violation_heat; /* that accumulated during the case */
+    const char *problem;                    /* why it is broken; NULL: it is not */
+};
+
+struct fleet_metric {
+    const char *name;  /* the case's label, " together" behind it where all devices ran at once */
+    const char *id;    /* the case's id */
+    const char *kind;  /* its class: "memory" "compute" "latency" "launch" */
+    const char *level; /* what gives its lower bound: "DRAM", "link", "vector_f32"; "" unknown */
+    const char *unit;  /* of its rate: "B/s" "FLOP/s"; "ns": it has none but its time */
+    double amount;     /* rate = amount / time; 0: none */
+};
+
+struct fleet_fact {
+    const char *key, *value;
+};
+
+struct fleet_run; /* src/fleet/fleet_internal.h */
+
+struct fleet_device {
+    const char *node, *name; /* "n3", "n3 hip:0" */
+    const char *key;         /* which device of the node it is: UUID or PCI address, and id */
+    size_t group;
+    size_t runs;
+    const char *problem; /* of the whole run: interrupted; NULL: none */
+    uint32_t expected;   /* devices that its node was to measure; 0 unknown */
+    uint32_t rank, world;
+    const struct fleet_fact *facts;
+    size_t fact_count;
+    struct fleet_reading *readings; /* by metric */
+    struct outlier *outliers;       /* by metric */
+    enum fleet_verdict verdict;
+    const struct fleet_run *run; /* as it was read */
+};
+
+struct fleet_group {
+    const char *name;  /* "AMD Instinct MI300X, SPX/NPS1, 750 W" */
+    const char *model; /* of the device alone */
+    size_t devices;
+    bool judged; /* some metric of it */
+};
+
+/* One metric in one group. */
+struct fleet_spread {
+    size_t group, metric, n;
+    double median_ns, min_ns, max_ns;
+    double spread; /* of ln(time), robust; NaN below 3 */
+    double noise;  /* between runs of one device; NaN unknown */
+    struct outlier_modes modes;
+    double baseline_ns, against; /* median of the baseline; median / it - 1; NaN: no baseline */
+    bool low;                    /* the whole group is slower than the baseline allows */
+    const char *slower_nodes;    /* of two modes: where the slower ones are */
+};
+
+struct fleet_outlier {
+    size_t device, metric;
+    double change, z; /* z NaN: there is no spread at all */
+    enum fleet_cause cause;
+    const char *why; /* of the cause: "1.62 GHz where others hold 2.10 GHz" */
+    size_t runs;     /* that show it: all of the device's */
+};
+
+/* Devices that have another value than most of their group (of a key of the group: than most of the model). */
+struct fleet_drift {
+    const char *key, *majority, *value;
+    size_t count, majority_count;
+    const char *devices; /* the first of them */
+};
+
+struct fleet {
+    struct arena *arena;
+    struct fleet_metric *metrics;
+    size_t metric_count;
+    struct fleet_device *devices;
+    size_t device_count;
+    struct fleet_group *groups;
+    size_t group_count;
+    struct fleet_spread *spreads;
+    size_t spread_count;
+    struct fleet_outlier *outliers;
+    size_t outlier_count;
+    struct fleet_drift *drifts;
+    size_t drift_count;
+    const char **missing; /* nodes, or "n3: 1 of 2 devices" */
+    size_t missing_count;
+    const char **missing_nodes; /* for --exclude */
+    size_t missing_node_count;
+    const char **unread; /* "FILE: why" */
+    size_t unread_count;
+    size_t duplicates; /* the same run twice */
+    size_t files;      /* read */
+    struct outlier_rule rule;
+    const char *baseline; /* its file; NULL: none */
+    bool predicted;
+    const char *date; /* the newest end of a run */
+};
+
+/* ---- reading (fleet_read.c) ---- */
+
+/* Adds a result. The result may be released afterwards. */
+void fleet_add(struct fleet *fleet, const struct result *result, const char *path);
+/* Adds files and folders of results (every .json below, and journals of runs that did not end). What is no result is
+ * noted in unread. ERR_CONFIG: there is no such file or folder. */
+enum status fleet_read(struct fleet *fleet, const char *const *paths, size_t count, struct err *err);
+
+/* ---- judging (fleet_judge.c) ---- */
+
+struct fleet_baseline; /* fleet_baseline.c */
+/* A document that `rooftile fleet --json` wrote. */
+enum status fleet_baseline_read(const struct fleet_baseline **baseline, const char *path, struct arena *arena,
+                                struct err *err);
+/* The level of a metric in a group of that name; n 0: it is not there. */
+struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group, const char *id);
+
+/* `expected`: names of nodes, NULL: unknown. Sets everything behind `devices`. */
+void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expected_count,
+                 const struct fleet_baseline *baseline);
+
+/* 0 alike; 1 an outlier, a broken or missing device, two modes, a group below its baseline; 3 nothing was read; 4 too
+ * few alike to tell, or with `strict` drift. */
+int fleet_exit_code(const struct fleet *fleet, bool strict);
+
+/* Something is wrong with the node: `bad`; else it is known to be good. Names in order, each once. */
+size_t fleet_nodes(const char ***names, const struct fleet *fleet, bool bad, struct arena *arena);
+
+/* ---- lists of nodes (nodes.c) ---- */
+
+/* As Slurm writes them: "n[001-064,070],gpu3,r[1-2]n[1-4]"; blanks and line ends separate too. ERR_USAGE. */
+enum status fleet_node_list(const char ***names, size_t *count, const char *text, struct arena *arena, struct err *err);
+
+#endif

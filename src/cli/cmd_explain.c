@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the time of a case goes: of a kernel on a machine that need not be here, or of a case that was measured.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "measure.h"
+#include "rooftile/file.h"
+#include "rooftile/forecast.h"
+#include "rooftile/import.h"
+#include "rooftile/json.h"
+#include "rooftile/predictor.h"
+#include "rooftile/table.h"
+
+/* ---- the words that run a case ---- */
+
+static bool is_default(const struct resolved *resolved, size_t k)
+{
+    return param_is_hidden(&resolved->manifest->params[k], &resolved->values[k]) ||
+           param_equal(&resolved->manifest->params[k].value, &resolved->values[k]);
+}
+
+static const char *words_of(const struct resolved *resolved, struct arena *arena)
+{
+    struct text text = {0};
+    text_add(&text, resolved->manifest->name);
+    for (size_t k = 0; k < resolved->manifest->param_count; k++)
+        if (!is_default(resolved, k))
+            text_addf(&text, " --set %s=%s", resolved->manifest->params[k].name,
+                      param_text(arena, &resolved->values[k]));
+    return text_take(&text, arena);
+}
+
+/* ---- counters ---- */
+
+static enum status take_counters(struct explanation *explanation, const struct import_counters *read, const char *path,
+                                 struct err *err)
+{
+    bool any = false;
+    for (size_t k = 0; k < explanation->counter_count; k++) {
+        struct explained_counter *counter = &explanation->counters[k];
+        counter->measured = import_counter(read, explanation->symbol, counter->name);
+        any |= !isnan(counter->measured);
+    }
+    return any || !explanation->counter_count
+               ? STATUS_OK
+               : err_set(err, ERR_CONFIG, "%s has none of these counters for the kernel '%s'", path,
+                         explanation->symbol);
+}
+
+/* ---- cases ---- */
+
+struct explaining {
+    struct session *session;
+    struct predictor *predictor;
+    const struct build_result *builds;
+    const struct machine *machine;
+    const struct machine_borrowed *borrowed;
+    const struct import_counters *counters; /* NULL: none */
+};
+
+static enum status explain_one(struct explained_case *out, const struct explaining *with,
+                               const struct plan_case *plan_case, const struct result_case *measured, struct err *err)
+{
+    const double hz = measured && measured->core_hz > 0 ? measured->core_hz : 0;
+    *out = (struct explained_case){.machine = with->machine, .borrowed = with->borrowed, .measured = measured};
+    out->explanation.plan_case = plan_case;
+    if (plan_case->state != PLAN_READY) {
+        out->reason = plan_case->reason;
+        return STATUS_OK;
+    }
+    out->run = words_of(&plan_case->resolved, with->session->arena);
+    enum status status = explain_case(&out->explanation, with->predictor, plan_case, with->builds, with->machine, hz,
+                                      with->session->arena, err);
+    if (!status && !(out->explanation.prediction.time_ns > 0))
+        out->reason = "nothing of it is known on this machine";
+    if (!status && with->counters)
+        status = take_counters(&out->explanation, with->counters, with->session->options->counters, err);
+    return status;
+}
+
+struct explained {
+    struct explained_case *items;
+    size_t count;
+};
+
+/* The cases of a session's plan; `measured`: the one that they are. */
+static enum status explain_session(struct explained *explained, struct session *session,
+                                   const struct result_case *measured, struct err *err)
+{
+    struct arena *arena = session->arena;
+    struct machine *machine = arena_copy(arena, &session->machine, sizeof(session->machine));
+    struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
+    struct import_counters counters;
+    struct build_result *builds = NULL;
+    enum status status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
+    if (!status)
+        status = predict_build(&builds, session, err);
+    if (!status && session->options->counters)
+        status = import_read_counters(&counters, session->options->counters, arena, err);
+    if (status)
+        return status;
+    const struct explaining with = {.session = session,
+                                    .predictor = predictor_new(session->options->seed),
+                                    .builds = builds,
+                                    .machine = machine,
+                                    .borrowed = borrowed,
+                                    .counters = session->options->counters ? &counters : NULL};
+    for (size_t k = 0; k < session->plan->count && !status; k++) {
+        struct explained_case one;
+        status = explain_one(&one, &with, &session->plan->cases[k], measured, err);
+        ARENA_PUSH(arena, explained->items, explained->count, one);
+    }
+    predictor_free(with.predictor);
+    return status;
+}
+
+/* ---- a kernel on a machine ---- */
+
+static enum status explain_kernel(struct explained *explained, const struct cli_options *options, struct arena *arena,
+                                  struct err *err)
+{
+    struct per_device *sides = NULL;
+    size_t count = 0;
+    enum status status = predict_sides(&sides, &count, options, arena, err);
+    if (!status && count > 1)
+        status = err_set(err, ERR_USAGE, "--machine: explain takes one machine at a time");
+    if (!status)
+        status = devices_suites(sides, count, err);
+    if (!status)
+        status = session_go(&sides[0].session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err);
+    return status ? status : explain_session(explained, &sides[0].session, NULL, err);
+}
+
+/* ---- a case that was measured ---- */
+
+/* The command line that would run it. */
+static const struct cli_options *options_of_case(const struct cli_options *options, const struct result_case *c,
+                                                 struct arena *arena)
+{
+    struct cli_options *own = arena_copy(arena, options, sizeof(*options));
+    const char **args = arena_array(arena, 1, sizeof(*args)),
+               **sets = arena_array(arena, c->param_count + 1, sizeof(*sets));
+    args[0] = c->kernel;
+    for (size_t k = 0; k < c->param_count; k++)
+        sets[k] = arena_printf(arena, "%s=%s", c->params[k].name, param_text(arena, &c->params[k].value));
+    own->args = args;
+    own->arg_count = 1;
+    own->sets = sets;
+    own->set_count = c->param_count;
+    own->filters = NULL;
+    own->filter_count = 0;
+    own->device = NULL;
+    return own;
+}
+
+/* The device and the ceilings of the result; --machine has others. */
+static enum status place_of(struct session *session, const struct result *result, struct err *err)
+{
+    struct machine *named = NULL;
+    const char *name = session->options->machine;
+    session->info = result->device;
+    session->facts = run_device_facts(&session->info);
+    session->cpu_target = session->info.target;
+    session->machine = result->machine;
+    if (name && session_known_machine(&named, name, session->arena, err))
+        return err->status;
+    if (name && !named)
+        return err_set(err, ERR_USAGE, "--machine %s: there is no such machine", name);
+    if (named && strcmp(named->arch, session->info.arch) != 0)
+        return err_set(err, ERR_USAGE, "--machine %s: it is %s, and the result was measured on %s", name, named->arch,
+                       session->info.arch);
+    if (named)
+        session->machine = *named;
+    return session->machine.level_count
+               ? STATUS_OK
+               : err_set(err, ERR_CONFIG, "the result has no machine: --machine names it, such as mi300x");
+}
+
+static enum status explain_measured(struct explained *explained, const struct cli_options *options,
+                                    const struct result *result, const struct result_case *c, struct session *first,
+                                    struct arena *arena, struct err *err)
+{
+    struct session session = {.options = options_of_case(options, c, arena), .arena = arena, .catalog = first->catalog};
+    enum status status = session_go(&session, SESSION_SUITES | SESSION_CATALOG, err);
+    first->catalog = session.catalog;
+    if (!status)
+        status = place_of(&session, result, err);
+    if (!status)
+        status = session_go(&session, SESSION_PLAN, err);
+    if (!status)
+        status = explain_session(explained, &session, result->predicted ? NULL : c, err);
+    if (!status)
+        explained->items[explained->count - 1].result = result;
+    return status ? err_within(err, "%s", c->label) : status;
+}
+
+static enum status explain_result(struct explained *explained, const struct cli_options *options, struct arena *arena,
+                                  struct err *err)
+{
+    const struct result *result = NULL;
+    struct session first = {0};
+    enum status status = argument_result(&result, options->args[0], true, arena, err);
+    for (size_t k = 0; !status && k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        const char *const names[] = {c->id, c->kernel, c->label ? c->label : c->id};
+        if (!result_case_counts(c) || result_case_is_twin(c) ||
+            !text_filtered_any(options->filters, options->filter_count, names, COUNT_OF(names)))
+            continue;
+        status = explain_measured(explained, options, result, c, &first, arena, err);
+    }
+    if (!status && !explained->count)
+        return err_set(err, ERR_USAGE, "%s has no case that was measured%s", options->args[0],
+                       options->filter_count ? " and matches the filter" : "");
+    return status;
+}
+
+/* ---- the command ---- */
+
+static bool is_result(const char *word, struct arena *arena)
+{
+    struct err ignored = {0};
+    const cJSON *root = NULL;
+    return file_exists(word) && text_ends(word, ".json") && !json_read(&root, word, arena, &ignored) &&
+           json_member(root, "cases") && json_member(root, "environment");
+}
+
+enum status cmd_explain(struct call *call, struct err *err)
+{
+    struct document document = {.arena = call->arena};
+    struct explained explained = {0};
+    const struct cli_options *options = call->options;
+    enum status status = is_result(options->args[0], call->arena)
+                             ? explain_result(&explained, options, call->arena, err)
+                             : explain_kernel(&explained, options, call->arena, err);
+    if (!status)
+        explain_document(&document, explained.items, explained.count);
+    return status ? status : cli_show_document(call->options, &document, false, err);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stage that predicts a session's plan, before anything of it runs.
+ */
+#include "measure.h"
+#include "rooftile/log.h"
+#include "rooftile/predictor.h"
+#include "rooftile/text.h"
+
+/* A walk takes milliseconds: of more cases only the stated work is looked at. Measuring a case takes longer. */
+enum { MOST_WALKED = 500, MOST_WALKED_TO_RUN = 20000 };
+/* A plan waits for the compiler, but not for minutes; a run compiles all of it anyway. */
+enum { MOST_COMPILED = 12 };
+
+/* What is in the cache: a plan compiles nothing for a device that is there. */
+static enum status cached_builds(struct build_result **builds, struct session *session, struct err *err)
+{
+    const struct plan *plan = session->plan;
+    const struct build_options options = {
+        .cache_dir = session->options->cache_dir, .jobs = session->options->jobs, .cached_only = true};
+    *builds = arena_array(session->arena, plan->code_count + 1, sizeof(**builds));
+    return build_all(*builds, plan->codes, plan->code_count, &options, session->arena, err);
+}
+
+/* The code to walk; *builds is NULL where there is none to be had. */
+static enum status codes_to_walk(struct build_result **builds, struct session *session, struct err *err)
+{
+    const bool runs = session->builds && !session->info.predicted;
+    const size_t most = runs ? MOST_WALKED_TO_RUN : MOST_WALKED;
+    *builds = NULL;
+    if (!text_starts(session->info.arch, "gfx"))
+        return STATUS_OK;
+    if (session->plan->count > most) {
+        log_info("more than %zu cases: predicted by their stated work, not from their code", most);
+        return STATUS_OK;
+    }
+    if (session->info.predicted && !session->builds && session->plan->code_count > MOST_COMPILED) {
+        log_info("more than %d code objects: predicted by the stated work; 'rooftile predict' compiles and walks them",
+                 MOST_COMPILED);
+        return STATUS_OK;
+    }
+    if (session->info.predicted)
+        return predict_build(builds, session, err);
+    *builds = session->builds;
+    return *builds ? STATUS_OK : cached_builds(builds, session, err);
+}
+
+enum status session_predict(struct session *session, struct err *err)
+{
+    struct arena *arena = session->arena;
+    struct machine *machine = arena_copy(arena, &session->machine, sizeof(session->machine));
+    struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
+    struct build_result *builds = NULL;
+    enum status status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
+    if (!status)
+        status = codes_to_walk(&builds, session, err);
+    if (status)
+        return status;
+    struct predictor *predictor = predictor_new(session->options->seed);
+    status = predictor_plan(&session->plan, predictor, session->plan, builds, machine, arena, err);
+    predictor_free(predictor);
+    return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu_collectives.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what there is ---- */
+
+/* Numbers of ncclDataType_t and ncclRedOp_t. */
+static const struct {
+    const char *name;
+    int number;
+    uint32_t bytes;
+} types[] = {{"i8", 0, 1}, {"i32", 2, 4}, {"f16", 6, 2}, {"f32", 7, 4}, {"f64", 8, 8}, {"bf16", 9, 2}};
+static const int reductions[] = {[LIBRARY_SUM] = 0, [LIBRARY_MAX] = 2};
+
+static const struct library_symbol symbols[] = {
+#define SYMBOL(member, name) LIBRARY_SYMBOL(struct collectives_api, member, name, REQUIRED)
+    SYMBOL(version, "ncclGetVersion"),
+    SYMBOL(text, "ncclGetErrorString"),
+    SYMBOL(init_all, "ncclCommInitAll"),
+    SYMBOL(destroy, "ncclCommDestroy"),
+    SYMBOL(group_start, "ncclGroupStart"),
+    SYMBOL(group_end, "ncclGroupEnd"),
+    SYMBOL(all_reduce, "ncclAllReduce"),
+    SYMBOL(all_gather, "ncclAllGather"),
+    SYMBOL(reduce_scatter, "ncclReduceScatter"),
+    SYMBOL(broadcast, "ncclBroadcast"),
+    SYMBOL(send, "ncclSend"),
+    SYMBOL(recv, "ncclRecv"),
+    {NULL, 0, 0},
+};
+
+static const struct known {
+    const char *backend;
+    struct library_place place;
+} known[] = {
+    {"hip",
+     {"rccl", "ROOFTILE_RCCL",
+      (const char *const[]){"$ROCM_PATH/lib/librccl.so.1*", "/opt/rocm/lib/librccl.so.1*", "librccl.so.1", NULL},
+      symbols, RTLD_LOCAL}},
+    {"cuda",
+     {"nccl", "ROOFTILE_NCCL", (const char *const[]){"libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2", NULL},
+      symbols, RTLD_LOCAL}},
+};
+
+static enum status check(const struct gpu_collectives *library, int code, size_t offset, struct err *err)
+{
+    const struct library_symbol *symbol = symbols;
+    if (!code)
+        return STATUS_OK;
+    while (symbol->offset != offset)
+        symbol++;
+    return err_set(err, ERR_DEVICE, "%s: %s (%d)", symbol->name, library->api.text(code), code);
+}
+#define TRY(library, err, member, ...)                                                                                 \
+    check((library), (library)->api.member(__VA_ARGS__), offsetof(struct collectives_api, member), (err))
+
+/* ---- communicators ---- */
+
+static void forget(struct gpu_collectives *library, const struct gpu *gpu)
+{
+    for (size_t k = 0; k < GPU_MAX_DEVICES; k++) {
+        if (library->comms[k])
+            library->api.destroy(library->comms[k]);
+        if (library->streams[k])
+            gpu->api.stream_free(library->streams[k]);
+        if (library->done[k])
+            gpu->api.event_free(library->done[k]);
+        library->comms[k] = NULL;
+        library->streams[k] = NULL;
+        library->done[k] = NULL;
+    }
+    library->devices = 0;
+}
+
+/* Streams and events belong to the device that is the current one when they are made. */
+static enum status make_streams(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
+{
+    struct err ignored = {0};
+    enum status status = STATUS_OK;
+    for (uint32_t k = 0; k < devices && !status; k++) {
+        struct gpu_stream *stream = NULL;
+        struct gpu_event *event = NULL;
+        status = gpu->vendor->enter(gpu, (int)k, err);
+        if (!status && k)
+            status = GPU_TRY(gpu, err, stream_make, &stream, GPU_STREAM_NON_BLOCKING);
+        library->streams[k] = status ? NULL : stream;
+        if (!status)
+            status = GPU_TRY(gpu, err, event_make, &event, 0);
+        library->done[k] = status ? NULL : event;
+    }
+    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
+    return status ? status : back;
+}
+
+static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
+{
+    int numbers[GPU_MAX_DEVICES];
+    struct err ignored = {0};
+    if (library->devices == devices)
+        return STATUS_OK;
+    if (gpu->index || !devices || devices > (uint32_t)gpu->count)
+        return err_set(err, ERR_UNSUPPORTED, "the device has no collective of %u devices: it is number %d of %d",
+                       (unsigned)devices, gpu->index, gpu->count);
+    forget(library, gpu);
+    for (uint32_t k = 0; k < devices; k++)
+        numbers[k] = (int)k;
+    enum status status = make_streams(library, gpu, devices, err);
+    if (!status)
+        status = TRY(library, err, init_all, library->comms, (int)devices, numbers);
+    if (status)
+        forget(library, gpu);
+    else
+        library->devices = devices;
+    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
+    return status ? status : back;
+}
+
+/* ---- a library ---- */
+
+void collectives_close(struct gpu *gpu)
+{
+    if (gpu->collectives)
+        forget(gpu->collectives, gpu);
+    free(gpu->collectives);
+    gpu->collectives = NULL;
+}
+
+static enum status open_library(struct gpu *gpu, const struct library_place *place, struct err *err)
+{
+    struct gpu_collectives *library = new_zeroed(1, sizeof(*library));
+    int version = 0;
+    enum status status = library_open_named(&library->file, &library->api, place, err);
+    if (!status)
+        status = TRY(library, err, version, &version);
+    if (status) {
+        free(library);
+        return status;
+    }
+    SET_TEXT(library->file.says, "%s %d.%d.%d, %s", place->name, version / 10000, version / 100 % 100, version % 100,
+             library->file.path);
+    gpu->collectives = library;
+    return STATUS_OK;
+}
+
+enum status collectives_load(bool *is_known, struct device_module **module, struct gpu *gpu, const char *name,
+                             struct err *err)
+{
+    const struct known *row = NULL;
+    for (size_t k = 0; k < COUNT_OF(known) && !row; k++)
+        if (!strcmp(known[k].place.name, name) && !strcmp(known[k].backend, gpu->device.ops->name))
+            row = &known[k];
+    *is_known = row != NULL;
+    const enum status status = row && !gpu->collectives ? open_library(gpu, &row->place, err) : STATUS_OK;
+    if (!row || status)
+        return status;
+    *module = new_zeroed(1, sizeof(**module));
+    (*module)->collectives = gpu->collectives;
+    return STATUS_OK;
+}
+
+/* ---- functions ---- */
+
+/* What device `k` does; in a group, the calls of all devices become one. */
+struct part {
+    const struct gpu_collectives *library;
+    const struct library_collective *args;
+    uint32_t k;
+    uint64_t bytes; /* of `count` elements */
+    int type, op;
+    const uint8_t *in;
+    uint8_t *out;
+    void *comm;
+    struct gpu_stream *stream;
+};
+
+static enum status all_reduce(const struct part *p, struct err *err)
+{
+    return TRY(p->library, err, all_reduce, p->args->in_place ? p->out : p->in, p->out, p->args->count, p->type, p->op,
+               p->comm, p->stream);
+}
+
+static enum status all_gather(const struct part *p, struct err *err)
+{
+    return TRY(p->library, err, all_gather, p->args->in_place ? p->out + p->k * p->bytes : p->in, p->out,
+               p->args->count, p->type, p->comm, p->stream);
+}
+
+static enum status reduce_scatter(const struct part *p, struct err *err)
+{
+    return TRY(p->library, err, reduce_scatter, p->args->in_place ? p->out : p->in,
+               p->args->in_place ? p->out + p->k * p->bytes : p->out, p->args->count, p->type, p->op, p->comm,
+               p->stream);
+}
+
+static enum status broadcast(const struct part *p, struct err *err)
+{
+    return TRY(p->library, err, broadcast, p->args->in_place ? p->out : p->in, p->out, p->args->count, p->type,
+               (int)p->args->root, p->comm, p->stream);
+}
+
+static enum status all_to_all(const struct part *p, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t k = 0; k < p->args->devices && !status; k++) {
+        status = TRY(p->library, err, send, p->in + k * p->bytes, p->args->count, p->type, (int)k, p->comm, p->stream);
+        if (!status)
+            status =
+                TRY(p->library, err, recv, p->out + k * p->bytes, p->args->count, p->type, (int)k, p->comm, p->stream);
+    }
+    return status;
+}
+
+static enum status send_recv(const struct part *p, struct err *err)
+{
+    const uint32_t devices = p->args->devices;
+    const enum status status =
+        TRY(p->library, err, send, p->in, p->args->count, p->type, (int)((p->k + 1) % devices), p->comm, p->stream);
+    return status ? status
+                  : TRY(p->library, err, recv, p->out, p->args->count, p->type, (int)((p->k + devices - 1) % devices),
+                        p->comm, p->stream);
+}
+
+static const struct {
+    const char *name;
+    enum status (*call)(const struct part *part, struct err *err);
+} functions[] = {{"all_reduce", all_reduce}, {"all_gather", all_gather}, {"reduce_scatter", reduce_scatter},
+                 {"broadcast", broadcast},   {"all_to_all", all_to_all}, {"send_recv", send_recv}};
+
+enum status collectives_kernel(const struct device_kernel **kernel, struct kernel_info *info,
+                               struct device_module *module, const char *symbol, struct err *err)
+{
+    for (unsigned function = 0; function < COUNT_OF(functions); function++)
+        for (unsigned type = 0; type < COUNT_OF(types); type++) {
+            char name[48];
+            snprintf(name, sizeof(name), "%s_%s", functions[function].name, types[type].name);
+            if (strcmp(name, symbol) != 0)
+                continue;
+            library_describe_collective(info, &module->collectives->file);
+            *kernel = gpu_add_kernel(module, (struct device_kernel){.in = type, .out = function});
+            return STATUS_OK;
+        }
+    return err_set(err, ERR_DEVICE, "no function '%s' of %s: they are called all_reduce_f32, send_recv_bf16, ...",
+                   symbol, module->collectives->file.says);
+}
+
+/* A group is ended whatever happens in it: else the library waits for its end for ever. */
+static enum status call_all(const struct gpu_collectives *library, const struct device_kernel *kernel,
+                            const struct library_collective *args, struct gpu_stream *stream, struct err *err)
+{
+    struct err ignored = {0};
+    enum status status = TRY(library, err, group_start);
+    if (status)
+        return status;
+    for (uint32_t k = 0; k < args->devices && !status; k++) {
+        const struct part part = {
+            .library = library,
+            .args = args,
+            .k = k,
+            .bytes = args->count * types[kernel->in].bytes,
+            .type = types[kernel->in].number,
+            .op = reductions[args->reduction < COUNT_OF(reductions) ? args->reduction : LIBRARY_SUM],
+            .in = args->in[k],
+            .out = args->out[k],
+            .comm = library->comms[k],
+            .stream = k ? library->streams[k] : stream,
+        };
+        status = functions[kernel->out].call(&part, err);
+    }
+    const enum status ended = TRY(library, status ? &ignored : err, group_end);
+    return status ? status : ended;
+}
+
+enum status collectives_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
+                               struct gpu_stream *stream, struct err *err)
+{
+    struct gpu_collectives *library = kernel->module->collectives;
+    struct library_collective collective;
+    library_read_collective(&collective, args);
+    enum status status = connect(library, gpu, collective.devices, err);
+    if (!status)
+        status = GPU_TRY(gpu, err, event_record, library->done[0], stream);
+    for (uint32_t k = 1; k < collective.devices && !status; k++)
+        status = GPU_TRY(gpu, err, stream_wait, library->streams[k], library->done[0], 0);
+    if (!status)
+        status = call_all(library, kernel, &collective, stream, err);
+    for (uint32_t k = 1; k < collective.devices && !status; k++) {
+        status = GPU_TRY(gpu, err, event_record, library->done[k], library->streams[k]);
+        if (!status)
+            status = GPU_TRY(gpu, err, stream_wait, stream, library->done[k], 0);
+    }
+    return status;
+}

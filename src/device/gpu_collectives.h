@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collectives between the GPUs of a node through librccl or libnccl, behind device_ops.load_library; library.h has what
+ * their functions take. One process has a communicator for each device (ncclCommInitAll), device 0 being the one that
+ * is open: its stream starts the others and waits for them, so that events around a launch see the whole.
+ *
+ * Prototypes are our own, for both libraries, whose interfaces are the same (nccl.h of NCCL 2.23 and of RCCL 2.22);
+ * enumerations are int, communicators and streams pointers.
+ */
+#ifndef ROOFTILE_DEVICE_GPU_COLLECTIVES_H
+#define ROOFTILE_DEVICE_GPU_COLLECTIVES_H
+
+#include "gpu.h"
+
+struct collectives_api {
+    int (*version)(int *version);
+    const char *(*text)(int code);
+    int (*init_all)(void **comms, int count, const int *devices);
+    int (*destroy)(void *comm);
+    int (*group_start)(void);
+    int (*group_end)(void);
+    int (*all_reduce)(const void *in, void *out, size_t count, int type, int op, void *comm, void *stream);
+    int (*all_gather)(const void *in, void *out, size_t count, int type, void *comm, void *stream);
+    int (*reduce_scatter)(const void *in, void *out, size_t count, int type, int op, void *comm, void *stream);
+    int (*broadcast)(const void *in, void *out, size_t count, int type, int root, void *comm, void *stream);
+    int (*send)(const void *from, size_t count, int type, int to, void *comm, void *stream);
+    int (*recv)(void *to, size_t count, int type, int from, void *comm, void *stream);
+};
+
+/* A library that is open. */
+struct gpu_collectives {
+    struct library_file file;
+    struct collectives_api api;
+    uint32_t devices; /* that the communicators are for; 0: there are none */
+    void *comms[GPU_MAX_DEVICES];
+    struct gpu_stream *streams[GPU_MAX_DEVICES]; /* of each device but number 0, */
+    struct gpu_event *done[GPU_MAX_DEVICES];     /* ... where it is done; number 0: where all begin */
+};
+
+/* device_ops.load_library of a name of ours; *known is false, and nothing done, when it is none. */
+enum status collectives_load(bool *known, struct device_module **module, struct gpu *gpu, const char *name,
+                             struct err *err);
+/* A function of the module's library, as device_ops.kernel. */
+enum status collectives_kernel(const struct device_kernel **kernel, struct kernel_info *info,
+                               struct device_module *module, const char *symbol, struct err *err);
+/* As a launch in this stream of device 0. */
+enum status collectives_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
+                               struct gpu_stream *stream, struct err *err);
+void collectives_close(struct gpu *gpu);
+
+#endif

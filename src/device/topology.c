@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a GPU is tied to its host and to other GPUs, as facts. PCI: the kernel's files of the card (Documentation/ABI/
+ * testing/sysfs-bus-pci). AMD: the links of KFD's topology (kfd_topology.c, which writes them). NVIDIA: NVML.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "telemetry.h"
+
+/* ---- PCI ---- */
+
+/* Transfers per second and lane, by generation from 1 on: the PCI Express specifications. */
+static const double gts[] = {2.5, 5, 8, 16, 32, 64};
+
+/* Of "16.0 GT/s PCIe"; 0 unknown. */
+static uint32_t generation(const char *card, const char *name)
+{
+    char text[48];
+    if (!sysfs_text(text, sizeof(text), card, name))
+        return 0;
+    const double rate = strtod(text, NULL);
+    for (uint32_t k = 0; k < COUNT_OF(gts); k++)
+        if (rate == gts[k])
+            return k + 1;
+    return 0;
+}
+
+/* A card that is asleep says 255, or nothing. */
+static uint32_t width(const char *card, const char *name)
+{
+    const double lanes = sysfs_number(card, name);
+    return lanes >= 1 && lanes <= 32 ? (uint32_t)lanes : 0;
+}
+
+static void describe_pcie(struct device_pcie *pcie, const char *card)
+{
+    pcie->generation = generation(card, "current_link_speed");
+    pcie->width = width(card, "current_link_width");
+    pcie->max_generation = generation(card, "max_link_speed");
+    pcie->max_width = width(card, "max_link_width");
+    sysfs_text(pcie->cpus, sizeof(pcie->cpus), card, "local_cpulist");
+}
+
+/* ---- KFD ---- */
+
+/* Numbers of HSA_IOLINKTYPE (kfd_crat.h). */
+static const char *type_name(uint64_t type)
+{
+    return type == 11 ? "xgmi" : type == 2 ? "pcie" : NULL;
+}
+
+/* "0000:85:00.0" of a node that is a GPU; "" of a processor. */
+static void bdf_of(char bdf[static 16], const struct telemetry *telemetry, uint64_t node)
+{
+    char folder[TELEMETRY_PATH], text[4096];
+    uint64_t location = 0, domain = 0;
+    bdf[0] = '\0';
+    snprintf(folder, sizeof(folder), "%s/class/kfd/kfd/topology/nodes/%llu", telemetry->root, (unsigned long long)node);
+    if (!(sysfs_number(folder, "gpu_id") > 0) || !sysfs_text(text, sizeof(text), folder, "properties") ||
+        !sysfs_property(&location, text, "location_id"))
+        return;
+    sysfs_property(&domain, text, "domain");
+    snprintf(bdf, 16, "%04x:%02x:%02x.%x", (unsigned)domain & 0xffff, (unsigned)(location >> 8) & 0xff,
+             (unsigned)(location >> 3) & 0x1f, (unsigned)location & 7);
+}
+
+static bool read_link(struct device_link *link, const struct telemetry *telemetry, const char *folder)
+{
+    char text[4096];
+    uint64_t type = 0, to = 0, weight = 0, mbps = 0;
+    *link = (struct device_link){.count = 1};
+    if (!sysfs_text(text, sizeof(text), folder, "properties") || !sysfs_property(&type, text, "type") ||
+        !sysfs_property(&to, text, "node_to") || !type_name(type))
+        return false;
+    SET_TEXT(link->type, "%s", type_name(type));
+    bdf_of(link->peer, telemetry, to);
+    if (sysfs_property(&weight, text, "weight"))
+        link->weight = (uint32_t)weight;
+    if (sysfs_property(&mbps, text, "max_bandwidth"))
+        link->max_bytes_per_s = (double)mbps * 1e6; /* 0 where the driver does not know */
+    return link->peer[0] != '\0';
+}
+
+/* From the card's first node; those of its partitions are the same wires. */
+static void describe_kfd(struct device_info *info, const struct telemetry *telemetry)
+{
+    static const char *const kinds[] = {"io_links", "p2p_links"};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        char pattern[TELEMETRY_PATH];
+        glob_t found;
+        SET_TEXT(pattern, "class/kfd/kfd/topology/nodes/%s/%s/[0-9]*", telemetry->node, kinds[k]);
+        sysfs_find(&found, telemetry->root, pattern);
+        for (size_t i = 0; i < found.gl_pathc && info->link_count < DEVICE_MAX_LINKS; i++)
+            info->link_count += read_link(&info->links[info->link_count], telemetry, found.gl_pathv[i]);
+        globfree(&found);
+    }
+}
+
+void topology_describe(struct device_info *info, const struct telemetry *telemetry)
+{
+    if (!telemetry->card[0])
+        return;
+    describe_pcie(&info->pcie, telemetry->card);
+    if (telemetry->node[0])
+        describe_kfd(info, telemetry);
+}

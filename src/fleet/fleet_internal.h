@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of src/fleet share.
+ */
+#ifndef ROOFTILE_FLEET_INTERNAL_H
+#define ROOFTILE_FLEET_INTERNAL_H
+
+#include "rooftile/fleet.h"
+
+#define FLEET_TOGETHER " together" /* ends the name of a metric that was measured while all devices ran */
+#define FLEET_GROUP_FACTS 6        /* the first of a device's facts: devices that have them in common are alike */
+
+struct fleet_run {
+    const char *run_id;
+    bool together;
+    size_t count;
+    struct {
+        size_t metric;
+        struct fleet_reading reading;
+    } * readings;
+};
+
+/* Results of one device become one device with its runs; sorted by name (fleet_join.c). */
+void fleet_join(struct fleet *fleet);
+/* Groups of devices that are alike (fleet_join.c), and facts that differ within them (fleet_facts.c). */
+void fleet_make_groups(struct fleet *fleet);
+void fleet_find_drift(struct fleet *fleet);
+/* Why this device is slow (fleet_cause.c). */
+enum fleet_cause fleet_cause_of(const char **why, const struct fleet *fleet, size_t device, size_t metric);
+/* The median over the group of a member of a metric's readings; NaN: unknown. */
+double fleet_median(const struct fleet *fleet, size_t group, size_t metric, size_t member_offset);
+
+#endif

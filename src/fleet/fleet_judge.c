@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet_internal.h"
+#include "rooftile/text.h"
+
+const char *const fleet_verdict_names[] = {"alike", "not judged", "slow", "broken"};
+const char *const fleet_cause_names[] = {"unknown", "clock", "power", "heat", "memory", "link", "host"};
+
+/* Devices of a group, and their times of one metric. */
+struct column {
+    size_t *devices;
+    double *values;
+    size_t count, known;
+};
+
+static void fill(struct column *column, const struct fleet *fleet, size_t group, size_t metric)
+{
+    column->count = column->known = 0;
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        if (fleet->devices[k].group != group)
+            continue;
+        const double time_ns = fleet->devices[k].readings[metric].time_ns;
+        column->devices[column->count] = k;
+        column->values[column->count++] = time_ns > 0 ? log(time_ns) : NAN;
+        column->known += time_ns > 0;
+    }
+}
+
+/* ---- where the slower of two modes are ---- */
+
+static const char *slower_nodes(const struct fleet *fleet, const struct column *column, const struct outlier *out)
+{
+    const char *names = "", *last = "";
+    size_t nodes = 0;
+    for (size_t k = 0; k < column->count; k++) {
+        const char *node = fleet->devices[column->devices[k]].node;
+        if (!out[k].mode || !strcmp(node, last))
+            continue;
+        last = node;
+        if (nodes++ < 8)
+            names = arena_printf(fleet->arena, "%s%s%s", names, *names ? ", " : "", node);
+    }
+    return nodes > 8 ? arena_printf(fleet->arena, "%s and %zu more", names, nodes - 8) : names;
+}
+
+/* ---- one metric of one group ---- */
+
+static struct fleet_spread spread_of(const struct fleet *fleet, const struct column *column, size_t group,
+                                     size_t metric)
+{
+    struct arena scratch = {0};
+    double *values = arena_array(&scratch, column->count + 1, sizeof(*values)),
+           *more = arena_array(&scratch, column->count + 1, sizeof(*more));
+    struct fleet_spread s = {.group = group, .metric = metric, .baseline_ns = NAN, .against = NAN, .slower_nodes = ""};
+    size_t noises = 0;
+    for (size_t k = 0; k < column->count; k++)
+        if (isfinite(column->values[k]))
+            values[s.n++] = column->values[k];
+    const struct outlier_level level = outlier_level_of(values, s.n, more);
+    s.median_ns = exp(level.median);
+    s.min_ns = s.n ? exp(values[0]) : NAN;
+    s.max_ns = s.n ? exp(values[s.n - 1]) : NAN;
+    s.spread = level.spread;
+    for (size_t k = 0; k < column->count; k++) {
+        const double noise = fleet->devices[column->devices[k]].readings[metric].noise;
+        if (isfinite(noise))
+            more[noises++] = noise;
+    }
+    s.noise = median_of(more, noises);
+    arena_release(&scratch);
+    return s;
+}
+
+/* Too few to be set against each other: each against the baseline. */
+static void judge_by_baseline(struct outlier *out, const struct column *column, const struct outlier_level *level,
+                              double noise, const struct outlier_rule *rule)
+{
+    for (size_t k = 0; k < column->count; k++)
+        outlier_against(&out[k], column->values[k], level, noise, rule);
+}
+
+/* A group is compared with its baseline by medians, so its own devices make it as sure as sqrt n. */
+static void set_against(struct fleet_spread *s, const struct outlier_level *level, const struct outlier_rule *rule)
+{
+    struct outlier_rule group = *rule;
+    struct outlier one;
+    if (!level->n)
+        return;
+    s->baseline_ns = exp(level->median);
+    s->against = s->median_ns / s->baseline_ns - 1;
+    group.tests = 1;
+    const struct outlier_level base = {level->median, level->spread / sqrt((double)s->n), level->n};
+    outlier_against(&one, log(s->median_ns), &base, NAN, &group);
+    s->low = s->n >= OUTLIER_LEAST && one.slow;
+}
+
+static void note_slow(struct fleet *fleet, const struct column *column, const struct outlier *out, size_t metric)
+{
+    for (size_t k = 0; k < column->count; k++) {
+        struct fleet_device *device = &fleet->devices[column->devices[k]];
+        const struct fleet_reading *r = &device->readings[metric];
+        const double median_ns = r->time_ns / (1 + out[k].change);
+        device->outliers[metric] = out[k];
+        /* In every run of it, as a rule: what one run alone shows is noise. */
+        if (!out[k].slow || !(r->fastest_ns > median_ns * (1 + fleet->rule.delta))) {
+            device->outliers[metric].slow = false;
+            continue;
+        }
+        ARENA_PUSH(fleet->arena, fleet->outliers, fleet->outlier_count,
+                   (struct fleet_outlier){.device = column->devices[k],
+                                          .metric = metric,
+                                          .change = out[k].change,
+                                          .z = out[k].z,
+                                          .runs = device->runs,
+                                          .why = ""});
+    }
+}
+
+static void judge_metric(struct fleet *fleet, struct column *column, size_t group, size_t metric,
+                         const struct fleet_baseline *baseline)
+{
+    struct outlier *out = arena_array(fleet->arena, column->count + 1, sizeof(*out));
+    struct fleet_spread s = spread_of(fleet, column, group, metric);
+    const struct outlier_level level =
+        baseline ? fleet_baseline_level(baseline, fleet->groups[group].name, fleet->metrics[metric].name)
+                 : (struct outlier_level){.n = 0};
+    outliers_judge(out, &s.modes, column->values, column->count, s.noise, &fleet->rule);
+    if (column->known < OUTLIER_LEAST && level.n >= OUTLIER_LEAST - 1)
+        judge_by_baseline(out, column, &level, s.noise, &fleet->rule);
+    set_against(&s, &level, &fleet->rule);
+    if (s.modes.two)
+        s.slower_nodes = slower_nodes(fleet, column, out);
+    note_slow(fleet, column, out, metric);
+    for (size_t k = 0; k < column->count; k++)
+        fleet->groups[group].judged = fleet->groups[group].judged || !isnan(out[k].change);
+    ARENA_PUSH(fleet->arena, fleet->spreads, fleet->spread_count, s);
+}
+
+/* ---- devices ---- */
+
+static const char *device_problem(const struct fleet *fleet, const struct fleet_device *device)
+{
+    const char *problem = device->problem;
+    for (size_t m = 0; m < fleet->metric_count && !problem; m++)
+        problem = device->readings[m].problem;
+    return problem;
+}
+
+static void settle(struct fleet *fleet)
+{
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        struct fleet_device *device = &fleet->devices[k];
+        bool judged = false, slow = false;
+        for (size_t m = 0; m < fleet->metric_count; m++) {
+            judged = judged || !isnan(device->outliers[m].change);
+            slow = slow || device->outliers[m].slow;
+        }
+        device->problem = device_problem(fleet, device);
+        device->verdict = device->problem ? FLEET_BROKEN : slow ? FLEET_SLOW : judged ? FLEET_ALIKE : FLEET_UNJUDGED;
+    }
+    for (size_t k = 0; k < fleet->outlier_count; k++) {
+        struct fleet_outlier *o = &fleet->outliers[k];
+        o->cause = fleet_cause_of(&o->why, fleet, o->device, o->metric);
+    }
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct fleet_outlier *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->change < y->change) - (x->change > y->change);
+}
+
+/* ---- who is missing ---- */
+
+static void miss(struct fleet *fleet, const char *node, const char *what)
+{
+    ARENA_PUSH(fleet->arena, fleet->missing, fleet->missing_count, what);
+    if (node)
+        ARENA_PUSH(fleet->arena, fleet->missing_nodes, fleet->missing_node_count, node);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_among(const char *name, const char *const *sorted, size_t count)
+{
+    return count && bsearch(&name, sorted, count, sizeof(*sorted), by_text);
+}
+
+static const char *short_name(const char *name, struct arena *arena)
+{
+    return arena_strndup(arena, name, strcspn(name, "."));
+}
+
+static void find_missing_nodes(struct fleet *fleet, const char *const *expected, size_t count)
+{
+    const char **seen = arena_array(fleet->arena, 2 * fleet->device_count + 1, sizeof(*seen));
+    size_t seen_count = 0;
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        seen[seen_count++] = fleet->devices[k].node;
+        seen[seen_count++] = short_name(fleet->devices[k].node, fleet->arena);
+    }
+    qsort(seen, seen_count, sizeof(*seen), by_text);
+    for (size_t k = 0; k < count; k++)
+        if (!is_among(expected[k], seen, seen_count) &&
+            !is_among(short_name(expected[k], fleet->arena), seen, seen_count))
+            miss(fleet, expected[k], expected[k]);
+}
+
+/* Of a node that is there, and ranks of the job where no names are expected. */
+static void find_missing_devices(struct fleet *fleet)
+{
+    for (size_t from = 0, to; from < fleet->device_count; from = to) {
+        const struct fleet_device *first = &fleet->devices[from];
+        for (to = from + 1; to < fleet->device_count && !strcmp(fleet->devices[to].node, first->node);)
+            to++;
+        if (first->expected > to - from)
+            miss(fleet, first->node,
+                 arena_printf(fleet->arena, "%zu of %u devices of %s", first->expected - (to - from), first->expected,
+                              first->node));
+    }
+}
+
+static void find_missing_ranks(struct fleet *fleet)
+{
+    uint32_t world = 0;
+    for (size_t k = 0; k < fleet->device_count; k++)
+        world = fleet->devices[k].world > world ? fleet->devices[k].world : world;
+    if (world < 2 || world > FLEET_MAX_NODES)
+        return;
+    bool *seen = arena_array(fleet->arena, world, sizeof(*seen));
+    for (size_t k = 0; k < fleet->device_count; k++)
+        if (fleet->devices[k].rank < world)
+            seen[fleet->devices[k].rank] = true;
+    for (uint32_t rank = 0; rank < world; rank++)
+        if (!seen[rank])
+            miss(fleet, NULL, arena_printf(fleet->arena, "rank %u of %u", rank, world));
+}
+
+void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expected_count,
+                 const struct fleet_baseline *baseline)
+{
+    fleet_join(fleet);
+    fleet_make_groups(fleet);
+    const size_t room = fleet->device_count + 1;
+    struct column column = {.devices = arena_array(fleet->arena, room, sizeof(size_t)),
+                            .values = arena_array(fleet->arena, room, sizeof(double))};
+    fleet->rule = outlier_defaults(fleet->metric_count);
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        struct fleet_device *device = &fleet->devices[k];
+        device->outliers = arena_array(fleet->arena, fleet->metric_count + 1, sizeof(*device->outliers));
+        for (size_t m = 0; m < fleet->metric_count; m++)
+            device->outliers[m].change = NAN;
+    }
+    for (size_t g = 0; g < fleet->group_count; g++)
+        for (size_t m = 0; m < fleet->metric_count; m++) {
+            fill(&column, fleet, g, m);
+            if (column.known)
+                judge_metric(fleet, &column, g, m, baseline);
+        }
+    settle(fleet);
+    if (fleet->outliers)
+        qsort(fleet->outliers, fleet->outlier_count, sizeof(*fleet->outliers), by_change);
+    fleet_find_drift(fleet);
+    find_missing_nodes(fleet, expected, expected_count);
+    find_missing_devices(fleet);
+    if (!expected)
+        find_missing_ranks(fleet);
+}
+
+/* ---- what it comes to ---- */
+
+int fleet_exit_code(const struct fleet *fleet, bool strict)
+{
+    bool bad = fleet->missing_count || fleet->unread_count, unsure = strict && fleet->drift_count;
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        bad = bad || fleet->devices[k].verdict >= FLEET_SLOW;
+        unsure = unsure || fleet->devices[k].verdict == FLEET_UNJUDGED;
+    }
+    for (size_t k = 0; k < fleet->spread_count; k++)
+        bad = bad || fleet->spreads[k].modes.two || fleet->spreads[k].low;
+    return !fleet->device_count ? 3 : bad ? 1 : unsure ? 4 : 0;
+}
+
+size_t fleet_nodes(const char ***names, const struct fleet *fleet, bool bad, struct arena *arena)
+{
+    const char **bads = arena_array(arena, fleet->device_count + fleet->missing_node_count + 1, sizeof(*bads)), *last;
+    size_t bad_count = 0, count = 0;
+    for (size_t k = 0; k < fleet->device_count; k++)
+        if (fleet->devices[k].verdict >= FLEET_SLOW)
+            bads[bad_count++] = fleet->devices[k].node;
+    for (size_t k = 0; k < fleet->missing_node_count; k++)
+        bads[bad_count++] = fleet->missing_nodes[k];
+    qsort(bads, bad_count, sizeof(*bads), by_text);
+    const char **out = arena_array(arena, fleet->device_count + bad_count + 1, sizeof(*out));
+    if (bad) {
+        for (size_t k = 0; k < bad_count; k++)
+            if (!count || strcmp(out[count - 1], bads[k]) != 0)
+                out[count++] = bads[k];
+    } else {
+        last = "";
+        for (size_t k = 0; k < fleet->device_count; last = fleet->devices[k++].node)
+            if (strcmp(fleet->devices[k].node, last) != 0 && !is_among(fleet->devices[k].node, bads, bad_count))
+                out[count++] = fleet->devices[k].node;
+    }
+    *names = out;
+    return count;
+}

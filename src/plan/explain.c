@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "rooftile/text.h"
+
+/* Causes that cost less, as a share of the prediction, are not worth a word. */
+#define LEAST_SHARE 0.01
+
+struct asked {
+    struct explanation *explanation;
+    struct predictor *predictor;
+    const struct plan_case *plan_case;
+    const struct build_result *builds;
+    const struct machine *machine;
+    double measured_hz;
+    struct arena *arena;
+    struct err *err;
+};
+
+/* At the clock that was measured; without COST_CLOCK at the machine's. */
+static enum status predict_without(struct prediction *prediction, const struct asked *asked, enum cost cause)
+{
+    struct machine *machine = arena_copy(asked->arena, asked->machine, sizeof(*asked->machine));
+    if (asked->measured_hz > 0 && cause != COST_CLOCK)
+        machine->core_hz = fmin(machine->core_hz, asked->measured_hz);
+    predictor_without(asked->predictor, cause);
+    const enum status status = predictor_case(prediction, asked->predictor, &asked->plan_case->resolved, asked->builds,
+                                              asked->plan_case->measure.cache, machine, asked->err);
+    predictor_without(asked->predictor, COST_NONE);
+    return status;
+}
+
+/* The launch that takes the most time; NULL: none was walked. */
+static const struct predicted_launch *main_launch(const struct predictor *predictor)
+{
+    size_t count = 0;
+    const struct predicted_launch *launches = predictor_launches(predictor, &count), *most = NULL;
+    for (size_t k = 0; k < count; k++)
+        if (launches[k].times > 0 && launches[k].walk &&
+            (!most || launches[k].times * launches[k].prediction.time_ns > most->times * most->prediction.time_ns))
+            most = &launches[k];
+    return most;
+}
+
+static const char *evidence_of(const struct asked *asked, enum cost cause, const struct predicted_launch *launch)
+{
+    struct text text = {0};
+    if (cause == COST_LAUNCH)
+        text_addf(&text, "%.0f launch%s in a pass", plan_launches(&asked->plan_case->resolved),
+                  plan_launches(&asked->plan_case->resolved) > 1 ? "es" : "");
+    else if (cause == COST_CLOCK)
+        text_addf(&text, "%.3g GHz while it ran, %.3g GHz by the machine file", asked->measured_hz / 1e9,
+                  asked->machine->core_hz / 1e9);
+    else if (launch)
+        cost_evidence(&text, cause, &launch->model, &launch->walked, launch->walk, asked->machine);
+    return text_take(&text, asked->arena);
+}
+
+/* Walks that would find nothing are not made. */
+static bool is_possible(const struct predictor *predictor, enum cost cause)
+{
+    size_t count = 0;
+    const struct predicted_launch *launches = predictor_launches(predictor, &count);
+    bool possible = !count;
+    for (size_t k = 0; k < count; k++)
+        possible |= launches[k].walk && cost_possible(cause, launches[k].walk);
+    return possible;
+}
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct explained_cost *a = left, *b = right;
+    return (a->cost_ns < b->cost_ns) - (a->cost_ns > b->cost_ns);
+}
+
+static void describe_launch(struct explanation *explanation, const struct predicted_launch *launch)
+{
+    const struct codeobj_kernel *kernel = &launch->walked.code_object->code;
+    explanation->waves_per_simd = launch->model.occupancy.waves_per_simd;
+    explanation->waves_most = launch->model.occupancy.waves_max;
+    explanation->vgprs = kernel->allocated_vgprs;
+    explanation->sgprs = kernel->sgpr_count;
+    explanation->lds_bytes = kernel->group_segment_bytes + launch->walked.lds_bytes;
+}
+
+/* Each cause asks anew, which forgets the launches: the evidence is taken first. */
+static enum status find_causes(const struct asked *asked, const char *const evidence[COST_COUNT],
+                               const bool possible[COST_COUNT])
+{
+    struct explanation *explanation = asked->explanation;
+    struct explained_cost *causes = NULL;
+    struct prediction without;
+    enum status status = STATUS_OK;
+    for (enum cost cause = COST_NONE + 1; cause < COST_COUNT && !status; cause++) {
+        if (!possible[cause])
+            continue;
+        status = predict_without(&without, asked, cause);
+        /* Launches add up with the rest. */
+        const double cost_ns = cause == COST_LAUNCH ? explanation->prediction.term_ns[TERM_LAUNCH]
+                                                    : explanation->prediction.time_ns - without.time_ns;
+        if (!status && cost_ns > LEAST_SHARE * explanation->prediction.time_ns)
+            ARENA_PUSH(asked->arena, causes, explanation->cause_count,
+                       (struct explained_cost){cause, cost_ns, evidence[cause]});
+    }
+    if (explanation->cause_count)
+        qsort(causes, explanation->cause_count, sizeof(*causes), by_cost);
+    explanation->causes = causes;
+    return status;
+}
+
+enum status explain_case(struct explanation *explanation, struct predictor *predictor,
+                         const struct plan_case *plan_case, const struct build_result *builds,
+                         const struct machine *machine, double measured_hz, struct arena *arena, struct err *err)
+{
+    const char *evidence[COST_COUNT] = {NULL};
+    bool possible[COST_COUNT] = {false};
+    const struct asked asked = {explanation, predictor, plan_case, builds, machine, measured_hz, arena, err};
+    *explanation = (struct explanation){.plan_case = plan_case};
+    enum status status = predict_without(&explanation->prediction, &asked, COST_NONE);
+    if (status)
+        return status;
+    const struct predicted_launch *launch = main_launch(predictor);
+    for (enum cost cause = COST_NONE + 1; cause < COST_COUNT; cause++) {
+        evidence[cause] = evidence_of(&asked, cause, launch);
+        possible[cause] = is_possible(predictor, cause);
+    }
+    if (launch) {
+        describe_launch(explanation, launch);
+        explanation->symbol = arena_strdup(arena, launch->launch->symbol);
+        explain_counters(explanation, launch, arena);
+    }
+    status = find_causes(&asked, evidence, possible);
+    explain_sort_counters(explanation);
+    return status;
+}

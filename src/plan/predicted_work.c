@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A case's time by the work that its manifest states: what the CPU device, code of other vendors and cases without code
+ * have instead of a walk. The terms of the lower bound at what is expected of the machine, chains of dependent steps at
+ * their latency, and the launches.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "rooftile/launch_fit.h"
+#include "rooftile/predictor.h"
+#include "rooftile/text.h"
+
+/* A dependent step of arithmetic where the machine has no figure of it: four clocks at 4 GHz. */
+#define STEP_NS 1.0
+/* Of the peak, what loops with loads and bounds reach that were not written for it. */
+#define SHARE_OF_PEAK 0.75
+/* 10 % and 90 % of truth over prediction, of the shipped suites on CPUs. */
+#define SPREAD_LOW 0.7
+#define SPREAD_HIGH 2.5
+/* Arithmetic whose peak is not known may take longer than everything else. */
+#define UNKNOWN_PEAK 4.0
+
+struct asked {
+    const struct resolved *resolved;
+    const struct work *work;
+    const struct machine *machine;
+    bool cpu;
+};
+
+/* ---- what must be known ---- */
+
+static const struct machine_level *level_named(const struct machine *machine, const char *name)
+{
+    for (uint32_t k = 0; k < machine->level_count; k++)
+        if (!strcmp(machine->levels[k].name, name))
+            return &machine->levels[k];
+    return NULL;
+}
+
+/* What this very kernel took when the machine was measured, where its work is nothing that a ceiling knows. */
+static const struct machine_figure *own_figure(const struct asked *asked)
+{
+    const char *kernel = asked->resolved->manifest->name;
+    const size_t length = strlen(kernel);
+    for (uint32_t k = 0; k < asked->machine->figure_count; k++) {
+        const struct machine_figure *figure = &asked->machine->figures[k];
+        if (!strncmp(figure->source, kernel, length) && (figure->source[length] == '/' || !figure->source[length]) &&
+            (!strcmp(figure->unit, "ns") || !strcmp(figure->unit, "B/s")))
+            return figure;
+    }
+    return NULL;
+}
+
+static bool moves_or_computes(const struct work *work)
+{
+    return work->read_bytes + work->write_bytes > 0 || work->flops > 0;
+}
+
+static bool is_chain(const struct asked *asked)
+{
+    return asked->resolved->manifest->class == CLASS_LATENCY && asked->work->items > 0;
+}
+
+/* Notes what is not known of the machine or the case. */
+static bool lacks(struct prediction *prediction, const struct asked *asked)
+{
+    const struct work *work = asked->work;
+    const struct machine *machine = asked->machine;
+    const char *unit = lower_bound_lacks(machine, work);
+    const struct machine_level *path = work->level[0] ? level_named(machine, work->level) : NULL;
+    const uint32_t before = prediction->note_count;
+    if (!machine->level_count && !machine->unit_count)
+        prediction_note(prediction, "no ceiling of this machine is known: 'rooftile roofline' measures them");
+    else if (work->level[0] && !(path && ceiling_expected(&path->bandwidth) > 0))
+        prediction_note(prediction, "the bandwidth of the %s of %s is not known", work->level, machine->name);
+    else if (unit && work->read_bytes + work->write_bytes <= 0)
+        prediction_note(prediction, "the machine file of %s has no peak of %s", machine->name, unit);
+    else if (!moves_or_computes(work) && !is_chain(asked) && !own_figure(asked) &&
+             asked->resolved->manifest->class != CLASS_LAUNCH)
+        prediction_note(prediction, "the manifest states neither bytes nor arithmetic");
+    return prediction->note_count > before;
+}
+
+/* ---- terms ---- */
+
+/* The kind of traffic whose share of written bytes is nearest. */
+static enum machine_traffic traffic_of(const struct work *work)
+{
+    static const double written[TRAFFIC_COUNT] = {
+        [TRAFFIC_READ] = 0, [TRAFFIC_WRITE] = 1, [TRAFFIC_COPY] = 0.5, [TRAFFIC_TRIAD] = 1.0 / 3};
+    const double share = work->write_bytes / fmax(1, work->read_bytes + work->write_bytes);
+    enum machine_traffic nearest = TRAFFIC_READ;
+    for (int k = 0; k < TRAFFIC_COUNT; k++)
+        if (fabs(written[k] - share) < fabs(written[nearest] - share))
+            nearest = (enum machine_traffic)k;
+    return nearest;
+}
+
+/* The lower bound's time at what is expected of its level rather than at the best. */
+static double memory_ns(const struct asked *asked, enum cache_mode cache)
+{
+    struct lower_bound bound;
+    struct work bytes = *asked->work;
+    bytes.flops = bytes.transcendentals = 0;
+    lower_bound_compute(&bound, asked->machine, &bytes, cache);
+    const struct machine_level *level = level_named(asked->machine, bound.ceiling_name);
+    if (!level)
+        return 0;
+    const double own = ceiling_value(&level->traffic[traffic_of(&bytes)]);
+    const double rate = own > 0 ? own : ceiling_expected(&level->bandwidth);
+    return rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
+}
+
+/* Of a load that depends on the one before: as chases found it, else as the level that holds the footprint has it. */
+static double step_ns(const struct asked *asked)
+{
+    const struct machine *machine = asked->machine;
+    const double footprint = asked->work->footprint_bytes;
+    double last_ns = 0;
+    if (asked->work->read_bytes <= 0)
+        return STEP_NS;
+    for (uint32_t k = 0; k < machine->latency_count; k++)
+        if (machine->latencies[k].latency_ns > 0 &&
+            (k + 1 == machine->latency_count || footprint <= machine->latencies[k].upto_bytes))
+            return machine->latencies[k].latency_ns;
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        const double share = asked->cpu ? fmax(1, machine->cus) : 1;
+        last_ns = level->latency_ns > 0 ? level->latency_ns : last_ns;
+        if (last_ns > 0 && (k + 1 == machine->level_count || footprint <= level->capacity_bytes / share))
+            return last_ns;
+    }
+    return 0;
+}
+
+/* Work-items that one thread of the CPU device goes through, one after the other. */
+static double lanes_of(const struct asked *asked)
+{
+    const struct resolved_launch *launch = launch_first_timed(asked->resolved);
+    return launch && asked->cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
+}
+
+static double chain_ns(const struct asked *asked)
+{
+    const struct machine_figure *figure = own_figure(asked);
+    if (!is_chain(asked) && (!figure || moves_or_computes(asked->work)))
+        return 0;
+    if (figure && !strcmp(figure->unit, "B/s"))
+        return asked->work->items / figure->value * 1e9;
+    if (figure && asked->work->read_bytes <= 0)
+        return asked->work->items * figure->value;
+    return asked->work->items * step_ns(asked) * (asked->work->read_bytes > 0 ? 1 : lanes_of(asked));
+}
+
+static double compute_ns(const struct asked *asked)
+{
+    struct lower_bound bound;
+    struct work flops = *asked->work;
+    flops.read_bytes = flops.write_bytes = 0;
+    lower_bound_compute(&bound, asked->machine, &flops, CACHE_HOT);
+    return bound.compute_ns / SHARE_OF_PEAK;
+}
+
+static double launches_ns(const struct asked *asked)
+{
+    const struct machine *machine = asked->machine;
+    const double launches = plan_launches(asked->resolved);
+    const double next_ns = machine->launch_next_ns > 0 ? machine->launch_next_ns : machine->launch_ns;
+    return launches > 0 ? machine->launch_ns + (launches - 1) * next_ns : 0;
+}
+
+void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
+                       const struct machine *machine, const char *why)
+{
+    struct prediction_spread spread = {SPREAD_LOW, SPREAD_HIGH};
+    const struct asked asked = {.resolved = resolved,
+                                .work = &resolved->work,
+                                .machine = machine,
+                                .cpu = !strcmp(resolved->device->backend, "cpu")};
+    const bool matrix = text_starts(resolved->work.unit, "matrix");
+    *prediction = (struct prediction){.method = "description"};
+    if (lacks(prediction, &asked))
+        return;
+    const char *unit = lower_bound_lacks(machine, &resolved->work);
+    if (why)
+        prediction_note(prediction, "by the stated work: %s", why);
+    if (unit) {
+        prediction_note(prediction, "without its arithmetic: %s has no peak of %s", machine->name, unit);
+        spread.high *= UNKNOWN_PEAK;
+    }
+    prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache);
+    prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked);
+    prediction->term_ns[TERM_LATENCY] = chain_ns(&asked);
+    prediction->term_ns[TERM_LAUNCH] = launches_ns(&asked);
+    prediction_conclude(prediction, machine, resolved->work.unit, DEVICE_NORM, spread);
+}

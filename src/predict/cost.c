@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/cost.h"
+
+#include <math.h>
+
+#include "rooftile/device_model.h"
+#include "rooftile/text.h"
+
+static const struct {
+    const char *name, *remedy;
+} texts[] = {
+    [COST_NONE] = {"none", ""},
+    [COST_CONFLICTS] = {"bank conflicts", "pad or swizzle the rows in LDS"},
+    [COST_UNCOALESCED] = {"uncoalesced accesses", "let neighbouring lanes access neighbouring addresses"},
+    [COST_NARROW] = {"narrow accesses", "load and store 16 bytes a lane"},
+    [COST_SPILLS] = {"spills", "keep in registers what is spilled: fewer live values, or more registers a wave"},
+    [COST_OCCUPANCY] = {"occupancy", "free what limits the waves that a unit holds"},
+    [COST_CHAIN] = {"dependent chain", "compute several independent results in turn"},
+    [COST_WAITS] = {"waits", "begin loads earlier: twice as many in flight"},
+    [COST_ATOMICS] = {"atomics",
+                      "reduce in registers and LDS first, then one atomic a workgroup, or spread the addresses"},
+    [COST_IDLE_LANES] = {"idle lanes", "give every lane work: no divergence, workgroups of whole waves"},
+    [COST_TAIL] = {"tail", "a number of workgroups that the units divide, or smaller ones"},
+    [COST_DISPATCH] = {"dispatch", "more work for each workgroup, fewer workgroups"},
+    [COST_LAUNCH] = {"launch", "more work for each launch: fuse, batch, or a graph"},
+    [COST_TRAFFIC] = {"extra traffic", "reuse data while caches hold it: tiles, another order of workgroups"},
+    [COST_CLOCK] = {"clock", "raise the power limit, cool the device, or draw less"},
+};
+_Static_assert(COUNT_OF(texts) == COST_COUNT, "every cause has its texts");
+
+const char *cost_name(enum cost cause)
+{
+    return texts[cause].name;
+}
+
+const char *cost_remedy(enum cost cause)
+{
+    return texts[cause].remedy;
+}
+
+/* ---- what changes ---- */
+
+#define WIDEST 16.0 /* bytes that a lane can ask for in one access */
+
+static double mean_width(const struct walk_sums *sums)
+{
+    return sums->access_lanes > 0 ? sums->access_bytes / sums->access_lanes : WIDEST;
+}
+
+/* Lines that the bytes of an access would fill. */
+static double least_lines(const struct walk_sums *sums, double line_bytes)
+{
+    return sums->accesses > 0 ? fmax(1, sums->access_bytes / sums->accesses / line_bytes) : 1;
+}
+
+static double lines_each(const struct walk_sums *sums)
+{
+    return sums->accesses > 0 ? sums->access_lines / sums->accesses : 1;
+}
+
+/* Neighbouring lanes ask for neighbouring bytes: wider accesses would do the same. */
+static bool is_contiguous(const struct walk_sums *sums, double line_bytes)
+{
+    return lines_each(sums) < 1.5 * least_lines(sums, line_bytes) + 0.5;
+}
+
+/* A loop that accesses this often in a wave makes fewer turns with wider accesses; else there are fewer workgroups. */
+#define ACCESSES_OF_A_LOOP 16.0
+
+/* Waits, addresses and loop control are needed once for 16 bytes instead of once for each access. */
+static void widen(struct device_change *change, const struct walk_options *options)
+{
+    struct walk_sums *sums = &change->walk.sums;
+    const double width = mean_width(sums), less = 1 - width / WIDEST, waves = fmax(1, sums->waves);
+    if (width >= WIDEST || !is_contiguous(sums, options->line_bytes))
+        return;
+    const double saved = less * (sums->wait_memory_clocks + sums->index_clocks + sums->scalar_clocks +
+                                 sums->accesses * options->clocks.vector);
+    change->walk.clocks = fmax(change->walk.clocks - saved / waves, change->walk.clocks * (1 - less));
+    sums->vector_clocks -= less * sums->index_clocks;
+    sums->scalar_clocks -= less * sums->scalar_clocks;
+    sums->l1_clocks = fmin(sums->l1_clocks, sums->access_bytes / options->clocks.l1_bytes);
+    if (sums->accesses / waves < ACCESSES_OF_A_LOOP)
+        change->dispatch = 1 - less;
+}
+
+static double lane_share(const struct walk_sums *sums, double wave)
+{
+    const double asked = (sums->count[WALK_VECTOR] + sums->count[WALK_TRANSCENDENTAL]) * wave;
+    return asked > 0 ? fmin(1, sums->lanes / asked) : 1;
+}
+
+static void fill_lanes(struct device_change *change, double share)
+{
+    struct walk_sums *sums = &change->walk.sums;
+    change->walk.clocks -= (1 - share) * sums->vector_clocks / fmax(1, sums->waves);
+    sums->vector_clocks *= share;
+}
+
+void device_change(struct device_change *change, const struct device_launch_model *model,
+                   const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
+                   enum cost without)
+{
+    *change = (struct device_change){
+        .walk = *walk, .atomics = 1, .dispatch = 1, .memory_bytes = INFINITY, .fullest = model->fullest};
+    if (without == COST_NARROW)
+        widen(change, options);
+    else if (without == COST_IDLE_LANES)
+        fill_lanes(change, lane_share(&walk->sums, launch->code_object->code.wave));
+    else if (without == COST_SPILLS)
+        change->walk.clocks -= walk->sums.scratch * options->clocks.vector / fmax(1, walk->sums.waves);
+    else if (without == COST_TAIL)
+        change->fullest = model->workgroups / fmax(1, model->units);
+    else if (without == COST_ATOMICS)
+        change->atomics = 0;
+    else if (without == COST_DISPATCH)
+        change->dispatch = 0;
+    else if (without == COST_TRAFFIC && model->least_bytes > 0)
+        change->memory_bytes = model->least_bytes;
+}
+
+bool cost_possible(enum cost cost, const struct walk_result *walk)
+{
+    const struct walk_sums *sums = &walk->sums;
+    switch (cost) {
+    case COST_CONFLICTS:
+        return sums->lds_clocks > sums->lds_free_clocks;
+    case COST_SPILLS:
+        return sums->scratch > 0;
+    case COST_CHAIN:
+        return sums->wait_result_clocks > 0;
+    case COST_ATOMICS:
+        return sums->atomics > 0;
+    default:
+        return true;
+    }
+}
+
+/* ---- evidence ---- */
+
+struct seen {
+    const struct device_launch_model *model;
+    const struct walk_launch *launch;
+    const struct walk_result *walk;
+    const struct machine *machine;
+};
+
+#define LINE_BYTES 128.0
+
+static double share_of(const struct walk_result *walk, double clocks)
+{
+    return 100 * clocks / fmax(1, walk->clocks * fmax(1, walk->sums.waves));
+}
+
+static void say_accesses(struct text *text, enum cost cause, const struct seen *seen)
+{
+    const struct walk_sums *sums = &seen->walk->sums;
+    const double accesses = fmax(1, sums->accesses);
+    if (cause == COST_CONFLICTS)
+        text_addf(text, "LDS takes %.0f clocks for a workgroup's accesses, %.0f without conflicts", sums->lds_clocks,
+                  sums->lds_free_clocks);
+    else if (cause == COST_UNCOALESCED)
+        text_addf(text, "%.1f lines of %.0f bytes for each access, whose %.0f lanes of %.0f bytes would fill %.1f",
+                  lines_each(sums), LINE_BYTES, sums->access_lanes / accesses, mean_width(sums),
+                  least_lines(sums, LINE_BYTES));
+    else if (cause == COST_NARROW)
+        text_addf(text, "accesses are %.0f byte%s wide, and could be 16: %.0f accesses for each wave", mean_width(sums),
+                  mean_width(sums) < 1.5 ? "" : "s", accesses / fmax(1, sums->waves));
+    else
+        text_addf(text,
+                  "%u VGPRs and %u SGPRs spilled, %u bytes of scratch a lane: %.0f accesses of a wave, %.0f others",
+                  seen->launch->code_object->code.vgpr_spills, seen->launch->code_object->code.sgpr_spills,
+                  seen->launch->code_object->code.private_segment_bytes, sums->scratch / fmax(1, sums->waves),
+                  sums->accesses / fmax(1, sums->waves));
+}
+
+static void say_occupancy(struct text *text, const struct seen *seen)
+{
+    const struct occupancy *occupancy = &seen->model->occupancy;
+    text_addf(text, "%.3g of %u waves per SIMD, limited by ", occupancy->waves_per_simd, occupancy->waves_max);
+    occupancy_limiters(text, occupancy);
+    text_addf(text, " (%u VGPRs a lane, %.1f KiB of LDS a workgroup)", occupancy->vgprs_allocated,
+              (double)occupancy->lds_allocated / 1024);
+}
+
+static void say_waves(struct text *text, enum cost cause, const struct seen *seen)
+{
+    const struct walk_sums *sums = &seen->walk->sums;
+    if (cause == COST_CHAIN)
+        text_addf(text, "waves wait for results of arithmetic in %.0f %% of their clocks",
+                  share_of(seen->walk, sums->wait_result_clocks));
+    else if (cause == COST_WAITS)
+        text_addf(text, "waves wait for memory in %.0f %% of their clocks, for LDS and scalar loads in %.0f %%",
+                  share_of(seen->walk, sums->wait_memory_clocks), share_of(seen->walk, sums->wait_lds_clocks));
+    else if (cause == COST_IDLE_LANES)
+        text_addf(text, "%.1f of %u lanes take part in vector instructions",
+                  lane_share(sums, seen->launch->code_object->code.wave) * seen->launch->code_object->code.wave,
+                  seen->launch->code_object->code.wave);
+    else
+        text_addf(text, "%.0f atomics of each workgroup, %.0f on %.0f address%s that others hit too", sums->atomics,
+                  sums->atomic_shared, sums->atomic_places, sums->atomic_places > 1.5 ? "es" : "");
+}
+
+static void say_grid(struct text *text, enum cost cause, const struct seen *seen)
+{
+    const struct device_launch_model *model = seen->model;
+    const uint32_t *block = seen->launch->block;
+    const char *unit = model->occupancy.wgp_mode ? "WGPs" : "compute units";
+    if (cause == COST_DISPATCH)
+        text_addf(text, "%.0f workgroups of %u work-items, %.3g G started in a second", model->workgroups,
+                  block[0] * block[1] * block[2], seen->machine->dispatch_hz / 1e9);
+    else if (cause == COST_TRAFFIC)
+        text_addf(text, "%.4g MB from and to memory, the work needs %.4g MB", model->memory_bytes / 1e6,
+                  model->least_bytes / 1e6);
+    else if (model->workgroups < model->units)
+        text_addf(text, "%.0f workgroups for %.0f %s: the others have none", model->workgroups, model->units, unit);
+    else
+        text_addf(text, "%.0f workgroups on %.0f %s: the fullest has %.0f, %.2f are its share", model->workgroups,
+                  model->units, unit, model->fullest, model->workgroups / model->units);
+}
+
+void cost_evidence(struct text *text, enum cost cause, const struct device_launch_model *model,
+                   const struct walk_launch *launch, const struct walk_result *walk, const struct machine *machine)
+{
+    const struct seen seen = {model, launch, walk, machine};
+    switch (cause) {
+    case COST_CONFLICTS:
+    case COST_UNCOALESCED:
+    case COST_NARROW:
+    case COST_SPILLS:
+        say_accesses(text, cause, &seen);
+        break;
+    case COST_OCCUPANCY:
+        say_occupancy(text, &seen);
+        break;
+    case COST_CHAIN:
+    case COST_WAITS:
+    case COST_IDLE_LANES:
+    case COST_ATOMICS:
+        say_waves(text, cause, &seen);
+        break;
+    case COST_TAIL:
+    case COST_DISPATCH:
+    case COST_TRAFFIC:
+        say_grid(text, cause, &seen);
+        break;
+    default: /* not of a launch */
+        break;
+    }
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the time of a case goes, on one screen.
+ */
+#include "rooftile/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/result.h"
+
+/* A counter that is so far from its prediction speaks against the model. */
+#define COUNTER_WITHIN 0.25
+
+static double time_of(const struct explained_case *c)
+{
+    return c->measured && c->measured->sample_count ? c->measured->stats.median : c->explanation.prediction.time_ns;
+}
+
+static const char *name_of(const struct explained_case *c)
+{
+    return c->measured ? case_name(c->measured) : c->explanation.plan_case->label;
+}
+
+/* ---- where it stands ---- */
+
+static const char *bound_words(const struct explained_case *c, struct arena *arena)
+{
+    const struct prediction *prediction = &c->explanation.prediction;
+    return arena_printf(arena, "%s; the largest term is %s", prediction->bound,
+                        prediction_term_name(prediction->limiter));
+}
+
+static const char *resources(const struct explanation *e, struct arena *arena)
+{
+    return arena_printf(arena, "%u VGPRs, %u SGPRs, %.4g KiB of LDS; %.3g of %.0f waves per SIMD", e->vgprs, e->sgprs,
+                        e->lds_bytes / 1024.0, e->waves_per_simd, e->waves_most);
+}
+
+static struct table *standing(const struct explained_case *c, struct arena *arena)
+{
+    const struct explanation *e = &c->explanation;
+    const struct prediction *p = &e->prediction;
+    const struct lower_bound *bound = &e->plan_case->lower_bound;
+    struct table *record = table_record(arena);
+    table_member(record, "id", NULL, cell_text(e->plan_case->id));
+    table_member(record, "machine", "machine", cell_text(c->machine->title[0] ? c->machine->title : c->machine->name));
+    if (c->measured)
+        table_member(record, "measured_ns", "measured", cell_quantity(c->measured->stats.median, UNIT_TIME));
+    table_member(record, "predicted_ns", "predicted", cell_quantity(p->time_ns, UNIT_TIME));
+    struct cell interval = cell_range(p->low_ns, p->high_ns);
+    interval.unit = UNIT_TIME;
+    table_member(record, "interval_ns", "80 % interval", interval);
+    struct cell least = cell_positive(bound->time_ns);
+    least.unit = UNIT_TIME;
+    table_member(record, "lower_bound_ns", "lower bound", least);
+    table_member(record, "ceiling_share", "of the ceiling",
+                 cell_quantity(lower_bound_fraction(bound, time_of(c)), UNIT_SHARE));
+    table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
+    table_member(record, "bound", NULL, cell_known(p->bound));
+    table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
+    table_member(record, NULL, "bound by", cell_text(bound_words(c, arena)));
+    if (e->symbol)
+        table_member(record, NULL, "a workgroup", cell_text(resources(e, arena)));
+    table_member(record, "terms", NULL, cell_table(prediction_terms(p, arena)));
+    return record;
+}
+
+/* ---- causes ---- */
+
+static struct table *causes_of(const struct explanation *e, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "cause", .title = "what costs time"},
+        {.key = "cost_ns", .title = "costs", .unit = UNIT_TIME},
+        {.key = "share", .title = "share", .unit = UNIT_PERCENT},
+        {.key = "remedy"},
+        {.key = "evidence", .title = "evidence", .flags = COLUMN_PROSE},
+    };
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < e->cause_count; k++) {
+        const struct explained_cost *cause = &e->causes[k];
+        table_add(table, (struct cell[]){cell_text(cost_name(cause->cost)), cell_number(cause->cost_ns),
+                                         cell_number(cause->cost_ns / e->prediction.time_ns),
+                                         cell_text(cost_remedy(cause->cost)), cell_known(cause->evidence)});
+    }
+    return table;
+}
+
+static void say_best(struct document *document, const struct explained_case *c)
+{
+    const struct explanation *e = &c->explanation;
+    const double saved_ns = e->cause_count ? e->causes[0].cost_ns : 0, share = saved_ns / e->prediction.time_ns;
+    if (!e->cause_count) {
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                      "Nothing that could be changed costs 1 %% or more: it takes what its work takes.");
+        return;
+    }
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %.4g us less, %.0f %%.",
+                  cost_remedy(e->causes[0].cost), saved_ns / 1e3, 100 * share);
+    document_text(document, SHOW_PEOPLE, TONE_DIM,
+                  "Each costs what the prediction falls by when it alone is gone; costs overlap.");
+}
+
+/* ---- measured against predicted ---- */
+
+static void say_difference(struct document *document, const struct explained_case *c)
+{
+    const struct prediction *p = &c->explanation.prediction;
+    const double measured_ns = c->measured ? c->measured->stats.median : 0, ratio = measured_ns / p->time_ns;
+    if (!c->measured || !(measured_ns > 0) || !(p->time_ns > 0))
+        return;
+    if (measured_ns >= p->low_ns && measured_ns <= p->high_ns) {
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                      "Measured %.2f times the prediction, inside its 80 %% interval: they agree.", ratio);
+        return;
+    }
+    document_text(document, SHOW_PEOPLE, TONE_DOUBT,
+                  "Measured %.2f times the prediction, outside of its 80 %% interval: %s", ratio,
+                  ratio > 1
+                      ? "something costs time that the model does not see, or costs more than it thinks; counters "
+                        "tell which of its numbers are wrong."
+                      : "data comes from nearer than the model thinks, or waits are hidden better.");
+}
+
+/* ---- ablation twins ---- */
+
+static struct table *twins_of(const struct explained_case *c, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "twin", .title = "measured alone"},
+        {.key = "time_ns", .title = "time", .unit = UNIT_TIME},
+        {.key = "share", .title = "of the whole", .unit = UNIT_PERCENT},
+    };
+    struct table *table = TABLE(arena, columns);
+    const size_t length = c->measured ? result_id_length(c->measured->id) : 0;
+    for (size_t k = 0; c->measured && c->result && k < c->result->case_count; k++) {
+        const struct result_case *twin = &c->result->cases[k];
+        if (!result_case_is_twin(twin) || !result_case_counts(twin) ||
+            strncmp(twin->id, c->measured->id, length) != 0 || twin->id[length] != ';')
+            continue;
+        const char *name = strstr(twin->id, ";isolate=") + strlen(";isolate=");
+        table_add(table, (struct cell[]){cell_text(arena_strndup(arena, name, strcspn(name, ";"))),
+                                         cell_number(twin->stats.median),
+                                         cell_number(twin->stats.median / c->measured->stats.median)});
+    }
+    return table;
+}
+
+/* Both at once as long as the longer one: they overlap. As long as their sum: they do not. */
+static void say_overlap(struct document *document, const struct table *twins)
+{
+    double share[2] = {0};
+    for (size_t k = 0; k < twins->row_count; k++)
+        for (int which = 0; which < 2; which++)
+            if (!strcmp(twins->rows[k].cells[0].text, which ? "math" : "loads"))
+                share[which] = twins->rows[k].cells[2].value;
+    if (!(share[0] > 0) || !(share[1] > 0))
+        return;
+    const double longer = fmax(share[0], share[1]), hidden = (share[0] + share[1] - 1) / fmin(share[0], share[1]);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                  "%s alone take%s %.0f %% of the whole; %.0f %% of the shorter part is hidden.",
+                  share[0] > share[1] ? "Loads" : "The arithmetic", share[0] > share[1] ? "" : "s", 100 * longer,
+                  100 * fmax(0, fmin(1, hidden)));
+}
+
+static void show_twins(struct document *document, const struct explained_case *c)
+{
+    struct table *twins = twins_of(c, document->arena);
+    if (!twins->row_count)
+        return;
+    document_table(document, NULL, NULL, twins)->show = SHOW_PEOPLE;
+    say_overlap(document, twins);
+}
+
+/* ---- counters ---- */
+
+static struct cell counter_says(const struct explained_counter *counter)
+{
+    if (isnan(counter->measured))
+        return cell_absent();
+    if (fabs(counter->measured - counter->predicted) <= COUNTER_WITHIN * fmax(counter->predicted, 1))
+        return cell_toned("as predicted", TONE_GOOD);
+    return cell_toned(counter->measured > counter->predicted ? "more than predicted" : "less than predicted",
+                      TONE_DOUBT);
+}
+
+static struct table *counters_of(const struct explanation *e, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "counter", .title = "counter"},
+        {.key = "meaning", .title = "one launch"},
+        {.key = "speaks_for", .title = "tells"},
+        {.key = "predicted", .title = "predicted", .unit = UNIT_NUMBER},
+        {.key = "measured", .title = "measured", .unit = UNIT_NUMBER},
+        {.key = "verdict", .title = ""},
+    };
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < e->counter_count; k++) {
+        const struct explained_counter *counter = &e->counters[k];
+        table_add(table, (struct cell[]){cell_text(counter->name), cell_text(counter->what),
+                                         cell_text(cost_name(counter->cost)), cell_number(counter->predicted),
+                                         isnan(counter->measured) ? cell_absent() : cell_number(counter->measured),
+                                         counter_says(counter)});
+    }
+    return table;
+}
+
+static const char *command_of(const struct explained_case *c, struct arena *arena)
+{
+    struct text text = {0};
+    explain_counter_command(&text, &c->explanation, c->run);
+    return text_take(&text, arena);
+}
+
+static void show_counters(struct document *document, const struct explained_case *c)
+{
+    struct arena *arena = document->arena;
+    if (!c->explanation.counter_count)
+        return;
+    const char *command = command_of(c, arena);
+    document_table(document, NULL, "Counters that would tell", counters_of(&c->explanation, arena))->show = SHOW_PEOPLE;
+    document_verbatim(
+        document, SHOW_PEOPLE, NULL,
+        arena_printf(arena, "  %s\n  rooftile explain ... --counters counters_counter_collection.csv\n", command));
+}
+
+/* ---- the whole ---- */
+
+static void say_notes(struct document *document, const struct explained_case *c)
+{
+    const struct prediction *p = &c->explanation.prediction;
+    for (uint32_t k = 0; k < p->note_count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, p->notes[k]));
+    for (uint32_t k = 0; c->borrowed && k < c->borrowed->count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", c->borrowed->what[k]);
+}
+
+static void show_case(struct document *document, const struct explained_case *c)
+{
+    struct arena *arena = document->arena;
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s%s", name_of(c), c->measured ? "" : ": PREDICTED, not measured");
+    document_table(document, NULL, NULL, standing(c, arena))->show = SHOW_PEOPLE;
+    say_difference(document, c);
+    document_table(document, NULL, NULL, causes_of(&c->explanation, arena))->show = SHOW_PEOPLE;
+    say_best(document, c);
+    show_twins(document, c);
+    show_counters(document, c);
+    say_notes(document, c);
+}
+
+static struct table *list_of(const struct explained_case *cases, size_t count, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.title = "case", .flags = COLUMN_GROUP},      {.title = "time", .unit = UNIT_TIME},
+        {.title = "% of ceiling", .unit = UNIT_SHARE}, {.title = "costs most"},
+        {.title = "costs", .unit = UNIT_TIME},         {.title = "share", .unit = UNIT_PERCENT}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < count; k++) {
+        const struct explanation *e = &cases[k].explanation;
+        const bool any = e->cause_count > 0;
+        struct table_row *row = table_add(
+            table, (struct cell[]){cell_text(name_of(&cases[k])), cell_positive(time_of(&cases[k])),
+                                   cell_number(lower_bound_fraction(&e->plan_case->lower_bound, time_of(&cases[k]))),
+                                   any ? cell_text(cost_name(e->causes[0].cost)) : cell_absent(),
+                                   any ? cell_number(e->causes[0].cost_ns) : cell_absent(),
+                                   any ? cell_number(e->causes[0].cost_ns / e->prediction.time_ns) : cell_absent()});
+        if (cases[k].reason)
+            row->instead = cell_toned(cases[k].reason, TONE_DIM);
+    }
+    return table;
+}
+
+static struct table *data_of(const struct explained_case *cases, size_t count, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "case"},  {.key = "standing"}, {.key = "causes"},
+                                                  {.key = "twins"}, {.key = "counters"}, {.key = "counter_command"},
+                                                  {.key = "notes"}, {.key = "reason"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < count; k++) {
+        const struct explained_case *c = &cases[k];
+        table_add(table,
+                  (struct cell[]){cell_text(name_of(c)), c->reason ? cell_absent() : cell_table(standing(c, arena)),
+                                  cell_table(causes_of(&c->explanation, arena)), cell_table(twins_of(c, arena)),
+                                  cell_table(counters_of(&c->explanation, arena)),
+                                  c->explanation.counter_count ? cell_text(command_of(c, arena)) : cell_absent(),
+                                  cell_table(prediction_notes(&c->explanation.prediction, arena)),
+                                  c->reason ? cell_text(c->reason) : cell_absent()});
+    }
+    return table;
+}
+
+void explain_document(struct document *document, const struct explained_case *cases, size_t count)
+{
+    document->title = "Where the time goes";
+    if (count == 1 && !cases[0].reason) {
+        show_case(document, &cases[0]);
+    } else {
+        document_table(document, NULL, NULL, list_of(cases, count, document->arena))->show = SHOW_PEOPLE;
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "One case in full: --filter, or --set with one value.");
+    }
+    document_table(document, "cases", NULL, data_of(cases, count, document->arena))->show = SHOW_DATA;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/fleet.h"
+#include "rooftile/units.h"
+
+static const enum tone verdict_tones[] = {
+    [FLEET_ALIKE] = TONE_GOOD, [FLEET_UNJUDGED] = TONE_DIM, [FLEET_SLOW] = TONE_BAD, [FLEET_BROKEN] = TONE_BAD};
+
+/* ---- parts ---- */
+
+/* A time as the rate that it makes, or as a time. */
+static struct cell rate_cell(const struct fleet_metric *metric, double time_ns)
+{
+    const bool timed = !(metric->amount > 0);
+    return cell_quantity(timed ? time_ns : metric->amount / time_ns * 1e9, timed ? UNIT_TIME : metric->unit);
+}
+
+static const char *rate_words(const struct fleet_metric *metric, double time_ns, struct arena *arena)
+{
+    const struct cell cell = rate_cell(metric, time_ns);
+    const struct table_column column = {.unit = cell.unit};
+    return cell_words(&cell, &column, arena);
+}
+
+static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "node"},
+                                                  {.key = "device", .title = "slow device", .flags = COLUMN_GROUP},
+                                                  {.key = "metric", .title = "case"},
+                                                  {.key = "value", .title = "measured", .unit = UNIT_NUMBER},
+                                                  {.key = "group_median", .title = "the others", .unit = UNIT_NUMBER},
+                                                  {.key = "unit"},
+                                                  {.key = "slower_by", .title = "slower by", .unit = UNIT_CHANGE},
+                                                  {.key = "z", .title = "z", .unit = UNIT_NUMBER, .drop = 1},
+                                                  {.key = "runs", .title = "runs", .unit = UNIT_COUNT, .drop = 2},
+                                                  {.key = "cause", .title = "cause"},
+                                                  {.key = "why", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < fleet->outlier_count; k++) {
+        const struct fleet_outlier *o = &fleet->outliers[k];
+        const struct fleet_device *device = &fleet->devices[o->device];
+        const struct fleet_metric *metric = &fleet->metrics[o->metric];
+        const double time_ns = device->readings[o->metric].time_ns;
+        const struct cell own = rate_cell(metric, time_ns), others = rate_cell(metric, time_ns / (1 + o->change));
+        table_add(table, (struct cell[]){
+                             cell_text(device->node), cell_toned(device->name, TONE_BAD), cell_text(metric->name), own,
+                             others, cell_text(own.unit), cell_number(o->change),
+                             isnan(o->z) ? cell_unknown("the others are all equal") : cell_number(o->z),
+                             cell_number((double)o->runs), cell_text(fleet_cause_names[o->cause]), cell_known(o->why)});
+    }
+    return table;
+}
+
+static struct table *broken_of(const struct fleet *fleet, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = "broken device"}, {.title = "why", .flags = COLUMN_PROSE}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < fleet->device_count; k++)
+        if (fleet->devices[k].verdict == FLEET_BROKEN)
+            table_add(table, (struct cell[]){cell_toned(fleet->devices[k].name, TONE_BAD),
+                                             cell_text(fleet->devices[k].problem)});
+    return table;
+}
+
+static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.key = "group", .title = "", .flags = COLUMN_GROUP},
+        {.key = "name", .title = "case"},
+        {.key = "id"},
+        {.key = "n", .title = "devices", .unit = UNIT_COUNT},
+        {.title = "median", .unit = UNIT_NUMBER},
+        {.title = "slowest", .unit = UNIT_NUMBER},
+        {.title = "fastest", .unit = UNIT_NUMBER},
+        {.key = "spread", .title = "spread", .unit = UNIT_SPREAD},
+        {.key = "noise", .title = "own noise", .unit = UNIT_SPREAD, .drop = 1},
+        {.key = "against_baseline", .title = "time vs. baseline", .unit = UNIT_CHANGE, .drop = 2},
+        {.key = "median_ns"},
+        {.key = "min_ns"},
+        {.key = "max_ns"},
+        {.key = "rate"},
+        {.key = "unit"},
+        {.key = "modes"},
+        {.key = "low"}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < fleet->spread_count; k++) {
+        const struct fleet_spread *s = &fleet->spreads[k];
+        const struct fleet_metric *m = &fleet->metrics[s->metric];
+        table_add(table, (struct cell[]){cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
+                                         cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns),
+                                         rate_cell(m, s->min_ns), cell_number(s->spread), cell_number(s->noise),
+                                         cell_number(s->against), cell_number(s->median_ns), cell_number(s->min_ns),
+                                         cell_number(s->max_ns),
+                                         m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9)
+                                                       : cell_unknown("a time alone"),
+                                         cell_text(m->amount > 0 ? m->unit : UNIT_TIME),
+                                         cell_number(s->modes.two ? 2 : 1), cell_bool(s->low)});
+    }
+    return table;
+}
+
+static struct table *drifts_of(const struct fleet *fleet, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "key", .title = "what differs"},
+                                                  {.key = "majority", .title = "most have"},
+                                                  {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT},
+                                                  {.key = "value", .title = "others"},
+                                                  {.key = "count", .title = "devices", .unit = UNIT_COUNT},
+                                                  {.key = "devices", .title = "which", .flags = COLUMN_PROSE}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < fleet->drift_count; k++) {
+        const struct fleet_drift *d = &fleet->drifts[k];
+        table_add(table,
+                  (struct cell[]){cell_text(d->key), cell_known(d->majority), cell_number((double)d->majority_count),
+                                  cell_known(d->value), cell_number((double)d->count), cell_text(d->devices)});
+    }
+    return table;
+}
+
+static struct table *devices_of(const struct fleet *fleet, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.key = "node"},
+                                                  {.key = "device", .title = "device", .flags = COLUMN_TEST},
+                                                  {.key = "group"},
+                                                  {.key = "runs"},
+                                                  {.key = "verdict", .title = "verdict", .flags = COLUMN_VERDICT},
+                                                  {.key = "worst_change", .title = "slower by", .unit = UNIT_CHANGE},
+                                                  {.key = "problem", .title = ""}};
+    struct table *table = TABLE(arena, columns);
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        const struct fleet_device *d = &fleet->devices[k];
+        double worst = NAN;
+        for (size_t m = 0; m < fleet->metric_count; m++)
+            worst = fmax(worst, d->outliers[m].change);
+        table_add(table, (struct cell[]){cell_text(d->node), cell_text(d->name),
+                                         cell_text(fleet->groups[d->group].name), cell_number((double)d->runs),
+                                         cell_toned(fleet_verdict_names[d->verdict], verdict_tones[d->verdict]),
+                                         cell_number(worst), cell_known(d->problem)});
+    }
+    for (size_t k = 0; k < fleet->missing_count; k++)
+        table_add(table,
+                  (struct cell[]){cell_unknown(NULL), cell_text(fleet->missing[k]), cell_unknown(NULL), cell_number(0),
+                                  cell_toned("missing", TONE_BAD), cell_unknown(NULL), cell_unknown(NULL)});
+    return table;
+}
+
+static struct table *list_of(const char *const *items, size_t count, struct arena *arena)
+{
+    struct table *list = table_list(arena);
+    for (size_t k = 0; k < count; k++)
+        table_item(list, items[k]);
+    return list;
+}
+
+/* ---- sentences ---- */
+
+static const char *joined(const char *const *items, size_t count, size_t most, struct arena *arena)
+{
+    const char *line = "";
+    for (size_t k = 0; k < count && k < most; k++)
+        line = arena_printf(arena, "%s%s%s", line, k ? ", " : "", items[k]);
+    return count > most ? arena_printf(arena, "%s and %zu more", line, count - most) : line;
+}
+
+static void add_group_findings(struct document *document, const struct fleet *fleet)
+{
+    struct arena *arena = document->arena;
+    for (size_t k = 0; k < fleet->spread_count; k++) {
+        const struct fleet_spread *s = &fleet->spreads[k];
+        const struct fleet_metric *m = &fleet->metrics[s->metric];
+        if (s->modes.two)
+            document_text(document, SHOW_PEOPLE, TONE_BAD, "%s: two groups: %zu devices at %s, %zu at %s, on %s",
+                          m->name, s->modes.count[0], rate_words(m, exp(s->modes.median[0]), arena), s->modes.count[1],
+                          rate_words(m, exp(s->modes.median[1]), arena), s->slower_nodes);
+        if (s->low)
+            document_text(document, SHOW_PEOPLE, TONE_BAD,
+                          "%s: all %zu devices of %s together are %s slower than the baseline: the group, not a device",
+                          m->name, s->n, fleet->groups[s->group].name, change_words(s->against, arena));
+    }
+    for (size_t g = 0; g < fleet->group_count; g++)
+        if (!fleet->groups[g].judged)
+            document_text(document, SHOW_PEOPLE, TONE_DOUBT,
+                          "%s: %zu device%s cannot be judged: %d alike are needed, or a baseline of such devices",
+                          fleet->groups[g].name, fleet->groups[g].devices, text_s(fleet->groups[g].devices),
+                          OUTLIER_LEAST);
+}
+
+static size_t count_verdict(const struct fleet *fleet, enum fleet_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < fleet->device_count; k++)
+        count += fleet->devices[k].verdict == verdict;
+    return count;
+}
+
+static const char *add_counts(struct table *summary, const struct fleet *fleet)
+{
+    const struct count counts[] = {{"slow", "slow", count_verdict(fleet, FLEET_SLOW)},
+                                   {"broken", "broken", count_verdict(fleet, FLEET_BROKEN)},
+                                   {"missing", "missing", fleet->missing_count},
+                                   {"unread", "files unread", fleet->unread_count},
+                                   {"alike", "alike", count_verdict(fleet, FLEET_ALIKE)},
+                                   {"not_judged", "not judged", count_verdict(fleet, FLEET_UNJUDGED)}};
+    const char *line = count_members(summary, counts, COUNT_OF(counts));
+    table_member(summary, "devices", NULL, cell_number((double)fleet->device_count));
+    table_member(summary, "groups", NULL, cell_number((double)fleet->group_count));
+    table_member(summary, "duplicates", NULL, cell_number((double)fleet->duplicates));
+    table_member(summary, "exit_code", NULL, cell_number(fleet_exit_code(fleet, false)));
+    return arena_printf(summary->arena, "%zu device%s: %s", fleet->device_count, text_s(fleet->device_count), line);
+}
+
+static struct table *head_of(const struct fleet *fleet, struct arena *arena)
+{
+    struct table *head = schema_record(arena, FLEET_SCHEMA, "1.0.0"), *rule = table_record(arena);
+    table_member(head, "predicted", NULL, cell_bool(fleet->predicted));
+    table_member(head, "date", NULL, cell_known(fleet->date));
+    table_member(head, "baseline", NULL, cell_known(fleet->baseline));
+    table_member(rule, "z", NULL, cell_number(fleet->rule.z));
+    table_member(rule, "delta", NULL, cell_number(fleet->rule.delta));
+    table_member(rule, "healthy_spread", NULL, cell_number(fleet->rule.healthy));
+    table_member(rule, "alpha", NULL, cell_number(fleet->rule.alpha));
+    table_member(head, "rule", NULL, cell_table(rule));
+    return head;
+}
+
+static void add_lists(struct document *document, const struct fleet *fleet)
+{
+    struct arena *arena = document->arena;
+    const char **bad = NULL, **good = NULL;
+    const size_t bad_count = fleet_nodes(&bad, fleet, true, arena),
+                 good_count = fleet_nodes(&good, fleet, false, arena);
+    document_table(document, "missing", NULL, list_of(fleet->missing, fleet->missing_count, arena))->show = SHOW_DATA;
+    document_table(document, "unread", NULL, list_of(fleet->unread, fleet->unread_count, arena))->show = SHOW_DATA;
+    document_table(document, "bad_nodes", NULL, list_of(bad, bad_count, arena))->show = SHOW_DATA;
+    document_table(document, "good_nodes", NULL, list_of(good, good_count, arena))->show = SHOW_DATA;
+}
+
+void fleet_document(struct document *document, const struct fleet *fleet)
+{
+    struct arena *arena = document->arena;
+    struct table *summary = table_record(arena), *properties = table_record(arena);
+    const char *counts = add_counts(summary, fleet);
+    document->name = "fleet";
+    document->date = fleet->date;
+    document->title = arena_printf(arena, "rooftile fleet: %s", counts);
+    document_table(document, NULL, NULL, head_of(fleet, arena))->show = SHOW_DATA;
+    table_member(properties, "kind", NULL,
+                 cell_text(fleet->predicted ? "PREDICTED: nothing was executed" : "measured"));
+    document_table(document, NULL, NULL, properties)->show = SHOW_TESTS;
+    document_table(document, "summary", NULL, summary)->show = SHOW_DATA;
+    if (fleet->predicted)
+        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "PREDICTED: nothing was executed");
+    document_table(document, "metrics", NULL, metrics_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
+    document_table(document, "outliers", NULL, outliers_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
+    document_table(document, NULL, NULL, broken_of(fleet, arena))->show = SHOW_PEOPLE;
+    document_table(document, "drift", NULL, drifts_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
+    document_table(document, "devices", NULL, devices_of(fleet, arena))->show = SHOW_DATA | SHOW_TESTS;
+    add_lists(document, fleet);
+    add_group_findings(document, fleet);
+    if (fleet->missing_count)
+        document_text(document, SHOW_PEOPLE, TONE_BAD, "missing: %s",
+                      joined(fleet->missing, fleet->missing_count, 20, arena));
+    for (size_t k = 0; k < fleet->unread_count && k < 20; k++)
+        document_text(document, SHOW_PEOPLE, TONE_BAD, "not read: %s", fleet->unread[k]);
+    if (fleet->duplicates)
+        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%zu file%s the same run of a device again; counted once",
+                      fleet->duplicates, fleet->duplicates == 1 ? " is" : "s are");
+    document_text(document, SHOW_PEOPLE, fleet_exit_code(fleet, false) == 1 ? TONE_BAD : TONE_PLAIN, "%s", counts);
+}
+
+/* ---- one line, as Nagios' plugins and what takes them want it ---- */
+
+static const struct fleet_outlier *worst_of(const struct fleet *fleet)
+{
+    const struct fleet_outlier *worst = NULL;
+    for (size_t k = 0; k < fleet->outlier_count; k++)
+        if (!worst || fleet->outliers[k].change > worst->change)
+            worst = &fleet->outliers[k];
+    return worst;
+}
+
+static const char *nagios_words(const struct fleet *fleet, struct arena *arena)
+{
+    const struct fleet_outlier *worst = worst_of(fleet);
+    const char *words = "";
+    for (size_t k = 0; k < fleet->device_count && !*words; k++)
+        if (fleet->devices[k].verdict == FLEET_BROKEN)
+            words = arena_printf(arena, "%s: %s", fleet->devices[k].name, fleet->devices[k].problem);
+    if (!*words && worst)
+        words = arena_printf(arena, "%s: %s %s slower, cause %s", fleet->devices[worst->device].name,
+                             fleet->metrics[worst->metric].name, change_words(worst->change, arena),
+                             fleet_cause_names[worst->cause]);
+    if (!*words && fleet->missing_count)
+        words = arena_printf(arena, "missing: %s", joined(fleet->missing, fleet->missing_count, 5, arena));
+    if (!*words && fleet->unread_count)
+        words = fleet->unread[0];
+    for (size_t k = 0; k < fleet->spread_count && !*words; k++)
+        if (fleet->spreads[k].low || fleet->spreads[k].modes.two)
+            words = arena_printf(arena, "%s: %s", fleet->metrics[fleet->spreads[k].metric].name,
+                                 fleet->spreads[k].low ? "the whole group is below its baseline" : "two groups");
+    if (!*words && fleet->drift_count)
+        words = arena_printf(arena, "%s: %s is not %s", fleet->drifts[0].devices, fleet->drifts[0].key,
+                             fleet->drifts[0].majority);
+    return words;
+}
+
+int fleet_nagios_code(const struct fleet *fleet)
+{
+    const int code = fleet_exit_code(fleet, false);
+    return code ? nagios_code(code) : fleet->drift_count ? 1 : 0;
+}
+
+int nagios_code(int exit_code)
+{
+    return exit_code == 1 ? 2 : exit_code ? 3 : 0;
+}
+
+static const char *const states[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+
+void report_nagios(struct text *out, const struct result *result)
+{
+    size_t ok = 0, findings = 0;
+    const struct result_case *worst = NULL;
+    struct text line = {0};
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        const bool finding = result_case_finding(c)[0] || c->status == CASE_ERROR;
+        ok += result_case_counts(c);
+        findings += finding;
+        worst = worst || !finding ? worst : c;
+    }
+    text_addf(&line, "ROOFTILE %s - %s: %zu of %zu case%s ok", states[nagios_code(result_exit_code(result, false))],
+              result->device.name, ok, result->case_count, text_s(result->case_count));
+    if (worst)
+        text_addf(&line, "; %s: %s", case_name(worst), worst->reason ? worst->reason : "");
+    for (char *p = line.data; *p; p++)
+        *p = *p == '|' ? '/' : *p;
+    text_addf(&line, " | ok=%zu findings=%zu;;0", ok, findings);
+    text_add_printable(out, line.data);
+    text_add(out, "\n");
+    text_release(&line);
+}
+
+void fleet_nagios(struct text *out, const struct fleet *fleet)
+{
+    struct arena arena = {0};
+    const char *words = nagios_words(fleet, &arena);
+    struct text line = {0};
+    text_addf(&line, "ROOFTILE %s - %s%s%s", states[fleet_nagios_code(fleet)],
+              !fleet->device_count ? "nothing was measured" : add_counts(table_record(&arena), fleet),
+              *words ? "; " : "", words);
+    for (char *p = line.data; *p; p++) /* what begins the figures */
+        *p = *p == '|' ? '/' : *p;
+    text_addf(&line, " | slow=%zu;;0 broken=%zu;;0 missing=%zu;;0 devices=%zu", count_verdict(fleet, FLEET_SLOW),
+              count_verdict(fleet, FLEET_BROKEN), fleet->missing_count, fleet->device_count);
+    text_add_printable(out, line.data);
+    text_add(out, "\n");
+    text_release(&line);
+    arena_release(&arena);
+}

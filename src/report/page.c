@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Results as a page: what changed and how far it is from the ceiling first, then pictures, then every case. Two results
+ * of one device are compared; of several devices each has its pictures and its tables, and one table has them all.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page_data.h"
+#include "picture.h"
+#include "report_internal.h"
+
+enum { MOST_WORST = 10, MOST_LISTED = 10, MOST_SAMPLES = 200000 };
+
+/* ---- keys ---- */
+
+static const struct compare_case *compared(const struct report_page *page, const char *id)
+{
+    for (size_t k = 0; page->comparison && k < page->comparison->case_count; k++)
+        if (!strcmp(page->comparison->cases[k].id, id))
+            return &page->comparison->cases[k];
+    return NULL;
+}
+
+/* What a case can be chosen by: its status, its flags, what a comparison says of it. */
+static const char *verdict_of(const struct result_case *c, const struct compare_case *change, struct arena *arena)
+{
+    const char *finding = result_case_finding(c);
+    const char *words = *finding ? finding : case_status_name(c->status);
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
+        if (c->flags & flag->flag && strcmp(words, flag->name) != 0)
+            words = arena_printf(arena, "%s %s", words, flag->name);
+    if (change && change->state == COMPARE_JUDGED)
+        words = arena_printf(arena, "%s %s", words, shift_verdict_name(change->shift.verdict));
+    else if (change)
+        words = arena_printf(arena, "%s %s", words, compare_state_name(change->state));
+    return words;
+}
+
+static const struct row_keys *keys_of(const struct report_page *page, const struct result_case *c, const char *suffix,
+                                      struct arena *arena)
+{
+    struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
+    const char *id = plain_id(arena, c);
+    *keys = (struct row_keys){.id = *suffix ? arena_printf(arena, "%s%s", id, suffix) : id,
+                              .kernel = c->kernel,
+                              .tags = c->tags,
+                              .tag_count = c->tag_count,
+                              .verdict = verdict_of(c, compared(page, id), arena)};
+    return keys;
+}
+
+/* ---- the first screen ---- */
+
+struct counts {
+    size_t ok, verified, findings, impossible, interference, skipped, shares;
+    double middle_share; /* NaN: no case has one */
+};
+
+static bool has_share(const struct result_case *c)
+{
+    return c->status == CASE_OK && c->sample_count && c->fraction > 0 && strcmp(c->class, "latency") != 0 &&
+           strcmp(c->class, "launch") != 0;
+}
+
+static struct counts count(const struct result *result, struct arena *arena)
+{
+    struct counts counts = {0};
+    double *shares = arena_array(arena, result->case_count + 1, sizeof(*shares));
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        counts.ok += c->status == CASE_OK;
+        counts.verified += c->verification.verdict == VERIFY_PASS;
+        counts.findings += *result_case_finding(c) || c->status == CASE_ERROR;
+        counts.impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
+        counts.interference += (c->flags & (FLAG_INTERFERENCE | FLAG_THROTTLED)) != 0;
+        counts.skipped += c->status == CASE_SKIPPED;
+        if (has_share(c))
+            shares[counts.shares++] = c->fraction;
+    }
+    counts.middle_share = median_of(shares, counts.shares);
+    return counts;
+}
+
+static struct cell mark_of(const struct result *result, const struct counts *counts)
+{
+    if (counts->findings)
+        return cell_toned("findings", TONE_BAD);
+    if (result->predicted)
+        return cell_toned("predicted", TONE_DOUBT);
+    return counts->interference                                   ? cell_toned("interference", TONE_DOUBT)
+           : result->status && strcmp(result->status, "complete") ? cell_toned("interrupted", TONE_DOUBT)
+           : counts->ok                                           ? cell_toned("no findings", TONE_GOOD)
+                                                                  : cell_toned("nothing measured", TONE_DOUBT);
+}
+
+static struct cell counted(size_t value, enum tone some)
+{
+    struct cell cell = cell_quantity((double)value, UNIT_COUNT);
+    cell.tone = value ? some : TONE_PLAIN;
+    return cell;
+}
+
+static void add_tiles(struct document *document, const struct result *result, const struct counts *counts,
+                      const struct comparison *comparison)
+{
+    struct table *tiles = table_record(document->arena);
+    if (comparison) {
+        table_member(tiles, NULL, "slower", counted(comparison->verdicts[SHIFT_SLOWER], TONE_BAD));
+        table_member(tiles, NULL, "faster", counted(comparison->verdicts[SHIFT_FASTER], TONE_GOOD));
+        table_member(
+            tiles, NULL, "cannot be told",
+            counted(comparison->verdicts[SHIFT_INCONCLUSIVE] + comparison->verdicts[SHIFT_SUSPECT], TONE_DOUBT));
+    }
+    table_member(tiles, NULL, result->predicted ? "cases predicted" : "cases measured",
+                 cell_text(arena_printf(document->arena, "%zu of %zu", counts->ok, result->case_count)));
+    if (!result->predicted)
+        table_member(tiles, NULL, "verified", cell_quantity((double)counts->verified, UNIT_COUNT));
+    table_member(tiles, NULL, "findings", counted(counts->findings, TONE_BAD));
+    table_member(tiles, NULL, "median % of ceiling", cell_quantity(counts->middle_share, UNIT_SHARE));
+    if (!result->predicted)
+        table_member(tiles, NULL, "with interference", counted(counts->interference, TONE_DOUBT));
+    table_member(tiles, NULL, "impossible", counted(counts->impossible, TONE_BAD));
+    document_add(document, (struct section){.show = SHOW_HTML, .table = tiles, .tiles = true});
+}
+
+static const char *about(const struct result *result, struct arena *arena)
+{
+    const char *commit = result->commit && *result->commit ? arena_printf(arena, ", commit %.12s", result->commit) : "";
+    const char *when = result->started_at && *result->started_at ? arena_printf(arena, "%s, ", result->started_at) : "";
+    return arena_printf(arena, "%s%u trial%s, seed %llu%s", when, result->trials ? result->trials : 1,
+                        text_s(result->trials ? result->trials : 1), (unsigned long long)result->seed, commit);
+}
+
+/* ---- what to look at ---- */
+
+static int by_share(const void *a, const void *b)
+{
+    const struct result_case *p = *(const struct result_case *const *)a, *q = *(const struct result_case *const *)b;
+    return p->fraction != q->fraction ? (p->fraction > q->fraction) - (p->fraction < q->fraction)
+                                      : strcmp(p->id, q->id);
+}
+
+static void add_worst(struct document *document, const struct report_page *page, const struct result *result,
+                      const char *suffix)
+{
+    static const struct table_column columns[] = {{.title = "case"},
+                                                  {.title = "time", .unit = UNIT_TIME},
+                                                  {.title = "lower bound", .unit = UNIT_TIME},
+                                                  {.title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
+                                                  {.title = "ceiling"}};
+    struct arena *arena = document->arena;
+    const struct result_case **order = arena_array(arena, result->case_count + 1, sizeof(*order));
+    struct table *table = TABLE(arena, columns);
+    size_t known = 0;
+    for (size_t k = 0; k < result->case_count; k++)
+        if (has_share(&result->cases[k]) && !(result->cases[k].flags & FLAG_LAUNCH_BOUND))
+            order[known++] = &result->cases[k];
+    qsort(order, known, sizeof(*order), by_share);
+    for (size_t k = 0; k < known && k < MOST_WORST; k++) {
+        const struct result_case *c = order[k];
+        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(c->stats.median),
+                                         cell_positive(c->lower_bound.time_ns), cell_positive(c->fraction),
+                                         cell_known(c->lower_bound.ceiling_name)})
+            ->keys = keys_of(page, c, suffix, arena);
+    }
+    document_add(document,
+                 (struct section){.show = SHOW_HTML,
+                                  .key = arena_printf(arena, "worst%s", suffix),
+                                  .title = "Furthest from the ceiling",
+                                  .table = table->row_count ? table : NULL,
+                                  .text = table->row_count ? NULL : "No case has a ceiling to be set against.",
+                                  .tone = TONE_DIM});
+}
+
+static void add_flagged(struct document *document, const struct report_page *page, const struct result *result,
+                        const char *suffix)
+{
+    static const struct table_column columns[] = {
+        {.title = "case"}, {.title = "flag"}, {.title = "time", .unit = UNIT_TIME}};
+    struct table *table = TABLE(document->arena, columns);
+    const char *meanings = "";
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
+        const size_t before = table->row_count;
+        if (!(flag->flag & (FLAG_IMPOSSIBLE | FLAG_INTERFERENCE | FLAG_THROTTLED)))
+            continue;
+        for (size_t k = 0; k < result->case_count; k++) {
+            const struct result_case *c = &result->cases[k];
+            if (c->flags & flag->flag)
+                table_add(table,
+                          (struct cell[]){cell_text(case_name(c)),
+                                          cell_toned(flag->name, flag->flag == FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT),
+                                          cell_number(c->sample_count ? c->stats.median : NAN)})
+                    ->keys = keys_of(page, c, suffix, document->arena);
+        }
+        if (table->row_count > before)
+            meanings = arena_printf(document->arena, "%s%s: %s\n", meanings, flag->name, flag->meaning);
+    }
+    table->most_rows = MOST_LISTED;
+    table->rest = "the table of all cases has them, with the filter 'interference'";
+    if (table->row_count)
+        document_add(document, (struct section){.show = SHOW_HTML,
+                                                .key = arena_printf(document->arena, "flagged%s", suffix),
+                                                .title = "Impossible, or with interference",
+                                                .text = meanings,
+                                                .tone = TONE_DIM,
+                                                .table = table});
+}
+
+/* ---- all of a result ---- */
+
+static void add_machine(struct document *document, const struct result *result, const char *suffix)
+{
+    const struct machine *machine = &result->machine;
+    if (!machine->level_count)
+        return;
+    document_add(document,
+                 (struct section){.show = SHOW_HTML,
+                                  .key = arena_printf(document->arena, "ceilings%s", suffix),
+                                  .title = "Ceilings",
+                                  .text = machine->measured ? "Measured on this device; vendor peaks stand beside them."
+                                                            : "From data sheets: nothing of this device was measured.",
+                                  .tone = TONE_DIM});
+    machine_tables(document, machine);
+}
+
+static void add_cases(struct document *document, const struct report_page *page, const struct result *result,
+                      const char *suffix)
+{
+    const struct table *all = figures_table(result, document->arena);
+    struct table *table = table_new(document->arena, all->columns, all->column_count);
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct table_row *from = table_at(all, k);
+        struct table_row *row = table_add(table, from->cells);
+        row->note = from->note;
+        row->instead = from->instead;
+        row->keys = keys_of(page, &result->cases[k], suffix, document->arena);
+    }
+    table->named = true;
+    document_add(document, (struct section){.show = SHOW_HTML,
+                                            .key = arena_printf(document->arena, "cases%s", suffix),
+                                            .title = "All cases",
+                                            .table = table});
+}
+
+static void add_environment(struct document *document, const struct result *result, const char *suffix)
+{
+    struct table *facts = table_record(document->arena);
+    const struct {
+        const char *name, *value;
+    } known[] = {{"Device", result->device.name},   {"Architecture", result->device.arch},
+                 {"Driver", result->device.driver}, {"Kernels compiled by", result->compiler},
+                 {"Processor", result->cpu_name},   {"System", result->os},
+                 {"Started", result->started_at},   {"Ended", result->finished_at},
+                 {"Commit", result->commit},        {"Run", result->run_id},
+                 {"rooftile", result->tool_version}};
+    for (size_t k = 0; k < COUNT_OF(known); k++)
+        if (known[k].value && *known[k].value)
+            table_member(facts, NULL, known[k].name, cell_text(known[k].value));
+    document_add(document, (struct section){.show = SHOW_HTML,
+                                            .key = arena_printf(document->arena, "environment%s", suffix),
+                                            .title = "Where it was measured",
+                                            .table = facts});
+    for (size_t k = 0; k < result->warning_count; k++)
+        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
+}
+
+static void add_result(struct document *document, const struct report_page *page, const struct result *result,
+                       const char *suffix)
+{
+    const size_t first = document->count;
+    add_worst(document, page, result, suffix);
+    add_flagged(document, page, result, suffix);
+    picture_roofline(document, result, suffix);
+    picture_kernels(document, result, suffix);
+    picture_heat_maps(document, result, suffix);
+    picture_curves(document, result, suffix);
+    result_figures(document, result, suffix);
+    add_machine(document, result, suffix);
+    add_cases(document, page, result, suffix);
+    add_environment(document, result, suffix);
+    for (size_t k = first; k < document->count; k++)
+        document->sections[k].show = SHOW_HTML;
+}
+
+/* ---- several devices ---- */
+
+static const struct result_case *case_of(const struct result *result, const char *id)
+{
+    for (size_t k = 0; k < result->case_count; k++)
+        if (!strcmp(result->cases[k].id, id))
+            return &result->cases[k];
+    return NULL;
+}
+
+/* Time and share of the ceiling of each, in the cases of the first. */
+static void add_side_by_side(struct document *document, const struct report_page *page)
+{
+    struct arena *arena = document->arena;
+    struct table_column *columns = arena_array(arena, 2 * page->count + 1, sizeof(*columns));
+    struct cell *cells = arena_array(arena, 2 * page->count + 1, sizeof(*cells));
+    columns[0] = (struct table_column){.title = "case"};
+    for (size_t r = 0; r < page->count; r++) {
+        columns[2 * r + 1] = (struct table_column){.title = page->results[r]->device.name, .unit = UNIT_TIME};
+        columns[2 * r + 2] = (struct table_column){.title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR};
+    }
+    struct table *table = table_new(arena, columns, 2 * page->count + 1);
+    for (size_t k = 0; k < page->results[0]->case_count; k++) {
+        const struct result_case *c = &page->results[0]->cases[k];
+        cells[0] = cell_text(case_name(c));
+        for (size_t r = 0; r < page->count; r++) {
+            const struct result_case *other = r ? case_of(page->results[r], c->id) : c;
+            const bool known = other && other->status == CASE_OK && other->sample_count;
+            cells[2 * r + 1] = cell_number(known ? other->stats.median : NAN);
+            cells[2 * r + 2] = cell_positive(known ? other->fraction : NAN);
+        }
+        table_add(table, cells);
+    }
+    document_add(document,
+                 (struct section){.show = SHOW_HTML, .key = "machines", .title = "Side by side", .table = table});
+}
+
+/* ---- the page ---- */
+
+/* Samples of more than a page should hold stay in the result file. */
+static void add_json(struct text *out, const struct result *result)
+{
+    struct arena arena = {0};
+    struct result copy = *result;
+    struct result_case *cases = arena_copy(&arena, result->cases, (result->case_count + 1) * sizeof(*cases));
+    size_t samples = 0;
+    for (size_t k = 0; k < result->case_count; k++)
+        samples += cases[k].sample_count;
+    for (size_t k = 0; k < result->case_count && samples > MOST_SAMPLES; k++)
+        cases[k].samples_ns = NULL;
+    copy.cases = cases;
+    result_document(out, &copy);
+    arena_release(&arena);
+}
+
+static const struct page_data *data_of(const struct report_page *page, struct arena *arena)
+{
+    struct page_data *data = arena_alloc(arena, sizeof(*data));
+    struct text json = {0}, csv = {0};
+    text_add(&json, "{\"results\":[");
+    for (size_t r = 0; r < page->count; r++) {
+        text_add(&json, r ? "," : "");
+        add_json(&json, page->results[r]);
+    }
+    text_add(&json, "]");
+    if (page->comparison) {
+        text_add(&json, ",\"comparison\":");
+        report_comparison(&json, "json", page->comparison, &(struct report_options){0});
+    }
+    text_add(&json, "}\n");
+    render_csv(&csv, figures_table(page->results[page->count - 1], arena));
+    data->json = text_take(&json, arena);
+    data->csv = text_take(&csv, arena);
+    return data;
+}
+
+static void page_document(struct document *document, const struct report_page *page)
+{
+    struct arena *arena = document->arena;
+    const struct result *newest = page->results[page->count - 1];
+    const struct counts counts = count(newest, arena);
+    const bool several = page->count > 1 && !page->comparison;
+    document->title = several                ? arena_printf(arena, "%zu devices", page->count)
+                      : *newest->device.name ? newest->device.name
+                                             : "an unknown device";
+    document->mark = page->comparison ? comparison_mark(page->comparison) : mark_of(newest, &counts);
+    document->data = data_of(page, arena);
+    if (newest->predicted)
+        document_text(document, SHOW_HTML, TONE_DOUBT,
+                      "Predicted: nothing was executed, and no time here was measured.");
+    if (!several) {
+        document_text(document, SHOW_HTML, TONE_DIM, "%s", about(newest, arena));
+        result_findings(document, newest);
+        add_tiles(document, newest, &counts, page->comparison);
+    }
+    if (page->comparison)
+        comparison_sections(document, page->comparison);
+    if (several)
+        add_side_by_side(document, page);
+    for (size_t r = page->comparison ? page->count - 1 : 0; r < page->count; r++) {
+        const struct counts own = count(page->results[r], arena);
+        if (several)
+            document_add(document, (struct section){.show = SHOW_HTML,
+                                                    .key = arena_printf(arena, "device-%zu", r + 1),
+                                                    .title = page->results[r]->device.name,
+                                                    .text = about(page->results[r], arena),
+                                                    .tone = TONE_DIM});
+        if (several) {
+            result_findings(document, page->results[r]);
+            add_tiles(document, page->results[r], &own, NULL);
+        }
+        add_result(document, page, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");
+    }
+}
+
+void report_page(struct text *out, const struct report_page *page, const struct report_options *options)
+{
+    struct arena arena = {0};
+    struct document document = {.arena = &arena};
+    page_document(&document, page);
+    render_html(out, &document, options);
+    arena_release(&arena);
+}
+
+void report_html(struct text *out, const struct result *result)
+{
+    report_page(out, &(struct report_page){.results = &result, .count = 1}, &(struct report_options){0});
+}
+
+/* ---- one picture ---- */
+
+enum status report_picture(struct text *out, const struct result *result, const char *name, struct err *err)
+{
+    struct arena arena = {0};
+    struct document document = {.arena = &arena};
+    struct text names = {0};
+    const struct picture *found = NULL;
+    picture_roofline(&document, result, "");
+    picture_kernels(&document, result, "");
+    picture_curves(&document, result, "");
+    picture_heat_maps(&document, result, "");
+    for (size_t k = 0; k < document.count; k++) {
+        const struct picture *picture = document.sections[k].picture;
+        text_addf(&names, "%s%s", k ? ", " : "", picture->name);
+        found = !strcmp(picture->name, name) ? picture : found;
+    }
+    if (found)
+        picture_alone(out, found);
+    else
+        err_set(err, ERR_USAGE, "this result has no picture '%s'; it has: %s", name,
+                names.length ? names.data : "none at all");
+    text_release(&names);
+    arena_release(&arena);
+    return found ? STATUS_OK : ERR_USAGE;
+}
+
+void report_svg(struct text *out, const struct result *result)
+{
+    struct err none = {0};
+    report_picture(out, result, "roofline", &none);
+}

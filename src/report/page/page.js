@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a page can do where scripts run; without it everything is there to be read. Nothing is fetched, nothing is
+ * evaluated, and text only ever becomes text. */
+"use strict";
+(() => {
+const root = document.documentElement;
+const $ = id => document.getElementById(id);
+function el(name, words, attributes) {
+  const e = document.createElement(name);
+  if (words) e.textContent = words;
+  for (const key in attributes) key.startsWith("on") ? e.addEventListener(key.slice(2), attributes[key]) : e.setAttribute(key, attributes[key]);
+  return e;
+}
+const store = { /* pages opened as files may have none */
+  get: key => { try { return localStorage.getItem(key); } catch { return null; } },
+  set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* forgotten, then */ } },
+};
+
+/* ---- theme ---- */
+const themes = ["auto", "light", "dark"];
+let theme = themes.includes(store.get("rooftile-theme")) ? store.get("rooftile-theme") : "auto";
+function show_theme() {
+  if (theme === "auto") delete root.dataset.theme; else root.dataset.theme = theme;
+}
+show_theme();
+
+/* ---- data ---- */
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob($(id).textContent), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+function save(name, type, content) {
+  const a = el("a", "", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+}
+const stem = () => document.title.replace(/[^\w.-]+/g, "-").slice(0, 60) || "report";
+
+function add_tools() {
+  const tools = $("tools");
+  const button = el("button", "", { type: "button", id: "theme" });
+  const name = () => { button.textContent = "Theme: " + theme; };
+  button.addEventListener("click", () => {
+    theme = themes[(themes.indexOf(theme) + 1) % 3];
+    store.set("rooftile-theme", theme);
+    show_theme();
+    name();
+  });
+  name();
+  tools.append(button);
+  for (const [id, ending, type] of [["data-json", "json", "application/json"], ["data-csv", "csv", "text/csv"]])
+    if ($(id)) tools.append(el("button", ending.toUpperCase(), { type: "button", id: "save-" + ending, title: "Save the data of this page as " + ending.toUpperCase(),
+      onclick: async () => save(stem() + "." + ending, type, await unpack(id)) }));
+}
+
+/* ---- pictures as files ---- */
+const kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill-opacity", "font-weight"];
+function standalone(svg) {
+  const copy = svg.cloneNode(true), box = svg.viewBox.baseVal, from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
+  from.forEach((e, k) => {
+    const style = getComputedStyle(e);
+    to[k].setAttribute("style", kept.map(key => key + ":" + style.getPropertyValue(key)).join(";"));
+  });
+  const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [key, value] of [["width", "100%"], ["height", "100%"], ["fill", getComputedStyle(document.body).backgroundColor]]) paper.setAttribute(key, value);
+  copy.insertBefore(paper, copy.children[2] || null);
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("width", box.width);
+  copy.setAttribute("height", box.height);
+  copy.setAttribute("style", "font:12px sans-serif");
+  return new XMLSerializer().serializeToString(copy);
+}
+function save_png(svg, name) {
+  const image = new Image(), box = svg.viewBox.baseVal, scale = 2;
+  image.onload = () => {
+    const canvas = el("canvas", "", { width: box.width * scale, height: box.height * scale });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(blob => save(name, "image/png", blob));
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(standalone(svg));
+}
+function add_picture_tools(figure) {
+  const name = figure.dataset.picture, shown = () => [...figure.querySelectorAll("svg.picture")].find(s => getComputedStyle(s).display !== "none");
+  const tools = el("div", "", { class: "pictools" });
+  tools.append(el("button", "SVG", { type: "button", title: "Save this picture as SVG", onclick: () => save(stem() + "-" + name + ".svg", "image/svg+xml", standalone(shown())) }),
+    el("button", "PNG", { type: "button", title: "Save this picture as PNG", onclick: () => save_png(shown(), stem() + "-" + name + ".png") }));
+  figure.insertBefore(tools, figure.querySelector("details") || null);
+}
+
+/* ---- tables of cases: search, filters, sorting ---- */
+const MOST = 200; /* rows a browser lays out quickly */
+function text_of(row) { return row.search ??= (row.id + " " + row.textContent).toLowerCase(); }
+function case_table(table) {
+  const body = table.tBodies[0], rows = [...body.rows], filters = el("div", "", { class: "filters", role: "search" });
+  const state = { words: "", kernel: "", tag: "", verdict: "", all: false };
+  const said = el("output", "", { class: "dim", "aria-live": "polite" });
+  const more = el("button", "Show all", { type: "button", onclick: () => { state.all = true; apply(); } });
+  function wanted(row) {
+    return (!state.kernel || row.dataset.k === state.kernel) &&
+      (!state.tag || (" " + (row.dataset.t || "") + " ").includes(" " + state.tag + " ")) &&
+      (!state.verdict || (" " + row.dataset.v + " ").includes(" " + state.verdict + " ")) &&
+      (!state.words || state.words.split(/\s+/).every(word => text_of(row).includes(word)));
+  }
+  function apply() {
+    let found = 0;
+    for (const row of rows) {
+      const fits = wanted(row);
+      found += fits;
+      row.hidden = !fits || (!state.all && found > MOST);
+    }
+    const hidden = !state.all && found > MOST;
+    more.hidden = !hidden;
+    said.textContent = found + " of " + rows.length + " cases" + (hidden ? ", the first " + MOST + " are shown" : "");
+  }
+  function choice(label, key, values) {
+    if (values.length < 2) return;
+    const select = el("select", "", { "data-filter": key, onchange: () => { state[key] = select.value; apply(); } });
+    select.append(el("option", "all", { value: "" }), ...values.map(value => el("option", value, { value })));
+    const field = el("label", label, { class: "field" });
+    field.append(select);
+    filters.append(field);
+  }
+  const known = list => [...new Set(list)].filter(Boolean).sort();
+  const search = el("input", "", { type: "search", placeholder: "Search cases", "aria-label": "Search cases", oninput: () => { state.words = search.value.trim().toLowerCase(); apply(); } });
+  filters.append(search);
+  choice("kernel", "kernel", known(rows.map(r => r.dataset.k)));
+  choice("tag", "tag", known(rows.flatMap(r => (r.dataset.t || "").split(" "))));
+  choice("verdict", "verdict", known(rows.flatMap(r => r.dataset.v.split(" "))));
+  filters.append(el("button", "Copy as Markdown", { type: "button", id: table.id + "-copy", onclick: e => copy(table, rows, e.target) }), said, more);
+  table.parentElement.before(filters);
+  add_sorting(table, rows, body);
+  apply();
+  return { rows, reveal(row) { Object.assign(state, { words: "", kernel: "", tag: "", verdict: "" }); filters.querySelectorAll("input,select").forEach(e => { e.value = ""; }); apply(); row.hidden = false; } };
+}
+function add_sorting(table, rows, body) {
+  const value = (row, column) => { const n = row.cells[column]?.dataset.n; return n === undefined ? null : +n; };
+  [...(table.tHead?.rows[0].cells || [])].forEach((head, column) => {
+    if (!head.textContent) return;
+    const button = el("button", head.textContent, { type: "button" });
+    head.textContent = "";
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending", sign = up ? 1 : -1;
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const key = rows.map(row => [value(row, column), row.cells[column]?.textContent || "", row]);
+      key.sort(([a, s], [b, t]) => a !== null && b !== null ? sign * (a - b) : (a === null) - (b === null) || sign * s.localeCompare(t, "en", { numeric: true }));
+      key.forEach(([, , row], k) => { rows[k] = row; });
+      body.append(...rows);
+      const first = table.parentElement.previousElementSibling?.querySelector("input");
+      first?.dispatchEvent(new Event("input"));
+    });
+  });
+}
+const markdown = words => words.trim().replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>()#+!|~]/g, "\\$&");
+async function copy(table, rows, button) {
+  const line = cells => "| " + cells.map(c => markdown(c.textContent)).join(" | ") + " |";
+  const heads = [...table.tHead.rows[0].cells], text = [line(heads), "|" + heads.map(h => h.className === "n" ? "---:|" : "---|").join(""), ...rows.filter(r => !r.hidden).map(r => line([...r.cells]))].join("\n") + "\n";
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch { /* pages opened as files may not */
+    save(stem() + ".md", "text/markdown", text);
+    button.textContent = "Saved as Markdown";
+  }
+  setTimeout(() => { button.textContent = "Copy as Markdown"; }, 2000);
+}
+
+/* ---- permalinks ---- */
+function go(tables) {
+  let id = location.hash.slice(1);
+  try { id = decodeURIComponent(id); } catch { /* as it is */ }
+  for (const old of document.querySelectorAll("tr.here")) old.classList.remove("here");
+  const row = id.startsWith("case=") && $(id);
+  if (!row) return;
+  for (const table of tables) if (table.rows.includes(row)) table.reveal(row);
+  row.classList.add("here");
+  row.scrollIntoView({ block: "center" });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  add_tools();
+  for (const figure of document.querySelectorAll("figure[data-picture]")) add_picture_tools(figure);
+  const tables = [...document.querySelectorAll("table.cases")].filter(t => t.tBodies[0]?.rows.length).map(case_table);
+  document.addEventListener("click", e => {
+    const head = e.target.closest?.("table.cases tbody th");
+    if (head) location.hash = encodeURIComponent(head.parentElement.id);
+  });
+  addEventListener("hashchange", () => go(tables));
+  go(tables);
+  root.dataset.ready = "1";
+});
+})();

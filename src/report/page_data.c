@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "page_data.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/hash.h"
+
+static void add_base64(struct text *out, const unsigned char *data, size_t length)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t k = 0; k < length; k += 3) {
+        const unsigned second = k + 1 < length ? data[k + 1] : 0, third = k + 2 < length ? data[k + 2] : 0;
+        const unsigned all = (unsigned)data[k] << 16 | second << 8 | third;
+        const char four[4] = {letters[all >> 18], letters[all >> 12 & 63],
+                              k + 1 < length ? letters[all >> 6 & 63] : '=', k + 2 < length ? letters[all & 63] : '='};
+        text_addn(out, four, sizeof(four));
+    }
+}
+
+enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
+
+void text_add_packed(struct text *out, const char *data, size_t length)
+{
+    struct arena arena = {0};
+    z_stream stream = {0};
+    /* Neither fails but for want of memory, with which the program ends. The header has no time: the same data, the
+     * same bytes. */
+    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK) {
+        const uLong room = deflateBound(&stream, (uLong)length);
+        unsigned char *packed = arena_alloc(&arena, room);
+        stream.next_in = (z_const Bytef *)data;
+        stream.avail_in = (uInt)length;
+        stream.next_out = packed;
+        stream.avail_out = (uInt)room;
+        if (deflate(&stream, Z_FINISH) == Z_STREAM_END)
+            add_base64(out, packed, stream.total_out);
+        deflateEnd(&stream);
+    }
+    arena_release(&arena);
+}
+
+static unsigned nibble(char digit)
+{
+    return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
+void text_add_script_hash(struct text *out, const char *script)
+{
+    char hex[HASH_TEXT];
+    unsigned char digest[32];
+    hash_sha256(hex, script, strlen(script));
+    for (size_t k = 0; k < sizeof(digest); k++)
+        digest[k] = (unsigned char)(nibble(hex[2 * k]) << 4 | nibble(hex[2 * k + 1]));
+    text_add(out, "'sha256-");
+    add_base64(out, digest, sizeof(digest));
+    text_add(out, "'");
+}

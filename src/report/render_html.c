@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Documents as one HTML page that needs nothing beside it. All of it is there without a script: the script
+ * (page/page.js) adds search, filters, sorting, themes and downloads. Nothing but that script may run in it, and
+ * nothing is fetched: the Content-Security-Policy says so. Strings from elsewhere are escaped as they are written.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "page_data.h"
+#include "page_files.h"
+#include "picture.h"
+#include "report_internal.h"
+
+static const char *const tones[] = {
+    [TONE_PLAIN] = "",    [TONE_BOLD] = "strong", [TONE_DIM] = "dim", [TONE_BAD] = "bad",
+    [TONE_GOOD] = "good", [TONE_DOUBT] = "doubt", [TONE_ACCENT] = "",
+};
+
+struct page {
+    struct text *out;
+    const struct report_options *options;
+    unsigned tables; /* so far: each has a name of its own */
+    bool open;       /* a <section> is */
+};
+
+static void attribute(struct text *out, const char *name, const char *value)
+{
+    text_addf(out, " %s=\"", name);
+    text_add_xml(out, value);
+    text_add(out, "\"");
+}
+
+static void element(struct text *out, const char *name, const char *words)
+{
+    text_addf(out, "<%s>", name);
+    text_add_xml(out, words);
+    text_addf(out, "</%s>", name);
+}
+
+static void put(struct text *out, enum tone tone, const char *words)
+{
+    const bool some = *words && *tones[tone];
+    if (some)
+        text_addf(out, "<span class=\"%s\">", tones[tone]);
+    text_add_xml(out, words);
+    text_add(out, some ? "</span>" : "");
+}
+
+/* ---- cells ---- */
+
+/* A string of CSS: what could end it, or the element around it, by its number. */
+static void css_string(struct text *out, const char *string)
+{
+    text_add(out, "\"");
+    for (const unsigned char *p = (const unsigned char *)string; *p; p++) {
+        const bool plain = *p >= 0x80 || (*p >= ' ' && !strchr("\"\\<>&", *p));
+        text_addf(out, plain ? "%c" : "\\%x ", *p);
+    }
+    text_add(out, "\"");
+}
+
+/* A bar is as long as the largest change of its column, or as twofold where some are larger. */
+static const double most_change = 1;
+
+static double longest(const struct table *t, size_t column)
+{
+    double most = 0.02;
+    for (size_t row = 0; row < rows_shown(t); row++) {
+        const struct cell *cell = &table_at(t, row)->cells[column];
+        if (cell->kind == CELL_NUMBER || cell->kind == CELL_RANGE)
+            most = fmax(most, fabs(cell->value));
+        if (cell->kind == CELL_RANGE)
+            most = fmax(most, fabs(cell->high));
+    }
+    return fmin(most, most_change);
+}
+
+static double on_bar(double value, double most)
+{
+    return 50 + 46 * fmax(-1, fmin(value / most, 1));
+}
+
+/* A change from 0 in the middle to either side. */
+static void interval_bar(struct text *out, const struct cell *cell, double most)
+{
+    const double low = on_bar(cell->value, most), high = on_bar(cell->high, most);
+    const char *class = cell->value > 0 ? "slower" : cell->high < 0 ? "faster" : "same";
+    text_addf(
+        out,
+        "<svg class=\"picture interval\" viewBox=\"0 0 100 14\" aria-hidden=\"true\"><path class=\"zero\" d=\"M50 "
+        "1V13\"/><path class=\"%s\" d=\"M%.1f 7H%.1f\"/></svg>",
+        class, low, fmax(high, low + 1.5));
+}
+
+static void bar_style(struct text *out, const struct cell *cell)
+{
+    if (cell->kind == CELL_NUMBER && !cell->text)
+        text_addf(out, " style=\"--v:%.0f%%\"", 100 * fmin(fmax(cell->value, 0), 1));
+}
+
+/* Where a cell leads to; NULL: nowhere. Rows of cases lead to the table that has all of them. */
+static const char *link_of(const struct table *t, size_t row, size_t column, const char *words, struct arena *arena)
+{
+    const struct row_keys *keys = table_at(t, row)->keys;
+    if (!column && keys && keys->id && !t->named)
+        return arena_printf(arena, "case=%s", keys->id);
+    return t->columns[column].flags & COLUMN_LINK ? words : NULL;
+}
+
+struct place {
+    const struct table *t;
+    size_t row, column;
+    bool first, second, last;
+};
+
+static void put_words(struct text *out, const struct place *at, struct arena *arena)
+{
+    const struct table_row *row = table_at(at->t, at->row);
+    const struct cell *cell = &row->cells[at->column];
+    const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
+    const char *link = link_of(at->t, at->row, at->column, words, arena);
+    if (link) {
+        text_add(out, "<a href=\"#");
+        text_add_xml(out, link);
+        text_add(out, "\">");
+    }
+    put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone, words);
+    text_add(out, link ? "</a>" : "");
+}
+
+static void put_cell(struct text *out, const struct place *at, double most)
+{
+    struct arena arena = {0};
+    const struct table_column *column = &at->t->columns[at->column];
+    const struct cell *cell = &table_at(at->t, at->row)->cells[at->column];
+    const bool head = at->first && !column->unit, bar = column->flags & COLUMN_BAR && cell->kind == CELL_NUMBER;
+    text_add(out, head ? "<th scope=\"row\"" : "<td");
+    if (column->unit || column->flags & COLUMN_BAR)
+        text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");
+    if (bar)
+        bar_style(out, cell);
+    if (at->t->named && cell->kind == CELL_NUMBER)
+        text_addf(out, " data-n=\"%.5g\"", cell->value);
+    text_add(out, ">");
+    put_words(out, at, &arena);
+    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE)
+        interval_bar(out, cell, most);
+    text_add(out, head ? "</th>" : "</td>");
+    arena_release(&arena);
+}
+
+/* ---- tables ---- */
+
+static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
+{
+    if (!t->named || !keys)
+        return;
+    text_add(out, " id=\"case=");
+    text_add_xml(out, keys->id);
+    text_add(out, "\"");
+    attribute(out, "data-k", keys->kernel);
+    attribute(out, "data-v", keys->verdict);
+    text_add(out, keys->tag_count ? " data-t=\"" : "");
+    for (size_t k = 0; k < keys->tag_count; k++) {
+        text_add(out, k ? " " : "");
+        text_add_xml(out, keys->tags[k]);
+    }
+    text_add(out, keys->tag_count ? "\"" : "");
+}
+
+static void put_rows(struct page *page, const struct table *t, const size_t *shown, size_t count)
+{
+    struct arena arena = {0};
+    double *most = arena_array(&arena, count + 1, sizeof(*most));
+    for (size_t k = 0; k < count; k++)
+        most[k] = t->columns[shown[k]].flags & COLUMN_BAR ? longest(t, shown[k]) : 0;
+    text_add(page->out, "<tbody>\n");
+    for (size_t row = 0; row < rows_shown(t); row++) {
+        text_add(page->out, "<tr");
+        put_keys(page->out, t, table_at(t, row)->keys);
+        text_add(page->out, ">");
+        for (size_t k = 0; k < count; k++)
+            put_cell(page->out, &(struct place){t, row, shown[k], k == 0, k == 1, k + 1 == count}, most[k]);
+        text_add(page->out, "</tr>\n");
+    }
+    text_add(page->out, "</tbody>");
+    arena_release(&arena);
+}
+
+static void put_head(struct page *page, const struct table *t, const size_t *shown, size_t count)
+{
+    if (!has_head(t))
+        return;
+    text_add(page->out, "<thead><tr>");
+    for (size_t k = 0; k < count; k++) {
+        const bool named = *t->columns[shown[k]].title;
+        text_addf(page->out, "<%s%s>", named ? "th scope=\"col\"" : "td",
+                  t->columns[shown[k]].unit || t->columns[shown[k]].flags & COLUMN_BAR ? " class=\"n\"" : "");
+        text_add_xml(page->out, t->columns[shown[k]].title);
+        text_add(page->out, named ? "</th>" : "</td>");
+    }
+    text_add(page->out, "</tr></thead>\n");
+}
+
+/* On a phone a row is a card, and each cell says what it is. */
+static void put_labels(struct page *page, const struct table *t, const size_t *shown, size_t count)
+{
+    if (!has_head(t))
+        return;
+    text_add(page->out, "<style>@media(max-width:44rem){");
+    for (size_t k = 1; k < count; k++)
+        if (*t->columns[shown[k]].title) {
+            text_addf(page->out, "#table%u td:nth-child(%zu)::before{content:", page->tables, k + 1);
+            css_string(page->out, t->columns[shown[k]].title);
+            text_add(page->out, "}");
+        }
+    text_add(page->out, "}</style>\n");
+}
+
+static void put_table(struct page *page, const struct table *table, const char *label)
+{
+    struct arena arena = {0};
+    const struct table *t = table_for_people(table, &arena);
+    size_t *shown = arena_array(&arena, t->column_count + 1, sizeof(*shown));
+    const size_t count = columns_shown(shown, t, page->options), rows = rows_shown(t);
+    page->tables++;
+    put_labels(page, t, shown, count);
+    text_add(page->out, "<div class=\"wide\" tabindex=\"0\" role=\"region\"");
+    attribute(page->out, "aria-label", arena_printf(&arena, "%s, table %u", label, page->tables));
+    text_addf(page->out, "><table id=\"table%u\"%s>\n", page->tables,
+              t->named        ? " class=\"cases\""
+              : table->record ? " class=\"record\""
+                              : "");
+    put_head(page, t, shown, count);
+    put_rows(page, t, shown, count);
+    text_add(page->out, "</table></div>\n");
+    if (rows < t->row_count) {
+        text_addf(page->out, "<p class=\"dim\">%zu more%s", t->row_count - rows, t->rest ? "; " : "");
+        text_add_xml(page->out, t->rest);
+        text_add(page->out, "</p>\n");
+    }
+    arena_release(&arena);
+}
+
+static void put_tiles(struct page *page, const struct table *record)
+{
+    struct arena arena = {0};
+    text_add(page->out, "<dl class=\"tiles\">\n");
+    for (size_t k = 0; k < record->column_count && record->row_count; k++) {
+        const struct cell *cell = &table_at(record, 0)->cells[k];
+        if (!record->columns[k].title || cell->kind == CELL_ABSENT)
+            continue;
+        text_addf(page->out, "<div class=\"tile %s\">", tones[cell->tone]);
+        element(page->out, "dt", record->columns[k].title);
+        element(page->out, "dd", cell_words(cell, &record->columns[k], &arena));
+        text_add(page->out, "</div>\n");
+    }
+    text_add(page->out, "</dl>\n");
+    arena_release(&arena);
+}
+
+/* ---- sections ---- */
+
+static void put_mark(struct text *out, const struct cell *mark)
+{
+    if (!mark->kind)
+        return;
+    text_addf(out, " <span class=\"mark %s\">", tones[mark->tone]);
+    text_add_xml(out, mark->text);
+    text_add(out, "</span>");
+}
+
+static void put_heading(struct page *page, const struct section *section)
+{
+    if (!section->title)
+        return;
+    if (!section->level && !section->folded) {
+        text_add(page->out, page->open ? "</section>\n<section>\n" : "<section>\n");
+        page->open = true;
+    }
+    text_addf(page->out, section->folded ? "<details" : section->level ? "<h3" : "<h2");
+    if (section->key)
+        attribute(page->out, "id", section->key);
+    text_add(page->out, section->folded ? "><summary>" : ">");
+    text_add_xml(page->out, section->title);
+    put_mark(page->out, &section->mark);
+    text_add(page->out, section->folded ? "</summary>\n" : section->level ? "</h3>\n" : "</h2>\n");
+}
+
+static void put_text(struct text *out, const struct section *section)
+{
+    struct arena arena = {0};
+    text_add(out, section->verbatim ? "<pre tabindex=\"0\">" : "");
+    for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        if (*p == '\n' && !section->verbatim)
+            continue;
+        text_add(out, section->verbatim ? "" : "<p>");
+        put(out, section->tone, arena_strndup(&arena, p, strcspn(p, "\n")));
+        text_add(out, section->verbatim ? "\n" : "</p>\n");
+    }
+    text_add(out, section->verbatim ? "</pre>\n" : "");
+    arena_release(&arena);
+}
+
+/* Twice: what fits a screen is too small to be read on a phone. */
+static void put_picture(struct page *page, const struct section *section)
+{
+    struct arena arena = {0};
+    const struct picture *picture = section->picture;
+    const struct table *table = section->table;
+    text_add(page->out, "<figure");
+    attribute(page->out, "data-picture", picture->name);
+    text_add(page->out, ">\n");
+    const struct svg_head wide = {.id = arena_printf(&arena, "%s-wide", picture->name),
+                                  .title = picture->title,
+                                  .desc = picture->desc,
+                                  .class = "on-screen"};
+    const struct svg_head narrow = {.id = arena_printf(&arena, "%s-narrow", picture->name),
+                                    .title = picture->title,
+                                    .desc = picture->desc,
+                                    .class = "on-phone"};
+    picture->draw(page->out, picture, PICTURE_WIDE, &wide);
+    picture->draw(page->out, picture, PICTURE_NARROW, &narrow);
+    element(page->out, "figcaption", picture->desc);
+    if (table && table->row_count) {
+        text_add(page->out, "\n<details class=\"data\"><summary>Data of this picture</summary>\n");
+        put_table(page, table, picture->title);
+        text_add(page->out, "</details>\n");
+    }
+    text_add(page->out, "</figure>\n");
+    arena_release(&arena);
+}
+
+static void put_section(struct page *page, const struct section *section, const struct document *document)
+{
+    const char *label = section->title ? section->title : document->title;
+    put_heading(page, section);
+    if (section->text)
+        put_text(page->out, section);
+    if (section->picture)
+        put_picture(page, section);
+    else if (section->table && section->tiles)
+        put_tiles(page, section->table);
+    else if (section->table && section->table->row_count)
+        put_table(page, section->table, label ? label : "");
+    text_add(page->out, section->folded ? "</details>\n" : "");
+}
+
+/* ---- the page ---- */
+
+static void put_top(struct page *page, const struct document *document)
+{
+    struct text *out = page->out;
+    text_add(out,
+             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+             "img-src data: blob:; base-uri 'none'; form-action 'none'; script-src ");
+    text_add_script_hash(out, page_js);
+    text_add(out, "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                  "<meta name=\"color-scheme\" content=\"light dark\">\n");
+    element(out, "title", document->title);
+    text_addf(out, "\n<style>\n%s%s</style>\n<script>%s</script></head><body>\n", page_picture_css, page_css, page_js);
+    text_add(out, "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header>\n<h1>");
+    text_add_xml(out, document->title);
+    put_mark(out, &document->mark);
+    text_add(out, "</h1>\n<div class=\"tools\" id=\"tools\"></div>\n</header>\n");
+}
+
+/* Where there is much to jump to. */
+static void put_contents(struct page *page, const struct document *document)
+{
+    size_t count = 0;
+    for (int write = 0; write < 2; write++) {
+        text_add(page->out, write ? "<nav aria-label=\"Sections\"><ul>\n" : "");
+        for (size_t k = 0; k < document->count; k++) {
+            const struct section *section = &document->sections[k];
+            if (!section->key || !section->title || section->level || !section_shown(section, SHOW_HTML))
+                continue;
+            count += !write;
+            if (!write)
+                continue;
+            text_add(page->out, "<li><a href=\"#");
+            text_add_xml(page->out, section->key);
+            text_add(page->out, "\">");
+            text_add_xml(page->out, section->title);
+            text_add(page->out, "</a></li>\n");
+        }
+        if (count < 2)
+            return;
+    }
+    text_add(page->out, "</ul></nav>\n");
+}
+
+static void put_data(struct text *out, const char *id, const char *data)
+{
+    if (!data)
+        return;
+    text_addf(out, "<script type=\"application/gzip;base64\" id=\"%s\">", id);
+    text_add_packed(out, data, strlen(data));
+    text_add(out, "</script>\n");
+}
+
+void render_html(struct text *out, const struct document *document, const struct report_options *options)
+{
+    struct page page = {.out = out, .options = options};
+    put_top(&page, document);
+    put_contents(&page, document);
+    text_add(out, "<main id=\"content\" tabindex=\"-1\">\n");
+    for (size_t k = 0; k < document->count; k++)
+        if (section_shown(&document->sections[k], SHOW_HTML))
+            put_section(&page, &document->sections[k], document);
+    text_add(out, page.open ? "</section>\n</main>\n" : "</main>\n");
+    if (document->data) {
+        put_data(out, "data-json", document->data->json);
+        put_data(out, "data-csv", document->data->csv);
+    }
+    text_add(out, "</body></html>\n");
+}

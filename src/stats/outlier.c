@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/outlier.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/arena.h"
+#include "values.h"
+
+#define LEAST_MODE 3     /* devices: fewer are outliers */
+#define LEAST_SHARE 0.10 /* of all: fewer are outliers */
+#define LEAST_GAP 3      /* between the modes, in healthy spreads; of few devices more */
+#define MODE_SPREADS 6   /* distance of two modes, in spreads within them */
+#define FEW_DEVICES 16.0 /* at so many the distance of modes must be twice that */
+#define EXACT_COUNT 64   /* of more devices one alone does not move the spread */
+
+struct outlier_rule outlier_defaults(size_t tests)
+{
+    return (struct outlier_rule){.z = 5, .delta = 0.03, .healthy = 0.005, .alpha = 0.001, .tests = tests ? tests : 1};
+}
+
+/* ---- levels ---- */
+
+static size_t left_out(size_t count)
+{
+    return count >= 20 ? count / 10 : count > 3 ? 1 : 0;
+}
+
+static double normal_density(double x)
+{
+    return exp(-x * x / 2) / sqrt(2 * M_PI);
+}
+
+/* sd of the part of a normal distribution that is left when the share `p` farthest out is cut off: var = 1 - 2 q phi(q)
+ * / (1 - p), q its two-sided quantile, by Newton's method (p is 1/20 to 1/4). */
+static double cut_sd(double p)
+{
+    double q = 1.5;
+    if (!(p > 0))
+        return 1;
+    for (int k = 0; k < 6; k++)
+        q += (erfc(q / sqrt(2)) - p) / (2 * normal_density(q));
+    return sqrt(1 - 2 * q * normal_density(q) / (1 - p));
+}
+
+struct outlier_level outlier_level_of(double *values, size_t count, double *scratch)
+{
+    struct outlier_level level = {.median = NAN, .spread = NAN, .n = count};
+    if (!count)
+        return level;
+    sort_values(values, count);
+    level.median = median_sorted(values, count);
+    if (count < 3)
+        return level;
+    for (size_t k = 0; k < count; k++)
+        scratch[k] = fabs(values[k] - level.median);
+    sort_values(scratch, count);
+    const size_t cut = left_out(count);
+    double squares = 0;
+    for (size_t k = 0; k < count - cut; k++)
+        squares += scratch[k] * scratch[k];
+    level.spread = sqrt(squares / (double)(count - cut)) / cut_sd((double)cut / (double)count);
+    return level;
+}
+
+/* ---- one of them ---- */
+
+/* Degrees of freedom of the spread, by simulation: 0.89 of those of the devices that are kept. */
+static double freedom(size_t count)
+{
+    return 0.89 * (double)(count - left_out(count) - 1);
+}
+
+/* In spreads, for a spread that is known from `count` devices alone. */
+static double student_limit(size_t count, const struct outlier_rule *rule)
+{
+    const double t = student_quantile(2 * rule->alpha / (double)rule->tests, freedom(count));
+    return fmax(rule->z, t * sqrt(1 + M_PI / 2 / (double)count));
+}
+
+/* `student`: NaN until it is needed, for all levels of so many devices. */
+static double limit_of(const struct outlier_level *level, double spread, double *student,
+                       const struct outlier_rule *rule)
+{
+    if (spread > 2 * rule->healthy && isnan(*student))
+        *student = student_limit(level->n, rule);
+    return fmax((spread > 2 * rule->healthy ? *student : rule->z) * spread, log1p(rule->delta));
+}
+
+static void against(struct outlier *out, double value, const struct outlier_level *level, double noise, double *student,
+                    const struct outlier_rule *rule)
+{
+    out->change = out->z = out->limit = NAN;
+    out->slow = out->fast = false;
+    if (!isfinite(value) || !isfinite(level->median) || level->n < OUTLIER_LEAST - 1)
+        return;
+    const double distance = value - level->median, spread = fmax(level->spread, isnan(noise) ? 0 : noise);
+    const double limit = limit_of(level, spread, student, rule);
+    out->change = expm1(distance);
+    out->z = spread > 0 ? distance / spread : NAN;
+    out->limit = expm1(limit);
+    out->slow = distance > limit;
+    out->fast = -distance > limit;
+}
+
+void outlier_against(struct outlier *out, double value, const struct outlier_level *level, double noise,
+                     const struct outlier_rule *rule)
+{
+    double student = NAN;
+    against(out, value, level, noise, &student, rule);
+}
+
+/* ---- all of them ---- */
+
+struct placed {
+    double value;
+    size_t index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = ((const struct placed *)a)->value, y = ((const struct placed *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+/* Values in ascending order, and room for as many twice. */
+struct work {
+    struct placed *placed;
+    double *values, *scratch;
+};
+
+static struct outlier_level level_without(const struct work *work, size_t from, size_t to, size_t without)
+{
+    size_t count = 0;
+    for (size_t k = from; k < to; k++)
+        if (k != without)
+            work->values[count++] = work->placed[k].value;
+    return outlier_level_of(work->values, count, work->scratch);
+}
+
+static void judge_range(struct outlier *out, const struct work *work, size_t from, size_t to, int mode, double noise,
+                        const struct outlier_rule *rule)
+{
+    const size_t count = to - from;
+    struct outlier_level level = level_without(work, from, to, SIZE_MAX);
+    double student = NAN;
+    for (size_t k = from; k < to; k++) {
+        struct outlier *one = &out[work->placed[k].index];
+        if (count <= EXACT_COUNT)
+            level = level_without(work, from, to, k);
+        against(one, work->placed[k].value, &level, noise, &student, rule);
+        one->mode = mode;
+    }
+}
+
+/* The first of the slower mode; 0: there is one mode. */
+static size_t split_of(struct outlier_modes *modes, const struct work *work, size_t count,
+                       const struct outlier_rule *rule)
+{
+    const size_t least = (size_t)fmax(LEAST_MODE, ceil(LEAST_SHARE * (double)count));
+    size_t split = 0;
+    double gap = 0;
+    for (size_t k = least; k + least <= count; k++)
+        if (work->placed[k].value - work->placed[k - 1].value > gap) {
+            gap = work->placed[k].value - work->placed[k - 1].value;
+            split = k;
+        }
+    if (!split)
+        return 0;
+    const struct outlier_level low = level_without(work, 0, split, SIZE_MAX),
+                               high = level_without(work, split, count, SIZE_MAX);
+    const double weight = (double)split / (double)count;
+    const double within = sqrt(weight * low.spread * low.spread + (1 - weight) * high.spread * high.spread);
+    const double distance = high.median - low.median;
+    /* What is found inside the modes of few devices is small by chance. */
+    const double least_spreads = MODE_SPREADS * (within > rule->healthy ? 1 + pow(FEW_DEVICES / (double)count, 2) : 1);
+    if (!(gap > LEAST_GAP * rule->healthy * (1 + FEW_DEVICES / 2 / (double)count)) ||
+        !(distance > log1p(rule->delta)) || !(distance > least_spreads * fmax(within, rule->healthy)))
+        return 0;
+    *modes = (struct outlier_modes){.two = true, .count = {split, count - split}, .median = {low.median, high.median}};
+    return split;
+}
+
+void outliers_judge(struct outlier *out, struct outlier_modes *modes, const double *values, size_t count, double noise,
+                    const struct outlier_rule *rule)
+{
+    struct arena arena = {0};
+    struct work work = {.placed = arena_array(&arena, count + 1, sizeof(*work.placed)),
+                        .values = arena_array(&arena, count + 1, sizeof(double)),
+                        .scratch = arena_array(&arena, count + 1, sizeof(double))};
+    size_t known = 0;
+    *modes = (struct outlier_modes){.count = {0}, .median = {NAN, NAN}};
+    for (size_t k = 0; k < count; k++) {
+        out[k] = (struct outlier){.change = NAN, .z = NAN, .limit = NAN};
+        if (isfinite(values[k]))
+            work.placed[known++] = (struct placed){values[k], k};
+    }
+    qsort(work.placed, known, sizeof(*work.placed), by_value);
+    const size_t split = known >= OUTLIER_LEAST ? split_of(modes, &work, known, rule) : 0;
+    judge_range(out, &work, 0, split ? split : known, 0, noise, rule);
+    if (split)
+        judge_range(out, &work, split, known, 1, noise, rule);
+    arena_release(&arena);
+}

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""`explain`: causes of kernels on machines that are not here, counters that rocprofv3 wrote, and mistakes."""
+import json
+import sqlite3
+
+from harness import check, check_run, main, run
+
+NAIVE = ["explain", "transpose_naive", "--set", "rows=2048", "--set", "columns=2048", "--machine", "mi300x"]
+
+
+def explained(home, *words):
+    done = run(*words, "--json", "-", home=home)
+    check_run(done, 0, " ".join(words))
+    return json.loads(done.stdout)["cases"]
+
+
+def one_screen(home):
+    done = run(*NAIVE, home=home)
+    check_run(done, 0, "one screen", stdout=["PREDICTED, not measured", "80 % interval", "lower bound", "what costs time", "uncoalesced accesses",
+                                             "What would help most: let neighbouring lanes", "rocprofv3 --pmc ", "--profile"])
+    check(len(done.stdout.splitlines()) < 50, f"it is one screen:\n{done.stdout}")
+    [case] = explained(home, *NAIVE)
+    first = case["causes"][0]
+    check(first["cause"] == "uncoalesced accesses" and first["share"] > 0.5 and "lines of 128 bytes" in first["evidence"], f"causes: {case['causes']}")
+    check(all(a["cost_ns"] >= b["cost_ns"] for a, b in zip(case["causes"], case["causes"][1:])), "the most costly first")
+    check(all(0 < cause["cost_ns"] < case["standing"]["predicted_ns"] for cause in case["causes"]), "no cause costs more than all")
+
+
+def a_kernel_without_a_fault(home):
+    [case] = explained(home, "explain", "stream_copy", "--set", "n=256Mi", "--machine", "mi300x")
+    check(all(cause["share"] < 0.1 for cause in case["causes"]), f"a stream is at its ceiling: {case['causes']}")
+
+
+def several_cases(home):
+    done = run("explain", "stream_triad", "--set", "n=1Ki,64Mi", "--machine", "mi300x", home=home)
+    check_run(done, 0, "several cases", stdout=["costs most", "launch", "One case in full"])
+
+
+def no_code(home):
+    [case] = explained(home, "explain", "stream_triad", "--set", "n=1Ki", "--machine", "h100")
+    check(case["causes"][0]["cause"] == "launch" and any("by the stated work" in note for note in case["notes"]), f"said: {case}")
+
+
+def counters_are_read(home):
+    [case] = explained(home, *NAIVE)
+    names = [counter["counter"] for counter in case["counters"]]
+    check(names[0] == "TCP_TOTAL_CACHE_ACCESSES_sum" and all(name in case["counter_command"] for name in names), f"counters: {names}")
+    expected = case["counters"][0]["predicted"]
+    head = '"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"\n'
+    rows = "".join(f'{launch},"transpose_naive(float*, int)","{names[0]}",{expected * factor},1,2\n' for launch, factor in ((1, 2.5), (2, 3.5)))
+    (home / "c.csv").write_text(head + rows + f'3,"other","{names[0]}",1,1,2\n')
+    database = sqlite3.connect(home / "c.db")
+    database.executescript(f"""
+        CREATE TABLE rocpd_kernel_dispatch_1(id, guid, event_id, kernel_id, start, end, grid_size_x, grid_size_y, grid_size_z, workgroup_size_x,
+                                             workgroup_size_y, workgroup_size_z);
+        CREATE TABLE rocpd_info_kernel_symbol_1(id, guid, kernel_name);
+        CREATE TABLE rocpd_info_pmc_1(id, guid, name);
+        CREATE TABLE rocpd_info_agent_1(id, guid, name, product_name, type, extdata, absolute_index, nid);
+        CREATE TABLE rocpd_pmc_event_1(id, guid, event_id, pmc_id, value);
+        INSERT INTO rocpd_kernel_dispatch_1 VALUES (1, 'g', 7, 1, 10, 20, 64, 1, 1, 64, 1, 1);
+        INSERT INTO rocpd_info_kernel_symbol_1 VALUES (1, 'g', 'transpose_naive.kd');
+        INSERT INTO rocpd_info_pmc_1 VALUES (1, 'g', '{names[0]}');
+        INSERT INTO rocpd_pmc_event_1 VALUES (1, 'g', 7, 1, {expected * 2}), (2, 'g', 7, 1, {expected});""")
+    database.commit()
+    database.close()
+    for name in "c.csv", "c.db":
+        [read] = explained(home, *NAIVE, "--counters", name)
+        counter = read["counters"][0]
+        check(abs(counter["measured"] / expected - 3) < 1e-3 and counter["verdict"] == "more than predicted", f"{name}: {counter}")
+        check("measured" not in read["counters"][1] or read["counters"][1]["measured"] is None, "what was not counted has no value")
+
+
+def ablation_twins(home):
+    """run --isolate: behind each case its twins, which are compiled apart, verified by nobody and part of no figure."""
+    words = ["stream_triad", "--set", "n=1Mi", "--device", "sim:mi300x", "--quick"]
+    check_run(run("run", *words, "--isolate", "-o", "i.json", home=home), 0, "run --isolate")
+    result = json.loads((home / "i.json").read_text())
+    names = [case["id"].split(";timer=")[0].split(";isolate=")[1:] for case in result["cases"]]
+    check(names == [[], ["loads"], ["math"], ["one_workgroup"]], f"twins: {names}")
+    whole, *twins = result["cases"]
+    check(all(twin["label"].endswith("isolate=" + name) and "isolate" in twin["tags"] for twin, [name] in zip(twins, names[1:])), "they say what they are")
+    check(all(twin["verification"].get("verdict") != "pass" and not twin["throughput"]["bytes_per_s"] for twin in twins), "nothing is said of their work")
+    check(twins[2]["code"]["grid"] == [1, 1, 1] and whole["code"]["grid"] != [1, 1, 1], "one workgroup")
+    done = run("build", "stream_triad", "--isolate", "--arch", "gfx942", home=home)
+    check_run(done, 0, "twins are compiled", stdout="code objects")
+    manifest = {"name": "odd", "summary": "odd", "code": {"source": "odd.hip", "symbol": "odd"}, "launch": {"grid": [1], "block": [64], "args": ["a"]},
+                "buffers": {"a": {"type": "f32", "count": 64, "role": "out"}}, "check": {"expect": {"a": "0"}}, "isolate": ["stores"]}
+    (home / "odd.json").write_text(json.dumps(manifest))
+    (home / "odd.hip").write_text("\n")
+    check_run(run("plan", "odd.json", "--device", "sim:mi300x", home=home), 2, "an unknown twin", stderr="loads, math and one_workgroup")
+
+
+def a_result(home):
+    """Cases of a result by id, label or kernel; what was measured is set against what is predicted."""
+    words = ["softmax_row", "stream_triad", "--device", "sim:mi300x", "--quick", "--isolate", "-o", "r.json"]
+    check_run(run("run", *words, home=home), 0, "a result")
+    both = explained(home, "explain", "r.json")
+    check([case["case"] for case in both] == ["softmax_row", "stream_triad"] and "measured_ns" not in both[0]["standing"], f"predicted: {both}")
+    result = json.loads((home / "r.json").read_text()) | {"predicted": False}
+    (home / "m.json").write_text(json.dumps(result))
+    done = run("explain", "m.json", "--filter", "stream_triad*", home=home)
+    check_run(done, 0, "measured", stdout=["measured ", "times the prediction", "measured alone", "loads", "of the shorter part is hidden"])
+    [case] = explained(home, "explain", "m.json", "--filter", "softmax_row")
+    median = next(case["stats"]["median_ns"] for case in result["cases"] if case["kernel"] == "softmax_row" and "isolate" not in case["id"])
+    check(case["standing"]["measured_ns"] == median, f"measured: {case['standing']}")
+    check([twin["twin"] for twin in case["twins"]] == ["loads", "math", "one_workgroup"] and all(twin["share"] > 0 for twin in case["twins"]), f"{case['twins']}")
+    for words, message in ((["m.json", "--filter", "gemm*"], "matches the filter"), (["m.json", "--machine", "h100"], "it is sm_90a")):
+        check_run(run("explain", *words, home=home), 2, str(words), stderr=message)
+
+
+def mistakes(home):
+    (home / "none.csv").write_text('"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value"\n1,"other","SQ_WAVES",3\n')
+    for words, code, message in ((["explain", "stream_triad"], 2, "--machine names the machines"), ([*NAIVE[:-1], "mi300x,mi210"], 2, "one machine at a time"),
+                                 ([*NAIVE, "--counters", "none.csv"], 2, "none of these counters"), ([*NAIVE, "--counters", "gone.csv"], 2, "gone.csv")):
+        check_run(run(*words, home=home), code, str(words), stderr=message)
+
+
+main(one_screen, a_kernel_without_a_fault, several_cases, no_code, counters_are_read, ablation_twins, a_result, mistakes)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The HTML report: pages of a run of the processor, of the sim device, of two results, of thousands of cases and of hostile names,
+looked at by a browser (tests/page). Skipped, with the reason, where there is no browser or no Node."""
+import copy
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import PATIENCE_S, QUICK, ROOT, check, load, main, run
+
+MODULES = ROOT / "build/page"
+HOSTILE = ["<img src=x onerror=pwned=1>", "\"><script>pwned=1</script>", "</script><b>", "\u202eright to left\u2066", "a'b\"c`d", "x" * 10000]
+
+
+def browser():
+    return next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name)) and not is_snap(found)), None)
+
+
+def is_snap(path):
+    return "snap" in str(pathlib.Path(path).resolve()) or b"snap" in pathlib.Path(path).read_bytes()[:2000]
+
+
+def missing():
+    if not shutil.which("node"):
+        return "there is no Node"
+    if not (MODULES / "node_modules/playwright-core").is_dir() or not (MODULES / "node_modules/axe-core").is_dir():
+        return f"playwright-core and axe-core are not in {MODULES}: scripts/install_deps --tests"
+    return None if browser() else "there is no chromium, or it is a snap, which a test cannot drive"
+
+
+def pages(home):
+    suite = {"name": "page", "defaults": {"measure": QUICK},
+             "cases": [{"kernel": "stream_triad", "sweep": {"n": "1Ki..64Ki*2"}}, {"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": "4Ki..128Ki*2"}}]}
+    (home / "page.json").write_text(json.dumps(suite))
+    folder = home / "pages"
+    folder.mkdir()
+    for name, arguments in {"cpu": ["page.json", "--device", "cpu"], "sim": ["page.json", "--device", "sim:mi300x"], "sim2": ["page.json", "--device", "sim:mi300x", "--seed", 2],
+                            "other": ["page.json", "--device", "sim:h100"]}.items():
+        done = run("run", *arguments, "-o", f"{name}.result.json", home=home)
+        check((home / f"{name}.result.json").exists(), f"{name}: {done.stderr[-400:]}")
+    for name, results in {"cpu": ["cpu"], "sim": ["sim"], "two": ["sim", "sim2"], "devices": ["sim", "other"]}.items():
+        done = run("report", *(f"{r}.result.json" for r in results), "-o", folder / f"{name}.html", home=home)
+        check(done.returncode == 0, f"{name}: {done.stderr}")
+    again = run("report", "sim.result.json", "--format", "html", home=home)
+    check(again.stdout == (folder / "sim.html").read_text(), "the same result gives the same page")
+    return folder, load(home / "sim.result.json")
+
+
+def with_cases(home, folder, name, result, count, labels):
+    """A page of `count` cases made from those there are; returns it."""
+    cases = []
+    for k in range(count):
+        case = copy.deepcopy(result["cases"][k % len(result["cases"])])
+        case["label"] = labels[k % len(labels)] if labels else f"{case['label']} {k}"
+        case["id"] = case["id"].replace(";timer=", f";copy={k};timer=")
+        case.pop("samples_ns", None)
+        cases.append(case)
+    (home / f"{name}.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+    done = run("report", f"{name}.result.json", "-o", folder / f"{name}.html", home=home)
+    check(done.returncode == 0, f"{name}: {done.stderr[-400:]}")
+    return (folder / f"{name}.html").read_text()
+
+
+def the_page_itself(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    check("default-src 'none'" in policy and "unsafe-eval" not in policy and re.search(r"script-src 'sha256-[A-Za-z0-9+/=]+'$", policy), policy)
+    check(len(re.findall(r"<script>", page)) == 1, "one script")
+    check(not re.search(r'\b(src|href)="(?!#)', page), "nothing is fetched")
+
+
+def pictures(home):
+    for name in ("roofline", "kernels", "curve-1"):
+        done = run("report", "sim.result.json", "--format", "svg", "--picture", name, home=home)
+        check(done.returncode == 0 and done.stdout.startswith("<?xml") and "xmlns=" in done.stdout and "<title" in done.stdout, f"{name}: {done.stderr}")
+    done = run("report", "sim.result.json", "--format", "svg", "--picture", "nothing", home=home)
+    check(done.returncode == 2 and "roofline, kernels" in done.stderr, done.stderr)
+    done = run("report", "sim.result.json", "sim2.result.json", home=home)
+    check(done.returncode == 2 and "--format html" in done.stderr, done.stderr)
+
+
+def test(home):
+    folder, result = pages(home)
+    the_page_itself((folder / "sim.html").read_text())
+    pictures(home)
+    with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
+    middle = with_cases(home, home, "middle", result, 500, None)
+    check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")
+    with_cases(home, folder, "many", result, 5000, None)
+    why = missing()
+    if why:
+        print(f"SKIPPED: no browser looked at the pages: {why}")
+        return
+    done = subprocess.run(["node", str(ROOT / "tests/page/test_page.mjs"), str(MODULES), browser(), str(folder)], capture_output=True, text=True, timeout=PATIENCE_S)
+    print(done.stdout, done.stderr, file=sys.stderr)
+    check(done.returncode == 0, "what a browser saw")
+
+
+if __name__ == "__main__":
+    main(test)

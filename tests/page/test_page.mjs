@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Pages in a browser: node test_page.mjs MODULES CHROMIUM FOLDER, where FOLDER has the pages that test_page.py made. Prints what is
+// wrong, a line each; the exit code is 1 then.
+import { createRequire } from "node:module";
+import { readdirSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [modules, chromium, folder] = process.argv.slice(2);
+const require = createRequire(modules + "/");
+const flags = ["--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-sandbox"];
+const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: flags });
+const axe = require.resolve("axe-core/axe.min.js");
+const problems = [];
+const check = (holds, what) => { if (!holds) problems.push(what); };
+
+async function open(name, options = {}, hash = "") {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
+  page.on("console", message => problems.push(`${name}: console: ${message.text()}`));
+  page.on("pageerror", error => problems.push(`${name}: ${error.message}`));
+  page.on("request", request => check(/^(file|data|blob):/.test(request.url()), `${name}: asks for ${request.url()}`));
+  await page.goto(pathToFileURL(`${folder}/${name}.html`).href + hash);
+  return page;
+}
+const sideways = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+
+async function everywhere(name) {
+  for (const [width, colorScheme] of [[1440, "light"], [390, "dark"]]) {
+    const page = await open(name, { viewport: { width, height: 900 }, colorScheme });
+    check(!await sideways(page), `${name}: scrolls sideways at ${width}`);
+    const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    check((dark !== "rgb(255, 255, 255)") === (colorScheme === "dark"), `${name}: ${colorScheme} is ${dark}`);
+    await page.close();
+  }
+  const still = await open(name, { javaScriptEnabled: false });
+  check(await still.locator("table.cases tbody tr").count() > 0 && await still.locator("svg.picture title").count() > 0, `${name}: without a script`);
+  await still.close();
+}
+
+// axe is no part of the page, so its policy does not hold for this one.
+async function accessible(name, options) {
+  const page = await open(name, { bypassCSP: true, ...options });
+  await page.addScriptTag({ path: axe });
+  const found = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
+  for (const v of found.violations.filter(v => ["serious", "critical"].includes(v.impact)))
+    problems.push(`${name}: axe: ${v.id}: ${v.nodes.slice(0, 2).map(n => n.html.slice(0, 160)).join(" ")}`);
+  await page.close();
+}
+
+async function choosing(name) {
+  const page = await open(name);
+  const shown = () => page.locator("table.cases tbody tr:visible").count();
+  const all = await shown();
+  const kernel = await page.locator("select[data-filter=kernel] option").nth(1).getAttribute("value");
+  await page.selectOption("select[data-filter=kernel]", kernel);
+  const some = await shown();
+  check(some > 0 && some < all, `${name}: filter by kernel: ${some} of ${all}`);
+  check(await page.evaluate(k => [...document.querySelectorAll("table.cases tbody tr:not([hidden])")].every(r => r.dataset.k === k), kernel), `${name}: other kernels`);
+  await page.selectOption("select[data-filter=kernel]", "");
+  await page.fill("input[type=search]", "no such case anywhere");
+  check(await shown() === 0, `${name}: search`);
+  await page.fill("input[type=search]", "");
+  const time = page.locator("table.cases thead th", { hasText: "time" }).first();
+  await time.locator("button").click();
+  const values = await page.evaluate(() => [...document.querySelectorAll("table.cases tbody tr")].map(r => r.cells[1].dataset.n).filter(Boolean).map(Number));
+  check(values.every((v, k) => !k || v >= values[k - 1]) && await time.getAttribute("aria-sort") === "ascending", `${name}: sorting`);
+  await page.locator("#theme").click();
+  check(await page.evaluate(() => document.documentElement.dataset.theme) === "light", `${name}: theme`);
+  const [json] = await Promise.all([page.waitForEvent("download"), page.locator("#save-json").click()]);
+  const { createReadStream } = require("node:fs");
+  let data = "";
+  for await (const part of createReadStream(await json.path(), "utf8")) data += part;
+  check(JSON.parse(data).results.length > 0, `${name}: the JSON inside`);
+  const [svg] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "SVG" }).first().click()]);
+  check(svg.suggestedFilename().endsWith(".svg"), `${name}: a picture as SVG`);
+  const [png] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "PNG" }).first().click()]);
+  check(png.suggestedFilename().endsWith(".png"), `${name}: a picture as PNG`);
+  await page.close();
+}
+
+async function permalink(name) {
+  const first = await open(name);
+  const id = await first.evaluate(() => [...document.querySelectorAll("table.cases tbody tr")].at(-1).id);
+  await first.close();
+  const page = await open(name, {}, "#" + encodeURIComponent(id));
+  check(await page.locator("tr.here").getAttribute("id") === id && await page.locator("tr.here").isVisible(), `${name}: permalink ${id}`);
+  await page.close();
+}
+
+async function many(name) {
+  const page = await open(name);
+  const took = await page.evaluate(() => {
+    const search = document.querySelector("input[type=search]"), times = [];
+    for (const words of ["zzz", "7", ""]) {
+      const start = performance.now();
+      search.value = words;
+      search.dispatchEvent(new Event("input"));
+      document.body.offsetHeight;
+      times.push(performance.now() - start);
+    }
+    return { rows: document.querySelectorAll("table.cases tbody tr").length, times };
+  });
+  console.log(`${name}: ${took.rows} cases, filters answer in ${took.times.map(t => t.toFixed(0)).join(", ")} ms`);
+  await page.close();
+}
+
+async function hostile(name) {
+  const page = await open(name);
+  check(await page.evaluate(() => !globalThis.pwned && !document.querySelector("main script, main img, main iframe, [onerror]")), `${name}: a string became an element`);
+  check(await page.locator("body").textContent().then(t => t.includes("<img src=x onerror=pwned=1>")), `${name}: the text is not there`);
+  check(!await sideways(page), `${name}: scrolls sideways`);
+  await page.close();
+}
+
+for (const name of readdirSync(folder).filter(f => f.endsWith(".html")).map(f => f.slice(0, -5)).sort()) {
+  if (name === "many") await many(name);
+  else if (name === "hostile") await hostile(name);
+  else await everywhere(name);
+}
+await accessible("sim", {});
+await accessible("two", { colorScheme: "dark" });
+await choosing("sim");
+await permalink("sim");
+await browser.close();
+for (const problem of problems) console.log(problem);
+process.exit(problems.length ? 1 : 0);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an operator's inputs, as a trace has them, say about what it computes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "operators.h"
+
+#define HALF "[\"c10::Half\",\"c10::Half\",\"c10::Half\",\"c10::Half\"]"
+#define BF16 "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"]"
+
+/* The lines of a signature: name, dimensions, types, strides, values. */
+static const struct {
+    const char *name, *dims, *types, *strides, *values, *words;
+} cases[] = {
+    /* products: transposed is what lies so in memory */
+    {"aten::mm", "[[4,8],[8,16]]", HALF, "[[8,1],[16,1]]", "", "gemm B=1 M=4 N=16 K=8 f16 NN"},
+    {"aten::mm", "[[4,8],[8,16]]", HALF, "[[8,1],[1,8]]", "", "gemm B=1 M=4 N=16 K=8 f16 TN"},
+    {"aten::mm", "[[4,8],[8,16]]", HALF, "[[1,4],[16,1]]", "", "gemm B=1 M=4 N=16 K=8 f16 NT"},
+    {"aten::mm", "[[4,8],[9,16]]", HALF, "[[8,1],[16,1]]", "", "gemm f16 NN"},
+    {"aten::addmm", "[[16],[4,8],[8,16]]", BF16, "[[1],[8,1],[1,8]]", "", "gemm B=1 M=4 N=16 K=8 bf16 TN"},
+    {"aten::bmm", "[[3,4,8],[3,8,16]]", BF16, "[[32,8,1],[128,16,1]]", "", "gemm B=3 M=4 N=16 K=8 bf16 NN"},
+    {"aten::linear", "[[2,4,8],[16,8],[]]", BF16, "[[32,8,1],[8,1],[]]", "", "gemm B=1 M=8 N=16 K=8 bf16 TN"},
+    {"aten::_int_mm", "[[4,8],[8,16]]", "[\"signed char\",\"signed char\"]", "[[8,1],[1,8]]", "",
+     "gemm B=1 M=4 N=16 K=8 i8>i32 TN"},
+    {"aten::_scaled_mm", "[[4,8],[8,16]]", "[\"c10::Float8_e4m3fnuz\",\"c10::Float8_e4m3fnuz\"]", "[[8,1],[1,8]]", "",
+     "gemm B=1 M=4 N=16 K=8 e4m3fnuz>bf16 TN"},
+    /* attention */
+    {"aten::_scaled_dot_product_flash_attention", "[[2,8,100,64],[2,8,120,64],[2,8,120,64],[],[]]", BF16, "",
+     "[\"\",\"\",\"\",\"0.\",\"True\"]", "attention B=2 H=8 HKV=8 S=100 SKV=120 D=64 DV=64 bf16 BHSD causal"},
+    {"aten::_flash_attention_forward", "[[2,100,8,64],[2,120,2,64],[2,120,2,64]]", BF16, "", "",
+     "attention B=2 H=8 HKV=2 S=100 SKV=120 D=64 DV=64 bf16 BSHD"},
+    {"flash_attn::_flash_attn_varlen_forward", "[[200,8,64],[200,2,64],[200,2,64],[3],[3],[],[]]", BF16, "",
+     "[\"\",\"\",\"\",\"\",\"\",\"100\",\"100\"]", "attention B=2 H=8 HKV=2 S=100 SKV=100 D=64 DV=64 bf16 THD"},
+    /* the sequences are not alike: no shape */
+    {"flash_attn::_flash_attn_varlen_forward", "[[150,8,64],[150,2,64],[150,2,64],[3],[3],[],[]]", BF16, "",
+     "[\"\",\"\",\"\",\"\",\"\",\"100\",\"100\"]", "attention bf16 THD"},
+    /* rows */
+    {"aten::native_layer_norm", "[[2,3,512],[],[512],[512]]", HALF, "", "", "norm rows=6 columns=512 f16"},
+    {"vllm::rms_norm", "[[7,512],[7,512]]", BF16, "", "", "norm rows=7 columns=512 bf16"},
+    {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"-1\"]", "softmax rows=6 columns=50 f16"},
+    {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"2\"]", "softmax rows=6 columns=50 f16"},
+    {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"1\"]", "softmax f16"}, /* not along contiguous rows */
+    /* by element: broadcast, and x[:, :d] beside x[:, d:] */
+    {"aten::add", "[[4,16],[16]]", HALF, "", "", "elementwise n=64 inputs=2 f16"},
+    {"_C::silu_and_mul", "[[4,16],[4,32]]", HALF, "", "", "elementwise n=128 inputs=2 rows=4 f16"},
+    {"aten::sum", "[[4,16]]", HALF, "", "", "reduction n=64 f16"},
+    {"aten::embedding", "[[1000,64],[2,3]]", HALF, "", "", "gather rows=6 columns=64 f16"},
+    /* convolution */
+    {"aten::convolution", "[[2,3,20,30],[8,3,5,7],[8]]", HALF, "[[1800,600,30,1]]",
+     "[\"\",\"\",\"\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\"]",
+     "conv N=2 C=3 H=20 W=30 K=8 R=5 S=7 stride=2 pad=1 dilation=1 groups=1 f16 NCHW"},
+    {"aten::miopen_convolution", "[[2,3,20,30],[8,3,5,7],[8]]", HALF, "[[1800,1,90,3]]",
+     "[\"\",\"\",\"\",\"[0, 0]\",\"[1, 1]\",\"[1, 1]\",\"1\"]",
+     "conv N=2 C=3 H=20 W=30 K=8 R=5 S=7 stride=1 dilation=1 groups=1 f16 NHWC"},
+    /* mixtures of experts, positions */
+    {"aten::_grouped_mm", "[[64,128],[8,128,256]]", BF16, "", "", "moe_gemm rows=64 N=256 K=128 experts=8 bf16"},
+    {"_moe_C::topk_softmax", "[[32,8],[32,8],[32,8],[32,128]]", BF16, "", "",
+     "moe_gate tokens=32 experts=128 top=8 bf16"},
+    {"_C::rotary_embedding", "[[10],[10,1024],[10,256],[]]", BF16, "", "[\"\",\"\",\"\",\"128\"]",
+     "rope tokens=10 heads=10 dim=128 bf16"},
+    /* unknown, and broken, inputs */
+    {"mine::op", "[[4]]", HALF, "", "", "other f16"},
+    {"aten::mm", "[[4", "[", "[[", "[", "gemm"},
+    {"aten::mm", "", "", "", "", "gemm"},
+};
+
+static void inputs_give_the_shape(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct trace_operator o;
+        operator_read(&o,
+                      arena_printf(&arena, "%s\n%s\n%s\n%s\n%s\n", cases[k].name, cases[k].dims, cases[k].types,
+                                   cases[k].strides, cases[k].values),
+                      &arena);
+        const char *words = operator_words(&o, &arena);
+        if (strcmp(words, cases[k].words) != 0)
+            fail_msg("%s %s: '%s', not '%s'", cases[k].name, cases[k].dims, words, cases[k].words);
+        assert_string_equal(o.name, cases[k].name);
+    }
+    arena_release(&arena);
+}
+
+/* What a reader knows comes back from its signature as it went in. */
+static void signatures_keep_all(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trace trace = {0};
+    const struct trace_operator in = {.name = "a b",
+                                      .kind = IMPORT_ATTENTION,
+                                      .dims = {1, 2, 3, 4, 5, 6, 7},
+                                      .dtype = "bf16",
+                                      .total = "f32",
+                                      .layout = "BHSD",
+                                      .shape = "in words",
+                                      .ta = true,
+                                      .causal = true};
+    struct trace_operator out;
+    const uint32_t number = operator_signature(&trace, &in);
+    assert_int_equal(operator_signature(&trace, &in), number);
+    operator_read(&out, trace.signatures.items[number], &arena);
+    assert_string_equal(operator_words(&out, &arena), operator_words(&in, &arena));
+    assert_string_equal(out.shape, "in words");
+    assert_true(out.ta && !out.tb);
+    texts_release(&trace.signatures);
+    arena_release(&arena);
+}
+
+static void types(void **state)
+{
+    static const struct {
+        const char *type, *dtype;
+    } rows[] = {{"c10::BFloat16", "bf16"},
+                {"c10::Half", "f16"},
+                {"float", "f32"},
+                {"double", "f64"},
+                {"long int", "i64"},
+                {"signed char", "i8"},
+                {"torch.float8_e4m3fnuz", "e4m3fnuz"},
+                {"c10::Float8_e5m2", "e5m2"},
+                {"torch.bfloat16", "bf16"},
+                {"Scalar", NULL},
+                {"", NULL}};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(rows); k++) {
+        const char *dtype = dtype_of_trace(rows[k].type);
+        if (!rows[k].dtype)
+            assert_true(!dtype || !dtype[0]);
+        else
+            assert_string_equal(dtype, rows[k].dtype);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(inputs_give_the_shape), cmocka_unit_test(signatures_keep_all),
+                                       cmocka_unit_test(types)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which kernel of ours measures an operator, and that each exists and has the parameters that it is given.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../../src/import/aggregate.h"
+
+/* Kernel, a part of its parameters, what stands for it on the CPU device; or why there is none. */
+static const struct {
+    struct trace_operator o;
+    const char *kernel, *params, *cpu;
+} cases[] = {
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 64, 512, 256}, .dtype = "bf16", .total = "bf16", .tb = true},
+     "gemm_matrix",
+     "\"m\": 64, \"n\": 512, \"k\": 256, \"batch\": 1, \"TA\": 0, \"TB\": 1, \"BM\": 64",
+     "gemm_register"},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {4, 64, 512, 256}, .dtype = "f32", .total = "f32"},
+     "gemm_register",
+     "\"batch\": 4",
+     NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 1, 512, 256}, .dtype = "bf16", .total = "bf16", .tb = true},
+     "gemv",
+     "\"m\": 512, \"k\": 256",
+     NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 64, 512, 256}, .dtype = "c64"}, NULL, "no type c64", NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dtype = "f16"}, NULL, "its shape is not known", NULL},
+    {{.name = "a", .kind = IMPORT_ATTENTION, .dims = {2, 8, 2, 512, 512, 128, 128}, .dtype = "bf16", .causal = true},
+     "attention_prefill",
+     "\"past\": 0, \"causal\": 1",
+     NULL},
+    {{.name = "a", .kind = IMPORT_ATTENTION, .dims = {2, 8, 2, 1, 512, 128, 128}, .dtype = "bf16"},
+     "attention_decode",
+     "\"n\": 512",
+     NULL},
+    {{.name = "a", .kind = IMPORT_ATTENTION, .dims = {2, 8, 8, 9, 9, 96, 96}, .dtype = "bf16"},
+     NULL,
+     "no heads of 96",
+     NULL},
+    {{.name = "a", .kind = IMPORT_ATTENTION, .dims = {2, 8, 8, 9, 9, 192, 128}, .dtype = "bf16"},
+     NULL,
+     "no heads of 192",
+     NULL},
+    {{.name = "broadcast", .kind = IMPORT_COMMUNICATION, .dims = {256, 1024, 8, 3}, .dtype = "f32"},
+     "broadcast",
+     "\"size\": 1024, \"devices\": 8, \"root\": 3",
+     NULL},
+    {{.name = "reduce_scatter",
+      .kind = IMPORT_COMMUNICATION,
+      .dims = {256, 1024, 8},
+      .dtype = "bf16",
+      .layout = "in-place"},
+     "reduce_scatter_in_place",
+     "\"size\": 1024, \"devices\": 8",
+     NULL},
+    {{.name = "all_gather", .kind = IMPORT_COMMUNICATION, .dims = {256, 1024, 8}, .dtype = "u8"},
+     NULL,
+     "all_gather has no type u8",
+     NULL},
+    {{.name = "add_rms_norm", .kind = IMPORT_NORM, .dims = {7, 4096}, .dtype = "bf16"}, "add_rmsnorm", "4096", NULL},
+    {{.name = "aten::rms_norm", .kind = IMPORT_NORM, .dims = {7, 4096}, .dtype = "f16"}, "rmsnorm", "4096", NULL},
+    {{.name = "layer_norm", .kind = IMPORT_NORM, .dims = {7, 30000}, .dtype = "f32"}, "layernorm", "\"HOLD\": 0", NULL},
+    {{.name = "s", .kind = IMPORT_SOFTMAX, .dims = {7, 512}, .dtype = "f32"}, "softmax_short", "512", NULL},
+    {{.name = "s", .kind = IMPORT_SOFTMAX, .dims = {7, 5000}, .dtype = "f32"}, "softmax_long", "5000", NULL},
+    {{.name = "aten::add", .kind = IMPORT_ELEMENTWISE, .dims = {64, 2}, .dtype = "f16"},
+     "stream_add",
+     "{\"n\": 32}",
+     NULL},
+    {{.name = "aten::copy_", .kind = IMPORT_ELEMENTWISE, .dims = {64, 2}, .dtype = "f32"}, "stream_copy", "64", NULL},
+    {{.name = "aten::zero_", .kind = IMPORT_ELEMENTWISE, .dims = {64, 1}, .dtype = "bool"}, "stream_init", "16", NULL},
+    {{.name = "silu_and_mul", .kind = IMPORT_ELEMENTWISE, .dims = {128, 1, 4}, .dtype = "bf16"},
+     "silu_mul",
+     "\"rows\": 4, \"columns\": 16",
+     NULL},
+    {{.name = "r", .kind = IMPORT_REDUCTION, .dims = {64}, .dtype = "f32"}, "reduction", "64", NULL},
+    {{.name = "r", .kind = IMPORT_ROPE, .dims = {4, 8, 128}, .dtype = "bf16"}, "rope", "\"heads\": 8", NULL},
+    {{.name = "e", .kind = IMPORT_MOE_GEMM, .dims = {64, 256, 128, 8}, .dtype = "bf16", .total = "bf16"},
+     "moe_gemm",
+     "\"experts\": 8, \"BM\": 32",
+     "moe_gemm"},
+    {{.name = "c", .kind = IMPORT_CONV, .dims = {2, 3, 9, 9, 8, 7, 7, 2, 3, 1, 1}, .dtype = "bf16", .total = "bf16"},
+     "conv_direct",
+     "\"dtype\": \"f16\"",
+     NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 300, 96, 128}, .dtype = "e4m3", .total = "bf16", .tb = true},
+     "gemm_matrix",
+     "\"BK\": 64",
+     "gemm_register"},
+    {{.name = "e", .kind = IMPORT_MOE_GATE, .dims = {64, 256, 8}, .dtype = "f32"}, "moe_gate", "\"TOP\": 8", NULL},
+    {{.name = "e", .kind = IMPORT_MOE_GATE, .dims = {64, 256, 9}, .dtype = "f32"}, NULL, "up to 8 experts", NULL},
+    {{.name = "c", .kind = IMPORT_CONV, .dims = {2, 3, 9, 9, 8, 3, 3, 1, 1, 1, 1}, .dtype = "f16", .total = "f16"},
+     "conv_implicit",
+     "\"images\": 2",
+     "conv_direct"},
+    {{.name = "c", .kind = IMPORT_CONV, .dims = {2, 3, 9, 9, 8, 3, 3, 1, 1, 1, 1}, .dtype = "f32", .total = "f32"},
+     "conv_direct",
+     "\"pad\": 1",
+     NULL},
+    {{.name = "c", .kind = IMPORT_CONV, .dims = {2, 3, 9, 9, 8, 3, 3, 1, 1, 2, 1}, .dtype = "f16"},
+     NULL,
+     "no dilation and no groups",
+     NULL},
+    {{.name = "convolution_backward", .kind = IMPORT_CONV, .dims = {2, 3, 9, 9, 8, 3, 3, 1, 1, 1, 1}, .dtype = "f16"},
+     NULL,
+     "gradients",
+     NULL},
+    {{.name = "n", .kind = IMPORT_COMMUNICATION, .dims = {64}, .dtype = "f16"}, NULL, "no kernel of ours", NULL},
+};
+
+/* Devices have one of the two formats of 8-bit floats: the other one is for the others. */
+static void formats_of_8_bits(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    static const char *const formats[][2] = {{"e4m3", "e4m3fnuz"}, {"e5m2fnuz", "e5m2"}};
+    for (size_t k = 0; k < 2; k++) {
+        struct import_row row = {.why = ""};
+        const struct trace_operator o = {.name = "g",
+                                         .kind = IMPORT_GEMM,
+                                         .dims = {1, 64, 96, 128},
+                                         .dtype = formats[k][0],
+                                         .total = "bf16",
+                                         .tb = true};
+        row_map(&row, &o, &arena);
+        assert_non_null(strstr(row.params, arena_printf(&arena, "\"dtype\": \"%s\"", formats[k][0])));
+        assert_non_null(strstr(row.other_params, arena_printf(&arena, "\"dtype\": \"%s\"", formats[k][1])));
+        assert_int_equal(row.is_fnuz, k);
+    }
+    arena_release(&arena);
+}
+
+static void operators_have_kernels(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct import_row row = {.why = ""};
+        struct trace_operator o = cases[k].o;
+        o.total = o.total ? o.total : o.dtype;
+        row_map(&row, &o, &arena);
+        const char *found = row.kernel ? row.params : row.why;
+        if (!row.kernel != !cases[k].kernel || !strstr(found, cases[k].params) || (row.kernel && row.why[0]))
+            fail_msg("case %zu: %s %s", k, row.kernel ? row.kernel : "none", found);
+        if (row.kernel)
+            assert_string_equal(row.kernel, cases[k].kernel);
+        assert_true(!row.cpu_kernel == !cases[k].cpu && (!cases[k].cpu || !strcmp(row.cpu_kernel, cases[k].cpu)));
+        /* products also have the library's */
+        assert_true(!row.kernel || (row.kernel && cases[k].o.kind == IMPORT_GEMM) == (row.library != NULL));
+    }
+    arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_have_kernels), cmocka_unit_test(formats_of_8_bits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
