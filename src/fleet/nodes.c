@@ -44,10 +44,10 @@ static enum status expand_range(struct list *list, const char *before, const cha
 /* `before` is settled; `rest` may have brackets. */
 static enum status expand(struct list *list, const char *before, const char *rest, struct err *err)
 {
-    const char *open = strchr(rest, '['), *close = open ? strchr(open, ']') : NULL;
-    if (!open) {
-        if (strchr(rest, ']'))
-            return err_set(err, ERR_USAGE, "'%.60s' has a ] without its [", rest);
+    const char *open = rest + strcspn(rest, "[]"), *close = *open ? strchr(open, ']') : NULL;
+    if (*open == ']')
+        return err_set(err, ERR_USAGE, "'%.60s' has a ] without its [", rest);
+    if (!*open) {
         if (list->count == FLEET_MAX_NODES)
             return too_many(err);
         ARENA_PUSH(list->arena, list->names, list->count, arena_printf(list->arena, "%s%s", before, rest));

@@ -256,7 +256,9 @@ def bad_input(base, home):
     check(broken.stdout == "n2\n" and broken.returncode == 1, f"a wrong result: {broken.stdout}")
     (home / "empty").mkdir()
     for args, code, words in ((["empty"], 3, "no result was read"), (["nowhere"], 2, "no file or folder nowhere"),
-                              ([mixed.folder, "--expect", "n[1-"], 2, "[ without its ]"), ([mixed.folder, "--expect", "n[5-2]"], 2, "ends before it begins"),
+                              ([mixed.folder, "--expect", "n[1-"], 2, "[ without its ]"),
+                              ([mixed.folder, "--expect", "n1-2].[1-4]"], 2, "] without its ["),
+                              ([mixed.folder, "--expect", "n[5-2]"], 2, "ends before it begins"),
                               ([mixed.folder, "--baseline", first], 2, "is no fleet's document"), ([mixed.folder, "--format", "bmf"], 2, "no format 'bmf'"),
                               ([mixed.folder, "--expect", "n[1-999999999]"], 2, "more than")):
         ended = run("fleet", *args, home=home)
