@@ -266,6 +266,9 @@ struct isa_lines {
 };
 struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop);
 
+/* What a turn of a loop issues, without inner loops, with what it calls where it is innermost; ISA_NO_LOOP: all. */
+const struct isa_mix *isa_turn_mix(const struct isa_kernel *kernel, size_t loop);
+
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
  * atomics). */
 double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave);
@@ -318,14 +321,14 @@ struct isa_wait {
     double clocks_since_issue;
 };
 
-/* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses, clocks of one SIMD; with
- * ISA_NO_LOOP in a pass through the whole kernel. Latencies of memory and LDS are in none of these. NAN where the time
+/* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses with the functions that
+ * they call, clocks of one SIMD; with ISA_NO_LOOP in a pass through the whole kernel. Latencies of memory and LDS are in none of these. NAN where the time
  * of a matrix instruction is not known. */
 struct isa_schedule {
     double vector_clocks, matrix_clocks; /* to issue them; that they keep the matrix unit busy */
-    double issue_clocks;                 /* for all: on CDNA the unit works beside vector instructions */
+    double issue_clocks;                 /* of a wave, for all: on CDNA the unit works beside other instructions */
     double chain_clocks;                 /* that the longest dependent chain grows by each turn */
-    double gap_clocks;                   /* in which vector instructions keep the matrix unit waiting */
+    double gap_clocks;                   /* in which other instructions keep the matrix unit waiting */
     double largest_gap_clocks;
     uint64_t largest_gap_address; /* of the matrix instruction behind it */
     double masked_share;          /* of vector and memory instructions, those with lanes that may be off */

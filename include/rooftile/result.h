@@ -37,6 +37,19 @@ struct result_metric {
 };
 
 /* What the compiler made of the case's first timed kernel, from its code object (AMD). */
+/* Classes of instructions, as they issue. */
+enum result_issue {
+    ISSUE_VALU,
+    ISSUE_MATRIX,
+    ISSUE_VMEM, /* global, flat and scratch */
+    ISSUE_LDS,
+    ISSUE_SALU, /* branches, too */
+    ISSUE_SMEM,
+    ISSUE_WAITS,
+    ISSUE_CLASSES
+};
+extern const char *const result_issue_names[ISSUE_CLASSES]; /* "VALU", "matrix", ... */
+
 struct result_code {
     bool known;
     uint32_t vgprs, agprs, sgprs; /* as allocated by the hardware (vgprs, agprs), as counted by the compiler (sgprs) */
@@ -50,6 +63,7 @@ struct result_code {
      * that is, from 1; 0 and NaN: unknown. */
     double loop_scratch_bytes;
     uint32_t scratch_loop;
+    uint32_t loop_issues[ISSUE_CLASSES]; /* instructions of a turn of the hot loop; all 0: unknown */
 };
 
 /* One fresh process's share of a case. */

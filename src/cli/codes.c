@@ -168,6 +168,7 @@ struct loops {
     double share;
     double scratch_bytes; /* of the one with the most of them; NaN: no disassembler */
     uint32_t scratch_loop;
+    uint32_t issues[ISSUE_CLASSES];
 };
 
 static void add_occupancy(struct result_code *facts, struct arena *arena, const struct codeobj *object,
@@ -181,6 +182,22 @@ static void add_occupancy(struct result_code *facts, struct arena *arena, const 
     facts->waves_per_simd = occupancy.waves_per_simd;
     occupancy_limiters(&limit, &occupancy);
     facts->occupancy_limit = text_take(&limit, arena);
+}
+
+static void count_issues(uint32_t issues[ISSUE_CLASSES], const struct isa_mix *mix)
+{
+    static const enum result_issue classes[ISA_KINDS] = {
+        [ISA_MATRIX] = ISSUE_MATRIX,   [ISA_SCALAR] = ISSUE_SALU,         [ISA_SCALAR_MEMORY] = ISSUE_SMEM,
+        [ISA_LDS_READ] = ISSUE_LDS,    [ISA_LDS_WRITE] = ISSUE_LDS,       [ISA_LOAD] = ISSUE_VMEM,
+        [ISA_STORE] = ISSUE_VMEM,      [ISA_SCRATCH_LOAD] = ISSUE_VMEM,   [ISA_SCRATCH_STORE] = ISSUE_VMEM,
+        [ISA_ATOMIC] = ISSUE_VMEM,     [ISA_BARRIER] = ISSUE_WAITS,       [ISA_WAIT] = ISSUE_WAITS,
+        [ISA_BRANCH] = ISSUE_SALU,     [ISA_VECTOR] = ISSUE_VALU,         [ISA_PACKED] = ISSUE_VALU,
+        [ISA_DUAL] = ISSUE_VALU,       [ISA_TRANSCENDENTAL] = ISSUE_VALU, [ISA_CONVERSION] = ISSUE_VALU,
+        [ISA_CROSS_LANE] = ISSUE_VALU,
+    };
+    for (int kind = 0; kind < ISA_KINDS; kind++)
+        if (kind != ISA_OTHER)
+            issues[classes[kind]] += (uint32_t)mix->count[kind];
 }
 
 static void find_loops(struct loops *loops, const struct codeobj *object, const struct codeobj_kernel *kernel,
@@ -198,6 +215,7 @@ static void find_loops(struct loops *loops, const struct codeobj *object, const 
         if (isa_hot_find(&hot, isa.kernels, &scratch)) {
             loops->instruction = arena_strdup(arena, hot.instruction);
             loops->share = hot.share;
+            count_issues(loops->issues, isa_turn_mix(isa.kernels, hot.loop));
         }
     }
     arena_release(&scratch);
@@ -235,6 +253,7 @@ static struct result_code facts_of(const struct codes *codes, struct loops *of_c
     facts.loop_share = loops->share;
     facts.loop_scratch_bytes = loops->scratch_bytes;
     facts.scratch_loop = loops->scratch_loop;
+    memcpy(facts.loop_issues, loops->issues, sizeof(facts.loop_issues));
     return facts;
 }
 

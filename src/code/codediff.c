@@ -53,46 +53,25 @@ size_t codediff_count(const struct codediff *diff, enum code_verdict verdict)
     return count;
 }
 
-/* ---- clocks ---- */
-
-/* Of one wave: CDNA issues for a wave every four clocks, RDNA and NVIDIA every clock, in waves of 64 twice. Waits, and
- * what only steers the issue (s_nop, s_delay_alu, s_clause), take no slot that others could use. */
-static double slot_clocks(const struct isa_kernel *kernel, const char *target)
-{
-    return text_starts(target, "gfx9") ? 4 : kernel->code.wave == 64 ? 2 : 1;
-}
-
 /* ---- figures ---- */
 
 const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    if (!isa)
-        return NULL;
-    const struct isa_loop *loop = pair->hot[side] == ISA_NO_LOOP ? NULL : &isa->loops[pair->hot[side]];
-    return !loop ? &isa->mix : loop->is_innermost ? &loop->inclusive : &loop->own; /* what it calls, too */
-}
-
-/* Of all instructions, those of functions that are called too. */
-static double mix_clocks(const struct isa_mix *mix, double slot)
-{
-    const double matrix = (double)mix->count[ISA_MATRIX];
-    const double plain = (double)(mix->instructions - mix->count[ISA_WAIT] - mix->count[ISA_OTHER]) - matrix;
-    return slot * (plain + 3 * (double)mix->count[ISA_TRANSCENDENTAL]) +
-           fmax((double)mix->matrix_cycles, slot * matrix);
+    return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
 }
 
 static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     const struct isa_mix *mix = codediff_mix(pair, side);
-    const double slot = slot_clocks(isa, pair->target), scale = side ? pair->scale : 1;
+    const double scale = side ? pair->scale : 1;
     struct isa_schedule schedule;
     double drained = 0;
     isa_schedule_find(&schedule, isa, pair->hot[side], pair->target, arena);
     for (size_t k = 0; k < schedule.wait_count; k++)
         drained += schedule.waits[k].drains;
-    figures->value[CODE_LOOP_ISSUE] = mix_clocks(mix, slot) * scale;
+    figures->value[CODE_LOOP_ISSUE] = schedule.issue_clocks * scale;
     figures->value[CODE_LOOP_INSTRUCTIONS] = (double)mix->instructions * scale;
     figures->value[CODE_LOOP_MATRIX] = (double)mix->count[ISA_MATRIX] * scale;
     figures->value[CODE_LOOP_WAITS] = (double)schedule.wait_count * scale;

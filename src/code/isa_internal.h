@@ -74,6 +74,11 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
 /* ---- isa_mix.c ---- */
 
 void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in);
+
+/* What a call runs: functions outside of the kernel's own code, and what these call up to a depth; deeper calls
+ * and recursion are left out. NULL: no function is there. */
+#define ISA_CALL_DEPTH 4u
+const struct isa_function *isa_function_at(const struct isa_kernel *kernel, uint64_t address);
 /* Sums of a kernel and of its loops, which are there. */
 void isa_mix_fill(struct isa_kernel *kernel);
 

@@ -6,8 +6,6 @@
 
 #include "isa_internal.h"
 
-#define MAX_CALL_DEPTH 4u
-
 static const unsigned width_bytes[ISA_WIDTHS] = {1, 2, 4, 8, 12, 16, 32, 64};
 
 unsigned isa_width_bytes(enum isa_width width)
@@ -64,20 +62,22 @@ void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in)
     mix->matrix_unknown += in->matrix_cycles == 0;
 }
 
-/* What a call runs: a function outside of the kernel's own code. Calls of calls count up to a depth; deeper ones and
- * recursion are left out. */
+const struct isa_function *isa_function_at(const struct isa_kernel *kernel, uint64_t address)
+{
+    for (size_t f = 0; f < kernel->function_count; f++)
+        if (kernel->functions[f].address == address)
+            return &kernel->functions[f];
+    return NULL;
+}
+
 static void add_callee(struct isa_mix *mix, const struct isa_kernel *kernel, uint64_t target, unsigned depth)
 {
-    for (size_t f = 0; f < kernel->function_count && depth < MAX_CALL_DEPTH; f++) {
-        const struct isa_function *function = &kernel->functions[f];
-        if (function->address != target)
-            continue;
-        for (size_t i = function->first; i < function->first + function->count; i++) {
-            isa_mix_add(mix, &kernel->instructions[i]);
-            if (kernel->instructions[i].is_call)
-                add_callee(mix, kernel, kernel->instructions[i].target, depth + 1);
-        }
-        return;
+    const struct isa_function *function = depth < ISA_CALL_DEPTH ? isa_function_at(kernel, target) : NULL;
+    for (size_t i = 0; function && i < function->count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[function->first + i];
+        isa_mix_add(mix, in);
+        if (in->is_call)
+            add_callee(mix, kernel, in->target, depth + 1);
     }
 }
 
@@ -94,6 +94,12 @@ void isa_mix_fill(struct isa_kernel *kernel)
                 add_callee(&kernel->loops[loop].inclusive, kernel, in->target, 0);
         }
     }
+}
+
+const struct isa_mix *isa_turn_mix(const struct isa_kernel *kernel, size_t loop)
+{
+    const struct isa_loop *of = loop == ISA_NO_LOOP ? NULL : &kernel->loops[loop];
+    return !of ? &kernel->mix : of->is_innermost ? &of->inclusive : &of->own;
 }
 
 double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave)

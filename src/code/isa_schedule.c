@@ -2,11 +2,12 @@
  *
  * What one wave does in a turn of a loop of AMD's: how long its instructions take to issue, what depends on what, which
  * waits there are and what is on the way at each. Three turns are followed in the order of addresses, the last counts;
- * without a loop one pass through the whole kernel.
+ * functions that it calls are followed where they are known. Without a loop it is one pass through the whole kernel.
  *
- * Clocks of one SIMD: a vector instruction issues in 4 on CDNA (64 lanes, 16 at a time), on RDNA in 1 for 32 lanes; a
- * transcendental takes four times as long; a matrix instruction what isa_matrix.c says. On CDNA vector instructions
- * issue while the matrix unit works, on RDNA they wait for it.
+ * Clocks of one SIMD: a wave issues an instruction every 4 on CDNA (64 lanes, 16 at a time), on RDNA every clock, for
+ * 64 lanes in 2; a transcendental takes four times as long; a matrix instruction what isa_matrix.c says. On CDNA other
+ * instructions issue while the matrix unit works, on RDNA they wait for it. Waits, and what only steers the issue
+ * (s_nop, s_delay_alu, s_clause), take no slot that others could use.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -165,6 +166,17 @@ static double vector_clocks(const struct machine *machine, const struct isa_inst
     return in->kind == ISA_TRANSCENDENTAL ? 4 * each : each;
 }
 
+/* Of everything but matrix instructions. */
+static double slot_clocks(const struct machine *machine, const struct isa_instruction *in)
+{
+    const bool is_scalar =
+        in->kind == ISA_SCALAR || in->kind == ISA_SCALAR_MEMORY || in->kind == ISA_BRANCH || in->kind == ISA_BARRIER;
+    if (in->kind == ISA_WAIT || in->kind == ISA_OTHER || in->kind == ISA_MATRIX)
+        return 0;
+    const double vector = vector_clocks(machine, in);
+    return vector > 0 ? vector : machine->is_cdna ? CDNA_CLOCKS : is_scalar ? 1 : machine->wave / 32.0;
+}
+
 static double latency(const struct machine *machine, const struct isa_instruction *in)
 {
     if (in->kind == ISA_MATRIX)
@@ -229,17 +241,16 @@ static void issue_matrix(struct walk *walk, const struct isa_instruction *in, bo
         }
     }
     machine->unit_free = machine->clock + in->matrix_cycles;
-    machine->clock += machine->is_cdna ? CDNA_CLOCKS : in->matrix_cycles;
+    machine->clock += machine->is_cdna ? CDNA_CLOCKS : fmax(in->matrix_cycles, 1);
 }
 
 static void issue(struct walk *walk, const struct isa_instruction *in, bool counts)
 {
-    const double vector = vector_clocks(&walk->machine, in);
     fly(&walk->machine, in);
     if (in->kind == ISA_MATRIX)
         issue_matrix(walk, in, counts);
-    walk->machine.clock += vector;
-    walk->schedule->vector_clocks += counts ? vector : 0;
+    walk->machine.clock += slot_clocks(&walk->machine, in);
+    walk->schedule->vector_clocks += counts ? vector_clocks(&walk->machine, in) : 0;
     walk->schedule->matrix_clocks += counts && in->kind == ISA_MATRIX ? in->matrix_cycles : 0;
 }
 
@@ -260,18 +271,36 @@ static size_t first_of(const struct isa_kernel *kernel, size_t loop)
                    isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].first_address));
 }
 
+static void step(struct walk *walk, const struct isa_instruction *in, bool counts)
+{
+    const double depth = chain_step(walk->depths, &walk->machine, in);
+    walk->deepest = depth > walk->deepest ? depth : walk->deepest;
+    if (in->kind == ISA_WAIT) {
+        const struct isa_wait wait = land(&walk->machine, in);
+        if (counts && wait.loads + wait.stores + wait.lds + wait.scalar)
+            ARENA_PUSH(walk->arena, walk->schedule->waits, walk->schedule->wait_count, wait);
+    }
+    issue(walk, in, counts);
+}
+
+static void follow_call(struct walk *walk, const struct isa_kernel *kernel, uint64_t target, bool counts,
+                        unsigned depth)
+{
+    const struct isa_function *function = depth < ISA_CALL_DEPTH ? isa_function_at(kernel, target) : NULL;
+    for (size_t i = 0; function && i < function->count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[function->first + i];
+        step(walk, in, counts);
+        if (in->is_call)
+            follow_call(walk, kernel, in->target, counts, depth + 1);
+    }
+}
+
 static void turn(struct walk *walk, const struct isa_kernel *kernel, size_t loop, bool counts)
 {
     for (size_t i = first_of(kernel, loop); i < kernel->instruction_count; i = next_of(kernel, loop, i + 1)) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        const double depth = chain_step(walk->depths, &walk->machine, in);
-        walk->deepest = depth > walk->deepest ? depth : walk->deepest;
-        if (in->kind == ISA_WAIT) {
-            const struct isa_wait wait = land(&walk->machine, in);
-            if (counts && wait.loads + wait.stores + wait.lds + wait.scalar)
-                ARENA_PUSH(walk->arena, walk->schedule->waits, walk->schedule->wait_count, wait);
-        }
-        issue(walk, in, counts);
+        step(walk, &kernel->instructions[i], counts);
+        if (kernel->instructions[i].is_call && loop != ISA_NO_LOOP) /* else its code is in the pass */
+            follow_call(walk, kernel, kernel->instructions[i].target, counts, 0);
     }
 }
 

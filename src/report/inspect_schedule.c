@@ -147,16 +147,23 @@ static void wait_lines(struct text *lines, const struct isa_schedule *schedule)
         text_addf(lines, "    and %zu more waits\n", schedule->wait_count - shown);
 }
 
-static void clock_lines(struct text *lines, const struct isa_schedule *s)
+/* Of its busiest unit: waves fill each other's other slots. */
+static double unit_clocks(const struct isa_schedule *s, const char *target)
 {
+    return text_starts(target, "gfx9") ? fmax(s->vector_clocks, s->matrix_clocks) : s->vector_clocks + s->matrix_clocks;
+}
+
+static void clock_lines(struct text *lines, const struct isa_schedule *s, const char *target)
+{
+    const double busy = unit_clocks(s, target);
     if (isnan(s->issue_clocks)) {
         text_add(lines, "  a turn of it: the time of its matrix instructions is not known\n");
     } else {
         text_addf(lines,
                   "  a turn of it issues in %.0f clocks (vector %.0f, matrix %.0f); longest dependent chain %.0f",
                   s->issue_clocks, s->vector_clocks, s->matrix_clocks, s->chain_clocks);
-        if (s->issue_clocks > 0 && s->chain_clocks > s->issue_clocks)
-            text_addf(lines, ": %.1f waves per SIMD fill it", s->chain_clocks / s->issue_clocks);
+        if (s->chain_clocks > s->issue_clocks && busy > 0)
+            text_addf(lines, ": %.1f waves per SIMD fill it", s->chain_clocks / busy);
         text_add(lines, "\n");
     }
     if (s->gap_clocks > 0)
@@ -175,7 +182,7 @@ void inspect_schedule(struct text *lines, const struct isa_kernel *isa, const st
         return;
     if (hot) {
         isa_schedule_find(&schedule, isa, hot->loop, target, arena);
-        clock_lines(lines, &schedule);
+        clock_lines(lines, &schedule, target);
         wait_lines(lines, &schedule);
     }
     live_line(lines, isa, arena);

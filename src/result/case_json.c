@@ -96,6 +96,13 @@ static const struct record_field compiled_fields[] = {
     FIELD_F64("loop_share", loop_share, RECORD_NAN),
     FIELD_F64("loop_scratch_bytes", loop_scratch_bytes, RECORD_NAN | RECORD_ZERO),
     FIELD_U32("scratch_loop", scratch_loop, RECORD_SPARSE),
+    FIELD_U32("loop_valu", loop_issues[ISSUE_VALU], RECORD_SPARSE),
+    FIELD_U32("loop_matrix", loop_issues[ISSUE_MATRIX], RECORD_SPARSE),
+    FIELD_U32("loop_vmem", loop_issues[ISSUE_VMEM], RECORD_SPARSE),
+    FIELD_U32("loop_lds", loop_issues[ISSUE_LDS], RECORD_SPARSE),
+    FIELD_U32("loop_salu", loop_issues[ISSUE_SALU], RECORD_SPARSE),
+    FIELD_U32("loop_smem", loop_issues[ISSUE_SMEM], RECORD_SPARSE),
+    FIELD_U32("loop_waits", loop_issues[ISSUE_WAITS], RECORD_SPARSE),
 };
 static const struct record compiled_record = {RECORD_TABLE(compiled_fields), .known = code_known, .check = know_code};
 #undef RECORD_STRUCT

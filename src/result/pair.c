@@ -122,6 +122,33 @@ static void add_scratch(struct text *out, const struct result_code *a, const str
               units_bytes(before, a->loop_scratch_bytes), units_bytes(after, b->loop_scratch_bytes));
 }
 
+const char *const result_issue_names[ISSUE_CLASSES] = {"VALU", "matrix", "VMEM", "LDS", "SALU", "SMEM", "waits"};
+
+static bool is_counted(const struct result_code *code)
+{
+    uint32_t all = 0;
+    for (int k = 0; k < ISSUE_CLASSES; k++)
+        all |= code->loop_issues[k];
+    return all;
+}
+
+/* "instructions in the hot loop: 120 to 144 VALU, 8 to 10 VMEM". Where nothing else changed, that this did not either is worth saying. */
+static void add_issues(struct text *out, const struct result_code *a, const struct result_code *b)
+{
+    const size_t length = out->length;
+    if (!is_counted(a) || !is_counted(b))
+        return;
+    for (int k = 0; k < ISSUE_CLASSES; k++)
+        if (a->loop_issues[k] != b->loop_issues[k])
+            text_addf(out, "%s%u to %u %s",
+                      out->length > length ? ", "
+                      : length             ? ", instructions in the hot loop: "
+                                           : "instructions in the hot loop: ",
+                      a->loop_issues[k], b->loop_issues[k], result_issue_names[k]);
+    if (!out->length)
+        text_add(out, "as many instructions of each kind in the hot loop: their order, or code outside of it");
+}
+
 static void add_code(struct text *out, const struct result_code *a, const struct result_code *b)
 {
     const struct {
@@ -141,6 +168,7 @@ static void add_code(struct text *out, const struct result_code *a, const struct
     add_scratch(&changes, a, b);
     if (a->loop_instruction && b->loop_instruction)
         add_change(&changes, "hot loop of", a->loop_instruction, b->loop_instruction);
+    add_issues(&changes, a, b);
     if (changes.length)
         text_addf(out, "; %s%s", code_cause(a, b), changes.data);
     text_release(&changes);

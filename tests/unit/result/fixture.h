@@ -162,6 +162,7 @@ static void fixture_gpu(struct result_case *c)
                                    .loop_share = 0.96875,
                                    .loop_scratch_bytes = 1228,
                                    .scratch_loop = 2,
+                                   .loop_issues = {120, 16, 8, 0, 3, 1, 2},
                                    .isa_sha256 = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"};
     c->sample_hz = hz;
     c->cycles = 2103;

@@ -370,7 +370,7 @@ static const struct {
     {predicted, "one is predicted, the other measured"},
     {other_timer, "copy/n=2;mode=hot: timed by 'batch' and by 'host'"},
     {other_cache, "cache mode hot and cold"},
-    {other_code, "copy/n=1;mode=hot: not the same code (00000000 to 00000b00)"},
+    {other_code, "copy/n=1;mode=hot: not the same code (00000000 to 00000b00; as many instructions"},
     {other_launch, "copy/n=1;mode=hot: not the same launch (grid 16 to 32)"},
     {other_inputs, "copy/n=1;mode=hot: not the same input data"},
     {other_check, "copy/n=2;mode=hot: not the same verification"},

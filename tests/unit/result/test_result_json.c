@@ -144,6 +144,9 @@ static void test_values_survive(void **state)
     assert_near(c->code.loop_share, 0.96875, 0);
     assert_near(c->code.loop_scratch_bytes, 1228, 0);
     assert_int_equal(c->code.scratch_loop, 2);
+    assert_int_equal(c->code.loop_issues[ISSUE_VALU], 120);
+    assert_int_equal(c->code.loop_issues[ISSUE_LDS], 0);
+    assert_int_equal(c->code.loop_issues[ISSUE_WAITS], 2);
     assert_true(isnan(read->cases[1].code.loop_share));
     assert_false(read->cases[1].code.known);
     assert_near(c->cycles, 2103, 0);
