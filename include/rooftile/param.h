@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "rooftile/arena.h"
 #include "rooftile/dtype.h"
@@ -16,7 +17,7 @@
 enum param_kind { PARAM_NUMBER, PARAM_DTYPE, PARAM_STRING, PARAM_LIST };
 struct param_value {
     enum param_kind kind;
-    size_t count; /* PARAM_LIST: of its numbers */
+    uint32_t count; /* PARAM_LIST: of its numbers */
     union {
         double number;      /* PARAM_NUMBER */
         enum dtype dtype;   /* PARAM_DTYPE: a string that names a dtype */

@@ -2,7 +2,8 @@
  *
  * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound. What it will
  * take is predicted afterwards (predictor.h), when there is code.
- * Pure: no device, no compiler, no file. A plan is built once and then const; the worker process inherits it by fork.
+ * Pure: no device, no compiler, no file. A plan is built once, predicted in place and then const; the worker process
+ * inherits it by fork.
  */
 #ifndef ROOFTILE_PLAN_H
 #define ROOFTILE_PLAN_H
@@ -138,14 +139,21 @@ double plan_launches(const struct resolved *resolved);
 
 /* The reference bound for a case: which of its buffers take ours, and which elements it computes. */
 struct plan_reference {
-    struct resolved resolved; /* on the CPU device */
-    const int *source;        /* per reference buffer: our buffer's index, or -1 for index and result */
+    /* On the CPU device; without buffers and steps, for which plan_reference_open is asked: kept, they would take as
+     * much as those of the case. */
+    struct resolved resolved;
+    const int *source; /* per reference buffer: our buffer's index, or -1 for index and result */
     int index_buffer, result_buffer;
     int output;       /* our buffer that is checked */
     uint64_t samples; /* elements computed */
     bool every;       /* samples == the output's count: index is 0, 1, 2, ... else seeded random */
     double abs, rel;  /* tolerances, evaluated */
+    double takes_ns;  /* expected wall time */
 };
+
+/* All of it. What could not be resolved would have made the case invalid. */
+enum status plan_reference_open(struct resolved *resolved, const struct plan_reference *reference, struct arena *arena,
+                                struct err *err);
 
 enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_REFERENCE, VERIFY_SAMPLED, VERIFY_VARIANT };
 const char *verify_method_name(enum verify_method method); /* "expect" ... */
@@ -206,7 +214,7 @@ struct plan_options {
 };
 
 struct plan {
-    const struct plan_case *cases;
+    struct plan_case *cases;
     size_t count;
     const struct build_request *codes; /* each distinct code object once, references included */
     size_t code_count;
@@ -220,7 +228,7 @@ struct plan {
  * of a parameter that no selected kernel has); values that fail for one case only (zero grid, unmet require, block
  * above the device's limit, overflow) make that case PLAN_SKIPPED or PLAN_INVALID and the others go on. No case at all
  * after filters is ERR_USAGE. */
-enum status plan_build(const struct plan **plan, const struct suite *const *suites, size_t suite_count,
+enum status plan_build(struct plan **plan, const struct suite *const *suites, size_t suite_count,
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err);
 

@@ -46,11 +46,10 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
                            const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
                            struct err *err);
 
-/* A plan whose ready cases have a prediction, takes and an estimate. `builds` NULL: by the work that manifests state,
+/* Gives the plan's ready cases their prediction, takes and estimate. `builds` NULL: by the work that manifests state,
  * in microseconds a case. `machine` is complete, as above. ERR_CONFIG as of predictor_case. */
-enum status predictor_plan(const struct plan **out, struct predictor *predictor, const struct plan *plan,
-                           const struct build_result *builds, const struct machine *machine, struct arena *arena,
-                           struct err *err);
+enum status predictor_plan(struct plan *plan, struct predictor *predictor, const struct build_result *builds,
+                           const struct machine *machine, struct arena *arena, struct err *err);
 
 /* By the work that the manifest states, at what is expected of the machine; time_ns 0, and a note says why, where the
  * machine lacks what this needs. `why`: there is no walk, for a note; NULL: none is expected. */

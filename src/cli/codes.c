@@ -318,26 +318,18 @@ static void look_at_image(void *context, const struct resolved_launch *launch)
 void session_check_images(struct session *session)
 {
     const struct plan *plan = session->plan;
-    struct plan *checked = arena_copy(session->arena, plan, sizeof(*plan));
-    struct plan_case *cases = NULL;
     struct image_search search = {.session = session};
     for (size_t k = 0; k < plan->count; k++) {
-        if (plan->cases[k].state != PLAN_READY || !plan->cases[k].resolved.manifest->image)
+        struct plan_case *c = &plan->cases[k];
+        if (c->state != PLAN_READY || !c->resolved.manifest->image)
             continue;
-        if (!cases) {
-            cases = arena_copy(session->arena, plan->cases, plan->count * sizeof(*cases));
+        if (!search.images)
             search.images = arena_array(session->arena, plan->code_count + 1, sizeof(*search.images));
-        }
         search.status = STATUS_OK;
-        launch_each(&cases[k].resolved, look_at_image, &search);
+        launch_each(&c->resolved, look_at_image, &search);
         if (!search.status || (search.status == ERR_UNSUPPORTED && session->at_check_params))
             continue;
-        cases[k].state = search.status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
-        cases[k].reason = search.reason;
-        checked->estimate_ns -= cases[k].estimate_ns;
+        c->state = search.status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
+        c->reason = search.reason;
     }
-    if (!cases)
-        return;
-    checked->cases = cases;
-    session->plan = checked;
 }

@@ -57,7 +57,7 @@ enum status session_predict(struct session *session, struct err *err)
     if (status)
         return status;
     struct predictor *predictor = predictor_new(session->options->seed);
-    status = predictor_plan(&session->plan, predictor, session->plan, builds, machine, arena, err);
+    status = predictor_plan(session->plan, predictor, builds, machine, arena, err);
     predictor_free(predictor);
     return status;
 }

@@ -347,9 +347,12 @@ enum status session_plan_suite(const struct plan **plan, struct session *session
                                struct err *err)
 {
     struct plan_options options = plan_options_of(session);
+    struct plan *made = NULL;
     options.set_count = options.filter_count = 0;
-    return plan_build(plan, &suite, 1, &session->catalog, &session->machine, &session->facts, &options, session->arena,
-                      err);
+    enum status status = plan_build(&made, &suite, 1, &session->catalog, &session->machine, &session->facts, &options,
+                                    session->arena, err);
+    *plan = made;
+    return status;
 }
 
 /* The requests with the flags of the session's compiler behind those of the manifests. */

@@ -40,7 +40,7 @@ struct session {
     struct calibration calibration;
     struct machine machine; /* its path is "" when no ceilings are known */
     const char *cpu_target; /* what references are compiled for */
-    const struct plan *plan;
+    struct plan *plan;
     struct build_result *builds;
 
     struct result_job job; /* where this run stands in one of many; known under a launcher */

@@ -90,7 +90,7 @@ static bool list_from_text(struct param_value *value, struct arena *arena, const
         if (*at++ != (i + 1 < count ? ',' : ']'))
             return false;
     }
-    *value = (struct param_value){.kind = PARAM_LIST, .list = list, .count = count};
+    *value = (struct param_value){.kind = PARAM_LIST, .list = list, .count = (uint32_t)count};
     return *at == '\0';
 }
 
@@ -105,7 +105,12 @@ struct param_value param_from_text(struct arena *arena, const char *text)
     return (struct param_value){.kind = PARAM_STRING, .string = arena_strdup(arena, text)};
 }
 
-#define RECORD_STRUCT struct param_value
+struct numbers {
+    const double *list;
+    size_t count;
+};
+
+#define RECORD_STRUCT struct numbers
 enum status param_from_json(struct param_value *value, const cJSON *json, struct arena *arena, struct err *err)
 {
     struct param_value parsed = {0};
@@ -117,10 +122,11 @@ enum status param_from_json(struct param_value *value, const cJSON *json, struct
         parsed = param_from_text(arena, json->valuestring);
     } else if (cJSON_IsArray(json)) {
         static const struct record_field list = FIELD_LIST("list", list, count, record_number, RECORD_FILLED);
-        parsed.kind = PARAM_LIST;
-        const enum status status = record_parse_row(&parsed, &list, json, &(struct record_in){.arena = arena}, err);
+        struct numbers numbers = {0};
+        const enum status status = record_parse_row(&numbers, &list, json, &(struct record_in){.arena = arena}, err);
         if (status)
             return status;
+        parsed = (struct param_value){.kind = PARAM_LIST, .count = (uint32_t)numbers.count, .list = numbers.list};
     } else {
         return json_fail(json, err, "a parameter is a number, a string or a list of numbers, not %s",
                          json_type_name(json));

@@ -311,7 +311,7 @@ static enum status build(struct plan *plan, struct planner *planner, const struc
     return status;
 }
 
-enum status plan_build(const struct plan **plan, const struct suite *const *suites, size_t suite_count,
+enum status plan_build(struct plan **plan, const struct suite *const *suites, size_t suite_count,
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err)
 {

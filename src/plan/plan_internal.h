@@ -204,6 +204,10 @@ enum status verify_choose(struct planner *planner, struct plan_case *plan_case, 
 /* Operations and bytes: what a reference costs, about one nanosecond each on the CPU device. */
 double reference_cost(const struct plan_reference *reference);
 
+/* Expected wall time of a reference that still has its buffers; `device` is the case's. */
+double reference_ns(const struct plan_reference *reference, const struct resolved *ours,
+                    const struct device_facts *device);
+
 /* ---- plan_estimate.c, plan_values.c, plan_expand.c ---- */
 
 /* takes and estimate_ns of a ready case whose prediction and verification are known. */

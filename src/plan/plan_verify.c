@@ -128,11 +128,55 @@ static enum status tolerance(double *value, const struct expr *expr, bool relati
 /* The manifest at these values, with the codes of its launches. */
 static enum status resolve_with_codes(struct resolved *resolved, struct planner *planner,
                                       const struct manifest *manifest, const struct param_value *values, bool for_cpu,
-                                      const char *id, struct err *err)
+                                      const char *id, struct arena *arena, struct err *err)
 {
     const struct device_facts *device = for_cpu ? planner->cpu : planner->device;
-    enum status status = resolve_manifest(resolved, manifest, values, device, planner->arena, &planner->once, err);
+    enum status status = resolve_manifest(resolved, manifest, values, device, arena, &planner->once, err);
     return status ? status : codes_add(planner, resolved, for_cpu, id, NULL, err);
+}
+
+/* All launches are of one code. */
+static void take_code(struct resolved_step *steps, size_t count, size_t code)
+{
+    for (size_t k = 0; k < count; k++) {
+        steps[k].launch.code = code;
+        take_code(steps[k].steps, steps[k].step_count, code);
+    }
+}
+
+/* What plan_reference_open makes again. Which launch is of which of several codes only the planner knows. */
+static enum status keep_reference(struct plan_reference *reference, struct planner *planner, const char *id,
+                                  struct err *err)
+{
+    struct resolved *resolved = &reference->resolved;
+    if (resolved->code_count > 1)
+        return resolve_with_codes(resolved, planner, resolved->manifest, resolved->values, true, id, planner->arena,
+                                  err);
+    resolved->buffers = NULL;
+    resolved->steps = resolved->setup = NULL;
+    resolved->buffer_count = resolved->step_count = resolved->setup_count = 0;
+    return STATUS_OK;
+}
+
+enum status plan_reference_open(struct resolved *resolved, const struct plan_reference *reference, struct arena *arena,
+                                struct err *err)
+{
+    const struct resolved *kept = &reference->resolved;
+    struct arena scratch = {0};
+    struct resolved made = *kept;
+    enum status status = STATUS_OK;
+    if (!kept->buffers) {
+        status = resolve_manifest(&made, kept->manifest, kept->values, kept->device, arena, &scratch, err);
+        take_code(made.steps, made.step_count, kept->code);
+        take_code(made.setup, made.setup_count, kept->code);
+        made.code = kept->code;
+        made.codes = kept->codes;
+        made.code_count = kept->code_count;
+    }
+    if (!status)
+        *resolved = made;
+    arena_release(&scratch);
+    return status;
 }
 
 static enum status resolve_all(struct plan_reference *reference, struct planner *planner, const struct resolved *ours,
@@ -146,14 +190,17 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
     if (!status)
         status = reference_values(&values, planner, manifest, ours, reference->samples, planner->arena, err);
     if (!status)
-        status = resolve_with_codes(&reference->resolved, planner, manifest, values, true, id, err);
+        status = resolve_with_codes(&reference->resolved, planner, manifest, values, true, id, &planner->once, err);
     if (!status)
         status = map_buffers(reference, ours, planner->arena, err);
     if (!status)
         status = tolerance(&reference->abs, spec->abs, false, slots, err);
     if (!status)
         status = tolerance(&reference->rel, spec->rel, true, slots, err);
-    return status;
+    if (status)
+        return status;
+    reference->takes_ns = reference_ns(reference, ours, planner->device);
+    return keep_reference(reference, planner, id, err);
 }
 
 /* Resolves the manifest's reference for `ours`, for so many elements of the output, or all that it has. */
@@ -250,7 +297,7 @@ static enum status make_variant(struct variant *variant, struct planner *planner
     for (size_t k = 0; k < manifest->param_count; k++)
         values[k] = *variant_value(planner, measured, k);
     /* Its codes are the measured ones: no value differs that is compiled. */
-    enum status status = resolve_with_codes(resolved, planner, manifest, values, false, id, err);
+    enum status status = resolve_with_codes(resolved, planner, manifest, values, false, id, planner->arena, err);
     if (status)
         return err_within(err, "at check.params");
     variant->resolved = resolved;

@@ -431,8 +431,9 @@ static enum status add_steps(struct step_list *list, const struct resolve *resol
 enum status resolve_steps(struct resolved_step **steps, size_t *count, const struct resolve *resolve,
                           const struct manifest_step *source, size_t source_count)
 {
-    struct step_list list = {.room = source_count ? source_count : 1};
-    list.items = arena_array(resolve->arena, list.room, sizeof(*list.items));
+    struct step_list list = {.room = source_count};
+    if (source_count)
+        list.items = arena_array(resolve->arena, list.room, sizeof(*list.items));
     const enum status status = add_steps(&list, resolve, source, source_count, NULL);
     *steps = list.items;
     *count = list.count;

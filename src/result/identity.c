@@ -222,21 +222,24 @@ static void add_expectations(struct hash *hash, const struct resolved *resolved)
 static void add_check(struct hash *hash, const struct plan_case *plan, const struct build_result *builds)
 {
     const struct plan_reference *reference = plan->reference;
+    struct resolved opened = {0};
+    struct arena arena = {0};
     const struct resolved *checked = plan->variant ? plan->variant : &plan->resolved;
     ADD(hash, plan->verify);
     if (plan->variant) /* another size is what is checked */
         add_buffers(hash, checked);
     add_expectations(hash, checked);
-    if (!reference)
+    if (!reference || plan_reference_open(&opened, reference, &arena, &(struct err){0}))
         return;
-    hash_add_string(hash, reference->resolved.manifest->name);
+    hash_add_string(hash, opened.manifest->name);
     ADD(hash, reference->samples);
     ADD(hash, reference->output);
     ADD(hash, reference->abs);
     ADD(hash, reference->rel);
-    add_steps(hash, reference->resolved.steps, reference->resolved.step_count);
-    for (size_t k = 0; k < reference->resolved.code_count; k++)
-        hash_add_string(hash, builds[reference->resolved.codes[k]].sha256);
+    add_steps(hash, opened.steps, opened.step_count);
+    for (size_t k = 0; k < opened.code_count; k++)
+        hash_add_string(hash, builds[opened.codes[k]].sha256);
+    arena_release(&arena);
 }
 
 static void add_work(struct hash *hash, const struct work *work)

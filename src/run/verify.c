@@ -171,11 +171,11 @@ static void choose_elements(uint64_t *index, const struct plan_reference *refere
 static enum status reference_inputs(struct ready *theirs, const struct ready *ours,
                                     const struct plan_reference *reference, struct err *err)
 {
-    for (size_t k = 0; k < reference->resolved.buffer_count; k++) {
+    for (size_t k = 0; k < theirs->resolved->buffer_count; k++) {
         const int source = reference->source[k];
         if (source < 0)
             continue;
-        const struct resolved_buffer *own = &ours->resolved->buffers[source], *other = &reference->resolved.buffers[k];
+        const struct resolved_buffer *own = &ours->resolved->buffers[source], *other = &theirs->resolved->buffers[k];
         if (own->count != other->count || own->dtype != other->dtype)
             return err_set(err, ERR_CONFIG, "buffer '%s' has %llu x %s, the kernel's '%s' %llu x %s", other->spec->name,
                            (unsigned long long)other->count, dtype_name(other->dtype), own->spec->name,
@@ -223,11 +223,15 @@ static enum status check_reference(const struct checking *checking, struct verif
     const struct plan_reference *reference = checking->reference;
     const struct build_result *unbuilt = unbuilt_code(&reference->resolved, checking->builds);
     struct ready theirs = {0};
+    struct resolved resolved;
+    struct arena arena = {0};
     if (unbuilt)
         return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", reference->resolved.manifest->name,
                        unbuilt->message);
-    enum status status = ready_init(&theirs, worker->reference_device, &reference->resolved, checking->builds, 1,
-                                    worker->options->seed, err);
+    enum status status = plan_reference_open(&resolved, reference, &arena, err);
+    if (!status)
+        status =
+            ready_init(&theirs, worker->reference_device, &resolved, checking->builds, 1, worker->options->seed, err);
     if (!status)
         status = reference_inputs(&theirs, checking->ready, reference, err);
     if (!status)
@@ -243,6 +247,7 @@ static enum status check_reference(const struct checking *checking, struct verif
         status = compare_reference(checking, &theirs, out, err);
 out:
     ready_release(&theirs);
+    arena_release(&arena);
     return status ? err_within(err, "reference '%s'", reference->resolved.manifest->name) : STATUS_OK;
 }
 

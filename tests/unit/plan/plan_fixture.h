@@ -80,7 +80,7 @@ struct world {
     struct device_facts device;
     struct plan_options options;
     const struct suite *suite;
-    const struct plan *plan;
+    struct plan *plan;
 };
 
 static inline void world_init(struct world *world)
@@ -128,8 +128,7 @@ static inline enum status world_plan(struct world *world, const char *members)
 static inline enum status world_predict(struct world *world, const char *members)
 {
     enum status status = world_plan(world, members);
-    return status ? status
-                  : predictor_plan(&world->plan, NULL, world->plan, NULL, &world->machine, &world->arena, &world->err);
+    return status ? status : predictor_plan(world->plan, NULL, NULL, &world->machine, &world->arena, &world->err);
 }
 
 #endif

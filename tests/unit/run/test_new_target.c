@@ -131,7 +131,7 @@ static void every_suite_is_planned(void **state)
     assert_int_equal(file_list(&paths, &count, ROOFTILE_SOURCE_DIR "/configs", ".json", &arena, &err), STATUS_OK);
     for (size_t k = 0; k < count; k++) {
         const struct suite *suite = NULL;
-        const struct plan *plan = NULL;
+        struct plan *plan = NULL;
         if (strstr(paths[k], "/configs/machines/") || strstr(paths[k], "/configs/schema/") ||
             strstr(paths[k], "/configs/shapes/") || strstr(paths[k], "/configs/models/"))
             continue;
@@ -151,7 +151,7 @@ static void every_suite_is_planned(void **state)
         " {\"kernel\": \"gemm_matrix\"}, {\"kernel\": \"matrix_peak\"}, {\"kernel\": \"moe_gemm\"},"
         " {\"kernel\": \"occupancy_fma\"}, {\"kernel\": \"placement\"}]}";
     const struct suite *suite = NULL;
-    const struct plan *plan = NULL;
+    struct plan *plan = NULL;
     if (suite_parse(&suite, "s.json", arena_strdup(&arena, at_defaults), strlen(at_defaults), &measure, &arena, &err) ||
         plan_build(&plan, &suite, 1, &catalog, &machine, &facts, &options, &arena, &err))
         fail_msg("%s", err.text);
