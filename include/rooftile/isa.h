@@ -322,8 +322,8 @@ struct isa_wait {
 };
 
 /* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses with the functions that
- * they call, clocks of one SIMD; with ISA_NO_LOOP in a pass through the whole kernel. Latencies of memory and LDS are in none of these. NAN where the time
- * of a matrix instruction is not known. */
+ * they call, clocks of one SIMD; with ISA_NO_LOOP in a pass through the whole kernel. Latencies of memory and LDS are
+ * in none of these. NAN where the time of a matrix instruction is not known. */
 struct isa_schedule {
     double vector_clocks, matrix_clocks; /* to issue them; that they keep the matrix unit busy */
     double issue_clocks;                 /* of a wave, for all: on CDNA the unit works beside other instructions */

@@ -130,9 +130,12 @@ static void read_ttir(struct triton *triton, const char *text, struct arena *are
         if (*at != ':')
             return;
         at += 1 + strspn(at + 1, " ");
-        const size_t length = strncmp(at, "!tt.ptr<", 8) == 0 ? strcspn(at, ">") + 1 : strcspn(at, " ,){");
-        add_type(triton, name, at, strnlen(at, length), arena);
-        at += strnlen(at, length) - 1;
+        const size_t most = strncmp(at, "!tt.ptr<", 8) == 0 ? strcspn(at, ">") + 1 : strcspn(at, " ,){");
+        const size_t length = strnlen(at, most);
+        if (!length)
+            return;
+        add_type(triton, name, at, length, arena);
+        at += length - 1;
     }
 }
 

@@ -79,7 +79,7 @@ static const char *skip_blanks(const char *at, const char *end)
 struct slice cut_inside(struct slice container)
 {
     const bool open = container.length && (container.data[0] == '{' || container.data[0] == '[');
-    return open ? (struct slice){container.data + 1, container.length - 1} : (struct slice){container.data, 0};
+    return open ? (struct slice){container.data + 1, container.length - 1} : (struct slice){"", 0};
 }
 
 bool cut_element(struct slice *left, struct slice *value)

@@ -132,7 +132,8 @@ static bool is_counted(const struct result_code *code)
     return all;
 }
 
-/* "instructions in the hot loop: 120 to 144 VALU, 8 to 10 VMEM". Where nothing else changed, that this did not either is worth saying. */
+/* "instructions in the hot loop: 120 to 144 VALU, 8 to 10 VMEM". Where nothing else changed, that this did not either
+ * is worth saying. */
 static void add_issues(struct text *out, const struct result_code *a, const struct result_code *b)
 {
     const size_t length = out->length;
