@@ -182,7 +182,7 @@ struct device_sense {
     double core_hz;        /* clock now */
     double steal_fraction; /* of CPU time since the previous sense */
     double load_1min;
-    uint64_t involuntary_switches; /* of this process so far */
+    uint64_t involuntary_switches; /* of this process so far; UINT64_MAX: unknown */
     double power_w, temp_c;
     double memory_hz;       /* memory clock now */
     double vram_used_bytes; /* by everybody */
@@ -191,10 +191,10 @@ struct device_sense {
     /* Accumulated time or counts of throttling since the driver was loaded, by cause; only differences mean something.
      */
     double violation_power, violation_thermal, violation_hbm, violation_vr, violation_prochot;
-    /* throttle causes at this moment (older GPUs), in the driver's own bits; 0 = none or unknown */
+    /* throttle causes at this moment (older GPUs), in the driver's own bits; UINT64_MAX: unknown */
     uint64_t throttle_bits;
 };
-extern const struct device_sense device_sense_unknown; /* every number NaN: where a backend starts from */
+extern const struct device_sense device_sense_unknown; /* nothing is known: where a backend starts from */
 
 /* All functions but count and open take an open device. Errors: ERR_DEVICE, ERR_DEVICE_MEMORY, ERR_DEVICE_LOST,
  * ERR_UNSUPPORTED. Optional operations are NULL where a backend lacks them. */

@@ -90,7 +90,6 @@ struct measurement {
     struct verification verification;
     struct device_sense before, after;
     double core_hz_before, core_hz_after;
-    uint64_t involuntary_switches;
     /* The clock probe: core clock in the same wave against the constant counter, before and after each sample or batch.
      */
     bool has_sample_hz;

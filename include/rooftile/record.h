@@ -55,7 +55,7 @@ enum record_rule {
     RECORD_REQUIRED = 1,   /* an object without it is refused; never null */
     RECORD_SPARSE = 2,     /* skipped when unknown; null is refused */
     RECORD_NULLABLE = 4,   /* an object: null when unknown. An object without this or RECORD_SPARSE is always written */
-    RECORD_NAN = 8,        /* unknown reads as NaN, else as 0 */
+    RECORD_NAN = 8,        /* unknown reads as NaN (RECORD_U64: as UINT64_MAX, and it may have 64 bits), else as 0 */
     RECORD_ZERO = 16,      /* 0 is a value */
     RECORD_SIGNED = 32,    /* may be negative */
     RECORD_POSITIVE = 64,  /* 0 is refused */

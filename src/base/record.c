@@ -66,7 +66,7 @@ static bool is_known(const struct record_field *field, const char *base)
     case RECORD_U32:
         return u32_at(at) != 0;
     case RECORD_U64:
-        return u64_at(at) != 0;
+        return u64_at(at) != (field->rules & RECORD_NAN ? UINT64_MAX : 0);
     case RECORD_BOOL:
         return *(const bool *)at;
     case RECORD_STRING:
@@ -100,6 +100,8 @@ bool record_is_nullable(const struct record_field *field)
     case RECORD_STRING:
     case RECORD_CHARS:
         return !never;
+    case RECORD_U64:
+        return field->rules & RECORD_NAN && !never;
     case RECORD_ENUM:
         return field->rules & RECORD_FROM_ONE && !never;
     case RECORD_OBJECT:

@@ -53,7 +53,8 @@ static enum status read_number(void *at, const struct record_field *field, const
         return read_f64(at, field, json, err);
     if (field->rules & RECORD_POSITIVE && json->valuedouble <= 0)
         return json_fail(json, err, "must be above 0, not %.17g", json->valuedouble);
-    const enum status status = json_whole(&whole, json, field->kind == RECORD_U32 ? UINT32_MAX : 1ull << 53, err);
+    const uint64_t most = field->kind == RECORD_U32 ? UINT32_MAX : field->rules & RECORD_NAN ? 1ull << 63 : 1ull << 53;
+    const enum status status = json_whole(&whole, json, most, err);
     if (field->kind == RECORD_U32)
         *(uint32_t *)at = (uint32_t)whole;
     else
@@ -232,6 +233,8 @@ static enum status read_unknown(void *at, const struct record_field *field, stru
         return read_record(at, field->record, NULL, in, err);
     if (field->kind == RECORD_F64 && field->rules & RECORD_NAN)
         *(double *)at = NAN;
+    if (field->kind == RECORD_U64 && field->rules & RECORD_NAN)
+        *(uint64_t *)at = UINT64_MAX;
     if (field->kind == RECORD_STRING)
         *(const char **)at = "";
     return STATUS_OK;

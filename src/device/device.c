@@ -14,6 +14,7 @@ const struct device_sense device_sense_unknown = {.stream_bps = NAN,
                                                   .core_hz = NAN,
                                                   .steal_fraction = NAN,
                                                   .load_1min = NAN,
+                                                  .involuntary_switches = UINT64_MAX,
                                                   .power_w = NAN,
                                                   .temp_c = NAN,
                                                   .memory_hz = NAN,
@@ -24,7 +25,8 @@ const struct device_sense device_sense_unknown = {.stream_bps = NAN,
                                                   .violation_thermal = NAN,
                                                   .violation_hbm = NAN,
                                                   .violation_vr = NAN,
-                                                  .violation_prochot = NAN};
+                                                  .violation_prochot = NAN,
+                                                  .throttle_bits = UINT64_MAX};
 
 const struct device_ops *device_backend(const char *name)
 {

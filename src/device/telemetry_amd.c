@@ -115,7 +115,7 @@ static void read_layout(struct device_sense *sense, const uint8_t *table, const 
     read_attribute(sense, ATTRIBUTE_MEMORY_CLOCK, table, layout->memory_clock, 2, 1);
     if (layout->throttle64 && !isnan(number_at(table, layout->throttle64, 8)))
         sense->throttle_bits = bits_at(table, layout->throttle64, 8);
-    else if (layout->throttle32)
+    else if (layout->throttle32 && !isnan(number_at(table, layout->throttle32, 4)))
         sense->throttle_bits = bits_at(table, layout->throttle32, 4);
     for (unsigned id = ATTRIBUTE_PROCHOT; layout->residency && id <= ATTRIBUTE_HBM; ++id)
         read_attribute(sense, id, table, layout->residency + 4 * (id - ATTRIBUTE_PROCHOT), 4, 1);

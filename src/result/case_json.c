@@ -156,7 +156,7 @@ static const struct record_field sense_fields[] = {
     FIELD_F64("temp_c", temp_c, RECORD_NAN | RECORD_SIGNED),
     FIELD_F64("steal_fraction", steal_fraction, RECORD_NAN | RECORD_SIGNED),
     FIELD_F64("load_1min", load_1min, RECORD_NAN),
-    FIELD_U64("involuntary_switches", involuntary_switches),
+    FIELD_U64("involuntary_switches", involuntary_switches, RECORD_NAN),
     FIELD_F64("vram_used_bytes", vram_used_bytes, RECORD_NAN),
     FIELD_F64("vram_own_bytes", vram_own_bytes, RECORD_NAN),
     FIELD_F64("other_processes", other_processes, RECORD_NAN | RECORD_ZERO),
@@ -165,7 +165,7 @@ static const struct record_field sense_fields[] = {
     FIELD_F64("violation_hbm", violation_hbm, RECORD_NAN | RECORD_ZERO),
     FIELD_F64("violation_vr", violation_vr, RECORD_NAN | RECORD_ZERO),
     FIELD_F64("violation_prochot", violation_prochot, RECORD_NAN | RECORD_ZERO),
-    FIELD_U64("throttle_bits", throttle_bits),
+    FIELD_U64("throttle_bits", throttle_bits, RECORD_NAN),
 };
 static const struct record sense_record = {RECORD_TABLE(sense_fields)};
 #undef RECORD_STRUCT

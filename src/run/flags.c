@@ -99,7 +99,7 @@ static const char *throttle_cause(const struct measurement *out)
         {moved(a->violation_hbm, b->violation_hbm), "the temperature limit of the memory"},
         {moved(a->violation_vr, b->violation_vr), "the temperature limit of the voltage regulators"},
         {moved(a->violation_power, b->violation_power), "the power limit"},
-        {b->throttle_bits & ~a->throttle_bits, "throttling"},
+        {b->throttle_bits != UINT64_MAX && b->throttle_bits & ~a->throttle_bits, "throttling"},
     };
     for (size_t k = 0; k < sizeof(causes) / sizeof(causes[0]); k++)
         if (causes[k].seen)

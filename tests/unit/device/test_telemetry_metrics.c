@@ -64,7 +64,7 @@ static void reads_every_revision(void **state)
         assert_true(telemetry_metrics(&sense, table, tables[i].size));
         assert_true(sense.temp_c == 71 && sense.power_w == 650 && sense.memory_hz == 1.3e9);
         assert_true(fabs(sense.core_hz - (tables[i].cores == 1 ? 1.9e9 : 1.935e9)) < 1);
-        assert_int_equal(sense.throttle_bits, tables[i].status ? 0x21 : 0);
+        assert_int_equal(sense.throttle_bits, tables[i].status ? 0x21 : UINT64_MAX);
         if (tables[i].residency) {
             assert_true(sense.violation_prochot == 100 && sense.violation_power == 101 &&
                         sense.violation_thermal == 102);
@@ -98,7 +98,7 @@ static void leaves_unset_fields_unknown(void **state)
         assert_true(telemetry_metrics(&sense, table, tables[i].size));
         assert_true(isnan(sense.temp_c) && isnan(sense.power_w) && isnan(sense.core_hz) && isnan(sense.memory_hz));
         assert_true(isnan(sense.violation_power));
-        assert_int_equal(sense.throttle_bits, 0);
+        assert_int_equal(sense.throttle_bits, UINT64_MAX);
     }
 }
 
@@ -140,7 +140,7 @@ static void reads_tables_that_describe_themselves(void **state)
 static bool is_unknown(const struct device_sense *sense)
 {
     return isnan(sense->temp_c) && isnan(sense->power_w) && isnan(sense->core_hz) && isnan(sense->memory_hz) &&
-           isnan(sense->violation_power) && !sense->throttle_bits;
+           isnan(sense->violation_power) && sense->throttle_bits == UINT64_MAX;
 }
 
 /* The bytes are where nothing may be read behind them. */

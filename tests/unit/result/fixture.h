@@ -111,6 +111,8 @@ static struct result_case fixture_ok(const char *id, const char *label, const ch
                                      .throttle_bits = 3};
     c.after = c.before;
     c.after.violation_power = 3;
+    c.after.throttle_bits = UINT64_C(1) << 56 | 1 << 8;
+    c.after.involuntary_switches = UINT64_MAX;
     c.cycles = c.cross_ns = NAN;
     c.core_hz = 3e9;
     c.clock_reason = "counter wrapped";

@@ -126,6 +126,8 @@ static void test_values_survive(void **state)
     assert_near(c->metrics[0].value, 123.5, 0);
     assert_true(isnan(c->metrics[1].value));
     assert_int_equal(c->before.involuntary_switches, 7);
+    assert_int_equal(c->after.involuntary_switches, UINT64_MAX); /* unknown */
+    assert_int_equal(c->after.throttle_bits, UINT64_C(1) << 56 | 1 << 8);
     assert_int_equal(read->cases[1].flags, FLAG_INTERFERENCE | FLAG_IMPOSSIBLE);
     assert_int_equal(wrong->status, CASE_FAILED);
     assert_int_equal(wrong->verification.verdict, VERIFY_FAIL);

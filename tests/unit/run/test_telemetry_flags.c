@@ -42,6 +42,8 @@ static void needs_a_lower_clock_and_a_counter(void **state)
         {2.1e9, 1.6e9, 4294967290., 5, 5, 5, 0, 0, "while the power limit"}, /* it wrapped */
         {2.1e9, 1.6e9, NAN, NAN, NAN, NAN, 0, 1, "while throttling"},
         {2.1e9, 1.6e9, NAN, NAN, NAN, NAN, 3, 1, NULL}, /* as before, or less */
+        {2.1e9, 1.6e9, NAN, NAN, NAN, NAN, 3, UINT64_MAX, NULL},
+        {2.1e9, 1.6e9, NAN, NAN, NAN, NAN, UINT64_MAX, 1, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
