@@ -17,12 +17,17 @@ struct forecast_case {
     struct prediction prediction; /* of one pass over the timed steps; time_ns 0: there is none */
     const char *reason;           /* why there is none */
     double waves_per_simd;        /* of the first launch; 0 unknown */
+    /* Of a result's case: `prediction` is scaled by what it took over what was predicted where it was measured. */
+    const struct result_case *from; /* NULL: it is of no result */
+    double scale;                   /* 1: it is not */
+    const char *uncalibrated;       /* why it is not, though it was measured; NULL */
 };
 
 struct forecast {
     const char *name; /* of the machine, as it was asked for */
     const struct machine *machine;
     const struct machine_borrowed *borrowed;
+    const struct result *of;           /* whose cases they are; NULL: of no result */
     const struct forecast_case *cases; /* those of the plan, in its order */
     size_t count;
 };

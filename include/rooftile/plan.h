@@ -232,4 +232,8 @@ enum status plan_build(struct plan **plan, const struct suite *const *suites, si
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err);
 
+/* A manifest's defaults and the first of its variants that matches the device. ERR_CONFIG as of manifest_default. */
+enum status plan_device_values(struct param_value *values, const struct manifest *manifest,
+                               const struct device_facts *device, struct err *err);
+
 #endif

@@ -79,6 +79,9 @@ void prediction_conclude(struct prediction *prediction, const struct machine *ma
 void prediction_finish(struct prediction *prediction, const struct machine *machine, const char *compute,
                        struct prediction_spread spread);
 
+/* So many times as long: time, interval and terms. */
+void prediction_scale(struct prediction *prediction, double factor);
+
 /* Adds a note; a note that is there already, or one too many, is left out. */
 void prediction_note(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "measure.h"
-#include "rooftile/file.h"
 #include "rooftile/forecast.h"
 #include "rooftile/import.h"
-#include "rooftile/json.h"
 #include "rooftile/predictor.h"
 #include "rooftile/table.h"
 
@@ -85,9 +83,9 @@ struct explained {
     size_t count;
 };
 
-/* The cases of a session's plan; `measured`: the one that they are. */
-static enum status explain_session(struct explained *explained, struct session *session,
-                                   const struct result_case *measured, struct err *err)
+/* The cases of a session's plan; `of`: where they were measured, NULL: nowhere. */
+static enum status explain_session(struct explained *explained, struct session *session, const struct result_cases *of,
+                                   struct err *err)
 {
     struct arena *arena = session->arena;
     struct machine *machine = arena_copy(arena, &session->machine, sizeof(session->machine));
@@ -109,7 +107,9 @@ static enum status explain_session(struct explained *explained, struct session *
                                     .counters = session->options->counters ? &counters : NULL};
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         struct explained_case one;
-        status = explain_one(&one, &with, &session->plan->cases[k], measured, err);
+        const struct plan_case *plan_case = &session->plan->cases[k];
+        status = explain_one(&one, &with, plan_case, of ? of->items[plan_case->asked] : NULL, err);
+        one.result = of ? of->result : NULL;
         ARENA_PUSH(arena, explained->items, explained->count, one);
     }
     predictor_free(with.predictor);
@@ -135,26 +135,6 @@ static enum status explain_kernel(struct explained *explained, const struct cli_
 
 /* ---- a case that was measured ---- */
 
-/* The command line that would run it. */
-static const struct cli_options *options_of_case(const struct cli_options *options, const struct result_case *c,
-                                                 struct arena *arena)
-{
-    struct cli_options *own = arena_copy(arena, options, sizeof(*options));
-    const char **args = arena_array(arena, 1, sizeof(*args)),
-               **sets = arena_array(arena, c->param_count + 1, sizeof(*sets));
-    args[0] = c->kernel;
-    for (size_t k = 0; k < c->param_count; k++)
-        sets[k] = arena_printf(arena, "%s=%s", c->params[k].name, param_text(arena, &c->params[k].value));
-    own->args = args;
-    own->arg_count = 1;
-    own->sets = sets;
-    own->set_count = c->param_count;
-    own->filters = NULL;
-    own->filter_count = 0;
-    own->device = NULL;
-    return own;
-}
-
 /* The device and the ceilings of the result; --machine has others. */
 static enum status place_of(struct session *session, const struct result *result, struct err *err)
 {
@@ -178,60 +158,27 @@ static enum status place_of(struct session *session, const struct result *result
                : err_set(err, ERR_CONFIG, "the result has no machine: --machine names it, such as mi300x");
 }
 
-static enum status explain_measured(struct explained *explained, const struct cli_options *options,
-                                    const struct result *result, const struct result_case *c, struct session *first,
-                                    struct arena *arena, struct err *err)
-{
-    struct session session = {.options = options_of_case(options, c, arena), .arena = arena, .catalog = first->catalog};
-    enum status status = session_go(&session, SESSION_SUITES | SESSION_CATALOG, err);
-    first->catalog = session.catalog;
-    if (!status)
-        status = place_of(&session, result, err);
-    if (!status)
-        status = session_go(&session, SESSION_PLAN, err);
-    if (!status)
-        status = explain_session(explained, &session, result->predicted ? NULL : c, err);
-    if (!status)
-        explained->items[explained->count - 1].result = result;
-    return status ? err_within(err, "%s", c->label) : status;
-}
-
 static enum status explain_result(struct explained *explained, const struct cli_options *options, struct arena *arena,
                                   struct err *err)
 {
-    const struct result *result = NULL;
-    struct session first = {0};
-    enum status status = argument_result(&result, options->args[0], true, arena, err);
-    for (size_t k = 0; !status && k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        const char *const names[] = {c->id, c->kernel, c->label ? c->label : c->id};
-        if (!result_case_counts(c) || result_case_is_twin(c) ||
-            !text_filtered_any(options->filters, options->filter_count, names, COUNT_OF(names)))
-            continue;
-        status = explain_measured(explained, options, result, c, &first, arena, err);
-    }
-    if (!status && !explained->count)
-        return err_set(err, ERR_USAGE, "%s has no case that was measured%s", options->args[0],
-                       options->filter_count ? " and matches the filter" : "");
-    return status;
+    struct session session = {.options = options, .arena = arena};
+    struct result_cases of;
+    enum status status = result_cases(&of, &session, options->args[0], err);
+    if (!status)
+        status = place_of(&session, of.result, err);
+    if (!status)
+        status = session_go(&session, SESSION_PLAN, err);
+    return status ? status : explain_session(explained, &session, of.result->predicted ? NULL : &of, err);
 }
 
 /* ---- the command ---- */
-
-static bool is_result(const char *word, struct arena *arena)
-{
-    struct err ignored = {0};
-    const cJSON *root = NULL;
-    return file_exists(word) && text_ends(word, ".json") && !json_read(&root, word, arena, &ignored) &&
-           json_member(root, "cases") && json_member(root, "environment");
-}
 
 enum status cmd_explain(struct call *call, struct err *err)
 {
     struct document document = {.arena = call->arena};
     struct explained explained = {0};
     const struct cli_options *options = call->options;
-    enum status status = is_result(options->args[0], call->arena)
+    enum status status = result_is_file(options->args[0], call->arena)
                              ? explain_result(&explained, options, call->arena, err)
                              : explain_kernel(&explained, options, call->arena, err);
     if (!status)

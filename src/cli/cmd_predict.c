@@ -64,14 +64,34 @@ static enum status predict_case(struct forecast_case *out, struct predictor *pre
     return status;
 }
 
-static enum status predict_side(struct forecast *forecast, struct per_device *side, struct err *err)
+/* What the model missed on the machine that measured a case, it misses on another one where the same takes the time. */
+static void calibrate(struct forecast_case *c, const struct result *result)
+{
+    const struct predicted *own = &c->from->prediction;
+    const double median_ns = c->from->stats.median;
+    c->scale = 1;
+    if (result->predicted || !(c->prediction.time_ns > 0))
+        return;
+    if (!(own->time_ns > 0))
+        c->uncalibrated = "was not predicted where it was measured";
+    else if (strcmp(own->method, c->prediction.method) != 0)
+        c->uncalibrated = "predicted there by another method";
+    else if (strcmp(own->limiter, prediction_term_name(c->prediction.limiter)) != 0)
+        c->uncalibrated = "limited by something else there";
+    else
+        prediction_scale(&c->prediction, c->scale = median_ns / own->time_ns);
+}
+
+static enum status predict_side(struct forecast *forecast, struct per_device *side, const struct result_cases *of,
+                                struct err *err)
 {
     struct session *session = &side->session;
     struct arena *arena = session->arena;
     struct machine *machine = arena_alloc(arena, sizeof(*machine));
     struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
     struct build_result *builds = NULL;
-    enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err);
+    const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* of a result the others go on */
+    enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | valid, err);
     *borrowed = (struct machine_borrowed){0};
     *machine = session->machine;
     if (!status)
@@ -82,24 +102,47 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
         return status;
     struct predictor *predictor = predictor_new(side->options.seed);
     struct forecast_case *cases = arena_array(arena, session->plan->count + 1, sizeof(*cases));
-    for (size_t k = 0; k < session->plan->count && !status; k++)
+    for (size_t k = 0; k < session->plan->count && !status; k++) {
         status = predict_case(&cases[k], predictor, &session->plan->cases[k], builds, machine, err);
+        cases[k].from = of->count ? of->items[session->plan->cases[k].asked] : NULL;
+        if (cases[k].from)
+            calibrate(&cases[k], of->result);
+    }
     predictor_free(predictor);
-    *forecast = (struct forecast){side->name + strlen("sim:"), machine, borrowed, cases, session->plan->count};
+    *forecast =
+        (struct forecast){side->name + strlen("sim:"), machine, borrowed, of->result, cases, session->plan->count};
     return status;
+}
+
+/* What all machines are asked for: suites and kernels, or the cases of a result. */
+static enum status read_arguments(struct result_cases *of, struct per_device *sides, size_t count,
+                                  const struct cli_options *options, struct err *err)
+{
+    struct session *first = &sides[0].session;
+    bool any = false;
+    *of = (struct result_cases){0};
+    for (size_t k = 0; k < options->arg_count; k++)
+        any |= result_is_file(options->args[k], first->arena);
+    if (any && (options->arg_count > 1 || options->set_count))
+        return err_set(err, ERR_USAGE, "a result stands alone, without --set: its cases are as they were measured");
+    enum status status = any ? result_cases(of, first, options->args[0], err) : STATUS_OK;
+    for (size_t k = 0; k < count && any; k++)
+        sides[k].options.filter_count = 0; /* of the result's cases */
+    return status ? status : devices_suites(sides, count, err);
 }
 
 enum status cmd_predict(struct call *call, struct err *err)
 {
     struct per_device *sides = NULL;
     struct document document = {.arena = call->arena};
+    struct result_cases of;
     size_t count = 0;
     enum status status = predict_sides(&sides, &count, call->options, call->arena, err);
     if (!status)
-        status = devices_suites(sides, count, err);
+        status = read_arguments(&of, sides, count, call->options, err);
     struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));
     for (size_t k = 0; k < count && !status; k++)
-        status = predict_side(&forecasts[k], &sides[k], err);
+        status = predict_side(&forecasts[k], &sides[k], &of, err);
     if (status)
         return status;
     forecast_document(&document, forecasts, count);

@@ -229,17 +229,20 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_report},
     {.name = "predict",
-     .args = "SUITE|KERNEL...",
+     .args = "SUITE|KERNEL...|RESULT",
      .summary = "predict times on machines that are not here",
      .examples = "  rooftile predict stream_triad --machine mi300x   time, what limits it\n"
                  "  rooftile predict gemm --machine mi300x,mi210,rx7900xtx   side by side\n"
-                 "  rooftile predict gemm_matrix --machine mi300x --json -   every term\n",
+                 "  rooftile predict gemm_matrix --machine mi300x --json -   every term\n"
+                 "  rooftile predict result.json --machine mi355x   what was measured, elsewhere\n",
      .details =
          "Kernels are compiled for each machine's target and walked: instructions, addresses and waits of sampled "
          "waves, with the buffers' known contents. Where there is no code to walk, the work that the manifest states "
          "is taken, and that is said. Limited by: the term that takes the most time; bound: the roofline's word. 10 % "
          "faster: how much less time it takes when that term is a tenth faster. Portability: the harmonic mean of the "
-         "shares of the ceilings.",
+         "shares of the ceilings.\n"
+         "Of a RESULT its cases (--filter chooses) on other machines; one that was predicted before it was measured is "
+         "scaled by how far that was off, where the same takes the time on both.",
      .options = "machine set filter out json format seed kernels " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -261,7 +264,7 @@ const struct command commands[] = {
          "prediction and measurement disagree about, and the ablation twins of 'run --isolate'.\n"
          "The command for rocprofv3 counts what tells these causes apart on a real GPU; --counters reads what it "
          "wrote and sets it beside what the model expects.",
-     .options = "machine set filter counters out json format seed " COMPILING,
+     .options = "machine set filter counters out json format seed kernels " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_explain},

@@ -65,6 +65,18 @@ char *device_file(const char *path, const struct per_device *side, struct arena 
  * ask for: the ids of its cases differ where the devices' variants have other parameters. */
 struct table *devices_table(const struct per_device *sides, size_t count, struct arena *arena);
 
+/* ---- cases of a result, planned again (result_cases.c) ---- */
+
+struct result_cases {
+    const struct result *result;
+    const struct result_case **items; /* by plan_case.asked: measured, no twins, those that --filter leaves */
+    size_t count;
+};
+bool result_is_file(const char *word, struct arena *arena);
+/* Reads the result and its kernels, and gives the session a suite of these cases: what differs from the defaults of the
+ * device that measured them. In place of SESSION_SUITES and SESSION_CATALOG. ERR_USAGE: there is no such case. */
+enum status result_cases(struct result_cases *of, struct session *session, const char *path, struct err *err);
+
 /* ---- predictions (cmd_predict.c) ---- */
 
 /* The machines that --machine names, each a sim device. */

@@ -248,7 +248,7 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
     made.texts = arena_array(arena, params, sizeof(*made.texts));
     made.origins = arena_array(arena, params, sizeof(*made.origins));
     made.swept = arena_array(arena, entry->suite_case->sweep_count + sets->count, sizeof(*made.swept));
-    enum status status = values_of_device(made.values, manifest, planner->device, err);
+    enum status status = plan_device_values(made.values, manifest, planner->device, err);
     if (!status)
         status = take_params(&made, err);
     if (!status && !at_check_params)

@@ -72,9 +72,6 @@ void key_add_value(struct text *key, const struct param_value *value);
 /* Brings a value given by a user to the kind its parameter has, and holds it against the parameter's limits. ERR_CONFIG
  * without a place. */
 enum status value_fit(struct param_value *value, const struct param *param, struct arena *arena, struct err *err);
-/* A manifest's defaults and the first of its variants that matches the device. */
-enum status values_of_device(struct param_value *values, const struct manifest *manifest,
-                             const struct device_facts *device, struct err *err);
 /* ERR_UNSUPPORTED: what the device made of a default that asks it is outside of the parameter's limits. */
 enum status values_check_asked(const struct manifest *manifest, const struct param_value *values, struct err *err);
 /* The parameter's index. ERR_CONFIG with a did-you-mean, without a place. */

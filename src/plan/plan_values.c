@@ -35,8 +35,8 @@ static bool variant_matches(const struct manifest_variant *variant, const struct
            (!variant->wave || (double)variant->wave == device->wave);
 }
 
-enum status values_of_device(struct param_value *values, const struct manifest *manifest,
-                             const struct device_facts *device, struct err *err)
+enum status plan_device_values(struct param_value *values, const struct manifest *manifest,
+                               const struct device_facts *device, struct err *err)
 {
     for (size_t k = 0; k < manifest->param_count; k++) {
         const enum status status = manifest_default(&values[k], &manifest->params[k], device, err);

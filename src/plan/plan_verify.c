@@ -29,7 +29,7 @@ static enum status reference_values(struct param_value **out, struct planner *pl
     const struct reference_spec *spec = &ours->manifest->check.reference;
     struct param_value *values = arena_array(arena, reference->param_count, sizeof(*values));
     const double *slots = resolved_slots(ours, &planner->once);
-    enum status status = values_of_device(values, reference, planner->cpu, err);
+    enum status status = plan_device_values(values, reference, planner->cpu, err);
     for (size_t k = 0; k < reference->param_count && !status; k++) {
         const int same = manifest_param(ours->manifest, reference->params[k].name);
         if (same >= 0 && !reference->params[k].implied) /* how ours is compiled is not how the CPU is */

@@ -110,3 +110,12 @@ void prediction_conclude(struct prediction *prediction, const struct machine *ma
     prediction->time_ns = largest * pow(powers, 1 / norm) + added;
     prediction_finish(prediction, machine, compute, spread);
 }
+
+void prediction_scale(struct prediction *prediction, double factor)
+{
+    prediction->time_ns *= factor;
+    prediction->low_ns *= factor;
+    prediction->high_ns *= factor;
+    for (int term = 0; term < TERM_COUNT; term++)
+        prediction->term_ns[term] *= factor;
+}

@@ -40,6 +40,12 @@ static double ceiling_share(const struct forecast_case *c)
     return c->prediction.time_ns > 0 ? lower_bound_fraction(&c->plan_case->lower_bound, c->prediction.time_ns) : NAN;
 }
 
+/* Where a result comes from. */
+static const char *origin_name(const struct result *result)
+{
+    return result->machine.name[0] ? result->machine.name : result->device.name;
+}
+
 /* ---- JSON ---- */
 
 struct table *prediction_terms(const struct prediction *prediction, struct arena *arena)
@@ -70,6 +76,19 @@ struct table *prediction_notes(const struct prediction *prediction, struct arena
     return list;
 }
 
+/* The case of a result that it stands for. */
+static struct table *origin_of(const struct forecast_case *c, const struct result *result, struct arena *arena)
+{
+    struct table *record = table_record(arena);
+    table_member(record, "id", NULL, cell_text(c->from->id));
+    table_member(record, "machine", NULL, cell_text(origin_name(result)));
+    table_member(record, result->predicted ? "predicted_ns" : "measured_ns", NULL,
+                 cell_positive(c->from->stats.median));
+    table_member(record, "scale", NULL, cell_positive(c->scale));
+    table_member(record, "uncalibrated", NULL, c->uncalibrated ? cell_text(c->uncalibrated) : cell_absent());
+    return record;
+}
+
 static struct table *cases_of(const struct forecast *forecast, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -78,7 +97,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
         {.key = "limiter"},   {.key = "lower_bound_ns"},  {.key = "ceiling_share"},
         {.key = "intensity"}, {.key = "waves_per_simd"},  {.key = "method"},
         {.key = "terms"},     {.key = "gain_of_a_tenth"}, {.key = "notes"},
-        {.key = "reason"}};
+        {.key = "from"},      {.key = "reason"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < forecast->count; k++) {
         const struct forecast_case *c = &forecast->cases[k];
@@ -100,6 +119,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             known ? cell_table(prediction_terms(p, arena)) : cell_absent(),
             known ? cell_table(gains_of(p, arena)) : cell_absent(),
             cell_table(prediction_notes(p, arena)),
+            c->from ? cell_table(origin_of(c, forecast->of, arena)) : cell_absent(),
             c->reason ? cell_text(c->reason) : cell_absent()};
         table_add(table, cells);
     }
@@ -242,6 +262,84 @@ static struct table *side_by_side(const struct forecast *forecasts, size_t count
     return table;
 }
 
+/* ---- a result's cases on other machines ---- */
+
+enum { OTHER_TIME, OTHER_INTERVAL, OTHER_SPEED, OTHER_LIMITER, OTHER_SCALE, OTHERS };
+
+static void set_other(struct cell *cells, const struct forecast_case *c, struct arena *arena)
+{
+    const struct prediction *p = &c->prediction;
+    const bool known = p->time_ns > 0;
+    cells[OTHER_TIME] = cell_positive(p->time_ns);
+    cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
+    cells[OTHER_SPEED] = cell_text(known ? arena_printf(arena, "%.3gx", c->from->stats.median / p->time_ns) : NULL);
+    cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
+    cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
+}
+
+static struct table *of_result(const struct forecast *forecasts, size_t count, struct arena *arena)
+{
+    const struct result *result = forecasts[0].of;
+    struct table_column *columns = arena_array(arena, OTHERS * count + 2, sizeof(*columns));
+    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
+    columns[1] = (struct table_column){.title = origin_name(result), .unit = UNIT_TIME};
+    for (size_t k = 0; k < count; k++) {
+        struct table_column *own = &columns[2 + OTHERS * k];
+        own[OTHER_TIME] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
+        own[OTHER_INTERVAL] = (struct table_column){.title = "80 % interval", .unit = UNIT_TIME, .drop = 1};
+        own[OTHER_SPEED] = (struct table_column){.title = "speed", .unit = UNIT_NUMBER};
+        own[OTHER_LIMITER] = (struct table_column){.title = "limited by", .drop = 3};
+        own[OTHER_SCALE] = (struct table_column){.title = "scaled by", .unit = UNIT_NUMBER, .drop = 2};
+    }
+    struct table *table = table_new(arena, columns, OTHERS * count + 2);
+    for (size_t k = 0; k < forecasts[0].count; k++) {
+        const struct forecast_case *first = &forecasts[0].cases[k];
+        struct table_row *row = table_add(table, NULL);
+        row->cells[0] = cell_text(case_name(first->from));
+        row->cells[1] = cell_number(first->from->stats.median);
+        for (size_t n = 0; n < count; n++) {
+            const struct forecast_case *c = case_of(&forecasts[n], first->plan_case->asked);
+            if (c)
+                set_other(&row->cells[2 + OTHERS * n], c, arena);
+            row->note = !row->note && c ? c->reason : row->note;
+        }
+    }
+    return table;
+}
+
+/* How much faster in all, and what was scaled by how much. */
+static void say_speed(struct document *document, const struct forecast *forecast)
+{
+    double logs = 0, least = INFINITY, most = 0;
+    size_t cases = 0, scaled = 0;
+    const char *why = NULL;
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        if (!(c->prediction.time_ns > 0))
+            continue;
+        cases++;
+        logs += log(c->from->stats.median / c->prediction.time_ns);
+        why = c->uncalibrated && !why ? c->uncalibrated : why;
+        if (c->uncalibrated || forecast->of->predicted)
+            continue;
+        scaled++;
+        least = fmin(least, c->scale);
+        most = fmax(most, c->scale);
+    }
+    if (!cases)
+        return;
+    struct text text = {0};
+    text_addf(&text, "%s: %.3g times as fast as %s (geometric mean of %zu case%s)", forecast->name,
+              exp(logs / (double)cases), origin_name(forecast->of), cases, text_s(cases));
+    if (scaled)
+        text_addf(&text, "; %zu scaled by what %s took over the prediction there, %s%.3g", scaled,
+                  scaled == 1 ? "it" : "they", scaled == 1 ? "" : arena_printf(document->arena, "%.3g to ", least),
+                  most);
+    if (cases > scaled && why)
+        text_addf(&text, "; %zu not (%s)", cases - scaled, why);
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s", text_take(&text, document->arena));
+}
+
 /* ---- weights: a trace as a whole ---- */
 
 static void say_weighted(struct document *document, const struct forecast *forecasts, size_t count)
@@ -317,13 +415,18 @@ void forecast_document(struct document *document, const struct forecast *forecas
 {
     document->title = "Predicted: nothing was executed";
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "PREDICTED: nothing was executed");
-    if (count == 1)
+    if (forecasts[0].of)
+        document_table(document, NULL, NULL, of_result(forecasts, count, document->arena))->show = SHOW_PEOPLE;
+    else if (count == 1)
         document_table(document, NULL, NULL, one_machine(&forecasts[0], document->arena))->show = SHOW_PEOPLE;
     else
         document_table(document, NULL, NULL, side_by_side(forecasts, count, document->arena))->show = SHOW_PEOPLE;
     say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {
-        say_best(document, &forecasts[k]);
+        if (forecasts[k].of)
+            say_speed(document, &forecasts[k]);
+        else
+            say_best(document, &forecasts[k]);
         say_borrowed(document, &forecasts[k]);
         say_notes(document, &forecasts[k]);
     }

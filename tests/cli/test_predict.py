@@ -54,10 +54,34 @@ def plan_and_sim(home):
         check(abs(machine["cases"][0]["time_ns"] / forecast - 1) < 1e-6, f"{name}: planned {forecast}, predicted otherwise")
 
 
+def a_result(home):
+    """Cases of a result on another machine, scaled by what the model missed where they were measured."""
+    check_run(run("run", "stream_triad", "stream_copy", "--set", "n=64Mi", "--device", "sim:a100", "--quick", "-o", "s.json", home=home), 0, "a result")
+    sim = json.loads((home / "s.json").read_text())
+    measured = sim | {"predicted": False}
+    measured["cases"][0]["prediction"]["time_ns"] /= 1.25
+    measured["cases"][1]["prediction"]["limiter"] = "launch"
+    (home / "m.json").write_text(json.dumps(measured))
+    plain, scaled = ([case for case in json.loads(run("predict", name, "--machine", "h100", "--json", "-", home=home).stdout)["machines"][0]["cases"]]
+                     for name in ("s.json", "m.json"))
+    check(abs(scaled[0]["time_ns"] / plain[0]["time_ns"] - 1.25) < 1e-3 and scaled[0]["from"]["machine"] == "a100", f"scaled: {scaled[0]}")
+    check(scaled[1]["time_ns"] == plain[1]["time_ns"] and "something else" in scaled[1]["from"]["uncalibrated"], f"not scaled: {scaled[1]}")
+    done = run("predict", "m.json", "--machine", "h100,h200", "--filter", "stream_triad", home=home)
+    check_run(done, 0, "one case on two", stdout=["a100", "h200", "speed", "times as fast as a100", "1 scaled by what it took"])
+    check("stream_copy" not in done.stdout, "--filter chooses")
+    direct = json.loads(run("predict", "stream_triad", "--set", "n=64Mi", "--machine", "h100", "--json", "-", home=home).stdout)
+    check(direct["machines"][0]["cases"][0]["time_ns"] == plain[0]["time_ns"], "as if it had been asked for there")
+    sim["cases"][0]["kernel"] = "gone"
+    (home / "g.json").write_text(json.dumps(sim))
+    check_run(run("predict", "g.json", "--machine", "h100", home=home), 0, "a kernel that is not here", stdout="stream_copy", stderr="'gone' is not known here")
+    for words, message in ((["m.json", "--filter", "gemm*"], "matches the filter"), (["m.json", "gemm"], "stands alone"), (["m.json", "--set", "n=3"], "stands alone")):
+        check_run(run("predict", *words, "--machine", "h100", home=home), 2, str(words), stderr=message)
+
+
 def mistakes(home):
     for words, message in ((TRIAD, "--machine names the machines"), ([*TRIAD, "--machine", "mi300y"], "there is no machine 'mi300y'"),
                            ([*TRIAD, "--machine", "mi210,mi210"], "twice"), (["predict", "nothing_such", "--machine", "mi210"], "nothing_such")):
         check_run(run(*words, home=home), 2, str(words), stderr=message)
 
 
-main(one_machine, side_by_side, no_code, plan_and_sim, mistakes)
+main(one_machine, side_by_side, no_code, plan_and_sim, a_result, mistakes)
