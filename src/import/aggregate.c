@@ -187,18 +187,19 @@ static void add_kernel_name(struct import_row *row, const char *named, struct ar
         row->kernels = arena_printf(arena, "%s%s%.500s", row->kernels, row->kernels[0] ? "; " : "", name);
 }
 
-static void finish_row(struct import_row *row, struct trace *trace, union span *spans, size_t count,
-                       struct arena *arena)
+/* `seen` has the last row that took each name, which is `mark`. */
+static void finish_row(struct import_row *row, struct trace *trace, union span *spans, size_t count, uint32_t *seen,
+                       uint32_t mark, struct arena *arena)
 {
-    uint32_t last = TRACE_NONE;
-    qsort(spans, count, sizeof(*spans), by_call_and_start);
+    sort_mostly_sorted(spans, count, sizeof(*spans), by_call_and_start);
     for (size_t k = 0; k < count; k++) {
         const uint32_t name = trace->events[spans[k].event].name;
-        if (name != last)
-            add_kernel_name(row, trace->names.items[name], arena);
-        if (row->launch && name != last)
+        if (seen[name] == mark)
+            continue;
+        seen[name] = mark;
+        add_kernel_name(row, trace->names.items[name], arena);
+        if (row->launch)
             launch_set_grid(row->launch, trace->names.items[name]);
-        last = name;
     }
     const size_t calls = call_times(spans, count, trace);
     double *times = spans->times;
@@ -219,12 +220,13 @@ static void time_rows(struct rows *rows, struct trace *trace, struct arena *aren
     const size_t count = rows->keys.count;
     size_t *start = arena_array(arena, count + 1, sizeof(*start)), most = 0;
     uint32_t *order = malloc((trace->event_count + 1) * sizeof(*order));
+    uint32_t *seen = calloc(trace->names.count + 1u, sizeof(*seen));
     for (size_t k = 0; k < count; k++) {
         start[k + 1] = start[k] + rows->events[k];
         most = rows->events[k] > most ? rows->events[k] : most;
     }
     union span *spans = malloc((most + 1) * sizeof(*spans));
-    if (!order || !spans)
+    if (!order || !spans || !seen)
         arena_out_of_memory(trace->event_count * sizeof(*order));
     for (size_t k = 0; k < trace->event_count; k++)
         order[start[trace->events[k].external]++] = (uint32_t)k;
@@ -234,10 +236,11 @@ static void time_rows(struct rows *rows, struct trace *trace, struct arena *aren
             spans[k] = (union span){{.start = event->start, .event = order[at + k], .call = event->call}};
         }
         if (rows->events[row])
-            finish_row(&rows->items[row], trace, spans, rows->events[row], arena);
+            finish_row(&rows->items[row], trace, spans, rows->events[row], seen, (uint32_t)row + 1, arena);
     }
     free(order);
     free(spans);
+    free(seen);
 }
 
 /* ---- the timeline ---- */
@@ -296,11 +299,7 @@ static void time_line(struct import_timeline *out, struct trace *trace)
     *out = (struct import_timeline){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
     if (!trace->event_count)
         return;
-    for (size_t k = 1; k < trace->event_count; k++)
-        if (by_start(&trace->events[k - 1], &trace->events[k]) > 0) {
-            qsort(trace->events, trace->event_count, sizeof(*trace->events), by_start);
-            break;
-        }
+    sort_mostly_sorted(trace->events, trace->event_count, sizeof(*trace->events), by_start);
     const double busy = covered_ns(trace, compute | communication | copy), work = covered_ns(trace, compute);
     const double without_copies = covered_ns(trace, compute | communication), span = span_ns(trace, &out->devices);
     out->compute_ns = work;

@@ -31,11 +31,7 @@ static int by_id(const void *a, const void *b)
 
 static void sort_events(struct host_events *events, int (*compare)(const void *, const void *))
 {
-    for (size_t k = 1; k < events->count; k++)
-        if (compare(&events->items[k - 1], &events->items[k]) > 0) {
-            qsort(events->items, events->count, sizeof(*events->items), compare);
-            return;
-        }
+    sort_mostly_sorted(events->items, events->count, sizeof(*events->items), compare);
 }
 
 struct open_operators {
@@ -158,8 +154,8 @@ static int by_start(const void *a, const void *b)
 static void keep_shapes_only(struct trace *trace)
 {
     trace_begin_segment(trace);
-    qsort(trace->events + trace->first_event, trace->event_count - trace->first_event, sizeof(*trace->events),
-          by_start);
+    sort_mostly_sorted(trace->events + trace->first_event, trace->event_count - trace->first_event,
+                       sizeof(*trace->events), by_start);
     for (size_t k = trace->first_event; k < trace->event_count; k++) {
         const struct trace_event *event = &trace->events[k];
         const struct host_event *call = find_id(&trace->runtime, event->correlation);
@@ -224,5 +220,8 @@ void trace_attribute(struct trace *trace)
     free(trace->operators.items);
     free(trace->runtime.items);
     trace->operators = trace->runtime = (struct host_events){0};
+    texts_release(&trace->words);
+    trace->has_first = false;
+    trace->gpu_events = 0;
     trace->first_event = trace->event_count;
 }

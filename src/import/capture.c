@@ -66,7 +66,7 @@ static struct missing *list_missing(struct trace *trace, size_t count)
                                           .event = (uint32_t)k,
                                           .start = event->start};
     }
-    qsort(list, count, sizeof(*list), by_group_and_name);
+    sort_mostly_sorted(list, count, sizeof(*list), by_group_and_name);
     return list;
 }
 
@@ -167,7 +167,7 @@ static void fill_from_launches(struct trace *trace, struct missing *list, size_t
     size_t *scores = calloc(trace->segment_count + 1u, sizeof(*scores));
     if (!scores)
         arena_out_of_memory(trace->segment_count * sizeof(*scores));
-    qsort(trace->launches, trace->launch_count, sizeof(*trace->launches), by_segment_and_name);
+    sort_mostly_sorted(trace->launches, trace->launch_count, sizeof(*trace->launches), by_segment_and_name);
     for (size_t k = 0, same = 0; k < count; k += same) {
         for (same = 1; k + same < count && list[k + same].group == list[k].group;)
             same++;

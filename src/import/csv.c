@@ -17,9 +17,6 @@ struct csv {
     char *heads[MOST_COLUMNS], *cells[MOST_COLUMNS];
     size_t head_count, cell_count;
     size_t line;
-    uint64_t first_ns;
-    bool has_first;
-    struct texts agents;
     double dispatch; /* of the row before */
 };
 
@@ -80,64 +77,41 @@ static double cell_value(const struct csv *csv, const char *heads, double otherw
     return end == text ? otherwise : value;
 }
 
-/* Since the first one: nanoseconds since 1970 are more than a double holds. */
-static double stamp(struct csv *csv, const char *heads)
-{
-    const char *text = cell(csv, heads);
-    char *end = NULL;
-    const unsigned long long ns = text ? strtoull(text, &end, 10) : 0;
-    if (!text || end == text)
-        return NAN;
-    if (!csv->has_first) {
-        csv->first_ns = ns;
-        csv->has_first = true;
-    }
-    return (double)(int64_t)(ns - csv->first_ns);
-}
-
 #define START "Start_Timestamp|BeginNs|Start (ns)|Start"
 #define END "End_Timestamp|EndNs|End (ns)|End"
 #define KERNEL "Kernel_Name|KernelName|Kernel Name|Name"
 #define AGENT "Agent_Id|gpu-id|Agent_ID|Device|Destination_Agent_Id|DeviceId"
 
-static uint32_t device_of(struct csv *csv)
+static struct gpu_event event_of(const struct csv *csv, const char *name, const char *category)
 {
     const char *agent = cell(csv, AGENT);
-    agent = agent ? agent : "";
-    return trace_device(csv->trace, csv->source->path, texts_add(&csv->agents, agent, strlen(agent)));
+    return (struct gpu_event){.category = category,
+                              .name = name,
+                              .device = trace_word(csv->trace, agent ? agent : ""),
+                              .start = trace_stamp(csv->trace, cell(csv, START)),
+                              .end = trace_stamp(csv->trace, cell(csv, END))};
 }
 
 /* ---- rows ---- */
-
-static void add_event(struct csv *csv, const char *name, const char *category, const double groups[3],
-                      const double lanes[3])
-{
-    trace_add(csv->trace, &(struct trace_event){.start = stamp(csv, START),
-                                                .end = stamp(csv, END),
-                                                .name = trace_name(csv->trace, name, groups, lanes),
-                                                .operator= TRACE_NONE,
-                                                .call = TRACE_NONE,
-                                                .device = (uint16_t)device_of(csv),
-                                                .activity = (uint8_t)trace_activity(category, name)});
-}
 
 /* rocprofv3's grids are in work-items. */
 static void kernel_row(struct csv *csv)
 {
     static const char *const grids[] = {"Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"};
     static const char *const blocks[] = {"Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z"};
-    double groups[3], lanes[3];
+    struct gpu_event event = event_of(csv, cell(csv, KERNEL), "kernel");
+    event.in_lanes = true;
     for (size_t k = 0; k < 3; k++) {
-        lanes[k] = fmax(1, cell_value(csv, blocks[k], 1));
-        groups[k] = ceil(cell_value(csv, grids[k], 0) / lanes[k]);
+        event.grid[k] = cell_value(csv, grids[k], 0);
+        event.block[k] = cell_value(csv, blocks[k], 1);
     }
-    add_event(csv, cell(csv, KERNEL), "kernel", groups, lanes);
+    trace_add_gpu(csv->trace, &event);
 }
 
 static void copy_row(struct csv *csv)
 {
-    static const double nothing[3] = {0};
-    add_event(csv, cell(csv, "Direction|Kind"), "gpu_memcpy", nothing, nothing);
+    const struct gpu_event event = event_of(csv, cell(csv, "Direction|Kind"), "gpu_memcpy");
+    trace_add_gpu(csv->trace, &event);
 }
 
 static void add_call(struct csv *csv, uint32_t signature, uint32_t name, double count, double time_ns)
@@ -278,7 +252,6 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
                        csv.cell_count, csv.head_count);
     }
     (void)err;
-    texts_release(&csv.agents);
     arena_release(&arena);
     return STATUS_OK;
 }

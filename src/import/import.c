@@ -59,6 +59,7 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     while (source.length < HEAD_BYTES && source_more(&source))
         ;
     trace->unit_ns = 1;
+    trace->path = path;
     trace->format = NULL;
     const struct format *format = NULL;
     for (size_t k = 0; k < COUNT_OF(formats) && !format; k++)
@@ -85,6 +86,7 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
 static void release(struct trace *trace)
 {
     free(trace->events);
+    free(trace->activities);
     free(trace->parts);
     free(trace->operators.items);
     free(trace->runtime.items);

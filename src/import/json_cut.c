@@ -120,13 +120,35 @@ bool slice_is(struct slice slice, const char *word)
     return slice.length == length && memcmp(slice.data, word, length) == 0;
 }
 
+/* Digits and a point: exact where all digits together are a number that a double holds, as are the powers of ten. */
+static bool short_number(double *out, const char *at, const char *end)
+{
+    static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const char *point = NULL, *start = at;
+    uint64_t digits = 0;
+    for (; at < end && at < start + 17; at++)
+        if (*at >= '0' && *at <= '9')
+            digits = 10 * digits + (uint64_t)(*at - '0');
+        else if (*at == '.' && !point && at > start)
+            point = at;
+        else
+            break;
+    if (at == start || digits >= 1ull << 53 || (at < end && *at != '"'))
+        return false;
+    *out = (double)digits / tens[point ? at - point - 1 : 0];
+    return true;
+}
+
 double slice_number(struct slice slice, double otherwise)
 {
     const char *at = slice.data + (slice.length && slice.data[0] == '"');
     char *end = NULL;
+    double number;
     if (!slice.length)
         return otherwise;
-    const double number = strtod(at, &end); /* what follows a value in its text is never a part of a number */
+    if (short_number(&number, at, slice.data + slice.length))
+        return number;
+    number = strtod(at, &end); /* what follows a value in its text is never a part of a number */
     return end == at ? otherwise : number;
 }
 

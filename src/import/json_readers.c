@@ -29,7 +29,7 @@ static void rocprof_process(void *context, struct slice value, uint64_t offset)
     r->symbol_count = 0;
     text_clear(&r->text);
     text_addn(&r->text, member_at(value, "pid").data, member_at(value, "pid").length);
-    r->process = texts_add(&r->threads, r->text.data ? r->text.data : "", r->text.length);
+    r->process = trace_word(r->trace, r->text.data ? r->text.data : "");
 }
 
 static void rocprof_agent(void *context, struct slice value, uint64_t offset)
@@ -67,27 +67,17 @@ static const char *symbol_name(const struct json_reading *r, double id)
     return NULL;
 }
 
-/* Since the first event: a double has no room for a clock since 1970 in ns. */
-static double since_first(struct json_reading *r, struct slice stamp)
+static double stamp(struct json_reading *r, struct slice value)
 {
-    char *end = NULL;
-    const char *at = stamp.data ? stamp.data + (stamp.data[0] == '"') : "";
-    const unsigned long long ns = strtoull(at, &end, 10);
-    if (end == at)
-        return NAN;
-    if (!r->has_first) {
-        r->first_ns = ns;
-        r->has_first = true;
-    }
-    return (double)(int64_t)(ns - r->first_ns);
+    return trace_stamp(r->trace, value.data ? value.data + (value.data[0] == '"') : NULL);
 }
 
-static uint32_t rocprof_device(struct json_reading *r, struct slice agent)
+static uint32_t device_of(struct json_reading *r, struct slice agent)
 {
-    char key[64] = "";
-    text_append(key, sizeof(key), "", "agent %u %.*s", r->process, (int)(agent.length < 30 ? agent.length : 30),
-                agent.data);
-    return trace_device(r->trace, r->path, texts_add(&r->threads, key, strlen(key)));
+    text_clear(&r->word);
+    text_addf(&r->word, "agent %u ", r->process);
+    text_addn(&r->word, agent.data, agent.length);
+    return trace_word(r->trace, r->word.data);
 }
 
 static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
@@ -96,42 +86,32 @@ static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
     struct json_reading *r = context;
     const struct slice info = member_at(value, "dispatch_info");
     const struct slice grid = member_at(info, "grid_size"), block = member_at(info, "workgroup_size");
-    const double id = slice_number(member_at(info, "kernel_id"), -1);
-    const char *name = symbol_name(r, id);
-    double groups[3], lanes[3];
+    const char *name = symbol_name(r, slice_number(member_at(info, "kernel_id"), -1));
     (void)offset;
     if (!name)
-        trace_note(r->trace, "%s: a dispatch of a kernel that has no name", r->path);
+        trace_note(r->trace, "%s: a dispatch of a kernel that has no name", r->trace->path);
+    struct gpu_event event = {.category = "kernel",
+                              .name = name ? name : "unknown kernel",
+                              .device = device_of(r, member_at(info, "agent_id.handle")),
+                              .in_lanes = true,
+                              .start = stamp(r, member_at(value, "start_timestamp")),
+                              .end = stamp(r, member_at(value, "end_timestamp"))};
     for (size_t k = 0; k < 3; k++) {
-        lanes[k] = fmax(1, slice_number(member_at(block, axes[k]), 1));
-        groups[k] = ceil(slice_number(member_at(grid, axes[k]), 0) / lanes[k]);
+        event.grid[k] = slice_number(member_at(grid, axes[k]), 0);
+        event.block[k] = slice_number(member_at(block, axes[k]), 1);
     }
-    r->gpu_events++;
-    trace_add(r->trace, &(struct trace_event){
-                            .start = since_first(r, member_at(value, "start_timestamp")),
-                            .end = since_first(r, member_at(value, "end_timestamp")),
-                            .name = trace_name(r->trace, name ? name : "unknown kernel", groups, lanes),
-                            .activity = (uint8_t)trace_activity("kernel", name ? name : ""),
-                            .operator= TRACE_NONE,
-                            .call = TRACE_NONE,
-                            .device = (uint16_t)rocprof_device(r, member_at(info, "agent_id.handle")),
-                        });
+    trace_add_gpu(r->trace, &event);
 }
 
 static void rocprof_copy(void *context, struct slice value, uint64_t offset)
 {
     struct json_reading *r = context;
     (void)offset;
-    r->gpu_events++;
-    trace_add(r->trace, &(struct trace_event){
-                            .start = since_first(r, member_at(value, "start_timestamp")),
-                            .end = since_first(r, member_at(value, "end_timestamp")),
-                            .name = texts_add(&r->trace->names, "memory copy", 11),
-                            .activity = ACTIVITY_COPY,
-                            .operator= TRACE_NONE,
-                            .call = TRACE_NONE,
-                            .device = (uint16_t)rocprof_device(r, member_at(value, "dst_agent_id.handle")),
-                        });
+    trace_add_gpu(r->trace, &(struct gpu_event){.category = "gpu_memcpy",
+                                                .name = "memory copy",
+                                                .device = device_of(r, member_at(value, "dst_agent_id.handle")),
+                                                .start = stamp(r, member_at(value, "start_timestamp")),
+                                                .end = stamp(r, member_at(value, "end_timestamp"))});
 }
 
 /* ---- all of them ---- */
@@ -153,7 +133,7 @@ static const struct cut_path paths[] = {
 
 enum status read_json(struct trace *trace, struct source *source, struct err *err)
 {
-    struct json_reading reading = {.trace = trace, .path = source->path};
+    struct json_reading reading = {.trace = trace};
     struct cut_damage damage;
     if (detect_config(source->data))
         return read_config(trace, source, err);
@@ -165,15 +145,14 @@ enum status read_json(struct trace *trace, struct source *source, struct err *er
         trace_note(trace, "%s: the JSON is damaged at byte %llu%s; the rest of it is used", source->path,
                    (unsigned long long)damage.first, damage.count > 1 ? " and further places" : "");
     enum status status = STATUS_OK;
-    if (!reading.gpu_events && !trace->operators.count)
+    if (!trace->gpu_events && !trace->operators.count)
         status = err_set(err, ERR_CONFIG,
                          "%s: JSON without GPU events or operators: neither PyTorch's profiler nor rocprofv3 wrote it",
                          source->path);
-    else if (!reading.gpu_events)
+    else if (!trace->gpu_events)
         trace_note(trace, "%s: no GPU activity in it, only operators of the host", source->path);
     text_release(&reading.text);
     text_release(&reading.word);
-    texts_release(&reading.threads);
     texts_release(&reading.symbols);
     return status;
 }

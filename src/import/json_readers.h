@@ -14,17 +14,12 @@ struct rocprof_symbol {
 
 struct json_reading {
     struct trace *trace;
-    const char *path;
     struct text text, word; /* the string read last; one beside it */
-    struct texts threads;
-    size_t gpu_events;
     /* rocprofv3: of the process that is being read */
     struct texts symbols; /* its arena has their names */
     struct rocprof_symbol *symbol_names;
     size_t symbol_count;
     uint32_t process;
-    uint64_t first_ns;
-    bool has_first;
 };
 
 cut_function kineto_event, kineto_device;

@@ -78,34 +78,27 @@ static uint32_t id_of(struct slice value)
 
 static void add_gpu_event(struct json_reading *r, const struct kineto_event *e, const char *category)
 {
-    struct trace *trace = r->trace;
-    const char *name = slice_text(e->name, &r->text);
-    double grid[3] = {0}, block[3] = {0};
     const double start = slice_number(e->start, NAN), device = slice_number(e->device, 0);
-    three(grid, e->grid);
-    three(block, e->block);
-    r->gpu_events++;
-    trace_add(trace,
-              &(struct trace_event){
-                  .start = start,
-                  .end = start + slice_number(e->duration, NAN),
-                  .correlation = id_of(e->correlation),
-                  .external = id_of(e->external),
-                  .name = trace_name(trace, name, grid, block),
-                  .activity = (uint8_t)trace_activity(category, name),
-                  .operator= TRACE_NONE,
-                  .call = TRACE_NONE,
-                  .device = (uint16_t)trace_device(trace, r->path, device >= 0 && device < 4096 ? (uint32_t)device : 0),
-              });
+    struct gpu_event event = {.category = category,
+                              .name = slice_text(e->name, &r->text),
+                              .device = device >= 0 && device < 4096 ? (uint32_t)device : 0,
+                              .start = start,
+                              .end = start + slice_number(e->duration, NAN),
+                              .correlation = id_of(e->correlation),
+                              .external = id_of(e->external)};
+    three(event.grid, e->grid);
+    three(event.block, e->block);
+    trace_add_gpu(r->trace, &event);
 }
 
 /* Threads are numbered by the text of their ids, which may be words. */
 static uint32_t thread_of(struct json_reading *r, const struct kineto_event *e)
 {
-    char key[128] = "";
-    text_append(key, sizeof(key), "", "%.*s/%.*s", (int)(e->pid.length < 40 ? e->pid.length : 40), e->pid.data,
-                (int)(e->tid.length < 40 ? e->tid.length : 40), e->tid.data);
-    return texts_add(&r->threads, key, strlen(key));
+    text_clear(&r->word);
+    text_addn(&r->word, e->pid.data, e->pid.length);
+    text_add(&r->word, "/");
+    text_addn(&r->word, e->tid.data, e->tid.length);
+    return trace_word(r->trace, r->word.data);
 }
 
 /* A value on one line, whatever the layout of the file. */
@@ -118,7 +111,7 @@ static void add_line(struct text *out, struct slice value)
         for (at = feed ? feed : end; at < end && (*at == '\n' || *at == ' ' || *at == '\t' || *at == '\r');)
             at++;
     }
-    text_add(out, "\n");
+    text_addn(out, "\n", 1);
 }
 
 static void add_operator(struct json_reading *r, const struct kineto_event *e)
@@ -181,7 +174,7 @@ void kineto_event(void *context, struct slice value, uint64_t offset)
     if (!e.category.data || slice_is(e.category, "python_function") || slice_is(e.category, "ac2g"))
         return;
     if (!e.start.data)
-        trace_note(r->trace, "%s: an event without \"ts\" was left out (the first at byte %llu)", r->path,
+        trace_note(r->trace, "%s: an event without \"ts\" was left out (the first at byte %llu)", r->trace->path,
                    (unsigned long long)offset);
     take_args(&e);
     if (slice_is(e.category, "cpu_op"))

@@ -14,12 +14,7 @@
 struct base {
     sqlite3 *db;
     struct trace *trace;
-    const char *path;
     struct arena arena;
-    struct texts agents;
-    int64_t first_ns;
-    bool has_first;
-    size_t events;
 };
 
 /* ---- asking ---- */
@@ -33,7 +28,7 @@ static sqlite3_stmt *ask(struct base *base, const char *format, ...)
     va_end(args);
     sqlite3_stmt *rows = NULL;
     if (sqlite3_prepare_v2(base->db, sql, -1, &rows, NULL) != SQLITE_OK)
-        trace_note(base->trace, "%s: %s", base->path, sqlite3_errmsg(base->db));
+        trace_note(base->trace, "%s: %s", base->trace->path, sqlite3_errmsg(base->db));
     return rows;
 }
 
@@ -44,7 +39,7 @@ static bool next(struct base *base, sqlite3_stmt *rows)
     if (got == SQLITE_ROW)
         return true;
     if (got != SQLITE_DONE)
-        trace_note(base->trace, "%s: %s; the rows before are used", base->path, sqlite3_errmsg(base->db));
+        trace_note(base->trace, "%s: %s; the rows before are used", base->trace->path, sqlite3_errmsg(base->db));
     sqlite3_finalize(rows);
     return false;
 }
@@ -53,6 +48,11 @@ static const char *text_at(sqlite3_stmt *rows, int column)
 {
     const unsigned char *text = sqlite3_column_text(rows, column);
     return text ? (const char *)text : "";
+}
+
+static double stamp_at(struct base *base, sqlite3_stmt *rows, int column)
+{
+    return trace_since_first(base->trace, (uint64_t)sqlite3_column_int64(rows, column));
 }
 
 static bool has_column(struct base *base, const char *table, const char *column)
@@ -76,37 +76,22 @@ static bool has_table(struct base *base, const char *table)
 
 /* ---- events ---- */
 
-static double since_first(struct base *base, int64_t ns)
-{
-    if (!base->has_first)
-        base->first_ns = ns;
-    base->has_first = true;
-    return (double)(ns - base->first_ns);
-}
-
 /* Columns: start, end, name, device, grid (three), block (three), correlation. */
 static void add_event(struct base *base, sqlite3_stmt *rows, const char *category, bool in_lanes)
 {
-    const char *name = text_at(rows, 2), *device = text_at(rows, 3);
     const int count = sqlite3_column_count(rows);
-    double grid[3] = {0}, block[3] = {0};
+    struct gpu_event event = {.category = category,
+                              .name = text_at(rows, 2),
+                              .device = trace_word(base->trace, text_at(rows, 3)),
+                              .in_lanes = in_lanes,
+                              .start = stamp_at(base, rows, 0),
+                              .end = stamp_at(base, rows, 1),
+                              .correlation = count > 10 ? (uint32_t)sqlite3_column_int64(rows, 10) : 0};
     for (int k = 0; k < 3 && count > 9; k++) {
-        block[k] = fmax(1, sqlite3_column_double(rows, 7 + k));
-        grid[k] = sqlite3_column_double(rows, 4 + k);
-        grid[k] = in_lanes ? ceil(grid[k] / block[k]) : grid[k];
+        event.grid[k] = sqlite3_column_double(rows, 4 + k);
+        event.block[k] = sqlite3_column_double(rows, 7 + k);
     }
-    base->events++;
-    trace_add(base->trace, &(struct trace_event){
-                               .start = since_first(base, sqlite3_column_int64(rows, 0)),
-                               .end = since_first(base, sqlite3_column_int64(rows, 1)),
-                               .correlation = count > 10 ? (uint32_t)sqlite3_column_int64(rows, 10) : 0,
-                               .name = trace_name(base->trace, name, grid, block),
-                               .operator= TRACE_NONE,
-                               .call = TRACE_NONE,
-                               .device = (uint16_t)trace_device(base->trace, base->path,
-                                                                texts_add(&base->agents, device, strlen(device))),
-                               .activity = (uint8_t)trace_activity(category, name),
-                           });
+    trace_add_gpu(base->trace, &event);
 }
 
 static void set_device(struct base *base, sqlite3_stmt *rows)
@@ -223,9 +208,9 @@ static void read_nvtx(struct base *base)
         text_addn(&signature, text, strcspn(text, ","));
         text_addf(&signature, "\n%s\n\n\n\n", sizes + strlen("sizes = "));
         ARRAY_PUSH(trace->operators.items, trace->operators.count,
-                   (struct host_event){.start = since_first(base, sqlite3_column_int64(rows, 0)),
-                                       .end = since_first(base, sqlite3_column_int64(rows, 1)),
-                                       .thread = texts_add(&base->agents, thread, strlen(thread)),
+                   (struct host_event){.start = stamp_at(base, rows, 0),
+                                       .end = stamp_at(base, rows, 1),
+                                       .thread = trace_word(trace, thread),
                                        .signature = texts_add(&trace->signatures, signature.data, signature.length)});
     }
     text_release(&signature);
@@ -233,10 +218,10 @@ static void read_nvtx(struct base *base)
     while (trace->operators.count && next(base, rows)) {
         const char *thread = text_at(rows, 3);
         ARRAY_PUSH(trace->runtime.items, trace->runtime.count,
-                   (struct host_event){.start = since_first(base, sqlite3_column_int64(rows, 0)),
-                                       .end = since_first(base, sqlite3_column_int64(rows, 1)),
+                   (struct host_event){.start = stamp_at(base, rows, 0),
+                                       .end = stamp_at(base, rows, 1),
                                        .id = (uint32_t)sqlite3_column_int64(rows, 2),
-                                       .thread = texts_add(&base->agents, thread, strlen(thread)),
+                                       .thread = trace_word(trace, thread),
                                        .signature = TRACE_NONE});
     }
     if (!trace->operators.count)
@@ -288,7 +273,7 @@ static bool open_database(struct base *base, struct source *source)
 
 enum status read_sqlite(struct trace *trace, struct source *source, struct err *err)
 {
-    struct base base = {.trace = trace, .path = source->path};
+    struct base base = {.trace = trace};
     enum status status = STATUS_OK;
     if (!open_database(&base, source))
         status =
@@ -299,13 +284,12 @@ enum status read_sqlite(struct trace *trace, struct source *source, struct err *
         read_nsys(&base);
     else
         read_rocpd(&base);
-    if (!status && !base.events)
+    if (!status && !trace->gpu_events)
         status = err_set(
             err, ERR_CONFIG,
             "%s: a database without kernels of rocprofv3 (rocpd_kernel_dispatch) or nsys (CUPTI_ACTIVITY_KIND_KERNEL)",
             source->path);
     sqlite3_close(base.db);
-    texts_release(&base.agents);
     arena_release(&base.arena);
     return status;
 }

@@ -135,7 +135,8 @@ static void add_count(struct text *out, double number, const char *behind)
     text_addn(out, behind, 1);
 }
 
-uint32_t trace_name(struct trace *trace, const char *name, const double grid[3], const double block[3])
+/* "NAME", or "NAME\n8,1,1 256,1,1" where the launch is known: elements above 0. */
+static uint32_t name_of_launch(struct trace *trace, const char *name, const double grid[3], const double block[3])
 {
     if (!(grid[0] > 0))
         return texts_add(&trace->names, name, strlen(name));
@@ -151,14 +152,12 @@ uint32_t trace_name(struct trace *trace, const char *name, const double grid[3],
 }
 
 /* Copies by a kernel of ROCm's own runtime are copies, as they are where the copy engines do them. */
-enum activity trace_activity(const char *category, const char *name)
+static enum activity activity_of(const char *name)
 {
     static const char *const copies[] = {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
                                          "MEMORY_COPY_DEVICE_TO_DEVICE", "__amd_rocclr_copyBuffer"};
     static const char *const collectives[] = {
         "nccl", "NCCL", "rccl", "RCCL", "Nccl", "cross_device_reduce", "multimem_all_reduce", "_shot_all_reduce_"};
-    if (strcmp(category, "gpu_memcpy") == 0)
-        return ACTIVITY_COPY;
     for (size_t k = 0; k < COUNT_OF(copies); k++)
         if (text_starts(name, copies[k]))
             return ACTIVITY_COPY;
@@ -166,6 +165,58 @@ enum activity trace_activity(const char *category, const char *name)
         if (strstr(name, collectives[k]))
             return ACTIVITY_COMMUNICATION;
     return ACTIVITY_COMPUTE;
+}
+
+static uint8_t activity_of_name(struct trace *trace, uint32_t name)
+{
+    while (trace->activity_count <= name)
+        ARRAY_PUSH(trace->activities, trace->activity_count, 0);
+    if (!trace->activities[name])
+        trace->activities[name] = (uint8_t)(1 + activity_of(trace->names.items[name]));
+    return (uint8_t)(trace->activities[name] - 1);
+}
+
+void trace_add_gpu(struct trace *trace, const struct gpu_event *event)
+{
+    double grid[3] = {0}, block[3] = {0};
+    for (size_t k = 0; k < 3; k++) {
+        block[k] = event->in_lanes ? fmax(1, event->block[k]) : event->block[k];
+        grid[k] = event->in_lanes ? ceil(event->grid[k] / block[k]) : event->grid[k];
+    }
+    const uint32_t name = name_of_launch(trace, event->name, grid, block);
+    trace->gpu_events++;
+    trace_add(trace,
+              &(struct trace_event){
+                  .start = event->start,
+                  .end = event->end,
+                  .correlation = event->correlation,
+                  .external = event->external,
+                  .name = name,
+                  .operator= TRACE_NONE,
+                  .call = TRACE_NONE,
+                  .device = (uint16_t)trace_device(trace, trace->path, event->device),
+                  .activity = strcmp(event->category, "gpu_memcpy") ? activity_of_name(trace, name) : ACTIVITY_COPY,
+              });
+}
+
+double trace_since_first(struct trace *trace, uint64_t ns)
+{
+    if (!trace->has_first)
+        trace->first_ns = ns;
+    trace->has_first = true;
+    return (double)(int64_t)(ns - trace->first_ns);
+}
+
+double trace_stamp(struct trace *trace, const char *digits)
+{
+    char *end = NULL;
+    const unsigned long long ns = digits ? strtoull(digits, &end, 10) : 0;
+    return digits && end != digits ? trace_since_first(trace, ns) : NAN;
+}
+
+uint32_t trace_word(struct trace *trace, const char *word)
+{
+    return texts_add(&trace->words, word, strlen(word));
 }
 
 /* Kernels and counters are few, and neighbours mostly the same kernel's; of a file with more of them the first. */

@@ -102,6 +102,8 @@ struct trace {
     struct arena arena;
     struct texts names;      /* kernels with their launches */
     struct texts signatures; /* an operator with its inputs, as signature_parse reads them */
+    uint8_t *activities;     /* of names: enum activity + 1; 0: not asked yet */
+    size_t activity_count;
     struct trace_event *events;
     size_t event_count;
     struct trace_call *calls;
@@ -127,7 +129,11 @@ struct trace {
     struct import_file *files;
     size_t file_count;
     /* of the file that is being read */
-    const char *format;
+    const char *path, *format;
+    struct texts words; /* its threads and devices, as it names them */
+    uint64_t first_ns;
+    bool has_first;
+    size_t gpu_events;
     struct host_events operators, runtime;
     size_t first_event;
     struct import_note *notes;
@@ -140,14 +146,31 @@ struct trace {
 /* Where something was wrong or left out, in words; counted where it repeats. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds an event, unless it makes no sense (an end before the start, no number), which is counted. */
 /* A counter of one launch of a kernel. */
 void trace_count(struct trace *trace, const char *kernel, const char *counter, double value);
+/* Adds an event, unless it makes no sense (an end before the start, no number), which is counted. */
 void trace_add(struct trace *trace, const struct trace_event *event);
 uint32_t trace_device(struct trace *trace, const char *file, uint32_t number);
-/* "NAME", or "NAME\n8,1,1 256,1,1" where grid (in workgroups) and block are known: elements above 0. */
-uint32_t trace_name(struct trace *trace, const char *name, const double grid[3], const double block[3]);
-enum activity trace_activity(const char *category, const char *name);
+
+/* Adds what a GPU did, of which no operator is known yet: times and ids of `event` are the caller's. */
+struct gpu_event {
+    const char *category; /* "kernel", "gpu_memcpy", "gpu_memset" */
+    const char *name;
+    uint32_t device;          /* its number in the file */
+    double grid[3], block[3]; /* 0: not known; the grid in workgroups ... */
+    bool in_lanes;            /* ... or in work-items */
+    double start, end;
+    uint32_t correlation, external;
+};
+void trace_add_gpu(struct trace *trace, const struct gpu_event *event);
+/* Time since the file's first stamp: a double has no room for nanoseconds since 1970. NaN: no number. */
+double trace_since_first(struct trace *trace, uint64_t ns);
+double trace_stamp(struct trace *trace, const char *digits);
+/* The number of a word that names a thread or device of the file. */
+uint32_t trace_word(struct trace *trace, const char *word);
+
+/* Sorts in almost linear time what is mostly in order; items of up to 64 bytes. */
+void sort_mostly_sorted(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 
 /* Launches for fill_from_capture: a segment of them, which were made in this order. `number` is that of the operator in
  * the file, TRACE_NONE without. */

@@ -12,6 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+SANITIZED = bool(PROGRAM) and b"__asan_init" in PROGRAM.read_bytes()  # their shadow and quarantine are no memory of ours
 # Stand-ins for libraries of GPUs' vendors.
 DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
 # Ends what hangs. No test depends on how long something takes: the machine may be busy.
@@ -48,6 +49,17 @@ def environment(home, **extra):
 
 def scratch():
     return tempfile.TemporaryDirectory(prefix="rooftile-test-")
+
+
+def peak(*args, home, **extra):
+    """(what was done, its maximum RSS in bytes)"""
+    with open(home / "peak.out", "w+") as out, open(home / "peak.err", "w+") as err:
+        child = subprocess.Popen([str(PROGRAM), *map(str, args)], env=environment(home, **extra), cwd=home, stdout=out, stderr=err)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(args, child.returncode, out.read(), err.read()), usage.ru_maxrss * 1024
 
 
 def run(*args, home, cwd=None, **extra):

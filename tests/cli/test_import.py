@@ -4,7 +4,7 @@ import gzip
 import json
 import sqlite3
 
-from harness import ROOT, check, check_run, load, main, run
+from harness import ROOT, SANITIZED, check, check_run, load, main, peak, run
 
 try:
     import jsonschema
@@ -120,6 +120,21 @@ def graphs(home):
     shy = imported(home, graph, "--shapes", write(home, "unlike.json", unlike))
     check(all(row["source"] == "none" for row in shy["rows"] if row["operator"] == "gemm_kernel") or
           [row["shape"] for row in shy["rows"] if row["operator"] == "aten::mm"] == ["M=4 N=16 K=8"], f"{shy['rows']}")
+
+
+def memory(home):
+    """What 64 bytes for each event allow: 200,000 of them, whose launches alternate, cost no more than that."""
+    used = []
+    for count in (10_000, 210_000):
+        with open(home / "many.json", "w") as out:  # line by line: what this process holds counts as the child's
+            out.write('{"traceEvents": [')
+            out.writelines(json.dumps(kernel(f"k{k % 7}", 10 * k + k % 13, 5, grid=[k % 50 + 1, 1, 1], block=[64, 1, 1])) + ",\n"
+                           for k in range(count))
+            out.write("{}]}")
+        done, rss = peak("import", "many.json", home=home)
+        check_run(done, 0, "many events")
+        used.append(rss)
+    check(SANITIZED or used[1] - used[0] < 64 * 200_000, f"{(used[1] - used[0]) / 200_000:.0f} bytes for an event")
 
 
 def names(home):
@@ -414,4 +429,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, graphs, names, diff, profiles, databases, logs, models, suites, kinds, damage)
+    main(bert, trees, graphs, memory, names, diff, profiles, databases, logs, models, suites, kinds, damage)

@@ -1,30 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Large inputs and small limits: memory in proportion, and an error instead of a crash. Memory is counted, never time."""
 import json
-import os
 import pathlib
 import re
 import resource
 import struct
 import subprocess
 
-from harness import CLANG, PROGRAM, check, check_run, environment, main, newest, run
+from harness import CLANG, PROGRAM, SANITIZED, check, check_run, environment, main, newest, peak, run
 
 SIM = ["--device", "sim:mi300x"]
-# The sanitizers' shadow and quarantine are no memory of ours.
-SANITIZED = b"__asan_init" in PROGRAM.read_bytes()
 MIB = 1 << 20
-
-
-def peak(*args, home, **extra):
-    """(what was done, its maximum RSS in bytes)"""
-    with open(home / "peak.out", "w+") as out, open(home / "peak.err", "w+") as err:
-        child = subprocess.Popen([str(PROGRAM), *map(str, args)], env=environment(home, **extra), cwd=home, stdout=out, stderr=err)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(args, child.returncode, out.read(), err.read()), usage.ru_maxrss * 1024
 
 
 def below(limit, what, done, code, **texts):
