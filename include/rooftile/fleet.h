@@ -99,6 +99,8 @@ struct fleet_spread {
     double baseline_ns, against; /* median of the baseline; median / it - 1; NaN: no baseline */
     bool low;                    /* the whole group is slower than the baseline allows */
     const char *slower_nodes;    /* of two modes: where the slower ones are */
+    double beside;               /* of one that was measured together: median time / that alone - 1; else NaN */
+    size_t most_beside;          /* the device that loses most by it */
 };
 
 struct fleet_outlier {

@@ -181,7 +181,7 @@ struct result_job {
     const char *node; /* its name; "" the job is not known at all */
     uint32_t rank, world, local_rank;
     uint32_t devices;           /* that this rank was to measure */
-    double started_together_ns; /* CLOCK_MONOTONIC at which all of them were to start; 0: one after the other */
+    double started_together_ns; /* the node's monotonic time at which all of them began; 0: one after the other */
 };
 
 /* From the variables of the launcher that started this process (src/result/job.c has the table). ERR_USAGE: they

@@ -52,8 +52,27 @@ uint64_t run_flush_bytes(bool *known, const struct machine *machine, const struc
  * from that cache. */
 uint64_t run_reread_bytes(const struct machine *machine, const struct device_info *info);
 
+/* One of the devices of a node that are measured at once, each by a process of its own (together.c). */
+#define RUN_MAX_TOGETHER 64
+#define RUN_TOGETHER_WAIT_NS 5e9 /* at most so long does one wait for the others of a case */
+struct run_together {
+    struct run_meeting *shared; /* memory of all these processes; NULL: no other device is measured meanwhile */
+    unsigned device;            /* which of them it is */
+};
+struct run_meeting *run_meeting_new(unsigned devices); /* before the processes are forked */
+void run_meeting_free(struct run_meeting *shared);
+/* Its process has ended: nobody waits for it any more. */
+void run_together_gone(const struct run_together *own);
+/* This device has all it needs for its plan. Returns the monotonic time at which all begin, when it has come. */
+double run_together_ready(const struct run_together *own, const struct plan *plan, double limit_ns);
+/* Waits until every device whose plan has the case is about to measure it, too. Returns when all begin. */
+double run_together_case(const struct run_together *own, const struct plan_case *plan_case);
+/* Cases that the device began without all the others. */
+uint32_t run_together_apart(const struct run_together *own);
+
 struct run_options {
     struct device_request device;
+    struct run_together together;
     uint64_t seed;              /* of inputs */
     uint64_t sample_seed;       /* of the elements that references compute */
     uint64_t order_seed;        /* of the order of cases; 0: seed */

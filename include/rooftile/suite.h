@@ -4,6 +4,7 @@
  *
  * { "name": "quick", "summary": "one minute on any machine",
  *   "kernels":  ["../my_kernels"],                          further kernel folders, relative to this file
+ *   "together": "both",                                     the devices of a node in turn, and at once (enum together)
  *   "defaults": { "params": { "block": 256 }, "measure": { "min_time": "0.2 s" }, "tags": ["quick"] },
  *   "cases": [
  *     { "kernel": "stream_triad",
@@ -157,8 +158,13 @@ struct suite_kpi {
     const cJSON *at;
 };
 
+/* How --device all measures the devices of a node: one after the other, all at once, or first this and then that. */
+enum together { TOGETHER_ALONE, TOGETHER_NODE, TOGETHER_BOTH };
+extern const char *const together_names[]; /* "alone" "node" "both"; NULL after the last */
+
 struct suite {
     const char *name, *summary, *path;
+    enum together together;
     char sha256[65];                /* of the file; of the canonical command line for suites from the command line */
     const char *const *kernel_dirs; /* resolved */
     size_t kernel_dir_count;

@@ -35,6 +35,7 @@ static const struct {
     {"W017", "journal of a killed run"},
     {"W018", "journal not written"},
     {"W019", "code not walked"},
+    {"W020", "devices not together"},
 };
 
 static struct {

@@ -60,8 +60,8 @@ struct cli_options {
     bool keep_order;                             /* --keep-order */
     struct duration min_time, max_time, timeout; /* --min-time, --max-time, --timeout TIME */
     struct duration budget;                      /* --budget TIME: of the whole command */
-    int cache_mode, timer;     /* --cache-mode, --timer: enum cache_mode, enum timer_choice; -1: not given */
-    const char *const *labels; /* --label KEY=VALUE */
+    int cache_mode, timer, together; /* --cache-mode, --timer, --together: enums of these names; -1: not given */
+    const char *const *labels;       /* --label KEY=VALUE */
     size_t label_count;
     const char *const *archs; /* --arch A,B: split */
     size_t arch_count;

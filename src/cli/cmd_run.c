@@ -88,6 +88,19 @@ static enum status find_job(struct session *session, struct err *err)
     return status;
 }
 
+/* Until every device of the node has its code. */
+static enum status begin_together(struct session *session, struct err *err)
+{
+    const struct duration *budget = &session->options->budget;
+    if (!session->together.shared)
+        return STATUS_OK;
+    if (session->info.predicted)
+        return err_set(err, ERR_USAGE, "nothing is executed on sim: its devices are never measured together");
+    session->job.started_together_ns =
+        run_together_ready(&session->together, session->plan, budget->text ? budget->ns / 3 : 60e9);
+    return STATUS_OK;
+}
+
 static enum status measure(struct result *result, struct session *session, struct err *err)
 {
     const struct cli_options *options = session->options;
@@ -108,6 +121,8 @@ static enum status measure(struct result *result, struct session *session, struc
         execute_resume(kept, old, session);
         run.resumed = kept;
     }
+    if (!status)
+        status = begin_together(session, err);
     const uint32_t least = old && old->trials > 1 ? old->trials : 1;
     if (!status)
         status = trials_measure(result, &run, options->trials > least ? options->trials : least, err);
@@ -146,6 +161,9 @@ static enum status check_sides(const struct cli_options *options, struct err *er
         return err_set(err, ERR_USAGE, "--resume, --ab and --profile are for one device: give one to --device");
     if (options->out && options->out_dir)
         return err_set(err, ERR_USAGE, "give -o or --out-dir, not both");
+    if (options->together > TOGETHER_ALONE && (!options->out_dir || options->trials > 1))
+        return err_set(err, ERR_USAGE, "--together %s needs --out-dir, and no --trials: start it as often as you like",
+                       together_names[options->together]);
     if (options->out && !strcmp(options->out, "-"))
         return err_set(err, ERR_USAGE,
                        "several devices have a result each, and standard output takes one: give "
@@ -217,49 +235,106 @@ static enum status name_files(struct per_device *sides, size_t count, struct are
 /* Beyond its share of the budget: to write what there is. */
 #define GRACE_NS 10000000000u
 
-/* Waits for the process of one device, and ends it where it hangs. */
-static int wait_for(pid_t pid, const struct per_device *side)
-{
-    const double limit_ns = side->options.budget.ns + (double)GRACE_NS;
-    const uint64_t start_ns = clock_now_ns();
-    int state = 0;
-    bool killed = false;
-    while (waitpid(pid, &state, WNOHANG) == 0) {
-        if (session_stop == STOP_SIGNAL && !killed)
-            kill(pid, SIGTERM);
-        if (side->options.budget.text && !killed && (double)(clock_now_ns() - start_ns) > limit_ns) {
-            log_error("%s did not end within its share of the budget, and was killed", side->name);
-            killed = !kill(-pid, SIGKILL);
-        }
-        clock_sleep_ns(20000000);
-    }
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
-}
-
-/* In a process of its own with its share of the time, so that a device that hangs costs itself alone. The result is
- * read back from its file. */
-static int run_apart(struct per_device *side, size_t left, double budget_end_ns, struct arena *arena)
+/* In a process of its own, so that a device that hangs costs itself alone. */
+static void start_apart(struct per_device *side)
 {
     struct err err = {0};
-    if (!side->options.out_dir)
-        return run_side(side, arena);
-    if (side->options.budget.text)
-        side->options.budget.ns = fmax(1e9, (budget_end_ns - (double)clock_now_ns()) / (double)left);
     fflush(NULL);
-    const pid_t pid = fork();
-    if (pid < 0)
-        return run_side(side, arena);
-    if (!pid) {
+    side->pid = fork();
+    if (!side->pid) {
         setpgid(0, 0);
-        const int code = session_start_budget(&side->options.budget, &err) ? 3 : run_side(side, arena);
+        const int code = session_start_budget(&side->options.budget, &err) ? 3 : run_side(side, side->session.arena);
         fflush(NULL);
         _exit(code);
     }
-    setpgid(pid, pid);
-    const int code = wait_for(pid, side);
-    if (file_exists(side->options.out) && argument_result(&side->result, side->options.out, true, arena, &err))
+    if (side->pid < 0)
+        log_error("%s: no process can be started for it", side->name);
+    else
+        setpgid(side->pid, side->pid);
+}
+
+/* Its result is read back from its file. */
+static int end_apart(struct per_device *side, int state)
+{
+    struct err err = {0};
+    if (side->session.together.shared)
+        run_together_gone(&side->session.together);
+    side->pid = 0;
+    if (file_exists(side->options.out) &&
+        argument_result(&side->result, side->options.out, true, side->session.arena, &err))
         log_error("%s: %s", side->name, err.text);
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
+}
+
+/* Waits for the processes, and ends those that hang. Returns their exit code. */
+static int wait_for(struct per_device *sides, size_t count)
+{
+    const double limit_ns = sides[0].options.budget.ns + (double)GRACE_NS;
+    const uint64_t start_ns = clock_now_ns();
+    bool killed = false;
+    int code = 0, state = 0;
+    for (size_t ended = 0; ended < count; clock_sleep_ns(ended < count ? 20000000 : 0)) {
+        const bool late = sides[0].options.budget.text && !killed && (double)(clock_now_ns() - start_ns) > limit_ns;
+        killed = killed || late;
+        ended = 0;
+        for (size_t k = 0; k < count; k++) {
+            struct per_device *side = &sides[k];
+            if (side->pid > 0 && session_stop == STOP_SIGNAL && !killed)
+                kill(side->pid, SIGTERM);
+            if (side->pid > 0 && late && !kill(-side->pid, SIGKILL))
+                log_error("%s did not end within its share of the budget, and was killed", side->name);
+            if (side->pid < 0 || (side->pid && waitpid(side->pid, &state, WNOHANG)))
+                code = worse(code, end_apart(side, side->pid < 0 ? 3 << 8 : state));
+            ended += !side->pid;
+        }
+    }
     return code;
+}
+
+/* With its share of the time that is left. */
+static int run_apart(struct per_device *sides, size_t count, double left_ns)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (sides[k].options.budget.text)
+            sides[k].options.budget.ns = fmax(1e9, left_ns);
+        start_apart(&sides[k]);
+    }
+    return wait_for(sides, count);
+}
+
+/* All devices at once; their results lie beside those of each alone. */
+static struct per_device *together_of(const struct per_device *sides, size_t count, struct arena *arena)
+{
+    struct per_device *again = arena_copy(arena, sides, count * sizeof(*sides));
+    struct run_meeting *shared = run_meeting_new((unsigned)count);
+    for (size_t k = 0; k < count; k++) {
+        struct session *session = &again[k].session;
+        again[k].options.out = arena_printf(arena, "%s.together.json", cli_stem(again[k].options.out, ".json", arena));
+        session->options = &again[k].options;
+        session->together = (struct run_together){shared, (unsigned)k};
+    }
+    return again;
+}
+
+static enum together together_wanted(const struct cli_options *options, const struct per_device *sides, size_t count)
+{
+    const struct session *session = &sides[0].session;
+    if (count < 2 || count > RUN_MAX_TOGETHER || !options->out_dir)
+        return TOGETHER_ALONE;
+    return options->together >= 0                        ? (enum together)options->together
+           : session->suite_count && options->trials < 2 ? session->suites[0]->together
+                                                         : TOGETHER_ALONE;
+}
+
+static void say_sides(struct document *document, const struct per_device *sides, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (sides[k].result)
+            document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s, %s%s%s%s",
+                          sides[k].name ? sides[k].name : "default", sides[k].result->device.name,
+                          sides[k].result->predicted ? "predicted" : "measured",
+                          sides[k].session.together.shared ? " with all others at once" : "",
+                          sides[k].options.out ? ", in " : "", sides[k].options.out ? sides[k].options.out : "");
 }
 
 static enum status run_sides(struct call *call, struct per_device *sides, size_t count, struct err *err)
@@ -271,18 +346,24 @@ static enum status run_sides(struct call *call, struct per_device *sides, size_t
     if (check_sides(call->options, err) || name_files(sides, count, call->arena, err) ||
         devices_suites(sides, count, err))
         return err->status;
-    for (size_t k = 0; k < count && session_stop != STOP_SIGNAL; k++) {
+    const enum together how = together_wanted(call->options, sides, count);
+    struct per_device *again = how == TOGETHER_ALONE ? NULL : together_of(sides, count, call->arena);
+    for (size_t k = 0; k < count && session_stop != STOP_SIGNAL && how != TOGETHER_NODE; k++) {
+        const double left_ns = (budget_end_ns - (double)clock_now_ns()) / (double)(count - k + (again != NULL));
         log_info("%s (%zu of %zu)", sides[k].name ? sides[k].name : "the default device", k + 1, count);
-        call->code = worse(call->code, run_apart(&sides[k], count - k, budget_end_ns, call->arena));
+        call->code = worse(call->code, call->options->out_dir ? run_apart(&sides[k], 1, left_ns)
+                                                              : run_side(&sides[k], call->arena));
+    }
+    if (again && session_stop != STOP_SIGNAL) {
+        log_info("all %zu at once", count);
+        call->code = worse(call->code, run_apart(again, count, budget_end_ns - (double)clock_now_ns()));
+        run_meeting_free(again[0].session.together.shared);
     }
     if (!call->options->out_dir) /* whose plans are in other processes */
         document_table(&document, NULL, NULL, devices_table(sides, count, call->arena));
-    for (size_t k = 0; k < count; k++)
-        if (sides[k].result)
-            document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s, %s%s%s",
-                          sides[k].name ? sides[k].name : "default", sides[k].result->device.name,
-                          sides[k].result->predicted ? "predicted" : "measured", sides[k].options.out ? ", in " : "",
-                          sides[k].options.out ? sides[k].options.out : "");
+    say_sides(&document, sides, count);
+    if (again)
+        say_sides(&document, again, count);
     render_find(call->options->format ? call->options->format : "table")(&text, &document, &look);
     cli_print(&text);
     return STATUS_OK;

@@ -40,7 +40,7 @@ const struct command commands[] = {
          "Exit codes: 0 ok; 1 findings: a wrong result, a crash, a speed beyond a physical peak; 2 usage or "
          "configuration; 3 nothing could be measured; 4 with --strict: inconclusive, or time ran out before all cases; "
          "130 interrupted, with a valid partial result.",
-     .options = "device set filter out out-dir json format quick seed sample-seed machine " COMPILING
+     .options = "device set filter out out-dir together json format quick seed sample-seed machine " COMPILING
                 "resume samples " MEASURING "budget trials ab keep-order label strict profile isolate dry-run",
      .min_args = 1,
      .max_args = ANY_NUMBER,

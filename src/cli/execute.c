@@ -318,13 +318,11 @@ static enum status journal_place(const char **path, const struct progress *progr
         *path = journal_of(base, session->arena);
     if (!base || *base || session->info.predicted)
         return STATUS_OK;
-    enum status status = path_data_dir(&folder, true, session->arena, err);
-    folder = status ? NULL : path_join(session->arena, folder, "journals");
-    if (!status)
-        status = file_make_dirs(folder, err);
-    if (!status)
-        *path = path_new(session->arena, arena_printf(session->arena, "%s/", folder), JOURNAL_SUFFIX);
-    return status;
+    if (path_data_dir(&folder, true, session->arena, err) ||
+        file_make_dirs(path_join(session->arena, folder, "journals"), err))
+        return err->status;
+    *path = path_new(session->arena, path_join(session->arena, folder, "journals/"), JOURNAL_SUFFIX);
+    return STATUS_OK;
 }
 
 /* Where there is no file to write, a run without a journal is better than none. */
@@ -384,6 +382,7 @@ static enum status run_cases(struct progress *progress, struct err *err)
     const bool measures = !progress->what->verify_only;
     struct codes codes = {0};
     struct run_options run = {.device = session->request,
+                              .together = session->together,
                               .seed = options->seed,
                               .sample_seed = sample_seed(options),
                               .order_seed = session->trial_seed,

@@ -6,6 +6,8 @@
 #ifndef ROOFTILE_MEASURE_H
 #define ROOFTILE_MEASURE_H
 
+#include <sys/types.h>
+
 #include "rooftile/codeobj.h"
 #include "rooftile/result.h"
 #include "session.h"
@@ -52,6 +54,7 @@ struct per_device {
     struct cli_options options;  /* the command line with this one alone */
     struct session session;      /* by these options */
     const struct result *result; /* NULL: it was not run */
+    pid_t pid;                   /* of the process that measures it; 0: none */
 };
 
 /* At least one. ERR_USAGE: an unknown device, one twice, or not as many machines. */

@@ -49,6 +49,10 @@ const struct option_row option_rows[] = {
     VALUE("out-dir", STRING, "DIR", out_dir,
           "write a result for each device into DIR, as NODE.DEVICE.json: for 'rooftile fleet'",
           .complete = COMPLETE_FOLDER),
+    VALUE("together", CHOICE, "HOW", together,
+          "with --out-dir, of several devices: alone (one after the other), node (all at once, each case at one time) "
+          "or both (default: what the suite says, else alone)",
+          .choices = together_names),
     VALUE("json", STRING, "FILE|-", json, "write the result as JSON to FILE; '-' is standard output",
           .complete = COMPLETE_FILE),
     VALUE("result", STRING, "FILE", result, "keep the measurements behind it, as 'rooftile run -o' would",

@@ -424,7 +424,8 @@ static enum status unite_outputs(const struct parse *parse)
     return STATUS_OK;
 }
 
-static const struct cli_options defaults = {.seed = 1, .cache_mode = -1, .timer = -1, .channel = HISTORY_CHANNEL};
+static const struct cli_options defaults = {
+    .seed = 1, .cache_mode = -1, .timer = -1, .together = -1, .channel = HISTORY_CHANNEL};
 
 enum status options_parse(struct cli_options *options, const struct command *command, int argc, char **argv,
                           struct arena *arena, struct err *err)

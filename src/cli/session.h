@@ -44,6 +44,7 @@ struct session {
     struct build_result *builds;
 
     struct result_job job; /* where this run stands in one of many; known under a launcher */
+    struct run_together together;
 
     struct journal **journals; /* of what was measured and is in no result file yet (execute_journal_done) */
     size_t journal_count;

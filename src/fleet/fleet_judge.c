@@ -119,6 +119,27 @@ static void note_slow(struct fleet *fleet, const struct column *column, const st
     }
 }
 
+/* What all devices at once cost each: power, cooling, the host's links are shared. */
+static void set_beside(struct fleet_spread *s, const struct fleet *fleet, const struct column *column)
+{
+    const struct fleet_metric *own = &fleet->metrics[s->metric];
+    double *ratios = arena_array(fleet->arena, column->count + 1, sizeof(*ratios)), most = -INFINITY;
+    size_t alone = 0, count = 0;
+    while (alone < fleet->metric_count && (alone == s->metric || strcmp(fleet->metrics[alone].id, own->id) ||
+                                           fabs(fleet->metrics[alone].amount - own->amount) > 1e-9 * own->amount))
+        alone++;
+    for (size_t k = 0; k < column->count && alone < fleet->metric_count; k++) {
+        const struct fleet_reading *readings = fleet->devices[column->devices[k]].readings;
+        const double ratio = readings[s->metric].time_ns / readings[alone].time_ns;
+        if (!(ratio > 0))
+            continue;
+        ratios[count++] = ratio;
+        s->most_beside = ratio > most ? column->devices[k] : s->most_beside;
+        most = fmax(most, ratio);
+    }
+    s->beside = median_of(ratios, count) - 1;
+}
+
 static void judge_metric(struct fleet *fleet, struct column *column, size_t group, size_t metric,
                          const struct fleet_baseline *baseline)
 {
@@ -131,6 +152,9 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
     if (column->known < OUTLIER_LEAST && level.n >= OUTLIER_LEAST - 1)
         judge_by_baseline(out, column, &level, s.noise, &fleet->rule);
     set_against(&s, &level, &fleet->rule);
+    s.beside = NAN;
+    if (text_ends(fleet->metrics[metric].name, FLEET_TOGETHER))
+        set_beside(&s, fleet, column);
     if (s.modes.two)
         s.slower_nodes = slower_nodes(fleet, column, out);
     note_slow(fleet, column, out, metric);

@@ -267,9 +267,12 @@ static enum status into_defaults(void *field, const cJSON *at, const struct reco
     return record_parse(in->context, &default_record, at, in, err);
 }
 
+const char *const together_names[] = {"alone", "node", "both", NULL};
+
 static const struct record_field suite_rows[] = {
     FIELD_STRING("name", name, RECORD_REQUIRED),
     FIELD_STRING("summary", summary),
+    FIELD_NAMED(RECORD_ENUM, "together", together, together_names, TOGETHER_BOTH + 1),
     FIELD_WHOLE("kernels", into_kernel_dirs),
     FIELD_WHOLE("defaults", into_defaults),
     FIELD_COMMENT("cases"),

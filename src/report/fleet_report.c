@@ -78,6 +78,7 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
         {.key = "spread", .title = "spread", .unit = UNIT_SPREAD},
         {.key = "noise", .title = "own noise", .unit = UNIT_SPREAD, .drop = 1},
         {.key = "against_baseline", .title = "time vs. baseline", .unit = UNIT_CHANGE, .drop = 2},
+        {.key = "against_alone", .title = "time vs. alone", .unit = UNIT_CHANGE, .flags = COLUMN_OPTIONAL},
         {.key = "median_ns"},
         {.key = "min_ns"},
         {.key = "max_ns"},
@@ -92,8 +93,8 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
         table_add(table, (struct cell[]){cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
                                          cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns),
                                          rate_cell(m, s->min_ns), cell_number(s->spread), cell_number(s->noise),
-                                         cell_number(s->against), cell_number(s->median_ns), cell_number(s->min_ns),
-                                         cell_number(s->max_ns),
+                                         cell_number(s->against), cell_number(s->beside), cell_number(s->median_ns),
+                                         cell_number(s->min_ns), cell_number(s->max_ns),
                                          m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9)
                                                        : cell_unknown("a time alone"),
                                          cell_text(m->amount > 0 ? m->unit : UNIT_TIME),
@@ -175,6 +176,10 @@ static void add_group_findings(struct document *document, const struct fleet *fl
             document_text(document, SHOW_PEOPLE, TONE_BAD, "%s: two groups: %zu devices at %s, %zu at %s, on %s",
                           m->name, s->modes.count[0], rate_words(m, exp(s->modes.median[0]), arena), s->modes.count[1],
                           rate_words(m, exp(s->modes.median[1]), arena), s->slower_nodes);
+        if (s->beside >= fleet->rule.delta)
+            document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                          "%s: %s slower than alone while all devices of a node run, %s the most", m->id,
+                          change_words(s->beside, arena), fleet->devices[s->most_beside].name);
         if (s->low)
             document_text(document, SHOW_PEOPLE, TONE_BAD,
                           "%s: all %zu devices of %s together are %s slower than the baseline: the group, not a device",

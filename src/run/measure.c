@@ -77,12 +77,21 @@ static enum status judge_rejected(struct measurement *out, uint32_t rejected, st
                    out->sample_count ? "over 5 %" : "all of them");
 }
 
+/* Devices that are measured at once are so for equally long: one that is done early is no load for the others. */
+static double least_time(const struct worker *worker, const struct measure_options *options)
+{
+    const double enough_ns = 5e8;
+    return worker->options->together.shared ? fmin(options->max_time_ns, fmax(options->min_time_ns, enough_ns))
+                                            : options->min_time_ns;
+}
+
 static enum status sample_until_stop(struct worker *worker, struct sampling *sampling,
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
     static double sorted[MEASUREMENT_MAX_SAMPLES];
-    struct stop_rule rule = {.min_time_ns = options->min_time_ns,
-                             .max_time_ns = options->max_time_ns,
+    const double min_time_ns = least_time(worker, options);
+    struct stop_rule rule = {.min_time_ns = min_time_ns,
+                             .max_time_ns = worker->options->together.shared ? min_time_ns : options->max_time_ns,
                              .precision = options->precision,
                              .min_samples = options->min_samples,
                              .max_samples = options->max_samples};
@@ -294,6 +303,8 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     out->before = out->after = device_sense_unknown;
     if (plan_case->measure.calibrates)
         sense(worker, &out->before, out);
+    if (worker->options->together.shared)
+        run_together_case(&worker->options->together, plan_case);
     status = measure_samples(worker, ready, plan_case, out, err);
     if (status)
         return status;

@@ -17,6 +17,7 @@
 #include "rooftile/clock.h"
 #include "rooftile/log.h"
 #include "rooftile/rng.h"
+#include "rooftile/text.h"
 #include "run_internal.h"
 
 enum { TICK_MS = 100 };
@@ -435,6 +436,9 @@ enum status run_plan(const struct plan *plan, const struct build_result *builds,
     size_t *order = case_order(&supervisor.total, plan, options);
     enum status status = run_cases(&supervisor, order, err);
     child_close(&supervisor.child, status != STATUS_OK);
+    const uint32_t apart = run_together_apart(&options->together);
+    if (apart)
+        log_warn("W020", "%u time%s this device began without all of the others", apart, text_s(apart));
     free(order);
     *machine = supervisor.shared->machine;
     *calibration = supervisor.shared->calibration;

@@ -40,11 +40,11 @@ class Fleet:
         self.base, self.folder, self.random = base, folder, random.Random(seed)
         folder.mkdir()
 
-    def add(self, node, device, slow=1, spread=0.003, devices=0, rank=0, world=0, name=None, change=None, hz=None):
+    def add(self, node, device, slow=1, spread=0.003, devices=0, rank=0, world=0, name=None, change=None, hz=None, together=None):
         result = copy.deepcopy(self.base)
         result["run"]["id"] = str(uuid.UUID(int=self.random.getrandbits(128)))
         result["run"]["job"] = {"engine": None, "id": None, "rank": rank, "world": world, "node": node, "local_rank": 0, "devices": devices,
-                                "started_together_ns": None}
+                                "started_together_ns": together}
         result["environment"]["device"]["uuid"] = f"GPU-{node}-{device}"
         result["environment"]["device"]["id"] = f"hip:{device}"
         result["environment"]["device"]["driver"] = "6.4"
@@ -129,6 +129,22 @@ def every_device(home):
     (home / "out/n1.hip-1.json").unlink()
     check("1 of 2 devices of n1" in as_json(home / "out", home=home)[1]["missing"], "and a device of a node")
 
+    # All at once, behind one another, or both; one that hangs costs itself alone.
+    at_once = ("run", "launch_empty", "--quick", "--device", "all", "-q", "--budget", "20s", "--out-dir")
+    ended = run(*at_once, "both", "--together", "both", home=home, **hip, SLURMD_NODENAME="n0")
+    check(ended.returncode == 0 and "with all others at once" in ended.stdout, f"both: {ended.stdout} {ended.stderr}")
+    began = {path.name: json.loads(path.read_text())["run"]["job"]["started_together_ns"] for path in (home / "both").iterdir()}
+    check(sorted(began) == ["n0.hip-0.json", "n0.hip-0.together.json", "n0.hip-1.json", "n0.hip-1.together.json"], f"alone and together: {began}")
+    check(began["n0.hip-0.json"] is None and began["n0.hip-0.together.json"] == began["n0.hip-1.together.json"] > 0, f"one start: {began}")
+    started = time.monotonic()
+    ended = run(*at_once, "hang", "--together", "node", "--budget", "6s", home=home, **(hip | {"FAKE_HIP_DEVICES": "3"}), FAKE_HIP_ON="1",
+                FAKE_HIP_FAIL="hipModuleLaunchKernel:20:hang", SLURMD_NODENAME="n0")
+    check(time.monotonic() - started < 15, "the budget holds")
+    hung = {path.name: json.loads(path.read_text())["cases"][0]["status"] for path in (home / "hang").iterdir()}
+    check(hung == {"n0.hip-0.together.json": "ok", "n0.hip-1.together.json": "skipped", "n0.hip-2.together.json": "ok"}, f"{hung} {ended.stderr}")
+    warned = json.loads((home / "hang/n0.hip-0.together.json").read_text())["environment"]["warnings"]
+    check(any("W020: 1 time this device began without" in line for line in warned) and ended.returncode == 3, f"and that is said: {ended.returncode} {warned}")
+
     for extra, code, words in (({"RANK": "2", "WORLD_SIZE": "3", "SLURM_PROCID": "1", "SLURM_NTASKS": "3"}, 2, "contradict each other"),
                                ({"FAKE_HIP_DEVICES": "0", "ROOFTILE_CUDA_LIBRARY": "/nonexistent.so"}, 3, "--device all: there is none here")):
         ended = run(*kernel, home=home, **(hip | extra))
@@ -202,6 +218,20 @@ def judge(base, home):
     check(code == 1 and {entry["device"] for entry in document["outliers"]} == {"n7 hip:1"}, f"against a baseline: {document['outliers']}")
     ok = fleet(healthy.folder, "--format", "nagios", "--baseline", home / "baseline.json", home=home)
     check(ok.returncode == 0 and ok.stdout.startswith("ROOFTILE OK - 8 devices"), ok.stdout)
+
+    # What all at once cost each.
+    both = Fleet(base, home / "together", seed=9)
+    for device in range(8):
+        both.add("n1", device, devices=8)
+        both.add("n1", device, devices=8, slow={"stream_copy": 1.25 if device == 5 else 1.2}, together=1e9)
+    code, document = as_json(both.folder, home=home)
+    beside = {metric["name"].split()[0]: metric["against_alone"] for metric in document["metrics"] if metric["name"].endswith(" together")}
+    check(0.18 < beside["stream_copy"] < 0.22 and abs(beside["stream_triad"]) < 0.01, f"slower than alone: {beside}")
+    check([entry["metric"].endswith(" together") for entry in document["outliers"]] == [True], f"{document['outliers']}")
+    told = " ".join(fleet(both.folder, home=home).stdout.split())
+    check("slower than alone while all devices of a node run, n1 hip:5 the most" in told, told)
+    if SCHEMA:
+        jsonschema.validate(document, SCHEMA)
 
     # A group that is slow as a whole.
     shared = Fleet(base, home / "shared", seed=4)

@@ -15,6 +15,7 @@
  *   FAKE_X_GONE=file              once that file exists there are no devices any more
  *   FAKE_X_NO_PEER=1              no device reaches another's memory
  *   FAKE_X_KERNEL_NS=n            what store and launch_empty take, 12000 by default
+ *   FAKE_X_ON=device              FAIL and KERNEL_NS hold while this device is the current one
  *   FAKE_X_SYNC=1                 service_blocking runs at once too, and gives up
  *   FAKE_X_CLOCK=mhz[,from,mhz,n] core clock, 2100 by default; another one for n probes from the given one on
  *   FAKE_X_CLOCK=stuck | wrap     the constant counter stands still; a 20-bit cycle counter and a step of 1 ms

@@ -61,6 +61,13 @@ static int first_time(void)
     return !event || file >= 0;
 }
 
+/* Whether what is told of one device is told of the current one. */
+static int is_meant(void)
+{
+    const char *on = getenv(FAKE_PREFIX "ON");
+    return !on || (int)strtol(on, NULL, 10) == state.current_device;
+}
+
 static gpu_error told_to_fail(const char *function)
 {
     const char *told = getenv(FAKE_PREFIX "FAIL");
@@ -69,7 +76,7 @@ static gpu_error told_to_fail(const char *function)
     unsigned nth;
     if (!told || strncmp(told, function, length) != 0 || sscanf(told + length, ":%u:%15s", &nth, what) != 2)
         return 0;
-    if (++state.seen != nth || !first_time())
+    if (!is_meant() || ++state.seen != nth || !first_time())
         return 0;
     ++state.failed;
     if (strcmp(what, "abort") == 0)
@@ -103,7 +110,7 @@ static double kernel_ns(void **args)
 {
     const char *told = getenv(FAKE_PREFIX "KERNEL_NS");
     (void)args;
-    return told ? strtod(told, NULL) : 12000;
+    return told && is_meant() ? strtod(told, NULL) : 12000;
 }
 
 static void run_empty(void **args)
