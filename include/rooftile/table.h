@@ -205,9 +205,9 @@ enum {
     SHOW_PAGE = 6
 };
 
-struct picture; /* of src/report */
+struct chart;
 
-/* A title, then a text, then a picture, then a table; each may be missing. A section with an empty table, no picture
+/* A title, then a text, then a chart, then a table; each may be missing. A section with an empty table, no chart
  * and no text is not shown to people. */
 struct section {
     unsigned show;  /* SHOW_*; 0: everywhere */
@@ -216,13 +216,13 @@ struct section {
      * there */
     const char *key;
     const char *title;
-    struct cell mark;              /* beside the title: a verdict */
-    bool folded;                   /* Markdown, HTML: shown on demand */
-    const char *text;              /* each line wrapped by itself */
-    enum tone tone;                /* of the text */
-    bool verbatim;                 /* the text is laid out (and for a terminal coloured) already */
-    const struct picture *picture; /* HTML; `table` has what it shows */
-    bool tiles;                    /* HTML: a record's members side by side, in large letters */
+    struct cell mark;          /* beside the title: a verdict */
+    bool folded;               /* Markdown, HTML: shown on demand */
+    const char *text;          /* each line wrapped by itself */
+    enum tone tone;            /* of the text */
+    bool verbatim;             /* the text is laid out (and for a terminal coloured) already */
+    const struct chart *chart; /* HTML; `table` has what it shows */
+    bool tiles;                /* HTML: a record's members side by side, in large letters */
     const struct table *table;
 };
 

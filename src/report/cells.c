@@ -204,7 +204,7 @@ bool section_shown(const struct section *section, unsigned reader)
     const struct table *table = section->table;
     const bool rows = table && table->row_count && has_title(table);
     return (!section->show || section->show & reader) &&
-           (rows || section->picture || (section->text && *section->text) || (!table && section->title));
+           (rows || section->chart || (section->text && *section->text) || (!table && section->title));
 }
 
 /* ---- the formats ---- */

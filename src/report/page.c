@@ -276,6 +276,7 @@ static void add_result(struct document *document, const struct report_page *page
     picture_kernels(document, result, suffix);
     picture_heat_maps(document, result, suffix);
     picture_curves(document, result, suffix);
+    picture_others(document, result, suffix);
     result_figures(document, result, suffix);
     add_machine(document, result, suffix);
     add_cases(document, page, result, suffix);
@@ -381,8 +382,12 @@ static void page_document(struct document *document, const struct report_page *p
     }
     if (page->comparison)
         comparison_sections(document, page->comparison);
-    if (several)
+    if (page->comparison)
+        picture_changes(document, page->comparison);
+    if (several) {
+        picture_machines(document, page->results, page->count);
         add_side_by_side(document, page);
+    }
     for (size_t r = page->comparison ? page->count - 1 : 0; r < page->count; r++) {
         const struct counts own = count(page->results[r], arena);
         if (several)
@@ -420,18 +425,19 @@ enum status report_picture(struct text *out, const struct result *result, const 
     struct arena arena = {0};
     struct document document = {.arena = &arena};
     struct text names = {0};
-    const struct picture *found = NULL;
+    const struct chart *found = NULL;
     picture_roofline(&document, result, "");
     picture_kernels(&document, result, "");
     picture_curves(&document, result, "");
     picture_heat_maps(&document, result, "");
+    picture_others(&document, result, "");
     for (size_t k = 0; k < document.count; k++) {
-        const struct picture *picture = document.sections[k].picture;
-        text_addf(&names, "%s%s", k ? ", " : "", picture->name);
-        found = !strcmp(picture->name, name) ? picture : found;
+        const struct chart *chart = document.sections[k].chart;
+        text_addf(&names, "%s%s", k ? ", " : "", chart->name);
+        found = !strcmp(chart->name, name) ? chart : found;
     }
     if (found)
-        picture_alone(out, found);
+        chart_alone(out, found);
     else
         err_set(err, ERR_USAGE, "this result has no picture '%s'; it has: %s", name,
                 names.length ? names.data : "none at all");

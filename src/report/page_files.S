@@ -18,4 +18,12 @@
         file    page_picture_css, src/report/page/picture.css
         file    page_js, src/report/page/page.js
 
+#ifdef ROOFTILE_CHARTS
+        file    page_charts, charts.b64
+        file    page_charts_sha256, charts.sha256
+#else
+        file    page_charts, /dev/null
+        file    page_charts_sha256, /dev/null
+#endif
+
         .section .note.GNU-stack, "", %progbits

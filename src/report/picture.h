@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures: a chart with what it says in words, drawn for a page, for a phone, or as a file of its own.
+ * What can be drawn of results: each adds sections with a chart, and nothing where there is nothing to draw.
  */
 #ifndef ROOFTILE_PICTURE_H
 #define ROOFTILE_PICTURE_H
 
+#include "rooftile/chart.h"
+#include "rooftile/compare.h"
 #include "rooftile/result.h"
 #include "rooftile/table.h"
 #include "svg.h"
 
-enum { PICTURE_WIDE = 880, PICTURE_NARROW = 380 };
+enum { CHART_WIDE = 880, CHART_NARROW = 380 };
 
-struct picture {
-    const char *name; /* a word, of its own in the document: "roofline" */
-    const char *title, *desc;
-    const void *data; /* what `draw` knows */
-    void (*draw)(struct text *out, const struct picture *picture, double width, const struct svg_head *head);
-};
-
+/* chart_svg.c */
+void chart_svg(struct text *out, const struct chart *chart, double width, const struct svg_head *head);
 /* A file of its own. */
-void picture_alone(struct text *out, const struct picture *picture);
-/* Adds a section with the picture, what it says, and its table. */
-void document_picture(struct document *document, const struct picture *picture, struct table *table);
+void chart_alone(struct text *out, const struct chart *chart);
+/* chart_json.c: for a page's script. */
+void chart_json(struct text *out, const struct chart *chart);
+/* Adds a section with the chart, what it says, and its table (NULL: chart_table). */
+void document_chart(struct document *document, const struct chart *chart, const struct table *table);
 
-/* What a result can be drawn as; each adds nothing where there is nothing to draw. */
+/* A mark is a case that was measured. */
+bool is_mark(const struct result_case *c);
+/* What is known of it: time, rate, share of the ceiling, prediction, clock; kept in the chart. */
+struct chart_point *chart_case(struct chart *chart, struct chart_series *series, double x, double y,
+                               const struct result_case *c);
+
 void picture_roofline(struct document *document, const struct result *result, const char *suffix);
 void picture_kernels(struct document *document, const struct result *result, const char *suffix);
 void picture_curves(struct document *document, const struct result *result, const char *suffix);
 void picture_heat_maps(struct document *document, const struct result *result, const char *suffix);
+/* Predicted against measured, occupancy, samples, shares of a trace. */
+void picture_others(struct document *document, const struct result *result, const char *suffix);
+/* What changed, with its intervals; one column for each of several devices. */
+void picture_changes(struct document *document, const struct comparison *comparison);
+void picture_machines(struct document *document, const struct result *const *results, size_t count);
 
 #endif

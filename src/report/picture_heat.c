@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps of two parameters as heat maps: each cell's rate as a share of the best one, in words too.
+ * Heat maps: sweeps of two parameters, each cell's rate as a share of the best one; and cases by machines.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,21 +9,16 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { LEAST_SIDE = 3, MOST_SIDE = 16, MOST_MAPS = 4, SHADES = 8 };
+enum { LEAST_SIDE = 3, MOST_SIDE = 16, MOST_MAPS = 4, MOST_ROWS = 60 };
 
 struct map {
-    const char *kernel, *series; /* what its cases share */
-    const char *x, *y;           /* parameters */
+    const char *kernel; /* of its cases */
+    const char *x, *y;  /* parameters */
     double xs[MOST_SIDE], ys[MOST_SIDE];
     size_t columns, rows;
     const struct result_case *cells[MOST_SIDE][MOST_SIDE]; /* by row; NULL: there is none */
     double best;                                           /* the shortest time of each item */
 };
-
-static bool is_cell(const struct result_case *c)
-{
-    return c->status == CASE_OK && c->sample_count && c->stats.median > 0;
-}
 
 /* Time of the same amount of work, so that cells of different sizes can be compared. */
 static double cost(const struct result_case *c)
@@ -75,7 +70,7 @@ static bool fill(struct map *map, const struct result *result, const struct resu
     for (int pass = 0; pass < 2; pass++)
         for (size_t k = 0; k < result->case_count; k++) {
             const struct result_case *c = &result->cases[k];
-            if (!is_cell(c) || !same_but(first, c, map->x, map->y))
+            if (!is_mark(c) || !same_but(first, c, map->x, map->y))
                 continue;
             const size_t column = place(map->xs, &map->columns, number_of(c, map->x));
             const size_t row = place(map->ys, &map->rows, number_of(c, map->y));
@@ -105,91 +100,109 @@ static bool find(struct map *map, const struct result *result, const struct resu
     return false;
 }
 
-/* ---- drawing ---- */
+/* ---- charts ---- */
 
-static void draw_cell(struct svg *svg, const struct map *map, size_t row, size_t column, const struct svg_box *box)
+static struct chart_axis names_of(const char *title, const double *values, size_t count, struct arena *arena)
 {
-    const struct result_case *c = map->cells[row][column];
-    struct arena arena = {0};
-    char class[16];
-    if (c) {
-        const double ratio = map->best / cost(c);
-        const size_t shade = (size_t)fmin(SHADES - 1, floor((1 - ratio) * 1.2 * (double)SHADES));
-        const struct cell share = cell_quantity(ratio, UNIT_SHARE);
-        const char *words = cell_words(&share, NULL, &arena);
-        snprintf(class, sizeof(class), "h%zu", shade);
-        svg_rect(svg, class, box,
-                 arena_printf(&arena, "%s: %s of the best, %s", case_name(c), words, figure_words("rate", c, &arena)));
-        svg_text(svg, shade > 3 ? "on-dark" : "on-light", SVG_MIDDLE, (box->left + box->right) / 2,
-                 (box->top + box->bottom) / 2 + 4, box->right - box->left > svg_text_width(words) ? words : "");
-        if (ratio >= 1)
-            svg_rect(svg, "best", box, NULL);
+    const char **names = arena_array(arena, count + 1, sizeof(*names));
+    for (size_t k = 0; k < count; k++) {
+        char words[32];
+        svg_tick_words(words, values[k], UNIT_SIZE);
+        names[k] = arena_strdup(arena, words);
     }
-    arena_release(&arena);
+    return (struct chart_axis){.title = title, .scale = CHART_NAMES, .names = names, .name_count = count};
 }
 
-static void draw(struct text *out, const struct picture *picture, double width, const struct svg_head *head)
+static void add_cell(struct chart *chart, size_t column, size_t row, const struct result_case *c, double share,
+                     const char *value)
 {
-    const struct map *map = picture->data;
-    const double left = 78, top = 34, row = 32;
-    const double column = fmin((width - left - 12) / (double)map->columns, 84);
-    const double bottom = top + row * (double)map->rows;
-    struct svg svg;
-    char words[32];
-    svg_open(&svg, out, width, bottom + 50, head);
-    svg_text(&svg, "axis-title", SVG_START, 4, 20, map->y);
-    for (size_t r = 0; r < map->rows; r++) {
-        svg_tick_words(words, map->ys[r], UNIT_SIZE);
-        svg_text(&svg, "tick", SVG_END, left - 8, top + row * (double)r + row / 2 + 4, words);
-        for (size_t c = 0; c < map->columns; c++) {
-            const double x = left + column * (double)c, y = top + row * (double)r;
-            draw_cell(&svg, map, r, c, &(struct svg_box){x + 1, y + 1, x + column - 1, y + row - 1});
-        }
-    }
-    for (size_t c = 0; c < map->columns; c++) {
-        svg_tick_words(words, map->xs[c], UNIT_SIZE);
-        svg_text(&svg, "tick", SVG_MIDDLE, left + column * ((double)c + 0.5), bottom + 16, words);
-    }
-    svg_text(&svg, "axis-title", SVG_MIDDLE, left + column * (double)map->columns / 2, bottom + 38, map->x);
-    svg_close(&svg);
+    struct chart_point *point = chart_case(chart, &chart->series[0], (double)column, (double)row, c);
+    const struct cell cell = cell_quantity(share, UNIT_SHARE);
+    point->share = share;
+    point->words = cell_words(&cell, NULL, chart->arena);
+    point->more = value;
 }
 
-static struct table *data_of(const struct map *map, struct arena *arena)
+static void add_map(struct document *document, const struct map *map, const char *name)
 {
-    static const struct table_column columns[] = {
-        {.title = "case"}, {.title = "time", .unit = UNIT_TIME}, {.title = "of the best", .unit = UNIT_SHARE}};
-    struct table *table = TABLE(arena, columns);
+    struct arena *arena = document->arena;
+    struct chart *chart =
+        chart_new(arena, name, arena_printf(arena, "%s over %s and %s", map->kernel, map->x, map->y),
+                  arena_printf(arena,
+                               "Speed for the same amount of work as a share of the best cell, which has a frame. "
+                               "Columns are %s, rows %s; darker is further from the best.",
+                               map->x, map->y));
+    chart_add(chart, CHART_CELL, "", 0);
     for (size_t r = 0; r < map->rows; r++)
         for (size_t c = 0; c < map->columns; c++)
             if (map->cells[r][c])
-                table_add(table, (struct cell[]){cell_text(case_name(map->cells[r][c])),
-                                                 cell_number(map->cells[r][c]->stats.median),
-                                                 cell_number(map->best / cost(map->cells[r][c]))});
-    return table;
+                add_cell(chart, c, r, map->cells[r][c], map->best / cost(map->cells[r][c]),
+                         figure_words("rate", map->cells[r][c], arena));
+    chart->x = names_of(map->x, map->xs, map->columns, arena);
+    chart->y = names_of(map->y, map->ys, map->rows, arena);
+    document_chart(document, chart, NULL);
 }
 
 void picture_heat_maps(struct document *document, const struct result *result, const char *suffix)
 {
-    struct arena *arena = document->arena;
     size_t count = 0;
     const char *kernel = "";
     for (size_t k = 0; k < result->case_count && count < MOST_MAPS; k++) {
         const struct result_case *c = &result->cases[k];
-        struct map *map = arena_alloc(arena, sizeof(*map));
-        if (!is_cell(c) || !strcmp(kernel, c->kernel))
+        struct map map;
+        if (!is_mark(c) || !strcmp(kernel, c->kernel))
             continue;
         kernel = c->kernel; /* one of each */
-        if (!find(map, result, c))
-            continue;
-        const struct picture picture = {
-            .name = arena_printf(arena, "map-%zu%s", ++count, suffix),
-            .title = arena_printf(arena, "%s over %s and %s", c->kernel, map->x, map->y),
-            .desc = arena_printf(arena,
-                                 "Speed for the same amount of work as a share of the best cell, which has a frame. "
-                                 "Columns are %s, rows %s; darker is further from the best.",
-                                 map->x, map->y),
-            .data = map,
-            .draw = draw};
-        document_picture(document, &picture, data_of(map, arena));
+        if (find(&map, result, c))
+            add_map(document, &map, arena_printf(document->arena, "map-%zu%s", ++count, suffix));
     }
+}
+
+/* ---- machines ---- */
+
+static const struct result_case *case_of(const struct result *result, const char *id)
+{
+    for (size_t k = 0; k < result->case_count; k++)
+        if (!strcmp(result->cases[k].id, id) && is_mark(&result->cases[k]))
+            return &result->cases[k];
+    return NULL;
+}
+
+static bool add_machine_row(struct chart *chart, size_t row, const char *id, const struct result *const *results,
+                            size_t count)
+{
+    double best = INFINITY;
+    size_t known = 0;
+    for (size_t r = 0; r < count; r++) {
+        const struct result_case *c = case_of(results[r], id);
+        best = c ? fmin(best, c->stats.median) : best;
+        known += c != NULL;
+    }
+    for (size_t r = 0; r < count && known > 1; r++) {
+        const struct result_case *c = case_of(results[r], id);
+        if (c)
+            add_cell(chart, r, row, c, best / c->stats.median, figure_words("rate", c, chart->arena));
+    }
+    return known > 1;
+}
+
+void picture_machines(struct document *document, const struct result *const *results, size_t count)
+{
+    struct arena *arena = document->arena;
+    const char **names = arena_array(arena, MOST_ROWS, sizeof(*names)),
+               **devices = arena_array(arena, count, sizeof(*devices));
+    struct chart *chart = chart_new(
+        arena, "machines-map", "Machines against each other",
+        "Speed in each case as a share of the fastest machine's, which has a frame; darker is further from it.");
+    size_t rows = 0;
+    chart_add(chart, CHART_CELL, "", 0);
+    for (size_t k = 0; k < results[0]->case_count && rows < MOST_ROWS; k++)
+        if (add_machine_row(chart, rows, results[0]->cases[k].id, results, count))
+            names[rows++] = case_name(&results[0]->cases[k]);
+    for (size_t r = 0; r < count; r++)
+        devices[r] = results[r]->device.name;
+    chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = devices, .name_count = count};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = rows};
+    if (rows)
+        document_chart(document, chart, NULL);
 }

@@ -9,7 +9,7 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { MOST_BARS = 16, ROW_WIDE = 26, ROW_NARROW = 44 };
+enum { MOST_BARS = 16 };
 
 struct bar {
     const char *name;
@@ -21,7 +21,7 @@ struct bar {
 struct bars {
     struct bar *items;
     size_t count;
-    double longest_ns, all_ns;
+    double all_ns;
 };
 
 static struct bar *bar_of(struct bars *bars, const char *name)
@@ -52,11 +52,11 @@ static bool collect(struct bars *bars, const struct result *result, struct arena
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         const double weight = c->weight > 0 ? c->weight : 1;
-        if (c->status != CASE_OK || !c->sample_count || !(c->stats.median > 0))
+        if (!is_mark(c))
             continue;
         struct bar *bar = bar_of(bars, c->kernel);
         bar->cases++;
-        if (c->lower_bound.time_ns > 0) {
+        if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* waiting is no rate */
             bar->time_ns += weight * c->stats.median;
             bar->bound_ns += weight * fmin(c->lower_bound.time_ns, c->stats.median);
         } else {
@@ -66,77 +66,7 @@ static bool collect(struct bars *bars, const struct result *result, struct arena
     qsort(bars->items, bars->count, sizeof(*bars->items), by_time);
     for (size_t k = 0; k < bars->count; k++)
         bars->all_ns += all_of(&bars->items[k]);
-    bars->longest_ns = bars->count ? all_of(&bars->items[0]) : 0;
     return bars->count > 0;
-}
-
-static const char *words_of(const struct bar *bar, struct arena *arena)
-{
-    const struct cell time = cell_quantity(all_of(bar), UNIT_TIME);
-    const struct cell share = cell_quantity(bar->bound_ns / bar->time_ns, UNIT_SHARE);
-    return bar->time_ns > 0
-               ? arena_printf(arena, "%s, %s", cell_words(&time, NULL, arena), cell_words(&share, NULL, arena))
-               : arena_printf(arena, "%s", cell_words(&time, NULL, arena));
-}
-
-static void draw_bar(struct svg *svg, const struct bars *bars, size_t k, double left, double top, struct arena *arena)
-{
-    const struct bar *bar = &bars->items[k];
-    const double scale = (svg->width - left - 116) / bars->longest_ns;
-    const double bound = left + bar->bound_ns * scale, known = left + bar->time_ns * scale;
-    const double end = left + all_of(bar) * scale;
-    const char *words = words_of(bar, arena);
-    const char *said = arena_printf(arena, "%s: %s of its time is the lower bound", bar->name, words);
-    if (bar->time_ns > 0) {
-        svg_rect(svg, "above", &(struct svg_box){bound, top, known, top + 16}, said);
-        svg_rect(svg, "bound", &(struct svg_box){left, top, fmax(bound, left + 0.5), top + 16}, NULL);
-    }
-    if (bar->without_ns > 0)
-        svg_rect(svg, "unbound", &(struct svg_box){known, top, fmax(end, known + 1), top + 16}, said);
-    svg_text(svg, "label", SVG_START, fmax(end, left + 1) + 8, top + 12, words);
-}
-
-static double draw_key(struct svg *svg, double left, double top)
-{
-    static const struct {
-        const char *class, *words;
-    } keys[] = {{"bound", "lower bound"}, {"above", "above it"}, {"unbound", "no lower bound known"}};
-    double x = left;
-    for (size_t k = 0; k < COUNT_OF(keys); k++) {
-        svg_rect(svg, keys[k].class, &(struct svg_box){x, top, x + 14, top + 12}, NULL);
-        svg_text(svg, "tick", SVG_START, x + 20, top + 10, keys[k].words);
-        x += svg_text_width(keys[k].words) + 40;
-    }
-    return top + 28;
-}
-
-static void draw(struct text *out, const struct picture *picture, double width, const struct svg_head *head)
-{
-    const struct bars *bars = picture->data;
-    struct arena arena = {0};
-    struct svg svg;
-    const bool narrow = width < 600;
-    const size_t count = bars->count < MOST_BARS ? bars->count : MOST_BARS;
-    const double row = narrow ? ROW_NARROW : ROW_WIDE;
-    double widest = 0;
-    for (size_t k = 0; k < count; k++)
-        widest = fmax(widest, svg_text_width(bars->items[k].name));
-    const double left = narrow ? 8 : fmin(widest + 20, 260);
-    svg_open(&svg, out, width, 34 + row * (double)count + (bars->count > count ? 20 : 0), head);
-    double top = draw_key(&svg, narrow ? 8 : left, 4);
-    for (size_t k = 0; k < count; k++, top += row) {
-        const char *name = arena_printf(&arena, "%.44s", bars->items[k].name);
-        if (narrow)
-            svg_text(&svg, "label", SVG_START, left, top + 12, name);
-        else
-            svg_text(&svg, "label", SVG_END, left - 10, top + 13, name);
-        draw_bar(&svg, bars, k, left, narrow ? top + 18 : top, &arena);
-    }
-    if (bars->count > count)
-        svg_text(&svg, "tick", SVG_START, left, top + 12,
-                 arena_printf(&arena, "and %zu kernels that take less", bars->count - count));
-    svg_close(&svg);
-    arena_release(&arena);
 }
 
 static struct table *data_of(const struct bars *bars, struct arena *arena)
@@ -158,17 +88,59 @@ static struct table *data_of(const struct bars *bars, struct arena *arena)
     return table;
 }
 
+static void add_part(struct chart *chart, size_t series, size_t row, const double from_to[2], const char *said)
+{
+    struct chart_point *point = chart_point(chart, &chart->series[series], from_to[1], (double)row);
+    point->low = from_to[0];
+    point->high = from_to[1];
+    point->said = said;
+}
+
+static void add_bar(struct chart *chart, const struct bar *bar, size_t row)
+{
+    struct arena *arena = chart->arena;
+    const struct cell time = cell_quantity(all_of(bar), UNIT_TIME),
+                      share = cell_quantity(bar->bound_ns / bar->time_ns, UNIT_SHARE);
+    const char *words = cell_words(&time, NULL, arena);
+    if (bar->time_ns > 0)
+        words = arena_printf(arena, "%s, %s", words, cell_words(&share, NULL, arena));
+    const char *said = arena_printf(
+        arena, bar->time_ns > 0 ? "%.80s\n%s of its time is the lower bound" : "%.80s\n%s, no lower bound known",
+        bar->name, words);
+    if (bar->time_ns > 0) {
+        add_part(chart, 0, row, (double[]){0, bar->bound_ns}, said);
+        add_part(chart, 1, row, (double[]){bar->bound_ns, bar->time_ns}, said);
+    }
+    if (bar->without_ns > 0)
+        add_part(chart, 2, row, (double[]){bar->time_ns, all_of(bar)}, said);
+    struct chart_series *last = &chart->series[bar->without_ns > 0 ? 2 : 1];
+    last->points[last->count - 1].words = words;
+}
+
 void picture_kernels(struct document *document, const struct result *result, const char *suffix)
 {
-    struct bars *bars = arena_alloc(document->arena, sizeof(*bars));
-    if (!collect(bars, result, document->arena))
+    struct arena *arena = document->arena;
+    struct bars bars;
+    if (!collect(&bars, result, arena))
         return;
-    const struct picture picture = {
-        .name = arena_printf(document->arena, "kernels%s", suffix),
-        .title = "Time by kernel against its lower bound",
-        .desc = "The time of all cases of a kernel, each as often as it is weighted, and the share of it that the "
-                "ceilings of the device demand.",
-        .data = bars,
-        .draw = draw};
-    document_picture(document, &picture, data_of(bars, document->arena));
+    const size_t shown = bars.count < MOST_BARS ? bars.count : MOST_BARS;
+    const char **names = arena_array(arena, shown, sizeof(*names));
+    const char *more = bars.count > shown ? arena_printf(arena, " %zu more take less.", bars.count - shown) : "";
+    struct chart *chart = chart_new(
+        arena, arena_printf(arena, "kernels%s", suffix), "Time by kernel against its lower bound",
+        arena_printf(arena,
+                     "The time of all cases of a kernel, each as often as it is weighted, and the share of it that the "
+                     "ceilings of the device demand.%s",
+                     more));
+    chart_add(chart, CHART_BAR, "lower bound", 0);
+    chart_add(chart, CHART_BAR, "above it", LOOK_PALE);
+    chart_add(chart, CHART_BAR, "no lower bound known", LOOK_HOLLOW);
+    for (size_t k = 0; k < shown; k++) {
+        names[k] = bars.items[k].name;
+        add_bar(chart, &bars.items[k], k);
+    }
+    chart->x = (struct chart_axis){
+        .title = "", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = all_of(&bars.items[0])};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
+    document_chart(document, chart, data_of(&bars, arena));
 }

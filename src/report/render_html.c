@@ -307,25 +307,25 @@ static void put_text(struct text *out, const struct section *section)
 static void put_picture(struct page *page, const struct section *section)
 {
     struct arena arena = {0};
-    const struct picture *picture = section->picture;
+    const struct chart *chart = section->chart;
     const struct table *table = section->table;
     text_add(page->out, "<figure");
-    attribute(page->out, "data-picture", picture->name);
+    attribute(page->out, "data-picture", chart->name);
     text_add(page->out, ">\n");
-    const struct svg_head wide = {.id = arena_printf(&arena, "%s-wide", picture->name),
-                                  .title = picture->title,
-                                  .desc = picture->desc,
+    const struct svg_head wide = {.id = arena_printf(&arena, "%s-wide", chart->name),
+                                  .title = chart->title,
+                                  .desc = chart->desc,
                                   .class = "on-screen"};
-    const struct svg_head narrow = {.id = arena_printf(&arena, "%s-narrow", picture->name),
-                                    .title = picture->title,
-                                    .desc = picture->desc,
+    const struct svg_head narrow = {.id = arena_printf(&arena, "%s-narrow", chart->name),
+                                    .title = chart->title,
+                                    .desc = chart->desc,
                                     .class = "on-phone"};
-    picture->draw(page->out, picture, PICTURE_WIDE, &wide);
-    picture->draw(page->out, picture, PICTURE_NARROW, &narrow);
-    element(page->out, "figcaption", picture->desc);
+    chart_svg(page->out, chart, CHART_WIDE, &wide);
+    chart_svg(page->out, chart, CHART_NARROW, &narrow);
+    element(page->out, "figcaption", chart->desc);
     if (table && table->row_count) {
         text_add(page->out, "\n<details class=\"data\"><summary>Data of this picture</summary>\n");
-        put_table(page, table, picture->title);
+        put_table(page, table, chart->title);
         text_add(page->out, "</details>\n");
     }
     text_add(page->out, "</figure>\n");
@@ -338,7 +338,7 @@ static void put_section(struct page *page, const struct section *section, const 
     put_heading(page, section);
     if (section->text)
         put_text(page->out, section);
-    if (section->picture)
+    if (section->chart)
         put_picture(page, section);
     else if (section->table && section->tiles)
         put_tiles(page, section->table);
@@ -349,6 +349,14 @@ static void put_section(struct page *page, const struct section *section, const 
 
 /* ---- the page ---- */
 
+static bool has_charts(const struct document *document)
+{
+    bool some = false;
+    for (size_t k = 0; k < document->count; k++)
+        some |= document->sections[k].chart && section_shown(&document->sections[k], SHOW_HTML);
+    return some && *page_charts;
+}
+
 static void put_top(struct page *page, const struct document *document)
 {
     struct text *out = page->out;
@@ -357,6 +365,8 @@ static void put_top(struct page *page, const struct document *document)
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
              "img-src data: blob:; base-uri 'none'; form-action 'none'; script-src ");
     text_add_script_hash(out, page_js);
+    if (has_charts(document))
+        text_addf(out, " 'sha256-%s'", page_charts_sha256);
     text_add(out, "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                   "<meta name=\"color-scheme\" content=\"light dark\">\n");
     element(out, "title", document->title);
@@ -401,6 +411,38 @@ static void put_data(struct text *out, const char *id, const char *data)
     text_add(out, "</script>\n");
 }
 
+/* What is drawn, and what draws it. */
+static void put_charts(struct text *out, const struct document *document)
+{
+    struct text json = {0};
+    for (size_t k = 0; k < document->count; k++)
+        if (document->sections[k].chart && section_shown(&document->sections[k], SHOW_HTML)) {
+            text_add(&json, json.length ? "," : "[");
+            chart_json(&json, document->sections[k].chart);
+        }
+    text_add(&json, "]");
+    put_data(out, "data-charts", json.data);
+    text_addf(out, "<script type=\"application/gzip;base64\" id=\"charts\">%s</script>\n", page_charts);
+    text_release(&json);
+}
+
+static void put_foot(struct text *out, const struct document *document)
+{
+    bool some = false;
+    for (size_t k = 0; k < document->count; k++)
+        some |= document->sections[k].chart != NULL;
+    text_add(out, "<footer class=\"dim\">");
+    text_add(
+        out,
+        has_charts(document) ? "Charts: Apache ECharts, Apache License 2.0; its notices and licences are in this page."
+        : some
+            ? "Pictures are static: this rooftile was built without Node, npm or its registry (scripts/build_charts)."
+            : "");
+    text_add(out, "</footer>\n");
+    if (has_charts(document))
+        put_charts(out, document);
+}
+
 void render_html(struct text *out, const struct document *document, const struct report_options *options)
 {
     struct page page = {.out = out, .options = options};
@@ -415,5 +457,6 @@ void render_html(struct text *out, const struct document *document, const struct
         put_data(out, "data-json", document->data->json);
         put_data(out, "data-csv", document->data->csv);
     }
+    put_foot(out, document);
     text_add(out, "</body></html>\n");
 }

@@ -90,9 +90,9 @@ void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, con
     end(svg, "rect", said);
 }
 
-void svg_mark(struct svg *svg, size_t series, double x, double y, const char *said)
+void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said)
 {
-    static const char *const shapes[SVG_SERIES] = {
+    static const char *const shapes[CHART_SERIES] = {
         "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",                  /* circle */
         "m-3.7-3.7h7.4v7.4h-7.4z",                             /* square */
         "m0-5l4.7 8.4h-9.4z",                                  /* triangle */
@@ -102,7 +102,7 @@ void svg_mark(struct svg *svg, size_t series, double x, double y, const char *sa
         "m-5-2.2h10v4.4h-10z",                                 /* bar */
         "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0z",        /* dot */
     };
-    const size_t at = series < SVG_SERIES ? series : SVG_SERIES - 1;
+    const size_t at = look < CHART_SERIES ? look : CHART_SERIES - 1;
     text_addf(svg->out, "<path class=\"mark s%zu\" d=\"M%.1f %.1f%s\"", at, x, y, shapes[at]);
     end(svg, "path", said);
 }
@@ -114,14 +114,6 @@ void svg_text(struct svg *svg, const char *class, enum svg_anchor anchor, double
     number(svg->out, "x", x);
     number(svg->out, "y", y);
     text_addf(svg->out, "%s>", anchors[anchor]);
-    text_add_xml(svg->out, words);
-    text_add(svg->out, "</text>\n");
-}
-
-void svg_turned(struct svg *svg, const char *class, double x, double y, double degrees, const char *words)
-{
-    begin(svg, "text", class);
-    text_addf(svg->out, " transform=\"translate(%.1f %.1f) rotate(%.1f)\">", x, y, degrees);
     text_add_xml(svg->out, words);
     text_add(svg->out, "</text>\n");
 }
@@ -171,52 +163,83 @@ bool svg_label(struct svg *svg, const char *class, const char *words, const stru
     return false;
 }
 
-/* ---- legends ---- */
-
-static const double legend_row = 20, legend_mark = 22;
-
-static double legend_column(const char *const *names, size_t count)
+void svg_take_line(struct svg *svg, const double xy[static 4])
 {
-    double widest = 0;
-    for (size_t k = 0; k < count; k++)
-        widest = fmax(widest, svg_text_width(names[k]));
-    return widest + legend_mark + 16;
+    if (svg->line_count < SVG_MOST_LINES)
+        memcpy(svg->lines[svg->line_count++], xy, sizeof(svg->lines[0]));
 }
 
-static size_t legend_columns(double width, const char *const *names, size_t count)
+static double distance(const double line[static 4], double x, double y)
 {
-    const double columns = fmax(1, floor(width / legend_column(names, count)));
-    return columns < (double)count ? (size_t)columns : count ? count : 1;
+    const double dx = line[2] - line[0], dy = line[3] - line[1], length = dx * dx + dy * dy;
+    const double along = length > 0 ? ((x - line[0]) * dx + (y - line[1]) * dy) / length : 0,
+                 at = fmax(0, fmin(1, along));
+    return hypot(line[0] + at * dx - x, line[1] + at * dy - y);
 }
 
-double svg_legend_height(double width, const char *const *names, size_t count)
-{
-    const size_t columns = legend_columns(width, names, count);
-    return (double)((count + columns - 1) / columns) * legend_row;
-}
+/* Turned words as a chain of small boxes. */
+struct chain {
+    struct svg_box boxes[32];
+    size_t count;
+};
 
-void svg_legend(struct svg *svg, double top, const char *const *names, size_t count, bool lines)
+static struct chain chain_along(double x, double y, double turn, double width)
 {
-    const double left = svg->plot.left < svg->width / 5 ? svg->plot.left : 8, width = svg->width - left;
-    const size_t columns = legend_columns(width, names, count);
-    const double column = fmin(legend_column(names, count), width / (double)columns);
-    for (size_t k = 0; k < count; k++) {
-        const double x = left + column * (double)(k % columns), y = top + legend_row * (double)(k / columns) + 12;
-        char class[16];
-        snprintf(class, sizeof(class), "curve s%zu", k < SVG_SERIES ? k : (size_t)SVG_SERIES - 1);
-        if (lines)
-            svg_line(svg, class, x - 2, y - 4, x + 16, y - 4);
-        svg_mark(svg, k, x + 7, y - 4, NULL);
-        svg_text(svg, "label", SVG_START, x + legend_mark, y, names[k]);
+    struct chain chain = {.count = (size_t)fmin(32, ceil(width / 10))};
+    for (size_t k = 0; k < chain.count; k++) {
+        const double along = ((double)k + 0.5) * width / (double)chain.count;
+        const double at_x = x + along * cos(turn) + 4 * sin(turn), at_y = y + along * sin(turn) - 4 * cos(turn);
+        chain.boxes[k] = (struct svg_box){at_x - 6, at_y - 6, at_x + 6, at_y + 6};
     }
+    return chain;
+}
+
+static bool is_chain_free(const struct svg *svg, const struct chain *chain)
+{
+    for (size_t k = 0; k < chain->count; k++) {
+        const struct svg_box *box = &chain->boxes[k];
+        const double x = (box->left + box->right) / 2, y = (box->top + box->bottom) / 2;
+        if (!is_free(svg, box) || box->right > svg->plot.right + 6 || box->left < svg->plot.left - 2)
+            return false;
+        for (size_t line = 0; line < svg->line_count; line++)
+            if (distance(svg->lines[line], x, y) < 8)
+                return false;
+    }
+    return true;
+}
+
+bool svg_label_along(struct svg *svg, const char *class, const char *words, const double xy[static 4])
+{
+    const double width = svg_text_width(words), turn = atan2(xy[3] - xy[1], xy[2] - xy[0]);
+    const double length = hypot(xy[2] - xy[0], xy[3] - xy[1]), room = length - width - 8;
+    for (int side = 0; side < 2; side++)
+        for (double k = 6; k < room; k += 12) {
+            const double along = turn == 0 ? room - k + 6 : k, off = side ? 13 : -6;
+            const double x = xy[0] + along * cos(turn) - off * sin(turn),
+                         y = xy[1] + along * sin(turn) + off * cos(turn);
+            const struct chain chain = chain_along(x, y, turn, width);
+            if (!is_chain_free(svg, &chain))
+                continue;
+            for (size_t box = 0; box < chain.count; box++)
+                svg_take(svg, &chain.boxes[box]);
+            begin(svg, "text", class);
+            text_addf(svg->out, " transform=\"translate(%.1f %.1f) rotate(%.1f)\">", x, y, turn * 180 / M_PI);
+            text_add_xml(svg->out, words);
+            text_add(svg->out, "</text>\n");
+            return true;
+        }
+    return false;
 }
 
 /* ---- axes ---- */
 
-static double at(const struct svg_axis *axis, double value, double from, double to)
+static double at(const struct chart_axis *axis, double value, double from, double to)
 {
-    const double low = axis->log ? log10(axis->low) : axis->low, high = axis->log ? log10(axis->high) : axis->high;
-    const double place = axis->log ? log10(value) : value;
+    if (axis->scale == CHART_NAMES)
+        return from + (value + 0.5) / (double)axis->name_count * (to - from);
+    const double low = (axis->scale == CHART_LOG) ? log10(axis->low) : axis->low,
+                 high = (axis->scale == CHART_LOG) ? log10(axis->high) : axis->high;
+    const double place = (axis->scale == CHART_LOG) ? log10(value) : value;
     return from + (place - low) / (high - low) * (to - from);
 }
 
@@ -227,22 +250,23 @@ double svg_x(const struct svg *svg, double value)
 
 double svg_y(const struct svg *svg, double value)
 {
-    return at(&svg->y, value, svg->plot.bottom, svg->plot.top);
+    const bool names = svg->y.scale == CHART_NAMES; /* the first on top */
+    return at(&svg->y, value, names ? svg->plot.top : svg->plot.bottom, names ? svg->plot.bottom : svg->plot.top);
 }
 
 /* From the first multiple of `step` (a factor, where the axis is logarithmic) on. */
-static size_t walk(double *ticks, const struct svg_axis *axis, double base, double step)
+static size_t walk(double *ticks, const struct chart_axis *axis, double base, double step)
 {
-    const double low = axis->log ? log(axis->low) / log(base) : axis->low;
-    const double high = axis->log ? log(axis->high) / log(base) : axis->high;
+    const double low = (axis->scale == CHART_LOG) ? log(axis->low) / log(base) : axis->low;
+    const double high = (axis->scale == CHART_LOG) ? log(axis->high) / log(base) : axis->high;
     size_t count = 0;
     for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * fabs(high) && count < SVG_MOST_TICKS; k++)
-        ticks[count++] = axis->log ? pow(base, k * step) : k * step;
+        ticks[count++] = (axis->scale == CHART_LOG) ? pow(base, k * step) : k * step;
     return count;
 }
 
 /* 1, 2 and 5 of each decade. */
-static size_t within_decades(double *ticks, const struct svg_axis *axis)
+static size_t within_decades(double *ticks, const struct chart_axis *axis)
 {
     size_t count = 0;
     for (double decade = pow(10, floor(log10(axis->low))); decade <= axis->high; decade *= 10)
@@ -254,13 +278,13 @@ static size_t within_decades(double *ticks, const struct svg_axis *axis)
     return count;
 }
 
-size_t svg_ticks(double ticks[static SVG_MOST_TICKS], const struct svg_axis *axis, size_t most)
+size_t svg_ticks(double ticks[static SVG_MOST_TICKS], const struct chart_axis *axis, size_t most)
 {
     const bool binary = !strcmp(axis->unit, UNIT_BYTES) || !strcmp(axis->unit, UNIT_SIZE);
     const bool sound = isfinite(axis->low) && isfinite(axis->high) && axis->high > axis->low && most > 1;
-    if (!sound || (axis->log && axis->low <= 0))
+    if (!sound || ((axis->scale == CHART_LOG) && axis->low <= 0))
         return 0;
-    if (axis->log) {
+    if ((axis->scale == CHART_LOG)) {
         const double base = binary ? 2 : 10, span = log(axis->high / axis->low) / log(base);
         const size_t fine = binary ? 0 : span < 2.5 ? within_decades(ticks, axis) : 0;
         return fine > 1 && fine <= most + 2 ? fine : walk(ticks, axis, base, fmax(1, ceil(span / (double)most)));
@@ -281,30 +305,65 @@ void svg_tick_words(char out[static 32], double value, const char *unit)
             kept--;
         kept -= kept && words[kept - 1] == '.';
     }
-    snprintf(out, 32, "%.*s%s", (int)kept, words, words + digits);
+    snprintf(out, 32, "%.*s%s", (int)kept, words, value == 0 ? "" : words + digits);
     arena_release(&arena);
+}
+
+static void name_words(char out[static 64], const char *name, double room)
+{
+    const size_t most = (size_t)fmax(4, room / 6.6);
+    const bool fits = text_columns(name) <= most;
+    size_t length = 0;
+    for (size_t columns = 0; name[length] && length < 56; length++) {
+        columns += ((unsigned char)name[length] & 0xC0) != 0x80;
+        if (!fits && columns == most)
+            break;
+    }
+    snprintf(out, 64, "%.*s%s", (int)length, name, name[length] ? "\u2026" : "");
 }
 
 static void x_axis(struct svg *svg)
 {
     double ticks[SVG_MOST_TICKS], last = -1e9;
     const double bottom = svg->plot.bottom, room = svg->plot.right - svg->plot.left;
-    const size_t count = svg_ticks(ticks, &svg->x, (size_t)fmax(2, room / 80));
+    const bool names = svg->x.scale == CHART_NAMES;
+    const size_t count = names ? svg->x.name_count : svg_ticks(ticks, &svg->x, (size_t)fmax(2, room / 80));
     for (size_t k = 0; k < count; k++) {
-        char words[32];
-        const double x = svg_x(svg, ticks[k]);
-        svg_tick_words(words, ticks[k], svg->x.unit);
-        svg_line(svg, "grid", x, svg->plot.top, x, bottom);
+        char words[64];
+        const double x = svg_x(svg, names ? (double)k : ticks[k]);
+        if (names)
+            name_words(words, svg->x.names[k], room / (double)count - 4);
+        else
+            svg_tick_words(words, ticks[k], svg->x.unit);
+        if (!names)
+            svg_line(svg, "grid", x, svg->plot.top, x, bottom);
         if (x - svg_text_width(words) / 2 < last + 6)
             continue;
         svg_text(svg, "tick", SVG_MIDDLE, x, bottom + 18, words);
         last = x + svg_text_width(words) / 2;
     }
-    svg_line(svg, "axis", svg->plot.left, bottom, svg->plot.right, bottom);
+    if (!names)
+        svg_line(svg, "axis", svg->plot.left, bottom, svg->plot.right, bottom);
     svg_text(svg, "axis-title", SVG_MIDDLE, (svg->plot.left + svg->plot.right) / 2, bottom + 38, svg->x.title);
 }
 
-void svg_axes(struct svg *svg)
+/* On a phone names stand above their rows. */
+static void y_names(struct svg *svg)
+{
+    const double row = (svg->plot.bottom - svg->plot.top) / (double)svg->y.name_count;
+    for (size_t k = 0; k < svg->y.name_count; k++) {
+        char words[64];
+        const bool above = svg->plot.left < 40;
+        const double y = svg_y(svg, (double)k);
+        name_words(words, svg->y.names[k], above ? svg->width - 16 : svg->plot.left - 14);
+        if (above)
+            svg_text(svg, "label", SVG_START, svg->plot.left, y - row / 2 + 14, words);
+        else
+            svg_text(svg, "label", SVG_END, svg->plot.left - 10, y + 4, words);
+    }
+}
+
+static void y_values(struct svg *svg)
 {
     double ticks[SVG_MOST_TICKS];
     const size_t count = svg_ticks(ticks, &svg->y, (size_t)fmax(2, (svg->plot.bottom - svg->plot.top) / 44));
@@ -315,6 +374,14 @@ void svg_axes(struct svg *svg)
         svg_line(svg, "grid", svg->plot.left, y, svg->plot.right, y);
         svg_text(svg, "tick", SVG_END, svg->plot.left - 8, y + 4, words);
     }
-    svg_text(svg, "axis-title", SVG_START, 4, svg->plot.top - 12, svg->y.title);
+}
+
+void svg_axes(struct svg *svg)
+{
     x_axis(svg);
+    svg_text(svg, "axis-title", SVG_START, 4, svg->plot.top - 12, svg->y.title);
+    if (svg->y.scale == CHART_NAMES)
+        y_names(svg);
+    else
+        y_values(svg);
 }

@@ -66,7 +66,9 @@ def with_cases(home, folder, name, result, count, labels):
 
 def the_page_itself(page):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
-    check("default-src 'none'" in policy and "unsafe-eval" not in policy and re.search(r"script-src 'sha256-[A-Za-z0-9+/=]+'$", policy), policy)
+    check("default-src 'none'" in policy and "unsafe-eval" not in policy and re.search(r"script-src( 'sha256-[A-Za-z0-9+/=]+'){1,2}$", policy), policy)
+    has_charts = 'id="charts"' in page
+    check(has_charts == (policy.count("sha256-") == 2) and has_charts != ("Pictures are static" in page), "a page says when its pictures are static")
     check(len(re.findall(r"<script>", page)) == 1, "one script")
     check(not re.search(r'\b(src|href)="(?!#)', page), "nothing is fetched")
 

@@ -77,6 +77,26 @@ async function choosing(name) {
   await page.close();
 }
 
+// Pictures as charts: drawn, named, isolated, narrowed to the heaviest; a pointer is told the evidence.
+async function charts(name) {
+  const page = await open(name);
+  if (!await page.locator("#charts").count()) return console.log("this build has static pictures alone"), page.close();
+  await page.waitForFunction(() => document.querySelectorAll("figure.live .chart svg").length > 0);
+  const figure = page.locator("figure[data-picture=roofline]");
+  await figure.scrollIntoViewIfNeeded();
+  const faint = () => figure.locator(".chart path[fill-opacity='0.1'], .chart path[opacity='0.1']").count();
+  check(await figure.locator(".chart path").count() > 5 && !await figure.locator("svg.on-screen").isVisible(), `${name}: no chart`);
+  check(await faint() === 0, `${name}: faint marks`);
+  await figure.locator("button.key").nth(1).click();
+  check(await figure.locator("button.key").nth(1).getAttribute("aria-pressed") === "true" && await faint() > 0, `${name}: a kernel alone`);
+  await figure.locator("button.key").nth(1).click();
+  check(await faint() === 0, `${name}: all of them again`);
+  const marks = () => page.evaluate(() => document.querySelectorAll("figure[data-picture=roofline] .chart path").length), all = await marks();
+  await figure.locator("[data-control=heaviest]").fill("1");
+  check(await marks() < all, `${name}: the heaviest case: ${await marks()} of ${all} marks`);
+  await page.close();
+}
+
 async function permalink(name) {
   const first = await open(name);
   const id = await first.evaluate(() => [...document.querySelectorAll("table.cases tbody tr")].at(-1).id);
@@ -119,6 +139,7 @@ for (const name of readdirSync(folder).filter(f => f.endsWith(".html")).map(f =>
 await accessible("sim", {});
 await accessible("two", { colorScheme: "dark" });
 await choosing("sim");
+await charts("sim");
 await permalink("sim");
 await browser.close();
 for (const problem of problems) console.log(problem);

@@ -46,6 +46,7 @@ function add_tools() {
     store.set("rooftile-theme", theme);
     show_theme();
     name();
+    dispatchEvent(new Event("rooftile-theme"));
   });
   name();
   tools.append(button);
@@ -81,11 +82,21 @@ function save_png(svg, name) {
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(standalone(svg));
 }
 function add_picture_tools(figure) {
-  const name = figure.dataset.picture, shown = () => [...figure.querySelectorAll("svg.picture")].find(s => getComputedStyle(s).display !== "none");
+  const name = figure.dataset.picture, shown = () => figure.querySelector(innerWidth > 704 ? "svg.on-screen" : "svg.on-phone");
   const tools = el("div", "", { class: "pictools" });
   tools.append(el("button", "SVG", { type: "button", title: "Save this picture as SVG", onclick: () => save(stem() + "-" + name + ".svg", "image/svg+xml", standalone(shown())) }),
     el("button", "PNG", { type: "button", title: "Save this picture as PNG", onclick: () => save_png(shown(), stem() + "-" + name + ".png") }));
   figure.insertBefore(tools, figure.querySelector("details") || null);
+}
+
+/* ---- charts: pictures that can be pointed at ---- */
+async function add_charts() {
+  if (!$("charts")) return;
+  const [code, data] = await Promise.all([unpack("charts"), unpack("data-charts")]), script = el("script");
+  script.textContent = code; /* the policy names its hash */
+  document.head.append(script);
+  globalThis.rooftile_charts(JSON.parse(data));
+  root.dataset.charts = "1";
 }
 
 /* ---- tables of cases: search, filters, sorting ---- */
@@ -190,5 +201,6 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("hashchange", () => go(tables));
   go(tables);
   root.dataset.ready = "1";
+  addEventListener("load", () => requestIdleCallback ? requestIdleCallback(add_charts) : setTimeout(add_charts));
 });
 })();

@@ -19,17 +19,17 @@ static void test_ticks(void **state)
 {
     (void)state;
     static const struct {
-        struct svg_axis axis;
+        struct chart_axis axis;
         size_t most, count;
         double first, last;
     } cases[] = {
-        {{"", UNIT_FLOP_RATE, true, 1e9, 1e13}, 8, 5, 1e9, 1e13},
-        {{"", UNIT_FLOP_RATE, true, 1e9, 1e13}, 2, 2, 1e10, 1e12},
-        {{"", UNIT_FLOP_RATE, true, 1.5e9, 3e10}, 8, 4, 2e9, 2e10},   /* 1, 2, 5 within decades */
-        {{"", UNIT_BYTES, true, 1024, 1048576}, 5, 6, 1024, 1048576}, /* powers of 4 */
-        {{"", UNIT_TIME, false, 0, 10}, 5, 6, 0, 10},
-        {{"", UNIT_TIME, true, 0, 10}, 5, 0, 0, 0}, /* no logarithm of 0 */
-        {{"", UNIT_TIME, false, 3, 3}, 5, 0, 0, 0},
+        {{"", UNIT_FLOP_RATE, CHART_LOG, 1e9, 1e13, NULL, 0}, 8, 5, 1e9, 1e13},
+        {{"", UNIT_FLOP_RATE, CHART_LOG, 1e9, 1e13, NULL, 0}, 2, 2, 1e10, 1e12},
+        {{"", UNIT_FLOP_RATE, CHART_LOG, 1.5e9, 3e10, NULL, 0}, 8, 4, 2e9, 2e10},   /* 1, 2, 5 within decades */
+        {{"", UNIT_BYTES, CHART_LOG, 1024, 1048576, NULL, 0}, 5, 6, 1024, 1048576}, /* powers of 4 */
+        {{"", UNIT_TIME, CHART_LINEAR, 0, 10, NULL, 0}, 5, 6, 0, 10},
+        {{"", UNIT_TIME, CHART_LOG, 0, 10, NULL, 0}, 5, 0, 0, 0}, /* no logarithm of 0 */
+        {{"", UNIT_TIME, CHART_LINEAR, 3, 3, NULL, 0}, 5, 0, 0, 0},
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         double ticks[SVG_MOST_TICKS] = {0};
@@ -61,8 +61,9 @@ static void test_tick_words(void **state)
 static void test_scales(void **state)
 {
     (void)state;
-    struct svg svg = {
-        .plot = {10, 20, 110, 220}, .x = {"", UNIT_BYTES, true, 1, 100}, .y = {"", UNIT_TIME, false, 0, 50}};
+    struct svg svg = {.plot = {10, 20, 110, 220},
+                      .x = {"", UNIT_BYTES, CHART_LOG, 1, 100, NULL, 0},
+                      .y = {"", UNIT_TIME, CHART_LINEAR, 0, 50, NULL, 0}};
     assert_true(fabs(svg_x(&svg, 10) - 60) < 1e-9);
     assert_true(fabs(svg_y(&svg, 0) - 220) < 1e-9);
     assert_true(fabs(svg_y(&svg, 50) - 20) < 1e-9);

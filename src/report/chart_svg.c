@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Charts as SVG: for pages without a script, for paper, and as files of their own.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "picture.h"
+#include "report_internal.h"
+#include "svg.h"
+
+enum { MOST_MARKS = 400, SAID_MARKS = 120, SHADES = 8 };
+
+/* A chart on its way to paper. */
+struct sheet {
+    const struct chart *chart;
+    struct svg svg;
+    bool narrow, said; /* a phone's; marks say what they are */
+    double row;        /* height of a name's row; 0: y has none */
+};
+
+static bool is_line(enum chart_kind kind)
+{
+    return kind == CHART_LINE || kind == CHART_DASHED || kind == CHART_BOUNDARY;
+}
+
+/* ---- legend ---- */
+
+static const double legend_row = 20, legend_mark = 24;
+
+static bool in_legend(const struct chart_series *series)
+{
+    return *series->name && !is_line(series->kind) && series->kind != CHART_CELL && series->count;
+}
+
+static double legend_words(char out[static 64], const struct chart_series *series)
+{
+    snprintf(out, 64, "%.60s", series->name);
+    return svg_text_width(out);
+}
+
+static void legend_key(struct svg *svg, const struct chart_series *series, double x, double y)
+{
+    char class[32];
+    const bool swatch = series->kind == CHART_BAR || series->kind == CHART_BAND;
+    snprintf(class, sizeof(class), "%s s%zu", swatch ? "bar" : "curve", series->look);
+    if (swatch)
+        svg_rect(svg, series->kind == CHART_BAND ? "corridor" : class, &(struct svg_box){x, y - 10, x + 16, y + 2},
+                 NULL);
+    else if (series->kind != CHART_MARKS)
+        svg_line(svg, class, x - 1, y - 4, x + 17, y - 4);
+    if (!swatch)
+        svg_mark(svg, series->look, x + 8, y - 4, NULL);
+}
+
+/* In rows as wide as the plot; returns their height. Drawn where `svg` is there. */
+static double legend(const struct chart *chart, struct svg *svg, double left, double width, double top)
+{
+    double x = 0, y = 0;
+    for (size_t k = 0; k < chart->count; k++) {
+        char words[64];
+        const struct chart_series *series = &chart->series[k];
+        const double room = legend_words(words, series) + legend_mark + 16;
+        if (!in_legend(series))
+            continue;
+        y += x > 0 && x + room > width ? legend_row : 0;
+        x = x > 0 && x + room > width ? 0 : x;
+        if (svg) {
+            legend_key(svg, series, left + x, top + y + 12);
+            svg_text(svg, "label", SVG_START, left + x + legend_mark, top + y + 12, words);
+        }
+        x += room;
+    }
+    return x > 0 ? y + legend_row : 0;
+}
+
+/* ---- series ---- */
+
+static const char *said_of(const struct sheet *sheet, const struct chart_point *point)
+{
+    return sheet->said ? point->said : NULL;
+}
+
+/* A line as far as the axes go; false: it is outside. Straight in their scales. */
+static bool clip(const struct svg *svg, double xy[static 4])
+{
+    const struct svg_box *box = &svg->plot;
+    const double dx = xy[2] - xy[0], dy = xy[3] - xy[1];
+    const double ways[4][2] = {
+        {-dx, xy[0] - box->left}, {dx, box->right - xy[0]}, {-dy, xy[1] - box->top}, {dy, box->bottom - xy[1]}};
+    double from = 0, to = 1;
+    for (size_t k = 0; k < 4; k++) {
+        if (ways[k][0] < 0)
+            from = fmax(from, ways[k][1] / ways[k][0]);
+        else if (ways[k][0] > 0)
+            to = fmin(to, ways[k][1] / ways[k][0]);
+        else if (ways[k][1] < 0)
+            return false;
+    }
+    const double cut[] = {xy[0] + from * dx, xy[1] + from * dy, xy[0] + to * dx, xy[1] + to * dy};
+    memcpy(xy, cut, sizeof(cut));
+    return from < to;
+}
+
+static bool line_of(const struct sheet *sheet, const struct chart_series *series, double xy[static 4])
+{
+    const struct svg *svg = &sheet->svg;
+    if (series->count != 2)
+        return false;
+    for (size_t k = 0; k < 2; k++) {
+        xy[2 * k] = svg_x(svg, series->points[k].x);
+        xy[2 * k + 1] = svg_y(svg, series->points[k].y);
+    }
+    return clip(svg, xy);
+}
+
+static void draw_line(struct sheet *sheet, const struct chart_series *series)
+{
+    static const char *const classes[CHART_KINDS] = {
+        [CHART_LINE] = "ceiling", [CHART_DASHED] = "vendor", [CHART_BOUNDARY] = "boundary"};
+    double xy[4];
+    if (!line_of(sheet, series, xy))
+        return;
+    svg_line(&sheet->svg, classes[series->kind], xy[0], xy[1], xy[2], xy[3]);
+    svg_take_line(&sheet->svg, xy);
+}
+
+/* Boundaries have their names at the upper end, to the left; other lines along them. */
+static void name_line(struct sheet *sheet, const struct chart_series *series)
+{
+    double xy[4];
+    if (!*series->name || !line_of(sheet, series, xy))
+        return;
+    const struct svg_place places[] = {{xy[2] - 5, sheet->svg.plot.top + 12, SVG_END},
+                                       {xy[2] + 5, sheet->svg.plot.top + 12, SVG_START},
+                                       {xy[2] - 5, sheet->svg.plot.top + 27, SVG_END}};
+    if (series->kind == CHART_BOUNDARY)
+        svg_label(&sheet->svg, "quiet", series->name, places, COUNT_OF(places));
+    else
+        svg_label_along(&sheet->svg, "quiet", series->name, xy);
+}
+
+static void draw_curve(struct sheet *sheet, const struct chart_series *series)
+{
+    struct arena arena = {0};
+    double *xy = arena_array(&arena, 2 * series->count + 2, sizeof(*xy));
+    char class[16];
+    size_t count = 0;
+    snprintf(class, sizeof(class), "curve s%zu", series->look);
+    for (size_t k = 0; k <= series->count; k++) {
+        const struct chart_point *point = &series->points[k];
+        if (k < series->count && isfinite(point->y)) {
+            xy[2 * count] = svg_x(&sheet->svg, point->x);
+            xy[2 * count++ + 1] = svg_y(&sheet->svg, point->y);
+        } else if (count) { /* nothing is drawn over a gap */
+            svg_polyline(&sheet->svg, class, xy, count);
+            count = 0;
+        }
+    }
+    arena_release(&arena);
+}
+
+/* Along x, or along y where that has the values. */
+static void draw_interval(struct sheet *sheet, const struct chart_series *series, const struct chart_point *point)
+{
+    struct svg *svg = &sheet->svg;
+    char class[16];
+    if (!isfinite(point->low) || !isfinite(point->high))
+        return;
+    snprintf(class, sizeof(class), "reach s%zu", series->look);
+    if (sheet->chart->y.scale == CHART_NAMES) {
+        const double y = svg_y(svg, point->y) + (sheet->narrow ? 8 : 0);
+        svg_line(svg, class, svg_x(svg, point->low), y, svg_x(svg, point->high), y);
+    } else {
+        const double x = svg_x(svg, point->x);
+        svg_line(svg, class, x, svg_y(svg, point->low), x, svg_y(svg, point->high));
+    }
+}
+
+static void draw_marks(struct sheet *sheet, const struct chart_series *series)
+{
+    struct svg *svg = &sheet->svg;
+    const bool names = sheet->chart->y.scale == CHART_NAMES;
+    for (size_t k = 0; k < series->count && k < MOST_MARKS; k++) {
+        const struct chart_point *point = &series->points[k];
+        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
+        if (!isfinite(x) || !isfinite(y))
+            continue;
+        if (series->kind == CHART_INTERVAL)
+            draw_interval(sheet, series, point);
+        svg_mark(svg, series->look, x, y, said_of(sheet, point));
+        svg_take(svg, &(struct svg_box){x - 4, y - 4, x + 4, y + 4});
+    }
+}
+
+static void name_marks(struct sheet *sheet, const struct chart_series *series)
+{
+    struct svg *svg = &sheet->svg;
+    const bool names = sheet->chart->y.scale == CHART_NAMES;
+    for (size_t k = 0; k < series->count && k < MOST_MARKS; k++) {
+        const struct chart_point *point = &series->points[k];
+        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
+        const struct svg_place places[] = {
+            {x + 8, y + 4, SVG_START}, {x - 8, y + 4, SVG_END}, {x, y - 9, SVG_MIDDLE}, {x, y + 17, SVG_MIDDLE}};
+        const struct svg_place right = {svg->width - 4, y + 4, SVG_END};
+        if (point->words && names && series->kind == CHART_INTERVAL)
+            svg_text(svg, "label n", SVG_END, right.x, right.y - (sheet->narrow ? 16 : 0), point->words);
+        else if (point->words)
+            svg_label(svg, "label", point->words, places, COUNT_OF(places));
+    }
+}
+
+static void draw_bars(struct sheet *sheet, const struct chart_series *series)
+{
+    struct svg *svg = &sheet->svg;
+    char class[16];
+    snprintf(class, sizeof(class), "bar s%zu", series->look);
+    for (size_t k = 0; k < series->count; k++) {
+        const struct chart_point *point = &series->points[k];
+        const double top = svg_y(svg, point->y) - (sheet->narrow ? 1 : 8), right = svg_x(svg, point->high);
+        svg_rect(svg, class, &(struct svg_box){svg_x(svg, point->low), top, right, top + 16}, said_of(sheet, point));
+        if (point->words)
+            svg_text(svg, "label n", SVG_START, right + 8, top + 12, point->words);
+    }
+}
+
+static void draw_band(struct sheet *sheet, const struct chart_series *series)
+{
+    struct svg *svg = &sheet->svg;
+    for (size_t k = 0; k + 1 < series->count; k++) {
+        const struct chart_point *from = &series->points[k], *to = from + 1;
+        const double xy[] = {svg_x(svg, from->x), svg_y(svg, from->low), svg_x(svg, to->x),   svg_y(svg, to->low),
+                             svg_x(svg, to->x),   svg_y(svg, to->high),  svg_x(svg, from->x), svg_y(svg, from->high)};
+        if (isfinite(from->low) && isfinite(to->low))
+            svg_polyline(svg, "corridor", xy, 4);
+    }
+}
+
+static void draw_cells(struct sheet *sheet, const struct chart_series *series)
+{
+    struct svg *svg = &sheet->svg;
+    const double column = (svg->plot.right - svg->plot.left) / (double)sheet->chart->x.name_count;
+    for (size_t k = 0; k < series->count; k++) {
+        const struct chart_point *point = &series->points[k];
+        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);
+        const struct svg_box box = {x - column / 2 + 1, y - sheet->row / 2 + 1, x + column / 2 - 1,
+                                    y + sheet->row / 2 - 1};
+        const size_t shade = (size_t)fmin(SHADES - 1, floor((1 - point->share) * 1.2 * SHADES));
+        char class[8];
+        snprintf(class, sizeof(class), "h%zu", shade);
+        svg_rect(svg, class, &box, said_of(sheet, point));
+        if (point->words && column > svg_text_width(point->words))
+            svg_text(svg, shade > 3 ? "on-dark" : "on-light", SVG_MIDDLE, x, y + 4, point->words);
+        if (point->share >= 1)
+            svg_rect(svg, "best", &box, NULL);
+    }
+}
+
+static void draw_series(struct sheet *sheet)
+{
+    static void (*const drawn[CHART_KINDS])(struct sheet *, const struct chart_series *) = {
+        [CHART_MARKS] = draw_marks, [CHART_CURVE] = draw_curve,   [CHART_LINE] = draw_line,
+        [CHART_DASHED] = draw_line, [CHART_BOUNDARY] = draw_line, [CHART_INTERVAL] = draw_marks,
+        [CHART_BAR] = draw_bars,    [CHART_BAND] = draw_band,     [CHART_CELL] = draw_cells};
+    const struct chart *chart = sheet->chart;
+    for (size_t k = 0; k < chart->count; k++)
+        drawn[chart->series[k].kind](sheet, &chart->series[k]);
+    for (size_t k = chart->count; k-- > 0;)
+        if (chart->series[k].kind == CHART_CURVE)
+            draw_marks(sheet, &chart->series[k]);
+    for (size_t k = 0; k < chart->count; k++) {
+        const enum chart_kind kind = chart->series[k].kind;
+        if (is_line(kind))
+            name_line(sheet, &chart->series[k]);
+        else if (kind == CHART_MARKS || kind == CHART_CURVE || kind == CHART_INTERVAL)
+            name_marks(sheet, &chart->series[k]);
+    }
+}
+
+/* ---- the sheet ---- */
+
+static double widest_name(const struct chart_axis *axis)
+{
+    double widest = 0;
+    for (size_t k = 0; k < axis->name_count; k++)
+        widest = fmax(widest, svg_text_width(axis->names[k]));
+    return widest;
+}
+
+/* Room right of the values for words behind bars and intervals. */
+static double words_room(const struct chart *chart)
+{
+    double widest = 0;
+    for (size_t s = 0; s < chart->count; s++)
+        for (size_t p = 0; p < chart->series[s].count; p++) {
+            const struct chart_series *series = &chart->series[s];
+            if (series->points[p].words &&
+                (series->kind == CHART_BAR || (series->kind == CHART_INTERVAL && chart->y.scale == CHART_NAMES)))
+                widest = fmax(widest, svg_text_width(series->points[p].words));
+        }
+    return widest > 0 ? widest + 16 : 16;
+}
+
+static void lay_out(struct sheet *sheet, double width)
+{
+    const struct chart *chart = sheet->chart;
+    struct svg *svg = &sheet->svg;
+    const bool names = chart->y.scale == CHART_NAMES, cells = names && chart->x.scale == CHART_NAMES;
+    const double widest = widest_name(&chart->y) + 20, top = *chart->y.title ? 34 : 12;
+    sheet->row = cells ? 32 : !names ? 0 : sheet->narrow ? 44 : 26;
+    const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : sheet->narrow ? 8 : fmin(widest, 300);
+    const double height = names ? sheet->row * (double)chart->y.name_count : sheet->narrow ? 300 : 400;
+    const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words_room(chart);
+    svg->x = chart->x;
+    svg->y = chart->y;
+    svg->plot = (struct svg_box){left, top, right, top + height};
+}
+
+void chart_svg(struct text *out, const struct chart *chart, double width, const struct svg_head *head)
+{
+    struct sheet sheet = {.chart = chart, .narrow = width < 600};
+    size_t marks = 0;
+    for (size_t k = 0; k < chart->count; k++)
+        marks += chart->series[k].count;
+    sheet.said = marks <= SAID_MARKS && !sheet.narrow;
+    lay_out(&sheet, width);
+    const struct svg_box plot = sheet.svg.plot;
+    const double left = sheet.narrow ? 8 : plot.left, room = width - left - 8;
+    const double bottom = plot.bottom + (*chart->x.title ? 50 : 28), keys = legend(chart, NULL, left, room, 0);
+    const struct svg laid = sheet.svg;
+    svg_open(&sheet.svg, out, width, bottom + (keys > 0 ? keys + 8 : 0), head);
+    sheet.svg.plot = plot;
+    sheet.svg.x = laid.x;
+    sheet.svg.y = laid.y;
+    svg_axes(&sheet.svg);
+    draw_series(&sheet);
+    legend(chart, &sheet.svg, left, room, bottom + 4);
+    svg_close(&sheet.svg);
+}
+
+void chart_alone(struct text *out, const struct chart *chart)
+{
+    const struct svg_head head = {
+        .id = chart->name, .title = chart->title, .desc = chart->desc, .class = "", .alone = true};
+    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    chart_svg(out, chart, CHART_WIDE, &head);
+}
+
+void document_chart(struct document *document, const struct chart *chart, const struct table *table)
+{
+    document_add(document, (struct section){.show = SHOW_HTML,
+                                            .key = chart->name,
+                                            .title = chart->title,
+                                            .chart = chart,
+                                            .table = table ? table : chart_table(chart)});
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What pictures of cases share, and the small ones: predictions against measurements, occupancy, samples, a trace.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture.h"
+#include "report_internal.h"
+
+enum { MOST_NOISY = 12, MOST_SAMPLES_EACH = 60, LEAST_POINTS = 3, MOST_CHANGES = 40, MOST_SHARES = 16 };
+
+bool is_mark(const struct result_case *c)
+{
+    return c->status == CASE_OK && c->sample_count && c->stats.median > 0;
+}
+
+static const char *words(double value, const char *unit, struct arena *arena)
+{
+    const struct cell cell = cell_quantity(value, unit);
+    return cell_words(&cell, NULL, arena);
+}
+
+static const char *evidence(const struct result_case *c, struct arena *arena)
+{
+    struct text said = {0};
+    const struct lower_bound *bound = &c->lower_bound;
+    text_addf(&said, "%.80s\n%s", case_name(c), words(c->stats.median, UNIT_TIME, arena));
+    if (c->timer != TIMED_SIM && isfinite(c->stats.ci95[1]))
+        text_addf(&said, " \u00b1%s",
+                  words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median, UNIT_SPREAD, arena));
+    text_addf(&said, ", %s", figure_words("rate", c, arena));
+    if (bound->time_ns > 0 && c->fraction > 0)
+        text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", words(c->fraction, UNIT_SHARE, arena),
+                  bound->ceiling_name, bound->ceiling_measured ? "measured" : "vendor's",
+                  words(bound->ceiling_value,
+                        bound->bound_is_memory ? UNIT_BYTE_RATE : machine_unit_rate(bound->ceiling_name), arena),
+                  words(bound->time_ns, UNIT_TIME, arena));
+    if (bound->intensity > 0 && isfinite(bound->intensity))
+        text_addf(&said, "\n%s FLOP/B", words(bound->intensity, UNIT_INTENSITY, arena));
+    if (c->prediction.time_ns > 0) {
+        text_addf(&said, "\npredicted %s, 80 %% from %s to %s", words(c->prediction.time_ns, UNIT_TIME, arena),
+                  words(c->prediction.low_ns, UNIT_TIME, arena), words(c->prediction.high_ns, UNIT_TIME, arena));
+        if (c->prediction.limiter && *c->prediction.limiter)
+            text_addf(&said, "; limited by %s", c->prediction.limiter);
+    }
+    if (c->core_hz > 0)
+        text_addf(&said, "\nclock held %s", words(c->core_hz, UNIT_HZ, arena));
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
+        if (c->flags & flag->flag)
+            text_addf(&said, "\n%s", flag->name);
+    return text_take(&said, arena);
+}
+
+struct chart_point *chart_case(struct chart *chart, struct chart_series *series, double x, double y,
+                               const struct result_case *c)
+{
+    struct chart_point *point = chart_point(chart, series, x, y);
+    point->name = case_name(c);
+    point->said = evidence(c, chart->arena);
+    point->id = plain_id(chart->arena, c);
+    point->cost = c->stats.median * (c->weight > 0 ? c->weight : 1);
+    return point;
+}
+
+/* ---- predicted against measured ---- */
+
+static void add_corridor(struct chart *chart)
+{
+    const double from = fmin(chart->x.low, chart->y.low), to = fmax(chart->x.high, chart->y.high);
+    struct chart_series *band = chart_add(chart, CHART_BAND, "within 20 %", 0);
+    for (int end = 0; end < 2; end++) {
+        struct chart_point *point = chart_point(chart, band, end ? to : from, end ? to : from);
+        point->low = 0.8 * point->x;
+        point->high = 1.2 * point->x;
+    }
+    chart_line(chart, CHART_LINE, "", (double[]){from, from, to, to});
+    chart->x.low = chart->y.low = from;
+    chart->x.high = chart->y.high = to;
+}
+
+static struct chart_series *series_named(struct chart *chart, enum chart_kind kind, const char *name)
+{
+    for (size_t k = 0; k < chart->count; k++)
+        if (!strcmp(chart->series[k].name, name))
+            return &chart->series[k];
+    return chart->count < CHART_SERIES ? chart_add(chart, kind, name, chart->count) : &chart->series[CHART_SERIES - 1];
+}
+
+static void add_predictions(struct document *document, const struct result *result, const char *suffix)
+{
+    struct arena *arena = document->arena;
+    struct chart *chart =
+        chart_new(arena, arena_printf(arena, "predicted%s", suffix), "Predicted against measured", "");
+    size_t count = 0, within = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (!is_mark(c) || !(c->prediction.time_ns > 0))
+            continue;
+        const char *limiter = c->prediction.limiter && *c->prediction.limiter ? c->prediction.limiter : "not told";
+        struct chart_point *point =
+            chart_case(chart, series_named(chart, CHART_INTERVAL, limiter), c->stats.median, c->prediction.time_ns, c);
+        point->low = c->prediction.low_ns;
+        point->high = c->prediction.high_ns;
+        within += fabs(c->prediction.time_ns / c->stats.median - 1) <= 0.2;
+        count++;
+    }
+    if (result->predicted || !count)
+        return;
+    chart->desc = arena_printf(
+        arena,
+        "Each case's predicted time over its measured one, with the range that 80 %% of truths lie in; by what "
+        "limits it. %zu of %zu predictions are within 20 %%.",
+        within, count);
+    chart->x = (struct chart_axis){.title = "measured time", .unit = UNIT_TIME};
+    chart->y = (struct chart_axis){.title = "predicted time", .unit = UNIT_TIME};
+    chart_fit(chart, false, 10);
+    chart_fit(chart, true, 10);
+    add_corridor(chart);
+    document_chart(document, chart, NULL);
+}
+
+/* ---- occupancy ---- */
+
+static void add_occupancy(struct document *document, const struct result *result, const char *suffix)
+{
+    struct arena *arena = document->arena;
+    struct chart *chart = chart_new(
+        arena, arena_printf(arena, "occupancy%s", suffix), "Share of the ceiling over occupancy",
+        "Waves that a SIMD holds at once, and how near the ceiling each case comes with them. More waves hide more "
+        "latency, until something else limits.");
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        if (is_mark(c) && c->code.known && c->code.waves_per_simd > 0 && c->fraction > 0)
+            chart_case(chart, series_named(chart, CHART_MARKS, c->kernel), c->code.waves_per_simd, c->fraction, c);
+    }
+    chart->x = (struct chart_axis){.title = "waves per SIMD", .unit = UNIT_NUMBER, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "share of the ceiling", .unit = UNIT_SHARE, .scale = CHART_LINEAR};
+    chart_fit(chart, false, 0);
+    chart_fit(chart, true, 0.1);
+    if (!chart->count || !(chart->x.high - chart->x.low > 1))
+        return;
+    chart->x.low = chart->y.low = 0;
+    document_chart(document, chart, NULL);
+}
+
+/* ---- samples ---- */
+
+static double noise_of(const struct result_case *c)
+{
+    return (c->stats.p95 - c->stats.p05) / c->stats.median;
+}
+
+static int by_noise(const void *a, const void *b)
+{
+    const struct result_case *p = *(const struct result_case *const *)a, *q = *(const struct result_case *const *)b;
+    return noise_of(p) != noise_of(q) ? (noise_of(p) < noise_of(q)) - (noise_of(p) > noise_of(q))
+                                      : strcmp(p->id, q->id);
+}
+
+/* Evenly chosen where there are many: quantiles tell as much. */
+static void add_sample_row(struct chart *chart, size_t row, const struct result_case *c)
+{
+    struct arena *arena = chart->arena;
+    double *sorted = arena_copy(arena, c->samples_ns, c->sample_count * sizeof(*sorted));
+    const size_t count = c->sample_count < MOST_SAMPLES_EACH ? c->sample_count : MOST_SAMPLES_EACH;
+    median_of(sorted, c->sample_count); /* sorts them */
+    for (size_t k = 0; k < count; k++) {
+        const size_t at = count == 1 ? 0 : k * (c->sample_count - 1) / (count - 1);
+        const double off = sorted[at] / c->stats.median - 1;
+        struct chart_point *point = chart_point(chart, &chart->series[0], fmin(off, 1), (double)row);
+        point->name = case_name(c);
+        point->id = plain_id(arena, c);
+        point->said = arena_printf(arena, "%.80s\n%s, %s from the median of %zu samples", case_name(c),
+                                   words(sorted[at], UNIT_TIME, arena), change_words(off, arena), c->sample_count);
+    }
+}
+
+static void add_samples(struct document *document, const struct result *result, const char *suffix)
+{
+    struct arena *arena = document->arena;
+    const struct result_case **order = arena_array(arena, result->case_count + 1, sizeof(*order));
+    const char **names = arena_array(arena, MOST_NOISY, sizeof(*names));
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++)
+        if (is_mark(&result->cases[k]) && result->cases[k].samples_ns && result->cases[k].sample_count > 4)
+            order[count++] = &result->cases[k];
+    if (result->predicted || !count)
+        return;
+    qsort(order, count, sizeof(*order), by_noise);
+    const size_t shown = count < MOST_NOISY ? count : MOST_NOISY;
+    struct chart *chart = chart_new(
+        arena, arena_printf(arena, "samples%s", suffix), "Samples around the median",
+        arena_printf(arena,
+                     "Each mark is a sample, %s %zu of %zu cases that vary the most. Up to %d of a case, evenly "
+                     "from the fastest to the slowest; what took twice as long stands at the edge.",
+                     "of the", shown, count, MOST_SAMPLES_EACH));
+    chart_add(chart, CHART_MARKS, "", 0);
+    for (size_t k = 0; k < shown; k++) {
+        names[k] = case_name(order[k]);
+        add_sample_row(chart, k, order[k]);
+    }
+    chart->x = (struct chart_axis){.title = "against the case's median", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
+    chart_fit(chart, false, 0.02);
+    chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)shown - 0.5});
+    document_chart(document, chart, NULL);
+}
+
+/* ---- a trace ---- */
+
+static void add_trace(struct document *document, const struct result *result, const char *suffix)
+{
+    struct arena *arena = document->arena;
+    const char **names = arena_array(arena, result->case_count + 1, sizeof(*names));
+    double *traced = arena_array(arena, result->case_count + 1, sizeof(*traced)),
+           *now = arena_array(arena, result->case_count + 1, sizeof(*now)), all = 0;
+    size_t count = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        const double weight = c->weight > 0 ? c->weight : 1;
+        size_t at = 0;
+        if (!(c->traced_ns > 0))
+            continue;
+        while (at < count && strcmp(names[at], c->kernel) != 0)
+            at++;
+        count += at == count;
+        names[at] = c->kernel;
+        traced[at] += weight * c->traced_ns;
+        now[at] += is_mark(c) ? weight * c->stats.median : 0;
+        all += weight * c->traced_ns;
+    }
+    if (!count)
+        return;
+    const size_t shown = count < MOST_SHARES ? count : MOST_SHARES;
+    struct chart *chart =
+        chart_new(arena, arena_printf(arena, "trace%s", suffix), "Shares of the trace",
+                  arena_printf(arena, "Time that the trace spent in what each kernel stands for, %zu of %zu kernels.",
+                               shown, count));
+    struct chart_series *bars = chart_add(chart, CHART_BAR, "in the trace", LOOK_PALE);
+    for (size_t k = 0; k < shown; k++) {
+        struct chart_point *point = chart_point(chart, bars, traced[k] / all, (double)k);
+        point->low = 0;
+        point->high = traced[k] / all;
+        point->words = words(traced[k] / all, UNIT_SHARE, arena);
+        point->said =
+            arena_printf(arena, "%.80s\n%s in the trace, %s here", names[k], words(traced[k], UNIT_TIME, arena),
+                         now[k] > 0 ? words(now[k], UNIT_TIME, arena) : "not measured");
+    }
+    chart->x = (struct chart_axis){.title = "share of the trace's time", .unit = UNIT_SHARE, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
+    chart_fit(chart, false, 0.01);
+    chart->x.low = 0;
+    document_chart(document, chart, NULL);
+}
+
+void picture_others(struct document *document, const struct result *result, const char *suffix)
+{
+    add_predictions(document, result, suffix);
+    add_occupancy(document, result, suffix);
+    add_samples(document, result, suffix);
+    add_trace(document, result, suffix);
+}
+
+/* ---- what changed ---- */
+
+static bool is_change(const struct compare_case *c)
+{
+    return c->state == COMPARE_JUDGED && c->shift.ratio_ci[0] > 0 && isfinite(c->shift.ratio_ci[1]);
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
+    const double x = fabs(log(p->shift.ratio)), y = fabs(log(q->shift.ratio));
+    return x != y ? (x < y) - (x > y) : strcmp(p->id, q->id);
+}
+
+static void add_change(struct chart *chart, size_t row, const struct compare_case *c)
+{
+    static const size_t looks[] = {[SHIFT_SLOWER] = 0, [SHIFT_FASTER] = 1};
+    const bool told = c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER;
+    struct arena *arena = chart->arena;
+    struct chart_point *point =
+        chart_point(chart, &chart->series[told ? looks[c->shift.verdict] : 2], c->shift.ratio - 1, (double)row);
+    const char *ratio = change_words(c->shift.ratio - 1, arena);
+    point->low = c->shift.ratio_ci[0] - 1;
+    point->high = c->shift.ratio_ci[1] - 1;
+    point->name = c->label;
+    point->words = ratio;
+    point->id = c->id;
+    point->said =
+        arena_printf(arena, "%.80s\n%s to %s: %s, from %s to %s%s", c->label, words(c->shift.base_ns, UNIT_TIME, arena),
+                     words(c->shift.new_ns, UNIT_TIME, arena), ratio, change_words(point->low, arena),
+                     change_words(point->high, arena),
+                     c->shift.common != 0 ? arena_printf(arena, "\nbehind the %s that its class moved by together",
+                                                         change_words(expm1(c->shift.common), arena))
+                                          : "");
+}
+
+void picture_changes(struct document *document, const struct comparison *comparison)
+{
+    struct arena *arena = document->arena;
+    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    const char **names = arena_array(arena, MOST_CHANGES, sizeof(*names));
+    size_t count = 0;
+    for (size_t k = 0; k < comparison->case_count; k++)
+        if (is_change(&comparison->cases[k]))
+            order[count++] = &comparison->cases[k];
+    if (!count)
+        return;
+    qsort(order, count, sizeof(*order), by_change);
+    const size_t shown = count < MOST_CHANGES ? count : MOST_CHANGES;
+    struct chart *chart = chart_new(
+        arena, "changes", "Changes with their intervals",
+        arena_printf(
+            arena,
+            "Time against the base, the %zu of %zu judged cases that moved the most; lines are 95 %% intervals. "
+            "What a class moved by as a whole is taken out, and stands above.",
+            shown, count));
+    chart_add(chart, CHART_INTERVAL, "slower", 1);
+    chart_add(chart, CHART_INTERVAL, "faster", 0);
+    chart_add(chart, CHART_INTERVAL, "same, or cannot be told", 7);
+    for (size_t k = 0; k < shown; k++) {
+        names[k] = order[k]->label;
+        add_change(chart, k, order[k]);
+    }
+    chart->x = (struct chart_axis){.title = "change of the time", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
+    chart_fit(chart, false, 0.02);
+    chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)shown - 0.5});
+    document_chart(document, chart, NULL);
+}
