@@ -89,8 +89,8 @@ enum status cmd_merge(struct call *call, struct err *err)
     if (!status)
         status = result_write(&merged, options->out, err);
     if (!status)
-        log_info("%u trials of %zu case%s in %s", merged.trials, merged.case_count, text_s(merged.case_count),
-                 options->out);
+        log_info("%u trial%s of %zu case%s in %s", merged.trials, text_s(merged.trials), merged.case_count,
+                 text_s(merged.case_count), options->out);
     return status;
 }
 

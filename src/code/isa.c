@@ -224,6 +224,8 @@ static void count_jumps(struct isa_kernel *kernel, const struct isa_listing *lis
 
 static void find_unknown(struct isa_kernel *kernel, const struct isa_listing *listing, uint64_t from, uint64_t end)
 {
+    if (!listing->unknown_count)
+        return;
     size_t k = array_below(listing->unknown, listing->unknown_count, sizeof(*listing->unknown),
                            offsetof(struct isa_word, address), from);
     kernel->unknown_words = listing->unknown + k;

@@ -170,8 +170,9 @@ static void read_row(struct collective *c, char *line)
 
 bool detect_collective(const char *head)
 {
-    for (const char *at = head; at; at = strchr(at, '\n'), at += at ? 1 : 0) {
+    for (const char *at = head, *end; at; at = end ? end + 1 : NULL) {
         struct arena arena = {0};
+        end = strchr(at, '\n');
         const bool found = is_head(arena_strndup(&arena, at, strcspn(at, "\n")));
         arena_release(&arena);
         if (found)

@@ -141,11 +141,11 @@ static bool short_number(double *out, const char *at, const char *end)
 
 double slice_number(struct slice slice, double otherwise)
 {
-    const char *at = slice.data + (slice.length && slice.data[0] == '"');
-    char *end = NULL;
-    double number;
     if (!slice.length)
         return otherwise;
+    const char *at = slice.data + (slice.data[0] == '"');
+    char *end = NULL;
+    double number;
     if (short_number(&number, at, slice.data + slice.length))
         return number;
     number = strtod(at, &end); /* what follows a value in its text is never a part of a number */

@@ -40,6 +40,8 @@ static const struct reader {
 } readers[] = {
     {"codeobj", fuzz_codeobj, WHOLE, "tests/data/cubin/*.cubin"},
     {"compiler", fuzz_compiler, WHOLE, NULL},
+    {"counters", fuzz_counters, WHOLE, NULL},
+    {"database", fuzz_database, WHOLE, NULL},
     {"depfile", fuzz_depfile, WHOLE, NULL},
     {"device", fuzz_device, LINES, NULL},
     {"expr", fuzz_expr, LINES, NULL},
@@ -47,6 +49,7 @@ static const struct reader {
     {"history", fuzz_history, WHOLE, NULL},
     {"import", fuzz_import, WHOLE, "tests/data/traces/*.gz"},
     {"isa", fuzz_isa, WHOLE, "tests/data/isa/{*_one_chain,*_nested,*_convert,*_mfma_chain,gfx90a_pk_peak}.txt"},
+    {"journal", fuzz_journal, WHOLE, NULL},
     {"json", fuzz_json, WHOLE, "configs/{quick,memory,moe}.json"},
     {"machine", fuzz_machine, WHOLE, "configs/machines/*.json"},
     {"manifest", fuzz_manifest, WHOLE, "kernels/*/*.json"},

@@ -16,6 +16,7 @@
 #include "rooftile/codediff.h"
 #include "rooftile/fleet.h"
 #include "rooftile/hash.h"
+#include "rooftile/journal.h"
 #include "rooftile/json.h"
 #include "rooftile/machine.h"
 #include "rooftile/manifest.h"
@@ -296,7 +297,7 @@ static void use(const struct result *result, struct arena *arena)
         result_document(&second, again);
         must(strcmp(first.data, second.data) == 0);
     }
-    must(result_merge(&merged, parts, names, 2, arena, &err) != STATUS_OK);
+    must(!result->case_count || result_merge(&merged, parts, names, 2, arena, &err) != STATUS_OK);
     other.run_id = "another";
     other.part_count = 0;
     if (!result_merge(&merged, parts, names, 2, arena, &err)) {
@@ -316,6 +317,23 @@ bool fuzz_result(const char *text, size_t length, struct arena *arena)
     if (!status)
         use(result, arena);
     return !status;
+}
+
+/* Whatever a killed run left: a document that says what it is, or one sentence. */
+bool fuzz_journal(const char *text, size_t length, struct arena *arena)
+{
+    const struct result *result = NULL;
+    struct text document = {0};
+    struct err err = {0};
+    bool good = !journal_read(&document, FUZZ_PATH, length, &err);
+    (void)text;
+    must(good || (err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH)));
+    if (good && result_parse(&result, "fuzz.json", document.data, document.length, arena, &err))
+        good = false;
+    if (good)
+        use(result, arena);
+    text_release(&document);
+    return good;
 }
 
 /* The case that the samples belong to says so of the input whatever it is: its size and its hash are right. */

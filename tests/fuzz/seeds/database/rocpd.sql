@@ -1,0 +1,18 @@
+CREATE TABLE rocpd_metadata_1 (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+CREATE TABLE rocpd_string_1 (id INTEGER PRIMARY KEY, guid TEXT, string TEXT);
+CREATE TABLE rocpd_info_agent_1 (id INTEGER PRIMARY KEY, guid TEXT, nid, pid, type TEXT, absolute_index INTEGER, name TEXT, product_name TEXT, extdata);
+CREATE TABLE rocpd_track_1 (id INTEGER PRIMARY KEY, guid TEXT, nid, pid, tid, agent_id);
+CREATE TABLE rocpd_info_kernel_symbol_1 (id INTEGER PRIMARY KEY, guid TEXT, kernel_name TEXT, display_name TEXT);
+CREATE TABLE rocpd_kernel_dispatch_1 (id INTEGER PRIMARY KEY, guid TEXT, track_id, kernel_id, dispatch_id, event_id, start, "end", workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z, graph_exec_id DEFAULT 0, graph_node_id DEFAULT 0);
+CREATE TABLE rocpd_memory_copy_1 (id INTEGER PRIMARY KEY, guid TEXT, track_id, start, "end", name_id, size);
+CREATE TABLE rocpd_info_pmc_1 (id, guid, name);
+CREATE TABLE rocpd_pmc_event_1 (id, guid, event_id, pmc_id, value);
+INSERT INTO rocpd_metadata_1 VALUES (1, 'schema_version', '4.1.0');
+INSERT INTO rocpd_string_1 VALUES (3, 'g', 'MEMORY_COPY_HOST_TO_DEVICE');
+INSERT INTO rocpd_info_agent_1 VALUES (1, 'g', 1, 1, 'CPU', 0, 'cpu', 'EPYC', '{}'), (2, 'g', 1, 1, 'GPU', 1, 'gfx942', 'AMD Instinct MI300X', '{"cu_count": 304}');
+INSERT INTO rocpd_track_1 VALUES (5, 'g', 1, 1, 1, 2);
+INSERT INTO rocpd_info_kernel_symbol_1 VALUES (9, 'g', '_Zk', 'k(int)');
+INSERT INTO rocpd_kernel_dispatch_1 VALUES (1, 'g', 5, 9, 1, 7, 9007199254740993, 9007199254741993, 64, 1, 1, 640, 1, 1, 0, 0);
+INSERT INTO rocpd_memory_copy_1 VALUES (1, 'g', 5, 9007199254743993, 9007199254744493, 3, 64);
+INSERT INTO rocpd_info_pmc_1 VALUES (1, 'g', 'SQ_WAVES');
+INSERT INTO rocpd_pmc_event_1 VALUES (1, 'g', 7, 1, 20), (2, 'g', 7, 1, 10.5);
