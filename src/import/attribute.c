@@ -165,13 +165,13 @@ static void keep_shapes_only(struct trace *trace)
     trace->event_count = trace->first_event;
 }
 
-/* What was launched before the recording began has no runtime call, where others have; and no operator. */
+/* What was launched before the recording began has no runtime call, where most others have; and no operator. */
 static void leave_out_unlinked(struct trace *trace)
 {
     size_t kept = trace->first_event, linked = 0;
     for (size_t k = trace->first_event; k < trace->event_count; k++)
         linked += find_id(&trace->runtime, trace->events[k].correlation) != NULL;
-    if (!linked)
+    if (2 * linked < trace->event_count - trace->first_event)
         return;
     for (size_t k = trace->first_event; k < trace->event_count; k++)
         if (trace->events[k].operator!= TRACE_NONE || find_id(&trace->runtime, trace->events[k].correlation))

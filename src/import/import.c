@@ -40,13 +40,14 @@ static const struct format {
     {"TunableOp", detect_tunableop, read_tunableop},
     {"CSV", detect_csv, read_csv},
     {"rccl-tests, nccl-tests", detect_collective, read_collective},
-    {"TransferBench", detect_transfer, read_transfers},
+    {"TransferBench, nvbandwidth", detect_transfer, read_transfers},
     {"library log", detect_log, read_log},
 };
 
 const char import_formats_help[] =
     "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export), lines of hipblaslt-bench, "
-    "rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, TunableOp and "
+    "rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, nvbandwidth, "
+    "TunableOp and "
     "AITER tables, a "
     "model's config.json";
 

@@ -273,15 +273,27 @@ static bool map_communication(const struct mapping *m)
                      false));
 }
 
-/* TransferBench: "G0 -> GPU00:004 -> G1", whose executor is that GPU's DMA engine or a kernel on it. */
+/* TransferBench: "G0 -> GPU00:004 -> G1", whose executor is that GPU's DMA engine or a kernel on it; C is the host. */
 static bool map_copy(const struct mapping *m)
 {
+    static const struct {
+        const char *kernel, *params;
+    } hosts[2][2] = {{{"copy_to_device", ""}, {"copy_to_host", ""}},
+                     {{"kernel_copy", ""}, {"kernel_copy", ", \"from\": \"device\", \"to\": \"pinned\""}}};
     unsigned from, to;
-    char executor;
-    if (sscanf(m->o->name, "G%3u -> %c%*s -> G%3u", &from, &executor, &to) != 3 || from == to)
+    char source, executor, target;
+    if (sscanf(m->o->name, "%c%3u -> %c%*s -> %c%3u", &source, &from, &executor, &target, &to) != 5 ||
+        !strchr("CG", source) || !strchr("CG", target) || (source == 'C' && target == 'C'))
         return no(m, "no kernel of ours does this");
     if (executor != 'D' && executor != 'G')
         return no(m, "no kernel of ours copies with the CPU's threads");
+    if (source != target)
+        return set(
+            m, hosts[executor == 'G'][target == 'C'].kernel,
+            arena_printf(m->arena, "{\"size\": %.0f%s}", m->o->dims[0], hosts[executor == 'G'][target == 'C'].params));
+    if (from == to)
+        return executor == 'D' ? set(m, "copy_on_device", arena_printf(m->arena, "{\"size\": %.0f}", m->o->dims[0]))
+                               : no(m, "no kernel of ours does this");
     return set(m, executor == 'D' ? "copy_peer" : "kernel_copy_peer",
                arena_printf(m->arena, "{\"size\": %.0f, \"from\": %u, \"to\": %u}", m->o->dims[0], from, to));
 }

@@ -51,9 +51,26 @@ static void timeline_line(struct document *document, const struct import *import
 
 /* ---- rows ---- */
 
+enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56 };
+
+static const char *shortened(const char *name, size_t most, struct arena *arena)
+{
+    return strlen(name) <= most ? name : arena_printf(arena, "%.*s...", (int)most - 3, name);
+}
+
 static const char *short_name(const char *name, struct arena *arena)
 {
-    return strlen(name) <= 60 ? name : arena_printf(arena, "%.57s...", name);
+    return shortened(name, NAME_SHOWN, arena);
+}
+
+/* For people: without what is so of nearly every convolution. */
+static const char *short_shape(const struct import_row *row, struct arena *arena)
+{
+    static const char usual[] = " dilation=1 groups=1";
+    const char *shape = row->shape[0] ? row->shape : row->traits;
+    if (text_ends(shape, usual))
+        shape = arena_strndup(arena, shape, strlen(shape) - strlen(usual));
+    return shortened(shape, SHAPE_SHOWN, arena);
 }
 
 static const char *types_of(const struct import_row *row, struct arena *arena)
@@ -70,6 +87,7 @@ enum {
     MEDIAN,
     OPERATOR,
     SHAPE,
+    FULL_SHAPE,
     TYPES,
     LAYOUT,
     SOURCE,
@@ -98,7 +116,8 @@ static const struct table_column row_columns[] = {
     [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
     [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME},
     [OPERATOR] = {.title = "operator"},
-    [SHAPE] = {.key = "shape", .title = "shape"},
+    [SHAPE] = {.title = "shape"},
+    [FULL_SHAPE] = {.key = "shape"},
     [TYPES] = {.title = "types"},
     [LAYOUT] = {.key = "layout", .title = "layout", .drop = 3},
     [SOURCE] = {.key = "source", .title = "shape from", .drop = 2},
@@ -130,9 +149,8 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[TIME] = cell_number(row->total_ns);
     cells[MEDIAN] = cell_number(row->median_ns);
     cells[OPERATOR] = cell_text(short_name(row->operator, arena));
-    cells[SHAPE] = cell_known(row->shape);
-    if (!row->shape[0] && row->traits[0])
-        cells[SHAPE].text = row->traits;
+    cells[SHAPE] = cell_known(short_shape(row, arena));
+    cells[FULL_SHAPE] = cell_known(row->shape);
     cells[TYPES] = cell_known(types_of(row, arena));
     cells[LAYOUT] = cell_known(row->layout);
     cells[SOURCE] = cell_text(import_source_names[row->source]);
@@ -154,26 +172,27 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[WHY] = cell_known(row->kernel ? "" : row->why);
 }
 
-/* Bandwidths where there are any: then in or out of place counts as well. */
-static const struct table_column *columns_of(const struct import *import, struct arena *arena)
+/* People see no column in which nothing is known. */
+static const struct table_column *columns_with_values(const struct table *table)
 {
-    struct table_column *columns = arena_copy(arena, row_columns, sizeof(row_columns));
-    bool any = false;
-    for (size_t k = 0; k < import->row_count; k++)
-        any = any || isfinite(import->rows[k].algorithm_bytes_per_s);
-    if (any)
+    struct table_column *columns = arena_copy(table->arena, table->columns, table->column_count * sizeof(*columns));
+    for (size_t k = 0; k < table->column_count; k++) {
+        bool any = !table->row_count;
+        for (size_t row = 0; row < table->row_count && !any; row++)
+            any = table->rows[row].cells[k].kind > CELL_UNKNOWN;
+        columns[k].title = any ? columns[k].title : NULL;
+    }
+    if (columns[ALGORITHM].title) /* in or out of place counts */
         columns[LAYOUT].drop = 0;
-    else
-        columns[ALGORITHM].title = columns[BUS].title = columns[WRONG].title = NULL;
     return columns;
 }
 
 static struct table *rows_table(const struct import *import, struct arena *arena)
 {
     struct table *table = TABLE(arena, row_columns);
-    table->columns = columns_of(import, arena);
     for (size_t k = 0; k < import->row_count; k++)
         put_row(table, &import->rows[k], k + 1);
+    table->columns = columns_with_values(table);
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json has them all";
     return table;

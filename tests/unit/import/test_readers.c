@@ -143,6 +143,64 @@ static void transfers(void **state)
     assert_true(fabs(import.rows[3].algorithm_bytes_per_s - 67108864 / 2e-3) < 1);
 }
 
+/* Matrices of links: who copies and which way stands in their titles. */
+static void matrices(void **state)
+{
+    static const struct {
+        const char *content, *rows;
+    } outputs[] = {
+        {"$ ./nvbandwidth -b 1\nRunning host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth "
+         "(GB/s)\n 0 1\n0 26.0 N/A\n"
+         "SUM host_to_device_memcpy_ce 26.0\n"
+         "Running device_to_host_memcpy_sm.\nmemcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)\n 0 1\n0 20 25\n"
+         "Running device_to_device_memcpy_write_ce.\nmemcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n 0 1\n"
+         "0 N/A 276\n1 200 N/A\n"
+         "Running x_bidirectional_read_sm.\nmemcpy SM GPU(row) <-> GPU(column) Total bandwidth (GB/s)\n 0 1\n0 N/A 9\n"
+         "Running host_to_all_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n 0\n0 11\n",
+         "G0 -> GPU -> C0 | kernel_copy | {\"size\": 1048576, \"from\": \"device\", \"to\": \"pinned\"} | 20\n"
+         "G1 -> GPU -> C0 | kernel_copy | {\"size\": 1048576, \"from\": \"device\", \"to\": \"pinned\"} | 25\n"
+         "C0 -> DMA -> G0 | copy_to_device | {\"size\": 1048576} | 26\n"
+         "G0 -> DMA -> G1 | copy_peer | {\"size\": 1048576, \"from\": 0, \"to\": 1} | 200\n"
+         "G1 -> DMA -> G0 | copy_peer | {\"size\": 1048576, \"from\": 1, \"to\": 0} | 276\n"},
+        {"Bytes Per Direction 1048576\n"
+         "Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: DMA)\n"
+         " SRC+EXE\\DST    CPU 00       GPU 00    GPU 01\n"
+         "  CPU 00  ->     15.00         9.00      8.00\n  CPU 00 min     1.00     1.00    1.00\n"
+         "  GPU 00  ->     26.00       500.00     48.00\nAverages (During UniDir):     17.67      9.33\n"
+         "Bidirectional copy peak bandwidth GB/s [Remote read / Local write] (GPU-Executor: GFX)\n"
+         "     SRC\\DST    GPU 00    GPU 01\n  GPU 00  ->     N/A      38.00\n  GPU 00 <-      N/A      37.00\n",
+         "C0 -> CPU -> G1 | no kernel of ours copies with the CPU's threads | 8\n"
+         "C0 -> CPU -> G0 | no kernel of ours copies with the CPU's threads | 9\n"
+         "C0 -> CPU -> C0 | no kernel of ours does this | 15\n"
+         "G0 -> DMA -> C0 | copy_to_host | {\"size\": 1048576} | 26\n"
+         "at once with others: G1 -> GPU -> G0 | no kernel of ours does this | 37\n"
+         "at once with others: G0 -> GPU -> G1 | no kernel of ours does this | 38\n"
+         "G0 -> DMA -> G1 | copy_peer | {\"size\": 1048576, \"from\": 0, \"to\": 1} | 48\n"
+         "G0 -> DMA -> G0 | copy_on_device | {\"size\": 1048576} | 500\n"},
+        {"GPU-GFX All-To-All benchmark:\n- Copying 4096 bytes between all pairs of GPUs using 8 CUs (2 Transfers)\n"
+         "Summary:\nSRC\\DST  GPU 00     GPU 01        STotal      Actual\nGPU 00      N/A    33.000     33.000   "
+         "33.000\n"
+         "GPU 01   30.000       N/A      30.000   30.000\n\nRTotal   30.000    33.000\n",
+         "at once with others: G1 -> GPU -> G0 | no kernel of ours does this | 30\n"
+         "at once with others: G0 -> GPU -> G1 | no kernel of ours does this | 33\n"},
+    };
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(outputs); k++) {
+        struct import import;
+        struct err err = {0};
+        struct text rows = {0};
+        assert_int_equal(read_text(&import, outputs[k].content, &err), STATUS_OK);
+        for (size_t row = 0; row < import.row_count; row++) {
+            const struct import_row *r = &import.rows[row];
+            if (!strstr(r->operator, "at once") || strstr(outputs[k].rows, r->operator))
+                text_addf(&rows, "%s | %s%s%s | %.0f\n", r->operator, r->kernel ? r->kernel : r->why,
+                          r->kernel ? " | " : "", r->kernel ? r->params : "", r->algorithm_bytes_per_s / 1e9);
+        }
+        assert_string_equal(rows.data, outputs[k].rows);
+        text_release(&rows);
+    }
+}
+
 #define TABLE_HEAD                                                                                                     \
     "#                                       out-of-place                       in-place\n"                            \
     "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"                        \
@@ -333,13 +391,10 @@ static void long_lines(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind),
-                                       cmocka_unit_test(collectives),
-                                       cmocka_unit_test(transfers),
-                                       cmocka_unit_test(what_is_none),
-                                       cmocka_unit_test(damage_has_a_place),
-                                       cmocka_unit_test(time_counts_once),
-                                       cmocka_unit_test(json_is_cut_at_paths),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind),       cmocka_unit_test(collectives),
+                                       cmocka_unit_test(transfers),        cmocka_unit_test(matrices),
+                                       cmocka_unit_test(what_is_none),     cmocka_unit_test(damage_has_a_place),
+                                       cmocka_unit_test(time_counts_once), cmocka_unit_test(json_is_cut_at_paths),
                                        cmocka_unit_test(long_lines)};
     return cmocka_run_group_tests(tests, begin, end);
 }
