@@ -53,6 +53,12 @@ void report_page(struct text *out, const struct report_page *page, const struct 
 /* A picture of a result as an SVG file. ERR_USAGE: it has none of that name; the message names those it has. */
 enum status report_picture(struct text *out, const struct result *result, const char *name, struct err *err);
 
+/* Results of two different devices side by side, without a verdict; of `wanted` the filters. ERR_CONFIG: they have no
+ * case in common. */
+struct document; /* rooftile/table.h */
+enum status report_devices(struct document *document, const struct result *a, const struct result *b,
+                           const struct report_selection *wanted, struct err *err);
+
 /* Parts that `run` prints as it goes. */
 void report_case_line(struct text *out, const struct result_case *result_case, size_t done,
                       size_t total); /* one line per case, for CI logs */
@@ -67,7 +73,6 @@ void report_comparison(struct text *out, const char *format, const struct compar
 void report_gate(struct text *out, const char *format, const struct history_gate *gate,
                  const struct report_options *options);
 
-struct document;   /* rooftile/table.h */
 struct inspection; /* rooftile/inspection.h */
 
 /* Inspections: details of few kernels, one line each of many; or all of it for programs. */

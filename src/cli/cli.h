@@ -74,7 +74,7 @@ struct cli_options {
     double alpha, delta; /* --alpha, --delta: above 0, below 1; 0: not given */
     unsigned jobs;       /* -j, --jobs N */
     bool allow_flags;    /* --allow-flags */
-    bool force, run, inject_faults, orders, strict;
+    bool force, run, inject_faults, orders, strict, devices;
     bool references;           /* --references */
     bool profile;              /* --profile */
     bool isolate;              /* --isolate */

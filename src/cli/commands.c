@@ -309,6 +309,7 @@ const struct command commands[] = {
      .summary = "say what got slower between two results, with an exit code",
      .examples = "  rooftile compare old.json new.json\n"
                  "  rooftile compare old.json new.json --strict     doubt fails too\n"
+                 "  rooftile compare mi300x.json h100.json --devices   two GPUs side by side\n"
                  "  rooftile compare old.json new.json --format markdown -o comment.md\n"
                  "  rooftile run quick --ab old_kernels kernels     measure both in turns instead\n",
      .details =
@@ -316,10 +317,12 @@ const struct command commands[] = {
          "told, and fewer trials are never confirmed. SLOWER and FASTER are certain to --alpha and beyond --delta; "
          "SAME is "
          "within 3 %; everything else is INCONCLUSIVE, with the change that could have been seen.\n"
+         "--devices has results of two different devices side by side: how many times as fast the second is, the share "
+         "that each reaches of its own ceilings, and bounds that differ; without a verdict.\n"
          "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be "
          "compared; "
          "4 with --strict: something is inconclusive, new or not comparable.",
-     .options = "format json out filter alpha delta strict",
+     .options = "format json out filter alpha delta strict devices",
      .min_args = 2,
      .max_args = 2,
      .run = cmd_compare},

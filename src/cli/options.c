@@ -114,6 +114,7 @@ const struct option_row option_rows[] = {
         "inject-faults", inject_faults,
         "inject faults (a skipped launch, a flipped output, a perturbed input) and see that verification catches them"),
     FLAG("orders", orders, "with --run: work-items forward, backward and shuffled, so that a missing barrier shows"),
+    FLAG("devices", devices, "of two different devices: side by side, without a verdict"),
     FLAG("strict", strict,
          "exit with 4 when in doubt: a case saw interference or throttled, time ran out, a verdict is open"),
     VALUE("db", STRING, "FILE", db,

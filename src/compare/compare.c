@@ -65,7 +65,7 @@ static enum status allowed(const struct result *base, const struct result *now, 
         if (a.own && a.value[0] && b.value[0] && strcmp(a.value, b.value) != 0)
             return err_set(err, ERR_CONFIG,
                            "different devices: %s '%s' and '%s'; even two of one model differ by more than the shifts "
-                           "that are looked for",
+                           "that are looked for (--devices sets them side by side)",
                            a.name, a.value, b.value);
     return STATUS_OK;
 }

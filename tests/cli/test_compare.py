@@ -321,6 +321,40 @@ def findings(home):
             check(lint.returncode == 0, f"xmllint: {lint.stderr[-500:]}")
 
 
+def side_by_side(home):
+    """Two different devices: no verdict, but how many times as fast, how near to each one's ceilings, and what bounds differ."""
+    for device in ("h100", "a100"):
+        check_run(run("run", "stream_copy", "fma_peak", "launch_empty", "--device", f"sim:{device}", "-o", f"{device}.json", "-q", home=home), 0, device)
+    refused = run("compare", "h100.json", "a100.json", home=home)
+    check(refused.returncode == 2 and "--devices sets them side by side" in refused.stderr, f"what to do instead: {refused.stderr}")
+    other = load(home / "a100.json")
+    other["cases"][0].update(status="failed", status_reason="c[3] is 1, expected 2")
+    other["cases"][1]["roofline"]["bound"] = "HBM"
+    other["cases"].pop()
+    (home / "other.json").write_text(json.dumps(other))
+    done = run("compare", "h100.json", "other.json", "--devices", "--format", "json", home=home)
+    check_run(done, 0, "a finding is no verdict")
+    both = json.loads(done.stdout)
+    check((both["other_bounds"], both["only_a"], both["only_b"]) == (1, 1, 0), f"{both}")
+    check(both["cases"][0]["speed"] is None and both["cases"][0]["reason"] == "B: failed: c[3] is 1, expected 2", f"{both['cases'][0]}")
+    h100, a100 = load(home / "h100.json")["cases"][1], other["cases"][1]
+    check(h100["work"]["flops"] != a100["work"]["flops"], "each has work for its own compute units")
+    rates = [case["throughput"]["flops_per_s"] for case in (h100, a100)]
+    check(abs(both["speed"] - rates[1] / rates[0]) < 1e-3, f"of the one that both have: {both['speed']} {rates}")
+    check(both["cases"][1]["b_share"] == a100["roofline"]["fraction_of_ceiling"], "of its own ceiling")
+    check({ceiling["ceiling"]: round(ceiling["ratio"], 2) for ceiling in both["ceilings"]} == {"memory": 0.61, "vector_f32": 0.29}, f"{both['ceilings']}")
+    try:
+        import jsonschema
+        jsonschema.validate(both, json.loads((ROOT / "configs/schema/devices.schema.json").read_text()))
+    except ImportError:
+        print("SKIPPED: python3-jsonschema is not installed")
+    text = run("compare", "h100.json", "other.json", "--devices", home=home).stdout
+    check("B is 0.292 times as fast; another bound in 1; without a verdict" in text and "only A has 1 more case, only B 0" in text, text)
+    for extra, words in ((["--format", "junit"], "no verdict"), (["--filter", "nothing"], "no case in common that the filter leaves")):
+        done = run("compare", "h100.json", "a100.json", "--devices", *extra, home=home)
+        check(done.returncode == 2 and words in done.stderr, f"{extra}: {done.stderr}")
+
+
 if __name__ == "__main__":
     main(make_kernels, trials, one_timer, merged_by_hand, trials_refused, ab_kernels, ab_objects, ab_compilers, interrupted, aa, deterministic,
-         one_against_one, bad_input, findings)
+         one_against_one, bad_input, findings, side_by_side)

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Results of two different devices side by side: times, how far each is from its own ceilings, and by what it is bound.
+ * Nothing is judged: even two cards of one model differ by more than what a verdict looks for.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/report.h"
+
+struct sides {
+    const struct result *of[2];
+    const char *names[2];
+    struct arena *arena;
+    double log_speed; /* sum over `pairs` cases */
+    size_t pairs, other_bounds, alone[2];
+};
+
+/* ---- who is whose counterpart ---- */
+
+/* The same case by its id; else, where variants of the devices have other parameters, the only one of its label. */
+static const struct result_case *counterpart(const struct result *result, const struct result_case *c)
+{
+    const struct result_case *found = NULL;
+    const size_t length = result_id_length(c->id);
+    size_t same = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *other = &result->cases[k];
+        if (result_id_length(other->id) == length && !strncmp(other->id, c->id, length))
+            return other;
+        if (!strcmp(other->kernel, c->kernel) && !strcmp(case_name(other), case_name(c))) {
+            found = other;
+            same++;
+        }
+    }
+    return same == 1 ? found : NULL;
+}
+
+/* Of what is done in a launch: a case may be larger on one of the two. */
+static double rate_of(const struct result_case *c)
+{
+    const double bytes = c->work.read_bytes + c->work.write_bytes;
+    return (c->work.flops > 0 ? c->work.flops : bytes > 0 ? bytes : 1) / c->stats.median;
+}
+
+/* ---- tables ---- */
+
+enum { CASE, ID, A_TIME, A_SHARE, A_BOUND, B_TIME, B_SHARE, B_BOUND, SPEED, BOUNDS, REASON, CELLS };
+
+static void put_side(struct cell *cells, const struct result_case *c)
+{
+    const bool counts = result_case_counts(c);
+    cells[0] = cell_positive(counts ? c->stats.median : NAN);
+    cells[1] = cell_positive(counts ? c->fraction : NAN);
+    cells[2] = cell_known(counts ? c->lower_bound.bound : NULL);
+}
+
+static const char *reason_of(const struct result_case *a, const struct result_case *b, const struct sides *sides)
+{
+    const struct result_case *bad = !result_case_counts(a) ? a : b;
+    if (result_case_counts(a) && result_case_counts(b))
+        return NULL;
+    return arena_printf(sides->arena, "%s: %s%s%.200s", bad == b ? "B" : "A", case_status_name(bad->status),
+                        bad->reason && *bad->reason ? ": " : "", bad->reason ? bad->reason : "");
+}
+
+static void add_pair(struct table *table, struct sides *sides, const struct result_case *a, const struct result_case *b)
+{
+    struct cell *cells = table_add(table, NULL)->cells;
+    const char *reason = reason_of(a, b, sides);
+    const double speed = reason ? NAN : rate_of(b) / rate_of(a);
+    const bool other = !reason && strcmp(a->lower_bound.bound, b->lower_bound.bound) != 0;
+    cells[CASE] = cell_text(case_name(a));
+    cells[ID] = cell_text(plain_id(sides->arena, a));
+    put_side(&cells[A_TIME], a);
+    put_side(&cells[B_TIME], b);
+    cells[SPEED] = cell_number(speed);
+    if (speed > 0)
+        cells[SPEED].text = arena_printf(sides->arena, "%.3gx", speed);
+    cells[BOUNDS] = reason ? cell_unknown(NULL) : cell_bool(!other);
+    cells[BOUNDS].text = other ? "another bound" : "";
+    if (reason)
+        cells[REASON] = cell_text(reason);
+    if (speed > 0) {
+        sides->log_speed += log(speed);
+        sides->pairs++;
+    }
+    sides->other_bounds += other;
+}
+
+static struct table *cases_of(struct sides *sides, const struct report_selection *wanted)
+{
+    const struct table_column columns[CELLS] = {
+        [CASE] = {.key = "case", .title = "case", .flags = COLUMN_GROUP},
+        [ID] = {.key = "id"},
+        [A_TIME] = {.key = "a_ns", .title = "A", .unit = UNIT_TIME},
+        [A_SHARE] = {.key = "a_share", .title = "% of its ceiling", .unit = UNIT_SHARE},
+        [A_BOUND] = {.key = "a_bound", .title = "bound"},
+        [B_TIME] = {.key = "b_ns", .title = "B", .unit = UNIT_TIME},
+        [B_SHARE] = {.key = "b_share", .title = "% of its ceiling", .unit = UNIT_SHARE},
+        [B_BOUND] = {.key = "b_bound", .title = "bound"},
+        [SPEED] = {.key = "speed", .title = "speed of B", .unit = UNIT_NUMBER},
+        [BOUNDS] = {.key = "same_bound", .title = "", .drop = 1},
+        [REASON] = {.key = "reason", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL},
+    };
+    struct table *table = table_new(sides->arena, arena_copy(sides->arena, columns, sizeof(columns)), CELLS);
+    for (int side = 0; side < 2; side++)
+        for (size_t k = 0; k < sides->of[side]->case_count; k++) {
+            const struct result_case *c = &sides->of[side]->cases[k], *other = counterpart(sides->of[!side], c);
+            if (!text_filtered(wanted->filters, wanted->filter_count, c->id, c->kernel))
+                continue;
+            sides->alone[side] += !other;
+            if (other && !side)
+                add_pair(table, sides, c, other);
+        }
+    return table;
+}
+
+static void add_ceiling(struct table *table, const char *name, const struct ceiling *a, const struct ceiling *b,
+                        const char *unit)
+{
+    const double x = ceiling_value(a), y = ceiling_value(b);
+    if (x > 0 && y > 0)
+        table_add(table, (struct cell[]){cell_text(name), cell_quantity(x, unit), cell_text(ceiling_kind(a)),
+                                         cell_quantity(y, unit), cell_text(ceiling_kind(b)), cell_number(y / x),
+                                         cell_text(unit)});
+}
+
+static bool bounds_some(const struct sides *sides, const char *name)
+{
+    for (int side = 0; side < 2; side++)
+        for (size_t k = 0; k < sides->of[side]->case_count; k++)
+            if (!strcmp(sides->of[side]->cases[k].lower_bound.ceiling_name, name))
+                return true;
+    return false;
+}
+
+/* Of what both have: the memory, and units that bound a case. */
+static struct table *ceilings_of(const struct sides *sides)
+{
+    const struct table_column columns[] = {{.key = "ceiling", .title = "ceiling"},
+                                           {.key = "a", .title = "A", .unit = UNIT_NUMBER},
+                                           {.key = "a_kind", .title = ""},
+                                           {.key = "b", .title = "B", .unit = UNIT_NUMBER},
+                                           {.key = "b_kind", .title = ""},
+                                           {.key = "ratio", .title = "B / A", .unit = UNIT_NUMBER},
+                                           {.key = "unit"}};
+    const struct machine *a = &sides->of[0]->machine, *b = &sides->of[1]->machine;
+    struct table *table =
+        table_new(sides->arena, arena_copy(sides->arena, columns, sizeof(columns)), COUNT_OF(columns));
+    if (a->level_count && b->level_count)
+        add_ceiling(table, "memory", &a->levels[a->level_count - 1].bandwidth, &b->levels[b->level_count - 1].bandwidth,
+                    UNIT_BYTE_RATE);
+    for (uint32_t k = 0; k < a->unit_count; k++) {
+        const struct machine_unit *own = &a->units[k], *other = machine_unit(b, own->name);
+        if (other && bounds_some(sides, own->name))
+            add_ceiling(table, own->name, &own->peak, &other->peak, machine_unit_rate(own->name));
+    }
+    return table;
+}
+
+/* ---- the document ---- */
+
+static const char *side_name(const struct result *result, struct arena *arena)
+{
+    const struct device_info *d = &result->device;
+    const char *name = *d->name ? d->name : d->id;
+    return result->predicted ? arena_printf(arena, "%s (PREDICTED: nothing was executed)", name) : name;
+}
+
+enum status report_devices(struct document *document, const struct result *a, const struct result *b,
+                           const struct report_selection *wanted, struct err *err)
+{
+    struct sides sides = {.of = {a, b}, .arena = document->arena};
+    for (int k = 0; k < 2; k++)
+        sides.names[k] = side_name(sides.of[k], document->arena);
+    const struct table *cases = cases_of(&sides, wanted);
+    struct table *head =
+        schema_record(document->arena, "https://rooftile.dev/schemas/devices/1/devices.schema.json", "1.0.0");
+    if (!cases->row_count)
+        return err_set(err, ERR_CONFIG, "the two have no case in common%s",
+                       wanted->filter_count ? " that the filter leaves" : "");
+    const double speed = sides.pairs ? exp(sides.log_speed / (double)sides.pairs) : NAN;
+    document->name = "devices";
+    document->title = arena_printf(document->arena, "rooftile: %s beside %s", a->device.name, b->device.name);
+    table_member(head, "a", NULL, cell_text(sides.names[0]));
+    table_member(head, "b", NULL, cell_text(sides.names[1]));
+    table_member(head, "speed", NULL, cell_number(speed));
+    table_member(head, "other_bounds", NULL, cell_number((double)sides.other_bounds));
+    table_member(head, "only_a", NULL, cell_number((double)sides.alone[0]));
+    table_member(head, "only_b", NULL, cell_number((double)sides.alone[1]));
+    document_table(document, NULL, NULL, head)->show = SHOW_DATA;
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "A: %s\nB: %s", sides.names[0], sides.names[1]);
+    document_table(document, "ceilings", NULL, ceilings_of(&sides));
+    document_table(document, "cases", NULL, cases);
+    document_text(
+        document, SHOW_PEOPLE, TONE_PLAIN,
+        "in the geometric mean of %zu case%s B is %.3g times as fast; another bound in %zu; without a verdict",
+        sides.pairs, text_s(sides.pairs), speed, sides.other_bounds);
+    if (sides.alone[0] + sides.alone[1])
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "only A has %zu more case%s, only B %zu", sides.alone[0],
+                      text_s(sides.alone[0]), sides.alone[1]);
+    return STATUS_OK;
+}
