@@ -7,7 +7,8 @@
  *     latency   clocks of a workgroup, first instruction to last * max(1, G / (R U))
  *     vector, scalar, matrix   issue clocks of a workgroup * workgroups of the fullest unit / SIMDs
  *     LDS       clocks of its transactions * workgroups of the fullest unit
- *     L1        clocks of lines, or of bytes where these take longer, * workgroups of the fullest unit
+ *     L1        clocks of lines, of the lanes' bytes, or of what misses bring, the most of them, * workgroups of the
+ *               fullest unit
  *     L2        (lines that miss L1 + lines stored) * bytes of a line / expected bandwidth
  *     memory    of each buffer the larger of what all workgroups touch and what misses L2 and no neighbour shares;
  *               lines are stored once; / expected bandwidth of the level that holds them all, or of the memory

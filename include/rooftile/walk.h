@@ -22,7 +22,8 @@
  * Clocks: each wave issues in order; a result is awaited when it is used (vector, matrix) or at s_waitcnt (memory),
  * with the latency of the level where the worst line of an access was found: an LRU model of the share of L1 and L2
  * that a resident workgroup has, and the lines of its neighbours on the same die. Waves of a workgroup take turns at
- * memory instructions, the one with the smallest time first.
+ * memory instructions, the one with the smallest time first; L1 serves one access after the other, and keeps no line
+ * that is stored to.
  *
  * Pure, and the same for the same input. Input may be hostile: code that never ends stops at the budget.
  */

@@ -207,11 +207,19 @@ static double issue(struct wave *wave, const struct op *op)
 }
 
 /* Until it has touched memory, waits at a barrier, or has ended: then another wave may be earlier. */
+static bool is_access(const struct op *op)
+{
+    return op->class == WALK_LOAD || op->class == WALK_STORE;
+}
+
 void wave_run(struct wave *wave)
 {
     struct walker *walker = wave->group->walker;
     const struct walk_code *code = wave->code;
-    while (wave->state == WAVE_RUNS) {
+    for (bool first = true; wave->state == WAVE_RUNS; first = false) {
+        /* Accesses of a workgroup come in the order of their times. */
+        if (!first && wave->at < code->count && is_access(&code->ops[wave->at]))
+            return;
         if (wave->at >= code->count || !walker->left) {
             walker->over_budget |= !walker->left;
             wave->state = WAVE_ENDED;
@@ -231,8 +239,6 @@ void wave_run(struct wave *wave)
         const double takes = issue(wave, op);
         perform(wave, op);
         wave->time += takes;
-        if (op->class == WALK_LOAD || op->class == WALK_STORE)
-            return;
     }
 }
 

@@ -2,6 +2,7 @@
  *
  * Loads, stores and atomics of global memory, buffers and scratch: values, lines and latencies.
  */
+#include <math.h>
 #include <string.h>
 
 #include "walk_internal.h"
@@ -207,9 +208,11 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
     return walker->options->warm ? clocks->l2 : clocks->memory;
 }
 
+/* L1 writes through and keeps nothing of it: who loads the line next has it from L2. */
 static void store_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
 {
     traffic->stores++;
+    lines_drop(&wave->group->l1, line);
     if (!lines_touch(&wave->group->stored, line))
         traffic->stored++;
     (void)lines_touch(&wave->group->l2, line);
@@ -222,6 +225,23 @@ static struct walk_traffic *traffic_at(struct wave *wave, uint64_t address)
     return &wave->traffic[buffer == NO_BUFFER ? walker->launch->buffer_count : buffer];
 }
 
+/* Clocks that L1 is at work on an access: a line each, the lanes' bytes, and the lines that it gets from L2. */
+static double l1_clocks(const struct walk_options *options, double lines, double missed, double bytes)
+{
+    const double rate = options->clocks.l1_bytes, least = options->coalesced ? 1 : lines;
+    const double filled = missed * options->line_bytes;
+    return fmax(least, fmax(bytes, options->coalesced ? fmin(filled, bytes) : filled) / rate);
+}
+
+/* When L1 begins with it: waves of the workgroup take turns. One that has jumped ahead in a loop delays nobody. */
+#define LONGEST_TURN 4096.0
+static double l1_begins(struct group *group, double time, double busy)
+{
+    const double begin = group->l1_free - time < LONGEST_TURN ? fmax(time, group->l1_free) : time;
+    group->l1_free = fmax(group->l1_free, begin + busy);
+    return begin;
+}
+
 static void move_lines(struct wave *wave, const struct op *op, const struct addresses *at)
 {
     const struct walker *walker = wave->group->walker;
@@ -231,7 +251,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     const uint64_t here = wave->exec & ~at->outside & (found ? UINT64_MAX : at->known);
     const unsigned lost = (unsigned)__builtin_popcountll(wave->exec & ~at->outside & ~here);
     struct touched touched;
-    double worst = here | lost ? stores ? clocks->l2 : clocks->l1 : 0;
+    double missed = stores ? 0 : lost, worst = here | lost ? stores ? clocks->l2 : clocks->l1 : 0;
     touched.count = 0;
     memset(touched.slots, 0, sizeof(touched.slots));
     for (uint64_t left = here; left; left &= left - 1) {
@@ -243,6 +263,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         const uint64_t line = touched.lines[k];
         struct walk_traffic *traffic = traffic_at(wave, line << walker->line_shift);
         const double latency = stores ? (store_line(wave, line, traffic), clocks->l2) : load_line(wave, line, traffic);
+        missed += !stores && latency > clocks->l1;
         worst = worst < latency ? latency : worst;
     }
     if (lost) { /* each a line of its own, from memory */
@@ -254,8 +275,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     }
     const double lines = (double)touched.count + lost;
     const double lanes = __builtin_popcountll(wave->exec), bytes = op->access->bytes * lanes;
-    const double least = walker->options->coalesced ? 1 : lines;
-    const double busy = least > bytes / clocks->l1_bytes ? least : bytes / clocks->l1_bytes;
+    const double busy = l1_clocks(walker->options, lines, missed, bytes);
     if (touched.count) {
         struct walk_traffic *traffic = traffic_at(wave, touched.lines[0] << walker->line_shift);
         *(stores ? &traffic->bytes_stored : &traffic->bytes_loaded) += bytes;
@@ -266,7 +286,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     wave->sums.access_lanes += lanes;
     wave->sums.access_bytes += bytes;
     queue_push(wave, stores && wave->code->is_gfx10 && !op->access->returns ? QUEUE_STORE : QUEUE_LOAD,
-               wave->time + worst + busy);
+               l1_begins(wave->group, wave->time, busy) + worst + busy);
 }
 
 /* ---- values ---- */

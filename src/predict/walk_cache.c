@@ -33,14 +33,18 @@ void lines_clear(struct lines *lines)
     lines->count = lines->newest = lines->oldest = 0;
 }
 
+static void bucket_add(struct lines *lines, uint32_t at)
+{
+    uint32_t *bucket = &lines->buckets[bucket_of(lines, lines->items[at - 1].line)];
+    lines->items[at - 1].next = *bucket;
+    *bucket = at;
+}
+
 static void rehash(struct lines *lines)
 {
     memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
-    for (uint32_t k = 0; k < lines->count; k++) {
-        uint32_t *bucket = &lines->buckets[bucket_of(lines, lines->items[k].line)];
-        lines->items[k].next = *bucket;
-        *bucket = k + 1;
-    }
+    for (uint32_t k = 0; k < lines->count; k++)
+        bucket_add(lines, k + 1);
 }
 
 static void grow(struct lines *lines)
@@ -93,16 +97,32 @@ static void make_newest(struct lines *lines, uint32_t at)
     lines->newest = at;
 }
 
-/* The place of the line that was used longest ago. */
-static uint32_t evict(struct lines *lines)
+static void bucket_remove(struct lines *lines, uint32_t at)
 {
-    const uint32_t at = lines->oldest;
     uint32_t *link = &lines->buckets[bucket_of(lines, lines->items[at - 1].line)];
     while (*link != at)
         link = &lines->items[*link - 1].next;
     *link = lines->items[at - 1].next;
+}
+
+/* The place of the line that was used longest ago. */
+static uint32_t evict(struct lines *lines)
+{
+    const uint32_t at = lines->oldest;
+    bucket_remove(lines, at);
     unlink_use(lines, at);
     return at;
+}
+
+/* Its place is empty until it would have been the oldest. */
+void lines_drop(struct lines *lines, uint64_t line)
+{
+    const uint32_t at = find(lines, line);
+    if (!at)
+        return;
+    bucket_remove(lines, at);
+    lines->items[at - 1].line = UINT64_MAX - at;
+    bucket_add(lines, at);
 }
 
 bool lines_touch(struct lines *lines, uint64_t line)
@@ -123,9 +143,8 @@ bool lines_touch(struct lines *lines, uint64_t line)
             grow(lines);
         at = ++lines->count;
     }
-    uint32_t *bucket = &lines->buckets[bucket_of(lines, line)];
-    lines->items[at - 1] = (struct line){.line = line, .next = *bucket};
-    *bucket = at;
+    lines->items[at - 1] = (struct line){.line = line};
+    bucket_add(lines, at);
     make_newest(lines, at);
     return false;
 }

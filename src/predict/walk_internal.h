@@ -259,6 +259,7 @@ void lines_release(struct lines *lines);
 void lines_clear(struct lines *lines);
 bool lines_has(const struct lines *lines, uint64_t line);
 bool lines_touch(struct lines *lines, uint64_t line); /* it was there */
+void lines_drop(struct lines *lines, uint64_t line);
 
 /* ---- a wave ---- */
 
@@ -305,6 +306,7 @@ struct group {
     size_t lds_dwords;
     struct lines l1, l2, distinct, stored, scalar;
     struct lines atomics; /* addresses */
+    double l1_free;       /* when L1 has done what was asked of it */
 };
 
 struct walker {

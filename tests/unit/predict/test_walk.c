@@ -255,6 +255,47 @@ static void test_lines(void **state)
     assert_true(bench.result.sums.access_lines == 64);
     assert_true(bench.result.traffic[0].distinct == 64);
     assert_true(bench.result.clocks > 213 + 64);
+    assert_true(bench.result.sums.l1_clocks == 2 * 64); /* 128 bytes of each line come from L2, 64 in a clock */
+    teardown(&bench);
+}
+
+/* Four waves whose lines come from L2: the last one waits for the others. */
+static void test_l1_turns(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                       "v_lshlrev_b32_e32 v1, 9, v0",
+                                       "global_load_dword v2, v1, s[4:5]",
+                                       "s_waitcnt vmcnt(0)",
+                                       "s_endpgm",
+                                       NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", rows);
+    run(&bench);
+    const double alone = bench.result.clocks;
+    bench.launch.block[0] = 256;
+    run(&bench);
+    const double waited = bench.result.clocks - alone;
+    assert_true(waited > 2.5 * 128 && waited < 3.5 * 128);
+    teardown(&bench);
+}
+
+static void test_stored_lines(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                       "v_lshlrev_b32_e32 v1, 2, v0",
+                                       "global_load_dword v2, v1, s[4:5]",
+                                       "global_load_dword v2, v1, s[4:5]", /* of L1 */
+                                       "global_store_dword v1, v2, s[4:5]",
+                                       "global_load_dword v2, v1, s[4:5]", /* of L2 */
+                                       "s_endpgm",
+                                       NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", rows);
+    run(&bench);
+    assert_true(bench.result.traffic[0].loads == 6 && bench.result.traffic[0].l1_miss == 4);
+    assert_true(bench.result.traffic[0].distinct == 2);
     teardown(&bench);
 }
 
@@ -306,9 +347,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_entry),          cmocka_unit_test(test_long_loop),
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_entry),    cmocka_unit_test(test_long_loop),
+        cmocka_unit_test(test_lines),          cmocka_unit_test(test_l1_turns), cmocka_unit_test(test_stored_lines),
+        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
