@@ -205,6 +205,28 @@ def has_whole_registers(instruction, arch):
     return plain and plain.low and (lambda wave, _: plain.execute(wave))
 
 
+@corrects(r"ds_write\w*")
+def stores_accumulators(instruction, arch):
+    """The data of a DS instruction may be in AGPRs; the emulator takes VGPRs of these numbers. They have the AGPRs' values meanwhile."""
+    address, *data = [registers(text) for text in instruction.operands]
+    if not data or data[0][0] != "a":
+        return None
+    first, second = words_of(instruction.data)
+    start, places = 0 if address[1] >= 8 else 8, []  # at most two operands of four registers
+    for at, (_, number, count) in zip((8, 16), data):
+        second = second & ~(0xFF << at) | start + len(places) << at
+        places += range(number, number + count)
+    spare = list(range(start, start + len(places)))
+    plain = Replacement([first & ~(1 << 25), second], "cdna")
+
+    def execute(wave, _):
+        kept = wave.v[spare].copy()
+        wave.v[spare] = wave.a[places]
+        plain.execute(wave)
+        wave.v[spare] = kept
+    return execute
+
+
 # ---- lanes: every lane reads what was there before any lane wrote ----
 
 
@@ -364,4 +386,30 @@ def moves_two(instruction, arch):
         words = [source(wave, text, choice[k] if (registers(text) or (0, 0, 1))[2] > 1 else 0).copy() for k, text in enumerate(sources)]
         for k in range(2):
             put(wave, d, words[k], offset=k)
+    return execute
+
+
+@corrects(r"v_cvt_(pk_)?f32_(fp8|bf8)(_e32|_e64|_sdwa)?")
+def decodes_8_bits(instruction, arch):
+    """Byte 0 of S0, or that of src0_sel or byte_sel; pk: the lower word, or that of src0_sel or op_sel. FNUZ on gfx942."""
+    kind, count = "bf8" if "bf8" in instruction.mnemonic else "fp8", 2 if "_pk_" in instruction.mnemonic else 1
+    selected = re.search(r"src0_sel:(?:BYTE|WORD)_(\d)", instruction.text)
+    first = count * (int(selected[1]) if selected else instruction.option("byte_sel") or instruction.option("op_sel", (0,))[0])
+
+    def execute(wave, instruction):
+        words = source(wave, instruction.operands[1])
+        for k in range(count):
+            put(wave, instruction.operands[0], u32(matrix.fp8(kind, arch)[words >> np.uint32(8 * (first + k)) & 0xFF]), offset=k)
+    return execute
+
+
+@corrects(r"v_cvt_pk_(fp8|bf8)_f32(_e64)?")
+def encodes_8_bits(instruction, arch):
+    """D[15:0] = codes of S1 and S0, with op_sel D[31:16]; the other half stays. FNUZ on gfx942."""
+    kind, shift = instruction.mnemonic[9:12], 16 if instruction.option("op_sel", (0, 0, 0))[2] else 0
+
+    def execute(wave, instruction):
+        low, high = (matrix.fp8_codes(f32(source(wave, text)).astype(float), kind, arch) for text in instruction.operands[1:3])
+        kept = source(wave, instruction.operands[0]) & np.uint32(0xFFFF << 16 - shift)
+        put(wave, instruction.operands[0], (low | high << np.uint32(8)) << np.uint32(shift) | kept)
     return execute

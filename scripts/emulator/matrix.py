@@ -38,6 +38,28 @@ F6, F4 = {"f6": small_float(6, 2, 1, "finite"), "bf6": small_float(6, 3, 3, "fin
 BITS = {"f64": 64, "f32": 32, "xf32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8, "f6": 6, "bf6": 6, "i4": 4, "f4": 4}
 
 
+def fp8(kind, arch):
+    """The value of each code of fp8 or bf8."""
+    return FP8["fnuz" if arch == "gfx942" else "ocp"][kind]
+
+
+def fp8_codes(values, kind, arch):
+    """The codes nearest to these, ties to even; beyond the largest it is infinity, or NaN where there is none."""
+    table = fp8(kind, arch)
+    finite = np.isfinite(table[:128])
+    largest, top = int(np.flatnonzero(finite)[-1]), table[:128][finite]
+    steps = np.append(top, 2 * top[-1] - top[-2])  # what would come next
+    high = np.clip(np.searchsorted(steps, abs(values)), 1, largest + 1)
+    below, above = abs(values) - steps[high - 1], steps[high] - abs(values)
+    codes = np.where((below < above) | ((below == above) & (high % 2 == 1)), high - 1, high)
+    is_fnuz = np.isnan(table[128])
+    over = 0x80 if is_fnuz else largest + 1 if np.isinf(table[largest + 1]) else 0x7F
+    is_over = (abs(values) > steps[-1]) | (codes > largest)
+    signed = codes | np.where(np.signbit(values) & ((codes > 0) | (not is_fnuz)), 0x80, 0)
+    signed = np.where(is_over, over if is_fnuz else over | np.where(np.signbit(values), 0x80, 0), signed)
+    return np.where(np.isnan(values), 0x80 if is_fnuz else 0x7F, signed).astype(np.uint32)
+
+
 def fields(words, bits):
     """[registers, lanes] of 32 bits as [lanes, elements] of so many."""
     columns = np.ascontiguousarray(words.T)
@@ -60,7 +82,7 @@ def decode(words, kind, arch, is_signed=True):
         values, half = raw.astype(np.int64), 1 << BITS[kind] - 1
         return (values ^ half) - half if is_signed else values
     if kind in ("fp8", "bf8"):
-        return FP8["fnuz" if arch == "gfx942" else "ocp"][kind][raw]
+        return fp8(kind, arch)[raw]
     return (F4 if kind == "f4" else F6[kind])[raw]
 
 

@@ -151,7 +151,7 @@ static enum status take_check_params(struct expansion *expansion, struct err *er
         size_t param = 0;
         if (param_find(&param, expansion->manifest, check->params[k].name, &inner))
             return err_set(err, ERR_CONFIG, "%s: check.params: %s", expansion->manifest->path, inner.text);
-        fix(expansion, param, &check->params[k].value);
+        expansion->values[param] = check->params[k].value;
         expansion->origins[param] = (struct origin){0}; /* the manifest's own word, checked when it was read */
     }
     return STATUS_OK;
@@ -251,12 +251,10 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
     enum status status = plan_device_values(made.values, manifest, planner->device, err);
     if (!status)
         status = take_params(&made, err);
-    if (!status && !at_check_params)
-        status = take_sweeps(&made, err);
+    if (!status)
+        status = at_check_params ? take_check_params(&made, err) : take_sweeps(&made, err);
     for (size_t k = 0; k < sets->count && !status; k++)
         status = take_set(&made, sets, k, err);
-    if (!status && at_check_params)
-        status = take_check_params(&made, err);
     if (!status)
         status = number_axes(&made, arena, err);
     if (!status)

@@ -176,6 +176,7 @@ def checks(home):
     check_run(run("check", "quick", "characterize", home=home), 0, "check of the shipped suites", stdout=["suite "])
     integers = "--set dtype=i8 --set total=i32 --set BK=64".split()
     check_run(run("check", "--run", "gemm_matrix", "--device", "cpu", *integers, home=home), 0, "integer products", stdout=["1 verified"])
+    check_run(run("check", "--run", "stream_copy", "--device", "cpu", "--set", "n=1234", home=home), 0, "--set wins over check.params", stdout=["1234 elements"])
     check_run(run("plan", "gemm_matrix", "--device", "sim:mi300x", *integers, "--set", "alpha=0.5", home=home), 3, "half of an integer",
               stdout=["have a whole alpha and beta, not 0.5"])
 

@@ -44,5 +44,30 @@ def library(home):
     harness.check(devices.returncode == 0 and "emulated gfx1100" in devices.stdout, devices.stdout + devices.stderr)
 
 
+EIGHT_BITS = """
+import numpy as np, matrix
+for arch, kind, largest, over in (("gfx942", "fp8", 240, 0x80), ("gfx942", "bf8", 57344, 0x80), ("gfx950", "fp8", 448, 0x7f), ("gfx950", "bf8", 57344, 0x7c)):
+    table = matrix.fp8(kind, arch)
+    codes = np.flatnonzero(np.isfinite(table))
+    assert table[codes].max() == largest, (arch, kind, table[codes].max())
+    same = table[matrix.fp8_codes(table[codes], kind, arch)]
+    assert (same == table[codes]).all() and (np.signbit(same) == np.signbit(table[codes])).all(), (arch, kind)
+    between = (table[0:126] + table[1:127]) / 2
+    assert (matrix.fp8_codes(between[np.isfinite(between)], kind, arch) % 2 == 0).all(), (arch, kind, "ties")
+    assert list(matrix.fp8_codes(np.array([1e9, np.nan]), kind, arch))[0] == over, (arch, kind)
+assert matrix.fp8("fp8", "gfx942")[0x38] == matrix.fp8("fp8", "gfx950")[0x38] / 2
+"""
+
+
+def numbers(home):
+    """The codes of 8-bit floats: OCP's, and FNUZ's on gfx942, rounded to the nearest."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "scripts/emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
+    for python in (sys.executable, "/usr/bin/python3"):
+        done = subprocess.run([python, "-c", EIGHT_BITS], capture_output=True, text=True, check=False, cwd=home, env=environment)
+        if "No module named 'numpy'" not in done.stderr:
+            return harness.check(done.returncode == 0, done.stderr)
+    print("skipped: no numpy")
+
+
 if __name__ == "__main__":
-    harness.main(usage, library)
+    harness.main(usage, library, numbers)
