@@ -57,6 +57,14 @@ static bool has_cold_case(const struct plan *plan)
     return false;
 }
 
+static bool has_calibrated_case(const struct plan *plan)
+{
+    bool found = !plan;
+    for (size_t k = 0; plan && k < plan->count; k++)
+        found |= plan->cases[k].state == PLAN_READY && plan->cases[k].measure.calibrates;
+    return found;
+}
+
 enum status calibrate(struct worker *worker, struct err *err)
 {
     const struct device_ops *ops = worker->device->ops;
@@ -71,12 +79,10 @@ enum status calibrate(struct worker *worker, struct err *err)
                                 .flush_reread_hot_ns = NAN,
                                 .flush_reread_cold_ns = NAN};
     out->quiet_rates = device_sense_unknown;
-    if (worker->options->profile)
-        return STATUS_OK; /* a profile shows the cases alone */
-    if (ops->sense && ops->sense(worker->device, &out->quiet_rates, err))
+    if (worker->options->profile || worker->options->verify_only)
+        return STATUS_OK; /* a profile shows the cases alone; what is verified is not timed */
+    if (ops->sense && has_calibrated_case(worker->plan) && ops->sense(worker->device, &out->quiet_rates, err))
         return err->status;
-    if (worker->options->verify_only)
-        return STATUS_OK;
     if (ops->has_clock_probe && service_ready(worker, SERVICE_CLOCK, why)) {
         out->counter_hz = probe_counter_hz(worker);
         out->timer_tick_ns = worker->info.timer_tick_ns; /* which the probe may have found */

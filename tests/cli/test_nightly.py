@@ -27,7 +27,7 @@ MANIFEST = {
     "launch": {"grid": ["ceil_div(n, 64)"], "block": [64], "args": ["out", {"value": "n", "type": "u32"}]},
     "work": {"write": "4*n", "items": "n"}, "check": {"expect": {"out": "2 * i"}}}
 QUICK = {"warmup": "1 ms", "warmup_max": "1 ms", "min_time": "1 ms", "max_time": "50 ms", "min_samples": 3,
-         "max_samples": 5, "precision": 0.9}
+         "max_samples": 5, "precision": 0.9, "calibration": False}
 LONG = {"warmup": "1 ms", "warmup_max": "1 ms", "min_time": "300 s", "max_time": "400 s", "timeout": "500 s", "max_samples": 10000000}
 REPORTS = {"run.json", "summary.md", "gate.json", "junit.xml", "metrics.prom", "run.csv", "gbench.json", "bmf.json", "log.txt"}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the kernels' code read from `rooftile inspect --isa`."""
+import json
 import re
 import shutil
 
@@ -42,8 +43,25 @@ def inspect(home, kernel, target, *options):
     return harness.run("inspect", kernel, "--arch", target, *options, home=home, ROOFTILE_KERNEL_COMPILER=objects.clang())
 
 
-def check_tables(folder, check_row):
-    """check_row(row, target, text of the disassembly, what it is, home) for what is chosen of FOLDER/*.json; the test's exit code."""
+def disassembled(home, row, target):
+    """The disassembly of what a kernel launches, from the object that test_compile_amd.py made. `inspect KERNEL` would have it
+    compiled again, with line tables, and executed to see which loops turn."""
+    name = row["kernel"]
+    done = harness.run("build", name, "--arch", target, *settings(row), "-v", home=home, ROOFTILE_KERNEL_COMPILER=objects.clang())
+    harness.check_run(done, 0, f"build {name} for {target}")
+    path = re.search(rf"^(?:compiled|cached) +{name}/.*\n +(\S+\.hsaco)$", done.stdout, flags=re.M)[1]
+    done = harness.run("inspect", path, "--isa", home=home)
+    harness.check_run(done, 0, f"inspect {path}")
+    manifest = harness.read_manifest(next(harness.ROOT.glob(f"kernels/*/{name}.json")))
+    symbols = set(re.findall(r'"symbol": "(\w+)"', json.dumps(manifest))) or {name}
+    texts = [text for text in re.split(r"^kernel ", done.stdout, flags=re.M)[1:] if text.split()[0] in symbols]
+    harness.check(texts, f"{path}: no kernel {symbols}")
+    return "".join(texts)
+
+
+def check_tables(folder, check_row, read):
+    """check_row(row, target, text of the disassembly, what it is, home) for what is chosen of FOLDER/*.json, where
+    read(home, row, target) gives the text; the test's exit code."""
     if not harness.newest("llvm-objdump") or not shutil.which(objects.clang() or "clang++"):
         print("skipped: there is no clang, or no llvm-objdump")
         return 77
@@ -53,7 +71,5 @@ def check_tables(folder, check_row):
         for row, targets in chosen:
             for target in targets:
                 what = " ".join([row["kernel"], *settings(row)[1::2], target])
-                done = inspect(home, row["kernel"], target, *settings(row), "--isa")
-                harness.check_run(done, 0, what)
-                check_row(row, target, done.stdout, what, home)
+                check_row(row, target, read(home, row, target), what, home)
     return harness.finish()

@@ -16,7 +16,7 @@ for the start of an instruction's text, up to a word's end: ds_(read|load)_b32 d
 import re
 import sys
 
-from disassembly import check_tables, innermost_loops, instructions
+from disassembly import check_tables, disassembled, innermost_loops, instructions
 from objects import harness
 
 WORK = r"(v|ds|global|buffer|flat|scratch|s_load|s_buffer_load)_"
@@ -80,4 +80,4 @@ def check_row(row, _, text, what, __):
 
 
 if __name__ == "__main__":
-    sys.exit(check_tables("instructions", check_row))
+    sys.exit(check_tables("instructions", check_row, disassembled))
