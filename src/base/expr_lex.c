@@ -104,9 +104,9 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
         return true;
     }
     for (size_t k = 0; k < sizeof(operators) / sizeof(operators[0]); k++) {
-        token->length = strlen(operators[k]);
+        token->length = operators[k][1] ? 2 : 1;
         token->kind = TOKEN_OPERATOR;
-        if (strncmp(at, operators[k], token->length) == 0)
+        if (at[0] == operators[k][0] && (token->length == 1 || at[1] == operators[k][1]))
             return true;
     }
     return fail_character(token, err);

@@ -31,10 +31,10 @@ static bool advance(struct parser *p)
     return expr_next_token(&p->token, p->source, p->token.start + p->token.length, p->err);
 }
 
-static bool next_is(const struct parser *p, const char *operator)
+static bool next_is(const struct parser *p, const char *word)
 {
-    return p->token.kind == TOKEN_OPERATOR && p->token.length == strlen(operator) &&
-           strncmp(p->token.start, operator, p->token.length) == 0;
+    return p->token.kind == TOKEN_OPERATOR && p->token.start[0] == word[0] && p->token.length == (word[1] ? 2 : 1) &&
+           (!word[1] || p->token.start[1] == word[1]);
 }
 
 static bool unexpected(struct parser *p, const char *wanted)
@@ -142,7 +142,8 @@ static bool fail_unknown_function(struct parser *p, const struct token *name)
 
 static bool is(const struct token *name, const char *known)
 {
-    return name->kind == TOKEN_NAME && strlen(known) == name->length && memcmp(known, name->start, name->length) == 0;
+    return name->kind == TOKEN_NAME && known[0] == name->start[0] && strlen(known) == name->length &&
+           memcmp(known, name->start, name->length) == 0;
 }
 
 /* The number of the list of that name, or list_count. */
@@ -380,29 +381,28 @@ static const struct binary {
     {"<<", LEVEL_SHIFT, OP_SHIFT_LEFT}, {">>", LEVEL_SHIFT, OP_SHIFT_RIGHT},
 };
 
-static const struct binary *find_binary(const struct parser *p, enum level level)
+static const struct binary *find_binary(const struct parser *p, enum level lowest)
 {
-    for (size_t k = 0; k < sizeof(binaries) / sizeof(binaries[0]); k++)
-        if (binaries[k].level == level && next_is(p, binaries[k].operator))
-            return &binaries[k];
+    for (size_t k = 0; p->token.kind == TOKEN_OPERATOR && k < sizeof(binaries) / sizeof(binaries[0]); k++)
+        if (next_is(p, binaries[k].operator))
+            return binaries[k].level >= lowest ? &binaries[k] : NULL;
     return NULL;
 }
 
-/* a || b is a ? 1 : (b != 0); a && b is a ? (b != 0) : 0 */
-static bool parse_level(struct parser *p, enum level level)
+/* Operators that bind at least as tightly as `lowest`. a || b is a ? 1 : (b != 0); a && b is a ? (b != 0) : 0 */
+static bool parse_level(struct parser *p, enum level lowest)
 {
-    if (level == LEVEL_UNARY)
-        return parse_unary(p);
-    if (!parse_level(p, level + 1))
+    if (!parse_unary(p))
         return false;
-    const struct binary *binary = find_binary(p, level);
-    for (bool again = false; binary; binary = find_binary(p, level), again = true) {
+    const struct binary *binary = find_binary(p, lowest);
+    for (enum level level = LEVEL_UNARY; binary; binary = find_binary(p, lowest)) {
         const unsigned column = p->token.column;
         struct choice choice = {0};
-        if (again && level == LEVEL_COMPARE) {
+        if (level == LEVEL_COMPARE && binary->level == LEVEL_COMPARE) {
             err_set(p->err, ERR_CONFIG, "comparisons cannot follow each other at column %u; join them with &&", column);
             return false;
         }
+        level = binary->level;
         if (binary->op == OP_BRANCH)
             start_choice(p, &choice, column);
         if (level == LEVEL_OR) {
