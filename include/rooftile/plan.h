@@ -205,8 +205,8 @@ struct plan_options {
     const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; none = all */
     size_t filter_count;
     bool isolate; /* each case is followed by the ablation twins that its manifest names */
-    bool
-        at_check_params; /* `check --run`: every kernel at check.params over its defaults, and what --set says, no sweep */
+    /* `check --run`: every kernel at check.params over its defaults, and what --set says, no sweep */
+    bool at_check_params;
     const char *target_arch; /* code is for this target ... */
     enum build_kind target_kind;
     uint32_t wave;
