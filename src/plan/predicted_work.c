@@ -5,6 +5,7 @@
  * their latency, and the launches.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/launch_fit.h"
@@ -13,7 +14,8 @@
 
 /* A dependent step of arithmetic where the machine has no figure of it: four clocks at 4 GHz. */
 #define STEP_NS 1.0
-/* Of the peak, what loops with loads and bounds reach that were not written for it. */
+/* Of the peak, what loops with loads and bounds reach that were not written for it. The kernels of class "compute" are:
+ * what one of them has measured they reach. */
 #define SHARE_OF_PEAK 0.75
 /* 10 % and 90 % of truth over prediction, of the shipped suites on CPUs. */
 #define SPREAD_LOW 0.7
@@ -52,6 +54,13 @@ static const struct machine_figure *own_figure(const struct asked *asked)
     return NULL;
 }
 
+/* A CPU works matrix instructions out in loops, which take about as long for any type. */
+static const struct machine_figure *worked_out(const struct asked *asked)
+{
+    const bool matrix = asked->cpu && text_starts(asked->work->unit, "matrix");
+    return matrix ? machine_figure(asked->machine, "matrix_worked_out") : NULL;
+}
+
 static bool moves_or_computes(const struct work *work)
 {
     return work->read_bytes + work->write_bytes > 0 || work->flops > 0;
@@ -67,7 +76,7 @@ static bool lacks(struct prediction *prediction, const struct asked *asked)
 {
     const struct work *work = asked->work;
     const struct machine *machine = asked->machine;
-    const char *unit = lower_bound_lacks(machine, work);
+    const char *unit = worked_out(asked) ? NULL : lower_bound_lacks(machine, work);
     const struct machine_level *path = work->level[0] ? level_named(machine, work->level) : NULL;
     const uint32_t before = prediction->note_count;
     if (!machine->level_count && !machine->unit_count)
@@ -97,9 +106,42 @@ static enum machine_traffic traffic_of(const struct work *work)
     return nearest;
 }
 
+static double rate_of(const struct machine_level *level, const struct work *work)
+{
+    const double own = ceiling_value(&level->traffic[traffic_of(work)]);
+    return own > 0 ? own : ceiling_expected(&level->bandwidth);
+}
+
+/* What passes over a footprint again and again finds nothing of it in a level that cannot hold all: what was used
+ * longest ago has gone. Where the level ends is known as a range, in which the share that is found falls. */
+static double cached_ns(const struct asked *asked, enum cache_mode cache)
+{
+    const struct work *work = asked->work;
+    const struct machine *machine = asked->machine;
+    const double bytes = work->read_bytes + work->write_bytes;
+    const double footprint = work->footprint_bytes > 0 ? fmin(work->footprint_bytes, bytes) : bytes;
+    double left = 1, time_ns = 0;
+    for (uint32_t k = 0; k < machine->level_count && left > 0; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        const bool last = k + 1 == machine->level_count;
+        const double high = level->capacity_bytes,
+                     low = level->capacity_low_bytes > 0 ? level->capacity_low_bytes : high;
+        const double rate = rate_of(level, work);
+        double found = last || footprint <= low ? 1 : footprint < high ? log(high / footprint) / log(high / low) : 0;
+        if (rate <= 0 || (cache == CACHE_COLD && !last))
+            continue;
+        found = fmin(found, left);
+        time_ns += found * bytes / rate * 1e9;
+        left -= found;
+    }
+    return time_ns;
+}
+
 /* The lower bound's time at what is expected of its level rather than at the best. */
 static double memory_ns(const struct asked *asked, enum cache_mode cache)
 {
+    if (asked->cpu && !asked->work->level[0])
+        return cached_ns(asked, cache);
     struct lower_bound bound;
     struct work bytes = *asked->work;
     bytes.flops = bytes.transcendentals = 0;
@@ -107,8 +149,7 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache)
     const struct machine_level *level = level_named(asked->machine, bound.ceiling_name);
     if (!level)
         return 0;
-    const double own = ceiling_value(&level->traffic[traffic_of(&bytes)]);
-    const double rate = own > 0 ? own : ceiling_expected(&level->bandwidth);
+    const double rate = rate_of(level, &bytes);
     return rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
 }
 
@@ -141,13 +182,25 @@ static double lanes_of(const struct asked *asked)
     return launch && asked->cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
 }
 
+/* Bytes that a lane of the case moves in one access, over those of the case that the figure is from: lanes of a CPU
+ * access one after the other, and a wide access takes no longer than a narrow one. */
+static double width_over(const struct asked *asked, const struct machine_figure *figure)
+{
+    const struct manifest *manifest = asked->resolved->manifest;
+    const int param = manifest_param(manifest, "WIDTH");
+    const char *theirs = strstr(figure->source, "/WIDTH=");
+    const double own = param >= 0 ? asked->resolved->values[param].number : 0;
+    const double from = theirs ? strtod(theirs + strlen("/WIDTH="), NULL) : 0;
+    return asked->cpu && own > 0 && from > 0 ? own / from : 1;
+}
+
 static double chain_ns(const struct asked *asked)
 {
     const struct machine_figure *figure = own_figure(asked);
     if (!is_chain(asked) && (!figure || moves_or_computes(asked->work)))
         return 0;
     if (figure && !strcmp(figure->unit, "B/s"))
-        return asked->work->items / figure->value * 1e9;
+        return asked->work->items / figure->value / width_over(asked, figure) * 1e9;
     if (figure && asked->work->read_bytes <= 0)
         return asked->work->items * figure->value;
     return asked->work->items * step_ns(asked) * (asked->work->read_bytes > 0 ? 1 : lanes_of(asked));
@@ -157,9 +210,13 @@ static double compute_ns(const struct asked *asked)
 {
     struct lower_bound bound;
     struct work flops = *asked->work;
+    const struct machine_figure *figure = worked_out(asked);
+    const bool own = asked->machine->measured && asked->resolved->manifest->class == CLASS_COMPUTE;
     flops.read_bytes = flops.write_bytes = 0;
+    if (figure)
+        return flops.flops / figure->value * 1e9;
     lower_bound_compute(&bound, asked->machine, &flops, CACHE_HOT);
-    return bound.compute_ns / SHARE_OF_PEAK;
+    return bound.compute_ns / (own ? 1 : SHARE_OF_PEAK);
 }
 
 static double launches_ns(const struct asked *asked)
@@ -182,7 +239,7 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
     *prediction = (struct prediction){.method = "description"};
     if (lacks(prediction, &asked))
         return;
-    const char *unit = lower_bound_lacks(machine, &resolved->work);
+    const char *unit = worked_out(&asked) ? NULL : lower_bound_lacks(machine, &resolved->work);
     if (why)
         prediction_note(prediction, "by the stated work: %s", why);
     if (unit) {

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a CPU's times are predicted from: the level that holds a footprint, the peak that was measured, figures.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "rooftile/predictor.h"
+
+static const struct device_facts cpu = {.backend = "cpu", .cus = 2};
+
+/* 100 GB/s up to somewhere between 1 and 4 MiB, 10 GB/s beyond. */
+static struct machine measured_machine(void)
+{
+    struct machine machine = {.measured = true, .cus = 2, .level_count = 2, .unit_count = 1};
+    snprintf(machine.levels[0].name, MACHINE_NAME, "L2");
+    machine.levels[0].bandwidth.measured = 100e9;
+    machine.levels[0].capacity_low_bytes = 0x1p20;
+    machine.levels[0].capacity_bytes = 0x1p22;
+    snprintf(machine.levels[1].name, MACHINE_NAME, "DRAM");
+    machine.levels[1].bandwidth.measured = 10e9;
+    snprintf(machine.units[0].name, MACHINE_NAME, "vector_f32");
+    machine.units[0].peak.measured = 1e12;
+    return machine;
+}
+
+static void add_figure(struct machine *machine, const char *name, const char *unit, double value, const char *source)
+{
+    struct machine_figure *figure = &machine->figures[machine->figure_count++];
+    figure->value = value;
+    snprintf(figure->name, sizeof(figure->name), "%s", name);
+    snprintf(figure->unit, sizeof(figure->unit), "%s", unit);
+    snprintf(figure->source, sizeof(figure->source), "%s", source);
+}
+
+static double time_of(const struct manifest *manifest, const struct param_value *values, const struct work *work,
+                      const struct machine *machine, enum cache_mode cache)
+{
+    struct prediction prediction;
+    const struct resolved resolved = {.manifest = manifest, .values = values, .device = &cpu, .work = *work};
+    predicted_by_work(&prediction, &resolved, cache, machine, NULL);
+    return prediction.time_ns;
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "stream", .class = CLASS_MEMORY};
+    static const struct {
+        double footprint, ns_per_byte;
+        enum cache_mode cache;
+    } cases[] = {
+        {0x1p20, 0.01, CACHE_HOT}, {0x1p21, 0.055, CACHE_HOT}, {0x1p22, 0.1, CACHE_HOT},
+        {0x1p30, 0.1, CACHE_HOT},  {0x1p20, 0.1, CACHE_COLD},
+    };
+    const struct machine machine = measured_machine();
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        const struct work work = {.read_bytes = 0x1p30, .footprint_bytes = cases[k].footprint};
+        const double time_ns = time_of(&manifest, NULL, &work, &machine, cases[k].cache);
+        assert_true(fabs(time_ns / (cases[k].ns_per_byte * 0x1p30) - 1) < 1e-6);
+    }
+}
+
+/* Kernels of class "compute" reach the peak that one of them has measured. */
+static void test_peaks(void **state)
+{
+    (void)state;
+    static const struct manifest peak = {.name = "peak", .class = CLASS_COMPUTE},
+                                 other = {.name = "other", .class = CLASS_MEMORY};
+    const struct work work = {.flops = 1e9, .unit = "vector_f32"};
+    const struct machine machine = measured_machine();
+    const double peak_ns = time_of(&peak, NULL, &work, &machine, CACHE_HOT);
+    const double other_ns = time_of(&other, NULL, &work, &machine, CACHE_HOT);
+    assert_true(fabs(peak_ns - 1e6) < 1);
+    assert_true(other_ns > 1.2 * peak_ns);
+}
+
+static void test_worked_out(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "tiles", .class = CLASS_COMPUTE};
+    const struct work work = {.flops = 1e9, .unit = "matrix_f16"};
+    struct machine machine = measured_machine();
+    assert_true(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) < 1);
+    add_figure(&machine, "matrix_worked_out", "FLOP/s", 1e9, "matrix_peak/dtype=f16");
+    assert_true(fabs(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) - 1e9) < 1);
+}
+
+/* Lanes access one after the other, whatever they move. */
+static void test_widths(void **state)
+{
+    (void)state;
+    const struct param param = {.name = "WIDTH"};
+    const struct manifest manifest = {.name = "lds_read", .class = CLASS_MEMORY, .params = &param, .param_count = 1};
+    struct machine machine = measured_machine();
+    add_figure(&machine, "lds_read", "B/s", 16e9, "lds_read/WIDTH=16;stride=1");
+    for (double width = 4; width <= 16; width *= 2) {
+        const struct param_value value = {.kind = PARAM_NUMBER, .number = width};
+        const struct work work = {.items = 1e9 * width};
+        assert_true(fabs(time_of(&manifest, &value, &work, &machine, CACHE_HOT) - 1e9) < 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_worked_out),
+        cmocka_unit_test(test_widths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
