@@ -30,6 +30,7 @@ struct forecast {
     const struct result *of;           /* whose cases they are; NULL: of no result */
     const struct forecast_case *cases; /* those of the plan, in its order */
     size_t count;
+    double traced_ns; /* all GPU time of the trace that the cases are of; 0: of none */
 };
 
 /* Tables for people and all of it as JSON. Cases of the machines are joined by what was asked for (plan_case.asked). */

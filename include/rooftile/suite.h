@@ -174,6 +174,7 @@ struct suite {
     size_t derive_count;
     const struct suite_kpi *kpis;
     size_t kpi_count;
+    double traced_ns; /* all GPU time of the trace that the suite was made of; 0: of none */
 };
 
 /* Reads a suite file; `base` gives the measure options that the file's own override. */

@@ -110,7 +110,8 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
     }
     predictor_free(predictor);
     *forecast =
-        (struct forecast){side->name + strlen("sim:"), machine, borrowed, of->result, cases, session->plan->count};
+        (struct forecast){side->name + strlen("sim:"), machine, borrowed, of->result, cases, session->plan->count,
+                          session->plan->traced_ns};
     return status;
 }
 

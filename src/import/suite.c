@@ -141,6 +141,8 @@ bool import_suite(struct text *out, const struct import *import, const char *nam
                     arena_printf(&cases.arena,
                                  "what %s spent its time on%s%s: weight is calls, traced_ns the median there", name,
                                  import->device[0] ? ", on " : "", import->device));
+    if (import->total_ns > 0)
+        json_out_number(json, "traced_ns", import->total_ns);
     if (folder)
         put_words(json, "kernels", &folder, 1);
     json_out_object(json, "defaults");

@@ -278,6 +278,7 @@ static const struct record_field suite_rows[] = {
     FIELD_COMMENT("cases"),
     FIELD_LIST("derive", derives, derive_count, suite_derives),
     FIELD_LIST("kpis", kpis, kpi_count, suite_kpis),
+    FIELD_F64("traced_ns", traced_ns, RECORD_POSITIVE),
 };
 static const struct record suite_record = {RECORD_TABLE(suite_rows)};
 #undef RECORD_STRUCT

@@ -128,6 +128,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
 
 struct weighted {
     double time_ns, traced_ns; /* sums of weight times; traced of those that have a forecast */
+    double rest_ns;            /* of the trace: what no case stands for, or has no forecast */
     size_t cases, missing;
     bool all_traced;
 };
@@ -149,13 +150,17 @@ static struct weighted weighted_of(const struct forecast *forecast)
         sum.traced_ns += p->weight * p->traced_ns;
         sum.all_traced = sum.all_traced && p->traced_ns > 0;
     }
+    sum.rest_ns = fmax(0, forecast->traced_ns - sum.traced_ns);
     return sum;
 }
 
 static struct table *machines_of(const struct forecast *forecasts, size_t count, struct arena *arena)
 {
-    static const struct table_column columns[] = {
-        {.key = "machine"}, {.key = "borrowed"}, {.key = "weighted_time_ns"}, {.key = "cases"}};
+    static const struct table_column columns[] = {{.key = "machine"},
+                                                  {.key = "borrowed"},
+                                                  {.key = "weighted_time_ns"},
+                                                  {.key = "traced_rest_ns"},
+                                                  {.key = "cases"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         struct table *borrowed = table_list(arena);
@@ -164,6 +169,7 @@ static struct table *machines_of(const struct forecast *forecasts, size_t count,
         const struct weighted sum = weighted_of(&forecasts[k]);
         const struct cell cells[] = {cell_text(forecasts[k].name), cell_table(borrowed),
                                      sum.cases && !sum.missing ? cell_number(sum.time_ns) : cell_unknown(NULL),
+                                     forecasts[k].traced_ns > 0 ? cell_number(sum.rest_ns) : cell_absent(),
                                      cell_table(cases_of(&forecasts[k], arena))};
         table_add(table, cells);
     }
@@ -342,6 +348,22 @@ static void say_speed(struct document *document, const struct forecast *forecast
 
 /* ---- weights: a trace as a whole ---- */
 
+/* What no case stands for is said: how long all of the trace takes where it stays as it was, and where it changes as
+ * the others do. */
+static void add_rest(struct text *line, const struct forecast *forecast, const struct weighted *sum,
+                     struct arena *arena)
+{
+    static const struct table_column time = {.unit = UNIT_TIME};
+    const double share = sum->rest_ns / forecast->traced_ns, alike = sum->time_ns * (1 + sum->rest_ns / sum->traced_ns);
+    if (!(forecast->traced_ns > 0) || !(sum->traced_ns > 0) || share < 0.0005)
+        return;
+    const struct cell rest = cell_number(sum->rest_ns), scaled = cell_number(alike),
+                      kept = cell_number(sum->time_ns + sum->rest_ns);
+    text_addf(line, "; the other %s (%.1f %%) of the trace have no forecast: all of it takes %s",
+              cell_words(&rest, &time, arena), 100 * share, cell_words(&scaled, &time, arena));
+    text_addf(line, " if they change alike, %s if they stay as they were", cell_words(&kept, &time, arena));
+}
+
 static void say_weighted(struct document *document, const struct forecast *forecasts, size_t count)
 {
     static const struct table_column time = {.unit = UNIT_TIME};
@@ -357,6 +379,8 @@ static void say_weighted(struct document *document, const struct forecast *forec
             text_addf(&line, "; traced %s", cell_words(&traced, &time, document->arena));
         if (sum.missing)
             text_addf(&line, "; %zu of %zu cases have no forecast and are not in it", sum.missing, sum.cases);
+        if (sum.all_traced)
+            add_rest(&line, &forecasts[k], &sum, document->arena);
         document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s", line.data);
         text_release(&line);
     }

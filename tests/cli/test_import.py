@@ -362,6 +362,13 @@ def suites(home):
         check(len(ours) == 2 and near(machine["weighted_time_ns"], sum(ours), 1e-9), f"{machine['machine']}: {machine['weighted_time_ns']} {ours}")
     done = run("predict", home / "small_suite.json", "--machine", "mi300x,mi210", home=home)
     check("mi210: weighted time" in done.stdout and " x that of mi300x; traced 7.00 us" in done.stdout, done.stdout)
+    partly = small + [call("hipLaunchKernel", 49, 3), kernel("somebody's own", 50, 3, 3)]
+    check_run(run("import", write(home, "partly.json", partly), "-o", home / "partly_suite.json", home=home), 0, "a suite of a part")
+    check(load(home / "partly_suite.json")["traced_ns"] == 10e3, "the suite knows how long all of the trace took")
+    done = run("predict", home / "partly_suite.json", "--machine", "h100", home=home)
+    check_run(done, 0, "a part is forecast", stdout="the other 3.00 us (30.0 %) of the trace have no forecast")
+    done = run("predict", home / "partly_suite.json", "--machine", "h100", "--json", "-", home=home)
+    check(near(json.loads(done.stdout)["machines"][0]["traced_rest_ns"], 3e3), "the rest as data")
     check_run(run("import", write(home, "none.json", [kernel("k", 0, 1)]), "-o", home / "no.json", home=home), 2, "nothing to measure")
 
 
