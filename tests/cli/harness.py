@@ -68,6 +68,33 @@ def run(*args, home, cwd=None, **extra):
                           cwd=cwd or home, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
+def dashboard_metrics(prefix):
+    """{family: labels that it is asked by} of Grafana's dashboard, for the families that begin so."""
+    asked = {}
+    for expression in dashboard_expressions():
+        for family, matchers in re.findall(r"(rooftile_\w+)(?:\{([^}]*)\})?", expression):
+            if family.startswith(prefix):
+                asked.setdefault(family, set()).update(re.findall(r"(\w+)=~", matchers))
+    check(asked, f"the dashboard shows {prefix}*")
+    return asked
+
+
+def dashboard_expressions():
+    """What Grafana's dashboard asks Prometheus, with its variables as they are for 'All'."""
+    board = load(ROOT / "configs/dashboards/grafana.json")
+    asked = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+    asked += [annotation["expr"] for annotation in board["annotations"]["list"]]
+    return [re.sub(r"\$\w+", ".*", expression) for expression in asked]
+
+
+def check_dashboard(prefix, families):
+    """Each family that the dashboard asks for is among what the program wrote, of a measurement or a prediction, with these labels."""
+    families = {family.replace("_predicted_", "_"): samples for family, samples in families.items()}
+    for family, labels in dashboard_metrics(prefix).items():
+        check(family in families, f"the dashboard asks for {family}, which is not written: {sorted(families)}")
+        check(all(labels <= set(sample) for sample, _ in families.get(family, [])), f"{family} has the labels {labels}")
+
+
 def metric_families(text):
     """{family: [(labels, value)]} of OpenMetrics 1.0, read strictly: each family once and in one piece, its head before its samples, its
     unit the end of its name, no series twice."""

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from harness import ROOT, check, check_run, failures, load, main, metric_families, run
+from harness import ROOT, check, check_dashboard, check_run, dashboard_expressions, failures, load, main, metric_families, run
 
 SOURCE = """#include "portable.h"
 
@@ -124,7 +124,10 @@ def openmetrics(home):
     kpis = {kpi["name"]: kpi["value"] for kpi in load(home / "r.json")["kpis"]}
     check(rate[0]["kpi"] == "good <rate>" and abs(rate[1] / kpis["good <rate>"] - 1) < 1e-8, f"a key figure in its unit: {rate}")
     check(slowest[0]["kpi"] == "slowest" and abs(slowest[1] * 1e9 / kpis["slowest"] - 1) < 1e-8, f"another unit is another family: {slowest}")
-    check("rooftile_case_time_seconds" not in metric_families(export(home, "openmetrics", "p.json")), "predictions have families of their own")
+    predicted = metric_families(export(home, "openmetrics", "p.json"))
+    check("rooftile_case_time_seconds" not in predicted, "predictions have families of their own")
+    check_dashboard("rooftile_case", predicted | families)
+    check_dashboard("rooftile_run", families)
     tool = promtool()
     if not tool:
         return print("SKIPPED: there is no promtool; scripts/test fetches it")
@@ -133,6 +136,13 @@ def openmetrics(home):
         check(done.returncode == 0 and not done.stderr.strip(), f"promtool: {done.stdout}{done.stderr}")
     done = subprocess.run([tool, "check", "metrics"], input=text.replace("# EOF", "rooftile_case_ok{"), capture_output=True, text=True)
     check(done.returncode != 0, "promtool notices a broken line")
+    rules = [{"record": f"rooftile:{k}", "expr": expression} for k, expression in enumerate(dashboard_expressions())]
+    for broken in (False, True):
+        if broken:
+            rules[0]["expr"] += ")"
+        (home / "rules.yml").write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+        done = subprocess.run([tool, "check", "rules", home / "rules.yml"], capture_output=True, text=True)
+        check((done.returncode == 0) != broken, f"the dashboard's queries, {'one broken' if broken else 'as shipped'}: {done.stdout}{done.stderr}")
 
 
 def google_benchmark(home, cases):

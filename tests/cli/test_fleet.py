@@ -14,7 +14,7 @@ try:
 except ImportError:
     jsonschema = None
 
-from harness import CLANG, DOUBLES, ROOT, check, finish, metric_families, run, scratch
+from harness import CLANG, DOUBLES, ROOT, check, check_dashboard, finish, metric_families, run, scratch
 
 SCHEMA = jsonschema and json.loads((ROOT / "configs/schema/fleet.schema.json").read_text())
 TIMES = ("median_ns", "min_ns", "p05_ns", "q1_ns", "q3_ns", "p95_ns", "max_ns", "mean_ns", "sd_ns", "mad_ns")
@@ -194,6 +194,7 @@ def judge(base, home):
     check(line.returncode == 2 and line.stdout.startswith("ROOFTILE CRITICAL - ") and line.stdout.count("\n") == 1 and " | slow=1;;0 " in line.stdout,
           f"a plugin's line: {line.stdout}")
     families = metric_families(fleet(sick.folder, "--format", "openmetrics", home=home).stdout)
+    check_dashboard("rooftile_fleet", families)
     bad = [labels["device"] for labels, value in families["rooftile_predicted_fleet_device_bad"] if value]
     check(bad == ["n3 hip:1"], f"metrics: {bad}")
     table = fleet(sick.folder, *args, home=home).stdout

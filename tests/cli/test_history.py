@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 
 import runs
-from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, metric_families, run
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_dashboard, check_run, environment, load, main, metric_families, run
 
 try:
     import jsonschema
@@ -98,6 +98,7 @@ def one_step(bench):
     bench.add_all([12, 13], ratios={1024: 1.05})
     metrics = metric_families(bench.gate(1, "metrics", None, "--format", "openmetrics").stdout)
     check([value for _, value in metrics["rooftile_gate_regression"]] == [1], "metrics: the verdict")
+    check_dashboard("rooftile_gate", metrics)
     (labels, change), = metrics["rooftile_gate_change_ratio"]
     check(0.04 < change < 0.06 and labels["worse"] == "1" and "n=1024" in labels["case"], f"metrics: what changed, and how much: {labels}")
     bench.gate(1, "four runs of +5 %", ["STILL SLOWER  stream_copy n=1Ki", "since 2026-03-11", "1 still slower"])
