@@ -70,6 +70,9 @@ unsigned history_changes(const struct history_point *a, const struct history_poi
  * missing. */
 const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
 
+/* A chart of each series that is chosen, the first dozen of them. */
+void history_charts(struct document *document, const struct history_window *w, const bool *chosen);
+
 /* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
 double history_open_level(const struct history_row *row, const struct history_alarm **first);
 

@@ -170,6 +170,7 @@ enum status history_show(struct document *document, struct history *history, con
     status = database_end(&history->database, status, err);
     if (status)
         return status;
+    document->title = arena_printf(document->arena, "%s, %s", w.device, w.channel);
     bool *chosen = arena_array(document->arena, w.row_count + 1, sizeof(*chosen));
     choose(chosen, &count, &only, &w, globs, glob_count);
     if (!count)
@@ -180,6 +181,7 @@ enum status history_show(struct document *document, struct history *history, con
         add_runs(document, &w, &w.rows[only]);
     else
         add_list(document, &w, chosen);
+    history_charts(document, &w, chosen);
     return STATUS_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "picture.h"
 #include "report_internal.h"
 #include "rooftile/checkup.h"
 #include "rooftile/file.h"
@@ -154,6 +155,19 @@ static void add_tables(struct document *document, const struct checkup *checkup,
 
 /* ---- the page ---- */
 
+static void add_pictures(struct document *document, const struct checkup_section *section)
+{
+    const size_t first = document->count;
+    const char *suffix = arena_printf(document->arena, "-%s", section->name);
+    if (!section->result)
+        return;
+    picture_roofline(document, section->result, suffix);
+    picture_kernels(document, section->result, suffix);
+    picture_curves(document, section->result, suffix);
+    for (size_t k = first; k < document->count; k++)
+        document->sections[k].level = 1;
+}
+
 static void add_section(struct document *document, const struct checkup *checkup, enum checkup_step step)
 {
     const struct checkup_section *section = &checkup->sections[step];
@@ -166,6 +180,7 @@ static void add_section(struct document *document, const struct checkup *checkup
     document_table(document, NULL, NULL, section->findings);
     if (step != STEP_CHARACTERISATION) /* whose tables have them */
         document_table(document, NULL, NULL, section->numbers);
+    add_pictures(document, section);
     add_tables(document, checkup, step);
     document_add(document,
                  (struct section){.level = 1, .title = "What was skipped, and why", .table = section->skipped});

@@ -67,7 +67,7 @@ static void put_shift(struct cell *cells, const struct shift *shift, const char 
 
 /* ---- cases ---- */
 
-enum { LABEL, ID, CLASS, REASON, STATE, BASE, NEW, CHANGE, INTERVAL, VERDICT, WHY, CAUSE, SHIFT };
+enum { LABEL, ID, CLASS, REASON, STATE, BASE, NEW, MEASURED, CHANGE, INTERVAL, VERDICT, WHY, CAUSE, SHIFT };
 #define OF_CASE(member) FIELD(struct compare_case, member)
 
 /* From BASE on of cases that were judged. */
@@ -79,6 +79,7 @@ static const struct table_column case_columns[] = {
     [STATE] = {.key = "state"},
     [BASE] = {.key = "base_ns", .title = "base", .unit = UNIT_TIME, OF_CASE(shift.base_ns)},
     [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME, OF_CASE(shift.new_ns)},
+    [MEASURED] = {.title = "as measured", .unit = UNIT_CHANGE, .flags = COLUMN_VERBOSE},
     [CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
     [INTERVAL] = {.title = "interval", .unit = UNIT_CHANGE, .drop = 1},
     [VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
@@ -130,6 +131,7 @@ static void fill_case(struct cell *cells, const struct compare_case *c, struct a
     cells[VERDICT] = cell_toned(words_of(c)->word, words_of(c)->tone);
     cells[WHY] = cell_text(judged ? why(c, arena) : c->reason);
     if (judged) {
+        cells[MEASURED] = cell_number(expm1(shift->d));
         cells[CHANGE] = cell_number(shift->ratio - 1);
         cells[INTERVAL] = cell_range(shift->ratio_ci[0] - 1, shift->ratio_ci[1] - 1);
         cells[CAUSE] = cell_known(compare_cause_name(c->cause));
@@ -390,12 +392,25 @@ struct cell comparison_mark(const struct comparison *comparison)
     }
 }
 
+/* Some class moved as a whole, which was taken out of its cases' changes. */
+static bool has_common(const struct comparison *comparison)
+{
+    bool some = false;
+    for (size_t k = 0; k < comparison->case_count; k++)
+        some |= comparison->cases[k].state == COMPARE_JUDGED && comparison->cases[k].shift.common != 0;
+    return some;
+}
+
 /* With bars, and links to all cases. */
 static struct table *page_rows(const struct comparison *comparison, enum part part, struct arena *arena)
 {
     struct table *changed = visible_rows(cases_of(comparison, arena), comparison, part, arena);
     struct table_column *columns = arena_copy(arena, changed->columns, CASE_CELLS * sizeof(*columns));
     columns[INTERVAL].flags |= COLUMN_BAR;
+    if (has_common(comparison)) {
+        columns[MEASURED].flags = 0;
+        columns[CHANGE].title = "beyond its class";
+    }
     changed->columns = columns;
     changed->rest = "the data of the page has all";
     for (size_t k = 0; k < changed->row_count; k++) {

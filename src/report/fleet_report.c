@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "picture.h"
 #include "report_internal.h"
 #include "rooftile/fleet.h"
 #include "rooftile/units.h"
@@ -156,6 +157,63 @@ static struct table *list_of(const char *const *items, size_t count, struct aren
     return list;
 }
 
+/* ---- strips: a metric over the devices of a group ---- */
+
+enum { MOST_STRIPS = 40 };
+
+static const struct fleet_outlier *outlier_of(const struct fleet *fleet, size_t device, size_t metric)
+{
+    for (size_t k = 0; k < fleet->outlier_count; k++)
+        if (fleet->outliers[k].device == device && fleet->outliers[k].metric == metric)
+            return &fleet->outliers[k];
+    return NULL;
+}
+
+static void add_strip(struct chart *chart, const struct fleet *fleet, const struct fleet_spread *s, size_t row)
+{
+    struct arena *arena = chart->arena;
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        const struct fleet_device *device = &fleet->devices[k];
+        const double time_ns = device->readings[s->metric].time_ns, off = time_ns / s->median_ns - 1;
+        const struct fleet_outlier *outlier = outlier_of(fleet, k, s->metric);
+        if (device->group != s->group || !isfinite(off))
+            continue;
+        struct chart_point *point = chart_point(chart, &chart->series[outlier ? 1 : 0], fmin(off, 1), (double)row);
+        point->name = device->name;
+        point->words = outlier ? device->name : NULL;
+        point->said =
+            arena_printf(arena, "%s\n%s: %s, %s from the median%s%s", device->name, fleet->metrics[s->metric].name,
+                         rate_words(&fleet->metrics[s->metric], time_ns, arena), change_words(off, arena),
+                         outlier ? "\ncause: " : "", outlier ? fleet_cause_names[outlier->cause] : "");
+    }
+}
+
+static void add_strips(struct document *document, const struct fleet *fleet, size_t group)
+{
+    struct arena *arena = document->arena;
+    const char **names = arena_array(arena, MOST_STRIPS, sizeof(*names));
+    struct chart *chart = chart_new(arena, arena_printf(arena, "strip-%zu", group + 1),
+                                    arena_printf(arena, "Devices of %s", fleet->groups[group].name),
+                                    "Each mark is a device: its time against the median of its group, case by case. "
+                                    "Slow ones have their names; what "
+                                    "took twice as long stands at the edge.");
+    size_t rows = 0;
+    chart_add(chart, CHART_MARKS, "alike", 7);
+    chart_add(chart, CHART_MARKS, "slow", 1);
+    for (size_t k = 0; k < fleet->spread_count && rows < MOST_STRIPS; k++)
+        if (fleet->spreads[k].group == group && fleet->spreads[k].n > 1) {
+            names[rows] = fleet->metrics[fleet->spreads[k].metric].name;
+            add_strip(chart, fleet, &fleet->spreads[k], rows++);
+        }
+    chart->x =
+        (struct chart_axis){.title = "time against the group's median", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = rows};
+    chart_fit(chart, false, 0.02);
+    chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)rows - 0.5});
+    if (rows)
+        document_chart(document, chart, NULL);
+}
+
 /* ---- sentences ---- */
 
 static const char *joined(const char *const *items, size_t count, size_t most, struct arena *arena)
@@ -264,6 +322,8 @@ void fleet_document(struct document *document, const struct fleet *fleet)
     document_table(document, "drift", NULL, drifts_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
     document_table(document, "devices", NULL, devices_of(fleet, arena))->show = SHOW_DATA | SHOW_TESTS;
     add_lists(document, fleet);
+    for (size_t g = 0; g < fleet->group_count; g++)
+        add_strips(document, fleet, g);
     add_group_findings(document, fleet);
     if (fleet->missing_count)
         document_text(document, SHOW_PEOPLE, TONE_BAD, "missing: %s",

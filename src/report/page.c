@@ -153,10 +153,12 @@ static void add_worst(struct document *document, const struct report_page *page,
     struct arena *arena = document->arena;
     const struct result_case **order = arena_array(arena, result->case_count + 1, sizeof(*order));
     struct table *table = TABLE(arena, columns);
-    size_t known = 0;
-    for (size_t k = 0; k < result->case_count; k++)
+    size_t known = 0, launches = 0;
+    for (size_t k = 0; k < result->case_count; k++) {
         if (has_share(&result->cases[k]) && !(result->cases[k].flags & FLAG_LAUNCH_BOUND))
             order[known++] = &result->cases[k];
+        launches += has_share(&result->cases[k]) && result->cases[k].flags & FLAG_LAUNCH_BOUND;
+    }
     qsort(order, known, sizeof(*order), by_share);
     for (size_t k = 0; k < known && k < MOST_WORST; k++) {
         const struct result_case *c = order[k];
@@ -165,13 +167,18 @@ static void add_worst(struct document *document, const struct report_page *page,
                                          cell_known(c->lower_bound.ceiling_name)})
             ->keys = keys_of(page, c, suffix, arena);
     }
-    document_add(document,
-                 (struct section){.show = SHOW_HTML,
-                                  .key = arena_printf(arena, "worst%s", suffix),
-                                  .title = "Furthest from the ceiling",
-                                  .table = table->row_count ? table : NULL,
-                                  .text = table->row_count ? NULL : "No case has a ceiling to be set against.",
-                                  .tone = TONE_DIM});
+    document_add(
+        document,
+        (struct section){.show = SHOW_HTML,
+                         .key = arena_printf(arena, "worst%s", suffix),
+                         .title = "Furthest from the ceiling",
+                         .table = table->row_count ? table : NULL,
+                         .text = launches ? arena_printf(arena, "Without %zu case%s that mostly wait for a launch%s.",
+                                                         launches, text_s(launches),
+                                                         table->row_count ? "" : "; no other has a ceiling")
+                                 : table->row_count ? NULL
+                                                    : "No case has a ceiling to be set against.",
+                         .tone = TONE_DIM});
 }
 
 static void add_flagged(struct document *document, const struct report_page *page, const struct result *result,

@@ -9,7 +9,7 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { LEAST_SIDE = 3, MOST_SIDE = 16, MOST_MAPS = 4, MOST_ROWS = 60 };
+enum { LEAST_SIDE = 3, MOST_SIDE = 16, MOST_MAPS = 4, MOST_ROWS = 40 };
 
 struct map {
     const char *kernel; /* of its cases */
@@ -118,6 +118,7 @@ static void add_cell(struct chart *chart, size_t column, size_t row, const struc
 {
     struct chart_point *point = chart_case(chart, &chart->series[0], (double)column, (double)row, c);
     const struct cell cell = cell_quantity(share, UNIT_SHARE);
+    point->cost = 0;
     point->share = share;
     point->words = cell_words(&cell, NULL, chart->arena);
     point->more = value;

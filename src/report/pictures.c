@@ -282,18 +282,18 @@ static void add_change(struct chart *chart, size_t row, const struct compare_cas
     static const size_t looks[] = {[SHIFT_SLOWER] = 0, [SHIFT_FASTER] = 1};
     const bool told = c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER;
     struct arena *arena = chart->arena;
-    struct chart_point *point =
-        chart_point(chart, &chart->series[told ? looks[c->shift.verdict] : 2], c->shift.ratio - 1, (double)row);
+    struct chart_point *point = chart_point(chart, &chart->series[told ? looks[c->shift.verdict] : 2],
+                                            fmin(c->shift.ratio - 1, 1), (double)row);
     const char *ratio = change_words(c->shift.ratio - 1, arena);
-    point->low = c->shift.ratio_ci[0] - 1;
-    point->high = c->shift.ratio_ci[1] - 1;
+    point->low = fmin(c->shift.ratio_ci[0] - 1, 1);
+    point->high = fmin(c->shift.ratio_ci[1] - 1, 1);
     point->name = c->label;
     point->words = ratio;
     point->id = c->id;
     point->said =
         arena_printf(arena, "%.80s\n%s to %s: %s, from %s to %s%s", c->label, words(c->shift.base_ns, UNIT_TIME, arena),
-                     words(c->shift.new_ns, UNIT_TIME, arena), ratio, change_words(point->low, arena),
-                     change_words(point->high, arena),
+                     words(c->shift.new_ns, UNIT_TIME, arena), ratio, change_words(c->shift.ratio_ci[0] - 1, arena),
+                     change_words(c->shift.ratio_ci[1] - 1, arena),
                      c->shift.common != 0 ? arena_printf(arena, "\nbehind the %s that its class moved by together",
                                                          change_words(expm1(c->shift.common), arena))
                                           : "");
@@ -313,12 +313,13 @@ void picture_changes(struct document *document, const struct comparison *compari
     qsort(order, count, sizeof(*order), by_change);
     const size_t shown = count < MOST_CHANGES ? count : MOST_CHANGES;
     struct chart *chart = chart_new(
-        arena, "changes", "Changes with their intervals",
+        arena, "intervals", "Changes with their intervals",
         arena_printf(
             arena,
-            "Time against the base, the %zu of %zu judged cases that moved the most; lines are 95 %% intervals. "
-            "What a class moved by as a whole is taken out, and stands above.",
-            shown, count));
+            "Time against the base, the %zu of %zu judged cases that moved the most; lines are %g %% intervals. "
+            "What a class moved by as a whole is taken out, and stands above; what takes over twice as long is at the "
+            "edge.",
+            shown, count, 100 * (1 - comparison->options.alpha)));
     chart_add(chart, CHART_INTERVAL, "slower", 1);
     chart_add(chart, CHART_INTERVAL, "faster", 0);
     chart_add(chart, CHART_INTERVAL, "same, or cannot be told", 7);

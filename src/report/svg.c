@@ -332,7 +332,7 @@ static void x_axis(struct svg *svg)
         char words[64];
         const double x = svg_x(svg, names ? (double)k : ticks[k]);
         if (names)
-            name_words(words, svg->x.names[k], room / (double)count - 4);
+            name_words(words, svg->x.names[k], svg->y.scale == CHART_NAMES ? room / (double)count - 4 : room);
         else
             svg_tick_words(words, ticks[k], svg->x.unit);
         if (!names)

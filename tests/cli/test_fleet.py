@@ -183,6 +183,8 @@ def judge(base, home):
     if SCHEMA:
         jsonschema.validate(document, SCHEMA)
     check(code == 1 and [entry["device"] for entry in slow] == ["n3 hip:1"], f"one is slow: {slow}")
+    page = fleet(sick.folder, "--format", "html", home=home).stdout
+    check('data-picture="strip-1"' in page and '<text class="label" x' in page and ">n3 hip:1</text>" in page, "a page: the slow one has its name in the strip")
     check(0.04 < slow[0]["slower_by"] < 0.08 and "stream_copy" in slow[0]["metric"], "by how much, and in what")
     check(slow[0]["cause"] == "clock" and "1.90 GHz" in slow[0]["why"], f"its clock is low: {slow[0]}")
     check(document["missing"] == ["n5", "1 of 2 devices of n4"], f"who is missing: {document['missing']}")

@@ -2,6 +2,7 @@
 """The history of the program: runs made from one real result go in, verdicts and exit codes come out; and what bad input gets."""
 import copy
 import json
+import re
 import resource
 import shutil
 import signal
@@ -107,6 +108,9 @@ def one_step(bench):
     widths = {len(line.split("batch")[0]) for line in shown.stdout.splitlines() if "batch" in line}
     check(len(widths) == 1, f"show: columns at {widths}")
     check_run(bench.history("show", "stream_copy n=1Ki"), 0, "show one", stdout=["stream_copy/n=1024;", "% from here on (open)", "2026-03-14T02:00:00"])
+    page = bench.history("show", "stream_copy n=1Ki", "--format", "html").stdout
+    check('data-picture="series-1"' in page and page.count('class="corridor"') > 1 and re.search(r'<text class="quiet"[^>]*>\+5\.\d %</text>', page),
+          "a page: the series with its bands and where it moved")
     check_run(bench.history("accept", "*n=1024;*"), 2, "accept without a reason", stderr="--reason")
     check_run(bench.history("accept", "--reason", "more accurate, #7"), 0, "accept", stderr="baseline of 1 series")
     bench.gate(0, "after accept", "1 learning")
@@ -184,6 +188,7 @@ def environment_change(bench):
     check(gate["environment_changed"] and abs(gate["environment_shift"] - 0.1) < 0.01, f"environment: {gate['environment_shift']}")
     bench.add_all(range(11, 18), ratios=1.1, change=new_kernel)
     bench.gate(0, "a week later", "NO REGRESSION: 12 quiet", "--strict")
+    check(">environment</text>" in bench.history("show", "stream_copy n=1Ki", "--format", "html").stdout, "a page: where the environment changed")
 
 
 def other_timer(bench):

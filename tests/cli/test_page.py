@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import PATIENCE_S, QUICK, ROOT, check, load, main, run
+from harness import PATIENCE_S, QUICK, ROOT, check, load, main, run, skip
 
 MODULES = ROOT / "build/page"
 HOSTILE = ["<img src=x onerror=pwned=1>", "\"><script>pwned=1</script>", "</script><b>", "\u202eright to left\u2066", "a'b\"c`d", "x" * 10000]
@@ -93,8 +93,7 @@ def test(home):
     with_cases(home, folder, "many", result, 5000, None)
     why = missing()
     if why:
-        print(f"SKIPPED: no browser looked at the pages: {why}")
-        return
+        skip(f"no browser looked at the pages: {why}")
     done = subprocess.run(["node", str(ROOT / "tests/page/test_page.mjs"), str(MODULES), browser(), str(folder)], capture_output=True, text=True, timeout=PATIENCE_S)
     print(done.stdout, done.stderr, file=sys.stderr)
     check(done.returncode == 0, "what a browser saw")

@@ -74,6 +74,12 @@ async function choosing(name) {
   check(svg.suggestedFilename().endsWith(".svg"), `${name}: a picture as SVG`);
   const [png] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "PNG" }).first().click()]);
   check(png.suggestedFilename().endsWith(".png"), `${name}: a picture as PNG`);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => { globalThis.copied = text; } } }));
+  await page.locator("button", { hasText: "Copy as Markdown" }).first().click();
+  const lines = (await page.evaluate(() => globalThis.copied)).split("\n");
+  check(lines[0].startsWith("| case") && /^\|(---:?\|)+$/.test(lines[1]) && lines.length > await shown(), `${name}: copied ${lines[0]}`);
+  await page.emulateMedia({ media: "print" });
+  check(await page.locator("svg.on-screen").first().isVisible() && !await page.locator(".chart, .filters, .tools, .controls").evaluateAll(all => all.some(e => e.checkVisibility())), `${name}: on paper`);
   await page.close();
 }
 
@@ -81,7 +87,7 @@ async function choosing(name) {
 async function charts(name) {
   const page = await open(name);
   if (!await page.locator("#charts").count()) return console.log("this build has static pictures alone"), page.close();
-  await page.waitForFunction(() => document.querySelectorAll("figure.live .chart svg").length > 0);
+  await page.waitForSelector("figure.live .chart svg");
   const figure = page.locator("figure[data-picture=roofline]");
   await figure.scrollIntoViewIfNeeded();
   const faint = () => figure.locator(".chart path[fill-opacity='0.1'], .chart path[opacity='0.1']").count();

@@ -191,7 +191,7 @@ class Live {
   /* -- how it is drawn -- */
   axis(axis, y) {
     const c = this.look, names = axis.scale === "names";
-    const room = y ? (this.narrow ? 120 : 260) : Math.max(40, (this.box.clientWidth - 160) / Math.max(1, axis.names.length) - 8);
+    const room = y ? (this.narrow ? 120 : 260) : this.chart.y.scale !== "names" ? undefined : Math.max(40, (this.box.clientWidth - 160) / Math.max(1, axis.names.length) - 8);
     const common = {
       name: axis.title || "", nameLocation: y ? "end" : "middle", nameGap: y ? 14 : 34, nameTextStyle: { color: c.tick, fontFamily: font, align: y ? "left" : "center", padding: y ? [0, 0, 0, -60] : 0 },
       axisLine: { show: !y && !names, onZero: false, lineStyle: { color: c.axis } }, axisTick: { show: false }, splitLine: { show: !names, lineStyle: { color: c.grid } },
@@ -219,12 +219,17 @@ class Live {
       }
     return [];
   }
+  /* ECharts rounds values of an axis of names; ours stand between them too. */
+  coord(api, value) {
+    const at = api.coord(value), size = api.size([1, 1]), first = api.coord([0, 0]);
+    return [this.chart.x, this.chart.y].map((axis, k) => axis.scale === "names" ? first[k] + value[k] * size[k] : at[k]);
+  }
   text(text, x, y, fill, align = "left") { return { type: "text", silent: true, style: { text, x, y, fill, font: "12px " + font, textAlign: align, textVerticalAlign: "middle" } }; }
   shape(series, points, faint) {
     const c = this.look, color = c.series[series.look], opacity = faint ? 0.12 : 1, along_x = this.chart.y.scale === "names";
     const at = (api, p, v) => api.coord(along_x ? [v, p.y] : [p.x, v]);
-    return (params, api) => {
-      const p = points[params.dataIndex], children = [];
+    return (params, raw) => {
+      const p = points[params.dataIndex], children = [], api = { coord: v => this.coord(raw, v), size: v => raw.size(v) };
       if (!p) return null;
       if (is_line(series.kind)) {
         if (params.dataIndex || points.length < 2) return null;
@@ -250,7 +255,7 @@ class Live {
         if (p.words) children.push(this.text(p.words, to[0] + 8, to[1], c.label));
       } else if (series.kind === "cell") {
         const [x, y] = api.coord([p.x, p.y]), [width, height] = api.size([1, 1]), shade = Math.min(SHADES - 1, Math.floor((1 - p.share) * 1.2 * SHADES));
-        children.push({ type: "rect", shape: { x: x - width / 2 + 1, y: y - height / 2 + 1, width: width - 2, height: height - 2 }, style: { fill: c.shades[shade], ...(p.share >= 1 ? { stroke: c.label, lineWidth: 2 } : {}) } });
+        children.push({ type: "rect", shape: { x: x - width / 2 + 1, y: y - height / 2 + 1, width: width - 2, height: height - 2 }, style: { fill: c.shades[shade], ...(p.share >= 1 ? { stroke: c.label, lineWidth: 1.2 } : {}) } });
         const text = (this.values ? p.more : p.words) || "";
         if (text.length * 6.6 < width) children.push(this.text(text, x, y, shade > 3 ? c.dark : c.light, "center"));
       }
@@ -264,9 +269,10 @@ class Live {
     if (series.kind !== "marks") all.push({ id: k + " shape", type: "custom", clip: series.kind !== "bar" && series.kind !== "interval", z, data, renderItem: this.shape(series, points, faint), name: series.name, silent: series.kind === "band" });
     if (series.kind === "marks" || series.kind === "curve" || series.kind === "interval")
       all.push({
-        id: k + " marks", type: "scatter", name: series.name, z: faint ? 3 : 4, symbol: symbol(series.look), symbolSize: series.look === 7 ? 6 : 9, data: data.map((d, at) => ({ ...d, label: { show: !!points[at].words && series.kind === "marks", formatter: () => points[at].words || "" } })),
+        id: k + " marks", type: "scatter", name: series.name, z: faint ? 3 : 4, symbol: symbol(series.look), symbolSize: series.look === 7 ? 6 : 9, 
+        data: data.map((d, at) => ({ ...d, label: { show: !!points[at].words && series.kind === "marks", position: d.value[0] > this.chart.x.low + 0.85 * (this.chart.x.high - this.chart.x.low) ? "left" : "right", formatter: () => points[at].words || "" } })),
         itemStyle: { color: this.look.series[series.look], borderColor: this.look.paper, borderWidth: 0.9, opacity: faint ? 0.1 : 1 },
-        label: { position: "right", color: this.look.label, fontFamily: font, fontSize: 12 }, labelLayout: { hideOverlap: true, moveOverlap: "shiftY" }, emphasis: { scale: 1.5 }, large: false,
+        label: { color: this.look.label, fontFamily: font, fontSize: 12 }, labelLayout: { hideOverlap: true, moveOverlap: "shiftY" }, emphasis: { scale: 1.5 }, large: false,
       });
     return all;
   }
@@ -281,7 +287,7 @@ class Live {
     this.lines = null;
     this.view.setOption({
       animation: false, textStyle: { fontFamily: font },
-      grid: { left: 8, right: widest, top: chart.y.title ? 34 : 12, bottom: chart.x.title ? 44 : 12, containLabel: true },
+      grid: { left: 8, right: chart.x.scale === "names" && names ? Math.max(16, this.box.clientWidth - 270 - 130 * chart.x.names.length) : widest, top: chart.y.title ? 34 : 12, bottom: chart.x.title ? 44 : 12, containLabel: true },
       xAxis: this.axis(chart.x, false), yAxis: this.axis(chart.y, true),
       dataZoom: ["xAxisIndex", "yAxisIndex"].map(key => ({ type: "inside", [key]: 0, zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false, preventDefaultMouseMove: false, filterMode: "none", disabled: names })),
       tooltip: { trigger: "item", renderMode: "richText", confine: true, formatter: e => this.tooltip(e), backgroundColor: c.paper, borderColor: c.axis, padding: [8, 10], textStyle: { color: c.label, fontFamily: font, fontSize: 12, lineHeight: 17 } },

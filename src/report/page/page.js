@@ -35,6 +35,7 @@ function save(name, type, content) {
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 1000);
 }
+const idle = work => globalThis.requestIdleCallback ? requestIdleCallback(work) : setTimeout(work);
 const stem = () => document.title.replace(/[^\w.-]+/g, "-").slice(0, 60) || "report";
 
 function add_tools() {
@@ -118,7 +119,8 @@ function case_table(table) {
     for (const row of rows) {
       const fits = wanted(row);
       found += fits;
-      row.hidden = !fits || (!state.all && found > MOST);
+      const away = !fits || (!state.all && found > MOST);
+      if (row.hidden !== away) row.hidden = away;
     }
     const hidden = !state.all && found > MOST;
     more.hidden = !hidden;
@@ -142,6 +144,7 @@ function case_table(table) {
   table.parentElement.before(filters);
   add_sorting(table, rows, body);
   apply();
+  idle(() => rows.forEach(text_of)); /* so that the first search need not */
   return { rows, reveal(row) { Object.assign(state, { words: "", kernel: "", tag: "", verdict: "" }); filters.querySelectorAll("input,select").forEach(e => { e.value = ""; }); apply(); row.hidden = false; } };
 }
 function add_sorting(table, rows, body) {
@@ -201,6 +204,6 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("hashchange", () => go(tables));
   go(tables);
   root.dataset.ready = "1";
-  addEventListener("load", () => requestIdleCallback ? requestIdleCallback(add_charts) : setTimeout(add_charts));
+  addEventListener("load", () => idle(add_charts));
 });
 })();

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Series over their runs as charts: values, the band that runs alike stay in, and where a level or the environment
+ * changed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "history_internal.h"
+#include "rooftile/chart.h"
+#include "rooftile/summary.h"
+
+enum { MOST_CHARTS = 12, LEAST_BAND = 4 };
+
+/* A stretch of runs of one level in one environment ends before `run`. */
+static bool begins(const struct history_window *w, const struct history_row *row, size_t run)
+{
+    bool anew = run && (row->breaks[run] || w->runs[run].environment != w->runs[run - 1].environment);
+    for (size_t k = 0; k < row->alarm_count; k++)
+        anew |= row->alarms[k].tau == w->runs[run].started;
+    return anew;
+}
+
+static void add_stretch(struct chart *chart, const struct history_row *row, size_t from, size_t to)
+{
+    double *logs = arena_array(chart->arena, to - from + 1, sizeof(*logs));
+    size_t count = 0;
+    for (size_t k = from; k < to; k++)
+        if (row->points[k].value > 0)
+            logs[count++] = log(row->points[k].value);
+    if (count < LEAST_BAND)
+        return;
+    const double level = median_of(logs, count), reach = fmax(3 * robust_sd(logs, count), 0.002);
+    struct chart_series *band = chart_add(chart, CHART_BAND, "", 0);
+    for (int end = 0; end < 2; end++) {
+        struct chart_point *point = chart_point(chart, band, end ? (double)to - 0.5 : (double)from - 0.5, exp(level));
+        point->low = exp(level - reach);
+        point->high = exp(level + reach);
+    }
+}
+
+static void add_bands(struct chart *chart, const struct history_window *w, const struct history_row *row)
+{
+    size_t from = 0;
+    for (size_t run = 1; run <= w->run_count; run++)
+        if (run == w->run_count || begins(w, row, run)) {
+            add_stretch(chart, row, from, run);
+            from = run;
+        }
+}
+
+static void add_lines(struct chart *chart, const struct history_window *w, const struct history_row *row)
+{
+    for (size_t run = 1; run < w->run_count; run++) {
+        const char *name = w->runs[run].environment != w->runs[run - 1].environment ? "environment" : NULL;
+        if (row->breaks[run])
+            name = row->changed[run] ? identity_words(row->changed[run], chart->arena) : "accepted";
+        for (size_t k = 0; k < row->alarm_count; k++)
+            if (row->alarms[k].tau == w->runs[run].started)
+                name = arena_printf(
+                    chart->arena, "%+.1f %%",
+                    (row->higher_is_better ? 1 / (1 + row->alarms[k].shift) - 1 : row->alarms[k].shift) * 100);
+        if (name)
+            chart_line(chart, CHART_BOUNDARY, name,
+                       (double[]){(double)run - 0.5, chart->y.low, (double)run - 0.5, chart->y.high});
+    }
+}
+
+static void add_values(struct chart *chart, const struct history_window *w, const struct history_row *row)
+{
+    struct chart_series *curve = chart_add(chart, CHART_CURVE, "", 0);
+    for (size_t k = 0; k < w->run_count; k++) {
+        const double value = row->points[k].value;
+        char words[UNITS_TEXT];
+        struct chart_point *point = chart_point(chart, curve, (double)k, value > 0 ? value : NAN);
+        point->name = arena_printf(chart->arena, "%.16s", w->runs[k].started_at);
+        point->said = arena_printf(chart->arena, "%.19s, commit %.12s\n%s", w->runs[k].started_at, w->runs[k].git,
+                                   units_quantity(words, value, row->unit));
+    }
+}
+
+static void add_chart(struct document *document, const struct history_window *w, const struct history_row *row,
+                      size_t at)
+{
+    struct arena *arena = document->arena;
+    const char **dates = arena_array(arena, w->run_count, sizeof(*dates));
+    struct chart *chart = chart_new(
+        arena, arena_printf(arena, "series-%zu", at), row->label,
+        arena_printf(
+            arena,
+            "%s over %zu runs. Bands are 3 robust standard deviations around the median of runs of one level; dotted "
+            "lines are where the level, the case or the environment changed.",
+            row->is_kpi ? "Key figure" : "Time", w->run_count));
+    for (size_t k = 0; k < w->run_count; k++)
+        dates[k] = arena_printf(arena, "%.10s", w->runs[k].started_at);
+    chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = dates, .name_count = w->run_count};
+    chart->y = (struct chart_axis){.title = "", .unit = row->unit, .scale = CHART_LINEAR};
+    add_values(chart, w, row);
+    chart_fit(chart, true, 0);
+    const double middle = (chart->y.low + chart->y.high) / 2; /* noise of a percent must not look like mountains */
+    chart_fit(chart, true, 0.06 * middle);
+    add_bands(chart, w, row);
+    add_lines(chart, w, row);
+    document_add(
+        document,
+        (struct section){
+            .show = SHOW_HTML, .key = chart->name, .title = row->label, .chart = chart, .table = chart_table(chart)});
+}
+
+static size_t values_of(const struct history_row *row, size_t runs)
+{
+    size_t count = 0;
+    for (size_t run = 0; run < runs; run++)
+        count += row->points[run].value > 0;
+    return count;
+}
+
+void history_charts(struct document *document, const struct history_window *w, const bool *chosen)
+{
+    size_t count = 0;
+    for (int quiet = 0; quiet < 2; quiet++) /* those that moved first */
+        for (size_t k = 0; k < w->row_count && count < MOST_CHARTS; k++)
+            if (chosen[k] && !w->rows[k].alarm_count == (quiet == 1) && values_of(&w->rows[k], w->run_count) > 1)
+                add_chart(document, w, &w->rows[k], ++count);
+}
