@@ -20,6 +20,10 @@
 #include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
+/* Before and behind each buffer, so that a write outside of it is seen. A page, so that buffers begin where pages do,
+ * as they would without. */
+enum { BUFFER_GUARD_BYTES = 4096 };
+
 struct resolved_buffer {
     const struct manifest_buffer *spec;
     enum dtype dtype;

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "rooftile/build.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
 #include "rooftile/targets.h"
@@ -254,6 +255,16 @@ static const char *target_of(const char *word, struct arena *arena)
                : arena_strdup(arena, machine->arch);
 }
 
+/* One that is in no table may still be a compiler's: "gfx1153". */
+static bool is_known(const char *arch, struct arena *arena)
+{
+    const struct build_target target = build_target_of(arch);
+    struct compiler compiler;
+    struct err ignored = {0};
+    return target.kind == BUILD_CPU || target_find(arch) ||
+           build_find_compiler(&compiler, &target, 0, arena, &ignored) != ERR_UNSUPPORTED;
+}
+
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err)
 {
     const char **archs = arena_array(arena, options->arch_count + 1, sizeof(*archs));
@@ -262,9 +273,10 @@ enum status argument_archs(struct cli_options *options, struct arena *arena, str
         names[k] = targets[k].arch;
     for (size_t k = 0; k < options->arch_count; k++) {
         archs[k] = target_of(options->archs[k], arena);
-        if (archs[k])
+        if (archs[k] && is_known(archs[k], arena))
             continue;
-        err_set(err, ERR_USAGE, "--arch %s: there is no such target", options->archs[k]);
+        err_set(err, ERR_USAGE, "--arch %s: there is no such target%s", options->archs[k],
+                archs[k] ? ", and no compiler here knows it" : "");
         return err_nearest(err, options->archs[k], names, target_count, "'rooftile list --targets' shows them");
     }
     options->archs = archs;

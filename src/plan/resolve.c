@@ -232,22 +232,28 @@ static void add_parts(struct resolved *resolved, struct resolved_buffer *made, s
     resolved->buffer_count = total;
 }
 
-/* What they take of the memory of the device that is open. Peers are taken to have as much as it has. */
+/* What they and their guards take of the memory of the device that is open. Peers are taken to have as much. */
 static enum status check_memory(const struct resolve *resolve)
 {
     const struct resolved *resolved = resolve->resolved;
-    double bytes = 0;
+    const double most = resolve->device->memory_bytes;
+    char need[UNITS_TEXT], around[UNITS_TEXT], have[UNITS_TEXT];
+    double bytes = 0, guards = 0;
     for (size_t k = 0; k < resolved->buffer_count; k++) {
         const struct resolved_buffer *buffer = &resolved->buffers[k];
         const bool here = buffer->parts == 1 || (double)buffer->device == resolve->device->index;
         bytes += here ? (double)(buffer->size_bytes + buffer->align_offset) : 0;
+        guards += here ? 2 * BUFFER_GUARD_BYTES : 0;
     }
-    if (resolve->device->memory_bytes > 0 && bytes > resolve->device->memory_bytes) {
-        char need[UNITS_TEXT], have[UNITS_TEXT];
-        return err_set(resolve->err, ERR_UNSUPPORTED, "its buffers take %s, the device has %s",
-                       units_bytes(need, bytes), units_bytes(have, resolve->device->memory_bytes));
-    }
-    return STATUS_OK;
+    if (most <= 0 || bytes + guards <= most)
+        return STATUS_OK;
+    units_bytes(need, bytes);
+    units_bytes(around, guards);
+    units_bytes(have, most);
+    return bytes > most
+               ? err_set(resolve->err, ERR_UNSUPPORTED, "its buffers take %s, the device has %s", need, have)
+               : err_set(resolve->err, ERR_UNSUPPORTED,
+                         "its buffers take %s and the guards around them %s, the device has %s", need, around, have);
 }
 
 static enum status resolve_buffers(const struct resolve *resolve)

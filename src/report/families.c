@@ -10,7 +10,9 @@
 static const char *behind_number(const char *at)
 {
     const char *end = at + strspn(at, "0123456789.");
-    return end > at && *end == ' ' && end[1] && text_starts(end + 2, "iB") ? end + 4 : end;
+    if (end == at || *end != ' ')
+        return end;
+    return text_starts(end + 1, "B") ? end + 2 : end[1] && text_starts(end + 2, "iB") ? end + 4 : end;
 }
 
 /* The same but for its numbers. */

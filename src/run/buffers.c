@@ -9,8 +9,7 @@
 #include "rooftile/rng.h"
 #include "run_internal.h"
 
-/* A guard is a page, so that buffers begin where pages do, as they would without. */
-enum { STAGE_BYTES = 16 << 20, GUARD_BYTES = 4096, GUARD_SEED = 0x6a7d };
+enum { STAGE_BYTES = 16 << 20, GUARD_BYTES = BUFFER_GUARD_BYTES, GUARD_SEED = 0x6a7d };
 
 /* One order, so that the bits of what a device lacks mean the same to plan and devices. */
 _Static_assert((int)BUFFER_DEVICE == (int)SPACE_DEVICE && (int)BUFFER_PINNED == (int)SPACE_PINNED &&

@@ -89,6 +89,8 @@ LINES = [
     ("build mine --arch sm90 --cache c", None, "sm_90"),
     ("build mine --arch compute_90 --cache c", None, "sm_90"),
     ("build mine --arch ampere", 2, "--arch ampere: there is no such target; 'rooftile list --targets'"),
+    ("build mine --arch gfx942,gfx949", 2, "--arch gfx949: there is no such target, and no compiler here knows it; did you mean 'gfx942'?"),
+    ("inspect mine --arch gfx999", 2, "--arch gfx999: there is no such target, and no compiler here knows it"),
     ("build mine -arch=sm_90", 2, "did you mean '--arch'?"),
     ("run mine --sort time", 2, "'--sort' is an option of report, not of run"),
     ("list --trials 3", 2, "'--trials' is an option of run, "),

@@ -144,7 +144,10 @@ def nothing_measured(home):
         done = run(*arguments, home=home)
         check_run(done, 3, f"nothing measured: {what}")
     check(not (home / "machine.json").exists(), "no ceilings of nothing")
-    check_run(run("run", "gemm_library", "--device", "cpu", "--set", "library=opnblas", home=home), 2, "a library that is misspelt", stderr="openblas")
+    check_run(run("run", "gemm_library", "--device", "cpu", "--set", "library=opnblas", home=home), 2, "a value that its parameter has not", stderr="openblas")
+    for backend in ("hip", "cuda"):
+        missing = {f"ROOFTILE_{backend.upper()}_LIBRARY": "/nowhere/lib.so"}
+        check_run(run("run", "add", "--kernels", "k", "--device", backend, home=home, **missing), 3, "the file of a library that is misspelt", stderr="/nowhere/lib.so")
 
 
 def cut(home):

@@ -146,6 +146,7 @@ static void test_refuse_values(void **state)
         {"n", 1e17, ERR_CONFIG, "beyond 2^53"},
         {"n", 0x1p52, ERR_CONFIG, "beyond 2^53"},
         {"n", 0x1p40, ERR_UNSUPPORTED, "buffers take 6.00 TiB, the device has 64.0 GiB"},
+        {"n", (0x1p36 - 16) / 6, ERR_UNSUPPORTED, "take 64.0 GiB and the guards around them 16.0 KiB, the device has"},
         {"block", 0, ERR_CONFIG, "/steps/0/launch/grid/0: 'ceil_div(n, block)': "},
         {"block", 2048, ERR_CONFIG, "/steps/0/launch/block: a workgroup of 2048 items, the device takes 1024"},
         {"block", 1e12, ERR_CONFIG, "/steps/0/launch/block/0: block.x 'block' is 1000000000000, more than"},
