@@ -246,7 +246,7 @@ static void draw_cells(struct sheet *sheet, const struct chart_series *series)
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);
         const struct svg_box box = {x - column / 2 + 1, y - sheet->row / 2 + 1, x + column / 2 - 1,
                                     y + sheet->row / 2 - 1};
-        const size_t shade = (size_t)fmin(SHADES - 1, floor((1 - point->share) * 1.2 * SHADES));
+        const size_t shade = (size_t)fmin(SHADES - 1, floor((1 - point->share) * 1.2 * (double)SHADES));
         char class[8];
         snprintf(class, sizeof(class), "h%zu", shade);
         svg_rect(svg, class, &box, said_of(sheet, point));
