@@ -37,6 +37,10 @@ struct forecast {
 struct document;
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count);
 
+/* Says which swept parameters change no time (of `times`, 0 unknown), where cases differ in nothing else. */
+void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,
+                      const double *times, size_t count);
+
 /* How much less time (0.09: 9 %) it takes when a term is a tenth faster. */
 double forecast_gain(const struct prediction *prediction, enum prediction_term term);
 

@@ -112,6 +112,8 @@ static enum status add_image(struct session *session, const char *path, struct e
     if (found)
         return err_set(err, ERR_USAGE, "%zu manifests in %s have %s as their image: name one of them", found, dir,
                        path_base(path));
+    if (session->any_code)
+        return foreign_add(session, path, err);
     err->status = ERR_USAGE;
     return argument_explain(err, path, "a kernel or suite", arena);
 }

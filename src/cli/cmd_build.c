@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "measure.h"
+#include "rooftile/forecast.h"
 #include "rooftile/targets.h"
 #include "rooftile/units.h"
 
@@ -89,12 +90,17 @@ static void add_total(struct document *document, const struct session *session, 
 }
 
 /* How many were walked, and why others were not, each reason once. */
-static void add_methods(struct document *document, const struct plan *plan)
+static void add_methods(struct document *document, const struct session *session)
 {
+    const struct plan *plan = session->plan;
     struct prediction reasons = {0};
     size_t by_work = 0, unknown = 0;
+    const struct plan_case **cases = arena_array(document->arena, plan->count + 1, sizeof(*cases));
+    double *times = arena_array(document->arena, plan->count + 1, sizeof(*times));
     for (size_t k = 0; k < plan->count; k++) {
         const struct predicted *p = plan->cases[k].prediction;
+        cases[k] = &plan->cases[k];
+        times[k] = p ? p->time_ns : 0;
         by_work += p && p->time_ns > 0 && strcmp(p->method, "walk") != 0;
         unknown += p && !(p->time_ns > 0);
         for (size_t n = 0; p && n < p->note_count; n++)
@@ -107,6 +113,7 @@ static void add_methods(struct document *document, const struct plan *plan)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s not predicted", unknown, text_s(unknown));
     for (uint32_t k = 0; k < reasons.note_count; k++)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, reasons.notes[k]));
+    forecast_unmoved(document, session->info.name, cases, times, plan->count);
 }
 
 static void add_legend(struct document *document, const struct session *session)
@@ -120,7 +127,7 @@ static void add_legend(struct document *document, const struct session *session)
         document_text(
             document, SHOW_PEOPLE, TONE_PLAIN,
             "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
-    add_methods(document, session->plan);
+    add_methods(document, session);
 }
 
 static struct table *head_of(const struct session *session, const struct uncompiled *uncompiled)

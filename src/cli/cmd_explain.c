@@ -71,6 +71,7 @@ static enum status explain_one(struct explained_case *out, const struct explaini
     out->run = words_of(&plan_case->resolved, with->session->arena);
     enum status status = explain_case(&out->explanation, with->predictor, plan_case, with->builds, with->machine, hz,
                                       with->session->arena, err);
+    foreign_note(&out->explanation.prediction, with->session, plan_case);
     if (!status && !(out->explanation.prediction.time_ns > 0))
         out->reason = "nothing of it is known on this machine";
     if (!status && with->counters)
@@ -128,6 +129,8 @@ static enum status explain_kernel(struct explained *explained, const struct cli_
         status = err_set(err, ERR_USAGE, "--machine: explain takes one machine at a time");
     if (!status)
         status = devices_suites(sides, count, err);
+    if (!status && sides[0].session.guess)
+        sides[0].options.filter_count = 0; /* it was of the file's kernels */
     if (!status)
         status = session_go(&sides[0].session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err);
     return status ? status : explain_session(explained, &sides[0].session, NULL, err);

@@ -44,41 +44,6 @@ static enum status inspect_argument(struct inspections *found, const char *argum
 
 /* ---- --manifest ---- */
 
-static bool is_wanted(const char *name, const struct cli_options *options)
-{
-    bool wanted = !options->filter_count;
-    for (size_t k = 0; k < options->filter_count; k++)
-        wanted = wanted || text_matches(name, options->filters[k]);
-    return wanted;
-}
-
-/* The one kernel that is asked for; the same in objects for several targets counts once. */
-static enum status choose_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
-                                 const struct cli_options *options, struct err *err)
-{
-    struct text others = {0};
-    size_t count = 0;
-    for (size_t o = 0; o < file->count; o++)
-        for (size_t k = 0; k < file->objects[o].kernel_count; k++) {
-            const struct codeobj_kernel *kernel = &file->objects[o].kernels[k];
-            const struct codeobj *first = NULL;
-            if (!is_wanted(kernel->name, options) || codeobj_find_kernel(&first, file, kernel->name) != kernel)
-                continue;
-            *found = kernel;
-            if (++count <= 4)
-                text_addf(&others, "%s'%s'", count > 1 ? ", " : "", kernel->name);
-        }
-    if (count == 1)
-        err->status = STATUS_OK;
-    else if (count)
-        err_set(err, ERR_USAGE, "%s has %zu kernels, a manifest is for one: choose it with --filter: %s%s", file->path,
-                count, others.data, count > 4 ? " ..." : "");
-    else
-        err_set(err, ERR_USAGE, "%s has no kernel that --filter matches", file->path);
-    text_release(&others);
-    return err->status;
-}
-
 /* The code object as a manifest at `out` names it: relative to its folder. */
 static const char *image_from(const char *path, const char *out, struct arena *arena)
 {
@@ -103,7 +68,7 @@ static enum status write_manifest(const struct cli_options *options, struct aren
                        options->arg_count == 1 ? ": kernels of 'rooftile list' have their manifests" : "");
     if (codeobj_read(&file, path, arena, err))
         return argument_explain(err, path, "compiled code", arena);
-    enum status status = choose_kernel(&kernel, file, options, err);
+    enum status status = foreign_kernel(&kernel, file, options, err);
     if (status)
         return status;
     text_addf(&text, "%s\n", skeleton_write(image_from(path, options->out, arena), path, kernel, arena));

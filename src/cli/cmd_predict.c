@@ -25,7 +25,10 @@ enum status predict_sides(struct per_device **sides, size_t *count, const struct
     }
     wanted->device = text_take(&devices, arena);
     wanted->machine = NULL;
-    return devices_of(sides, count, wanted, arena, err);
+    enum status status = devices_of(sides, count, wanted, arena, err);
+    for (size_t k = 0; !status && k < *count; k++)
+        (*sides)[k].session.any_code = true;
+    return status;
 }
 
 /* Only what the device runs; nothing where there is no compiler for the target, which is then said of each case. */
@@ -104,6 +107,7 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
     struct forecast_case *cases = arena_array(arena, session->plan->count + 1, sizeof(*cases));
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         status = predict_case(&cases[k], predictor, &session->plan->cases[k], builds, machine, err);
+        foreign_note(&cases[k].prediction, session, &session->plan->cases[k]);
         cases[k].from = of->count ? of->items[session->plan->cases[k].asked] : NULL;
         if (cases[k].from)
             calibrate(&cases[k], of->result);
@@ -127,9 +131,11 @@ static enum status read_arguments(struct result_cases *of, struct per_device *si
     if (any && (options->arg_count > 1 || options->set_count))
         return err_set(err, ERR_USAGE, "a result stands alone, without --set: its cases are as they were measured");
     enum status status = any ? result_cases(of, first, options->args[0], err) : STATUS_OK;
-    for (size_t k = 0; k < count && any; k++)
-        sides[k].options.filter_count = 0; /* of the result's cases */
-    return status ? status : devices_suites(sides, count, err);
+    if (!status)
+        status = devices_suites(sides, count, err);
+    for (size_t k = 0; k < count && (any || first->guess); k++)
+        sides[k].options.filter_count = 0; /* of the result's cases, of the file's kernels */
+    return status;
 }
 
 enum status cmd_predict(struct call *call, struct err *err)

@@ -136,6 +136,7 @@ enum status devices_suites(struct per_device *sides, size_t count, struct err *e
         session->suites = first->suites;
         session->suite_count = first->suite_count;
         session->catalog = first->catalog;
+        session->guess = first->guess;
     }
     return status;
 }

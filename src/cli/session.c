@@ -211,6 +211,8 @@ static enum status read_catalog(struct session *session, struct err *err)
             status = catalog_read(&session->catalog, dirs, count, session->arena, err);
         again = !status && add_manifests_here(session);
     }
+    if (session->guess)
+        unlink(session->guess); /* of sessions that share a catalog the first has read it */
     return status ? status : suite_of_kernels(session, err);
 }
 

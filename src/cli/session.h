@@ -26,7 +26,10 @@ struct session {
     size_t flag_count;
     uint64_t trial_seed; /* of the order of cases in this trial; 0: --seed */
 
+    bool any_code; /* code objects without a manifest are taken, by their metadata */
+
     /* What the stages find. */
+    const char *guess;    /* the manifest made of such an object; NULL: none */
     const char **kernels; /* named or matched by arguments */
     size_t kernel_count;
     const char **manifests; /* given as files */
@@ -92,6 +95,18 @@ enum status argument_unknown(const struct session *session, const char *word, st
 const char *argument_manifest_here(const struct session *session, const char *word);
 /* It names a suite, a kernel or a file of either. */
 bool argument_is_known(const char *word, struct arena *arena);
+/* ---- code without a manifest (foreign.c) ---- */
+
+/* The one kernel of a file that --filter leaves; the same in objects for several targets counts once. ERR_USAGE. */
+struct codeobj_file;
+struct codeobj_kernel;
+enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
+                           const struct cli_options *options, struct err *err);
+/* It becomes a kernel of the session, by a manifest of what the metadata says. */
+enum status foreign_add(struct session *session, const char *path, struct err *err);
+/* Says of what is predicted for such a kernel that its sizes are assumed. */
+void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case);
+
 /* Products and nvcc's names among --arch become targets. */
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
 

@@ -255,11 +255,14 @@ static struct table *side_by_side(const struct forecast *forecasts, size_t count
     struct table *table = table_new(arena, columns, 2 * count + 2);
     for (size_t k = 0; k < forecasts[0].count; k++) {
         const struct plan_case *first = forecasts[0].cases[k].plan_case;
-        struct cell *cells = table_add(table, NULL)->cells;
+        struct table_row *row = table_add(table, NULL);
+        struct cell *cells = row->cells;
         cells[0] = cell_text(first->label);
         for (size_t n = 0; n < count; n++) {
             const struct forecast_case *c = case_of(&forecasts[n], first->asked);
             const bool known = c && c->prediction.time_ns > 0;
+            if (c && c->reason && !row->note)
+                row->note = arena_printf(arena, "%s: %s", forecasts[n].name, c->reason);
             cells[1 + 2 * n] = known ? cell_number(c->prediction.time_ns) : cell_unknown(NULL);
             cells[2 + 2 * n] = known ? cell_text(prediction_term_name(c->prediction.limiter)) : cell_unknown(NULL);
         }
@@ -388,16 +391,23 @@ static void say_weighted(struct document *document, const struct forecast *forec
 
 /* ---- the whole ---- */
 
+/* Two cases of one kernel that do the same, known work. */
+static bool same_work(const struct resolved *a, const struct resolved *b)
+{
+    const struct work *one = &a->work, *other = &b->work;
+    return a->manifest == b->manifest && one->flops == other->flops && one->read_bytes == other->read_bytes &&
+           one->items == other->items && one->flops + one->read_bytes + one->write_bytes > 0;
+}
+
 /* The fastest of a kernel's cases that do the same work, and whether their intervals tell it from the next. */
 static void say_best(struct document *document, const struct forecast *forecast)
 {
     const struct forecast_case *best = NULL, *next = NULL;
     for (size_t k = 0; k < forecast->count; k++) {
         const struct forecast_case *c = &forecast->cases[k];
-        const struct work *work = &c->plan_case->resolved.work, *first = &forecast->cases[0].plan_case->resolved.work;
-        if (!(c->prediction.time_ns > 0) ||
-            c->plan_case->resolved.manifest != forecast->cases[0].plan_case->resolved.manifest ||
-            work->flops != first->flops || work->read_bytes != first->read_bytes)
+        if (!(c->prediction.time_ns > 0))
+            continue;
+        if (best && !same_work(&c->plan_case->resolved, &best->plan_case->resolved))
             return;
         if (!best || c->prediction.time_ns < best->prediction.time_ns) {
             next = best;
@@ -408,10 +418,23 @@ static void say_best(struct document *document, const struct forecast *forecast)
     }
     if (!next)
         return;
+    const double gap = next->prediction.time_ns / best->prediction.time_ns - 1;
     const bool sure = best->prediction.high_ns < next->prediction.low_ns;
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s: the fastest is %s, %.0f %% before %s%s", forecast->name,
-                  best->plan_case->label, 100 * (next->prediction.time_ns / best->prediction.time_ns - 1),
-                  next->plan_case->label, sure ? "" : "; their intervals overlap");
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s: the fastest is %s, %.0f %% before %s; %s", forecast->name,
+                  best->plan_case->label, 100 * gap, next->plan_case->label,
+                  sure ? "their intervals do not overlap" : "not sure, their intervals overlap");
+}
+
+/* A swept parameter that no forecast depends on is one the model may not know of. */
+static void say_unmoved(struct document *document, const struct forecast *forecast)
+{
+    const struct plan_case **cases = arena_array(document->arena, forecast->count + 1, sizeof(*cases));
+    double *times = arena_array(document->arena, forecast->count + 1, sizeof(*times));
+    for (size_t k = 0; k < forecast->count; k++) {
+        cases[k] = forecast->cases[k].plan_case;
+        times[k] = forecast->cases[k].prediction.time_ns;
+    }
+    forecast_unmoved(document, forecast->name, cases, times, forecast->count);
 }
 
 static void say_borrowed(struct document *document, const struct forecast *forecast)
@@ -435,6 +458,17 @@ static void say_notes(struct document *document, const struct forecast *forecast
                       arena_strdup(document->arena, all.notes[k]));
 }
 
+/* What the last column of the table means. */
+static const char *legend(const struct forecast *forecasts, size_t count)
+{
+    if (forecasts[0].of)
+        return "speed: times as fast as it was; limited by: what takes the most time";
+    return count == 1 ? "limited by: what takes the most time; 10 % faster: what would help most if it were a tenth "
+                        "faster, and how much less time that is"
+                      : "limited by: what takes the most time; portability: the harmonic mean of the shares of the "
+                        "ceilings, 0 where a machine cannot run it";
+}
+
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count)
 {
     document->title = "Predicted: nothing was executed";
@@ -445,12 +479,14 @@ void forecast_document(struct document *document, const struct forecast *forecas
         document_table(document, NULL, NULL, one_machine(&forecasts[0], document->arena))->show = SHOW_PEOPLE;
     else
         document_table(document, NULL, NULL, side_by_side(forecasts, count, document->arena))->show = SHOW_PEOPLE;
+    document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", legend(forecasts, count));
     say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {
         if (forecasts[k].of)
             say_speed(document, &forecasts[k]);
         else
             say_best(document, &forecasts[k]);
+        say_unmoved(document, &forecasts[k]);
         say_borrowed(document, &forecasts[k]);
         say_notes(document, &forecasts[k]);
     }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`predict`: one machine, several, JSON, and what is wrong on the command line."""
 import json
+import pathlib
+import re
 
 from harness import check, check_run, main, run
 
@@ -78,10 +80,41 @@ def a_result(home):
         check_run(run("predict", *words, "--machine", "h100", home=home), 2, str(words), stderr=message)
 
 
+def code_of_others(home):
+    """A code object without a manifest: its launch is assumed, which is said, and the interval is wider."""
+    built = run("build", "stream_triad", "--arch", "gfx942", "-v", home=home)
+    check_run(built, 0, "an object")
+    path = re.search(r"(/\S*/stream-\w+\.hsaco)", built.stdout)
+    check(path, f"no object: {built.stdout[:500]}")
+    (home / "theirs.co").write_bytes(pathlib.Path(path[1]).read_bytes())
+    words = ["predict", "theirs.co", "--filter", "stream_triad", "--machine", "mi300x", "--set", "n=64Mi"]
+    [machine] = json.loads(run(*words, "--json", "-", home=home).stdout)["machines"]
+    case = machine["cases"][0]
+    check(case["method"] == "walk" and case["high_ns"] > 2 * case["time_ns"] and any("assumed: n=67108864" in note for note in case["notes"]), f"{case}")
+    check_run(run("explain", "theirs.co", "--filter", "stream_triad", "--machine", "mi300x", home=home), 0, "explained", stdout="assumed: ")
+    check_run(run("predict", "theirs.co", "--filter", "stream_triad", "--machine", "mi210,mi300x", home=home), 0, "one has other code", stdout="is for gfx942")
+    check_run(run("predict", "theirs.co", "--machine", "mi300x", home=home), 2, "many kernels", stderr="choose one with --filter")
+    check(not list(home.rglob("code-*.json")), "nothing of it is left")
+    (home / "theirs.co").write_bytes(b"\177ELF nothing")
+    check_run(run(*words, home=home), 2, "a broken object", stderr="theirs.co")
+
+
+def sweeps(home):
+    """They end with the best and how sure that is; what changes nothing is named."""
+    words = ["stream_triad", "--set", "n=1Ki,64Mi", "--set", "block=128,256"]
+    done = run("predict", *words, "--machine", "h100", home=home)
+    check_run(done, 0, "no effect", stdout="h100: the forecast does not depend on block of stream_triad")
+    check("fastest" not in done.stdout and "depend on n" not in done.stdout, f"sizes are not ranked:\n{done.stdout}")
+    check_run(run("plan", *words, "--device", "sim:h100", home=home), 0, "a plan", stdout="the forecast does not depend on block of stream_triad")
+    tiles = ["predict", "gemm_matrix", "--set", "m=4Ki", "--set", "n=4Ki", "--set", "k=4Ki", "--set", "BM=64,256", "--set", "BN=128,256", "--machine", "mi300x"]
+    done = run(*tiles, home=home)
+    check_run(done, 0, "tiles", stdout=["mi300x: the fastest is gemm_matrix BM=256 BN=128", "before gemm_matrix BM=64", "no registers"])
+
+
 def mistakes(home):
     for words, message in ((TRIAD, "--machine names the machines"), ([*TRIAD, "--machine", "mi300y"], "there is no machine 'mi300y'"),
                            ([*TRIAD, "--machine", "mi210,mi210"], "twice"), (["predict", "nothing_such", "--machine", "mi210"], "nothing_such")):
         check_run(run(*words, home=home), 2, str(words), stderr=message)
 
 
-main(one_machine, side_by_side, no_code, plan_and_sim, a_result, mistakes)
+main(one_machine, side_by_side, no_code, plan_and_sim, a_result, code_of_others, sweeps, mistakes)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Code that others compiled and that no manifest describes: which of its kernels is meant, and a manifest by its
+ * metadata alone, good enough to be planned and walked.
+ */
+#include <string.h>
+
+#include "rooftile/codeobj.h"
+#include "rooftile/file.h"
+#include "session.h"
+#include "skeleton.h"
+
+static bool is_wanted(const char *name, const struct cli_options *options)
+{
+    bool wanted = !options->filter_count;
+    for (size_t k = 0; k < options->filter_count; k++)
+        wanted = wanted || text_matches(name, options->filters[k]);
+    return wanted;
+}
+
+enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
+                           const struct cli_options *options, struct err *err)
+{
+    struct text others = {0};
+    size_t count = 0;
+    for (size_t o = 0; o < file->count; o++)
+        for (size_t k = 0; k < file->objects[o].kernel_count; k++) {
+            const struct codeobj_kernel *kernel = &file->objects[o].kernels[k];
+            const struct codeobj *first = NULL;
+            if (!is_wanted(kernel->name, options) || codeobj_find_kernel(&first, file, kernel->name) != kernel)
+                continue;
+            *found = kernel;
+            if (++count <= 4)
+                text_addf(&others, "%s'%s'", count > 1 ? ", " : "", kernel->name);
+        }
+    if (count == 1)
+        err->status = STATUS_OK;
+    else if (count)
+        err_set(err, ERR_USAGE, "%s has %zu kernels, choose one with --filter: %s%s", file->path, count, others.data,
+                count > 4 ? " ..." : "");
+    else
+        err_set(err, ERR_USAGE, "%s has no kernel that --filter matches", file->path);
+    text_release(&others);
+    return err->status;
+}
+
+enum status foreign_add(struct session *session, const char *path, struct err *err)
+{
+    struct arena *arena = session->arena;
+    const struct codeobj_file *file = NULL;
+    const struct codeobj_kernel *kernel = NULL;
+    char *folder = NULL;
+    enum status status = codeobj_read(&file, path, arena, err);
+    if (!status)
+        status = foreign_kernel(&kernel, file, session->options, err);
+    if (!status)
+        status = path_data_dir(&folder, true, arena, err);
+    if (!status)
+        status = file_make_dirs(folder, err);
+    if (status)
+        return status;
+    const char *name = NULL, *text = skeleton_write(path_real(arena, path), path, kernel, arena);
+    char *manifest = path_new(arena, path_join(arena, folder, "code-"), ".json");
+    status = file_write(manifest, text, strlen(text), err);
+    if (status || !catalog_file_kind(manifest, &name, arena))
+        return err->status;
+    session->guess = manifest;
+    ARENA_PUSH(arena, session->manifests, session->manifest_count, manifest);
+    ARENA_PUSH(arena, session->kernels, session->kernel_count, name);
+    return STATUS_OK;
+}
+
+/* Sizes that are off by a factor make times that are. */
+#define GUESSED 2.0
+
+void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case)
+{
+    const struct manifest *manifest = plan_case->resolved.manifest;
+    struct text sizes = {0};
+    if (!session->guess || strcmp(manifest->path, session->guess) != 0)
+        return;
+    for (size_t k = 0; k < manifest->param_count; k++)
+        if (!param_is_hidden(&manifest->params[k], &plan_case->resolved.values[k]))
+            text_addf(&sizes, "%s%s=%s", sizes.length ? " " : "", manifest->params[k].name,
+                      param_text(session->arena, &plan_case->resolved.values[k]));
+    prediction->low_ns /= GUESSED;
+    prediction->high_ns *= GUESSED;
+    prediction_note(prediction,
+                    "assumed: %s; grid of n, buffers of n elements, whole numbers n (--set, or 'inspect "
+                    "--manifest' to write them): interval twice as wide",
+                    sizes.data);
+    text_release(&sizes);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Swept parameters that no forecast depends on.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rooftile/forecast.h"
+#include "rooftile/hash.h"
+#include "rooftile/table.h"
+#include "rooftile/text.h"
+
+/* A screen says nothing of more, and pairs are found by hashes of texts. */
+enum { MOST_CASES = 5000 };
+#define SAME 1e-6
+
+struct point {
+    uint64_t others; /* of the kernel and all its parameters but one */
+    double time_ns;
+};
+
+static int by_others(const void *a, const void *b)
+{
+    const struct point *left = a, *right = b;
+    return left->others < right->others ? -1 : left->others > right->others;
+}
+
+static uint64_t others_of(const struct plan_case *c, size_t param, struct text *key, struct arena *arena)
+{
+    text_clear(key);
+    for (size_t k = 0; k < c->resolved.manifest->param_count; k++)
+        if (k != param)
+            text_addf(key, "%s;", param_text(arena, &c->resolved.values[k]));
+    text_addf(key, "%d", (int)c->measure.cache);
+    return hash_u64(key->data, key->length);
+}
+
+/* There are cases that differ in this parameter alone, and all of them take the same. */
+static bool is_unmoved(const struct manifest *manifest, size_t param, const struct plan_case *const *cases,
+                       const double *times, size_t count, struct arena *arena)
+{
+    struct point *points = arena_array(arena, count + 1, sizeof(*points));
+    struct text key = {0};
+    size_t found = 0, pairs = 0;
+    for (size_t k = 0; k < count; k++)
+        if (cases[k]->resolved.manifest == manifest && times[k] > 0)
+            points[found++] = (struct point){others_of(cases[k], param, &key, arena), times[k]};
+    text_release(&key);
+    qsort(points, found, sizeof(*points), by_others);
+    for (size_t k = 1; k < found; k++) {
+        if (points[k].others != points[k - 1].others)
+            continue;
+        pairs++;
+        if (fabs(points[k].time_ns / points[k - 1].time_ns - 1) > SAME)
+            return false;
+    }
+    return pairs > 0;
+}
+
+static bool is_first(const struct plan_case *const *cases, size_t k)
+{
+    for (size_t n = 0; n < k; n++)
+        if (cases[n]->resolved.manifest == cases[k]->resolved.manifest)
+            return false;
+    return true;
+}
+
+void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,
+                      const double *times, size_t count)
+{
+    struct arena scratch = {0};
+    struct text found = {0};
+    for (size_t k = 0; k < count && count <= MOST_CASES; k++) {
+        const struct manifest *manifest = cases[k]->resolved.manifest;
+        for (size_t p = 0; p < manifest->param_count && is_first(cases, k); p++) {
+            if (is_unmoved(manifest, p, cases, times, count, &scratch))
+                text_addf(&found, "%s%s of %s", found.length ? ", " : "", manifest->params[p].name, manifest->name);
+            arena_reset(&scratch);
+        }
+    }
+    if (found.length)
+        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%s: the forecast does not depend on %s", name,
+                      arena_strdup(document->arena, found.data));
+    arena_release(&scratch);
+    text_release(&found);
+}
