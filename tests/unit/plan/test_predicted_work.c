@@ -107,13 +107,31 @@ static void test_widths(void **state)
     }
 }
 
+/* What counts accesses may move a line for each. */
+static void test_lines(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "gather", .class = CLASS_MEMORY};
+    const struct machine machine = measured_machine();
+    double times_wider[2];
+    for (int counted = 0; counted < 2; counted++) {
+        struct prediction prediction;
+        const struct resolved resolved = {
+            .manifest = &manifest,
+            .device = &cpu,
+            .work = {.read_bytes = 0x1p30, .footprint_bytes = 0x1p30, .items = counted ? 0x1p28 : 0}};
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL);
+        times_wider[counted] = prediction.high_ns / prediction.time_ns;
+        assert_int_equal(prediction.note_count, counted);
+    }
+    assert_true(fabs(times_wider[1] / times_wider[0] - 16) < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_peaks),
-        cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks), cmocka_unit_test(test_worked_out),
+        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
