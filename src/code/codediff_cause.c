@@ -126,8 +126,8 @@ static bool array_in_scratch(const struct signs *s)
 {
     if (!(s->b[CODE_SCRATCH] > s->a[CODE_SCRATCH]))
         return false;
-    text_add(s->text,
-             "an array or variable in scratch (indexed at run time, its address taken, or optimization off): ");
+    text_add(s->text, "an array or variable in scratch (indexed at run time, as by a loop that is not "
+                      "unrolled, its address taken, or optimization off): ");
     spill_changes(s);
     return true;
 }
@@ -284,9 +284,11 @@ static uint64_t single_operations(const struct code_pair *pair, int side)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     uint64_t count = 0;
-    for (size_t i = 0; isa && i < isa->instruction_count; i++)
-        count += (pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side]) &&
-                 isa->instructions[i].kind == ISA_VECTOR && isa->instructions[i].flops == 1;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        const bool is_single = (in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2);
+        count += is_single && (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side]);
+    }
     return count;
 }
 
@@ -346,6 +348,32 @@ static bool outside(const struct signs *s)
     return true;
 }
 
+/* Of the hot loop, behind its first store: compilers put loads first where they may. */
+static double loads_behind_stores(const struct signs *s, int side)
+{
+    const struct isa_kernel *isa = (side ? s->after : s->before)->isa;
+    const size_t loop = s->pair->hot[side];
+    uint64_t stores = 0, count = 0;
+    for (size_t i = 0; i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        if ((loop != ISA_NO_LOOP && in->loop != loop) || in->space != ISA_GLOBAL)
+            continue;
+        stores += in->kind == ISA_STORE;
+        count += in->kind == ISA_LOAD && stores;
+    }
+    return per_pass(s, count, side);
+}
+
+static const char *order_of(const struct signs *s)
+{
+    const bool moved = s->a[CODE_LOOP_WAITS] != s->b[CODE_LOOP_WAITS] ||
+                       s->a[CODE_LOOP_DRAINS] != s->b[CODE_LOOP_DRAINS] ||
+                       s->a[CODE_LOOP_CHAIN] != s->b[CODE_LOOP_CHAIN] || s->a[CODE_LOOP_ISSUE] != s->b[CODE_LOOP_ISSUE];
+    if (s->b[CODE_LOOP_DRAINS] > s->a[CODE_LOOP_DRAINS] && loads_behind_stores(s, 1) > loads_behind_stores(s, 0))
+        return "loads that stay behind stores (alias analysis: a pointer may overlap what is stored)";
+    return moved ? "scheduling (the same instructions in another order)" : "register allocation";
+}
+
 /* What is computed is the same, when is not: waits move, and values live longer or shorter. */
 static bool scheduling(const struct signs *s)
 {
@@ -361,13 +389,9 @@ static bool scheduling(const struct signs *s)
     }
     const size_t length = s->text->length;
     changes(s, metrics, COUNT_OF(metrics));
-    const bool moved = s->a[CODE_LOOP_WAITS] != s->b[CODE_LOOP_WAITS] ||
-                       s->a[CODE_LOOP_DRAINS] != s->b[CODE_LOOP_DRAINS] ||
-                       s->a[CODE_LOOP_CHAIN] != s->b[CODE_LOOP_CHAIN] || s->a[CODE_LOOP_ISSUE] != s->b[CODE_LOOP_ISSUE];
     const char *changed = arena_strdup(s->arena, s->text->data ? s->text->data + length : "");
     text_clear(s->text);
-    text_addf(s->text, "%s: %s", moved ? "scheduling (the same instructions in another order)" : "register allocation",
-              changed);
+    text_addf(s->text, "%s: %s", order_of(s), changed);
     return true;
 }
 
