@@ -120,6 +120,10 @@ static void apply_unary(enum expr_op op, double *x, size_t count)
         EACH(rounded_down(a));
     case OP_INVERT:
         EACH(inverted(a));
+    case OP_SIN:
+    case OP_COS:
+        expr_sines(x, count, op == OP_COS);
+        break;
     default:
         EACH(-rounded_down(-a));
     }

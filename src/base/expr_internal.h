@@ -35,6 +35,8 @@ enum expr_op {
     OP_FLOOR,
     OP_CEIL,
     OP_INVERT,
+    OP_SIN,
+    OP_COS,
     /* binary */
     OP_ADD,
     OP_SUB,
@@ -101,6 +103,9 @@ struct token {
 
 /* The token of `source` at or after `at`; false after err_set. */
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err);
+
+/* x[k] = sin(x[k] + ahead * pi/2), within 4 units in the last place. */
+void expr_sines(double *x, size_t count, int ahead);
 
 /* Parses `source` into a new program in `arena`. */
 enum status expr_parse(struct expr *expr, const char *source, const struct expr_names *names, struct arena *arena,

@@ -258,6 +258,42 @@ static void remainders_are_exact(void **state)
         }
 }
 
+static void near_libm(struct fixture *f, const char *source, double (*function)(double), double scale)
+{
+    static double values[1000];
+    assert_int_equal(expr_values(values, compile(f, source), &scale, NULL, 0, COUNT(values), &f->err), STATUS_OK);
+    for (size_t k = 0; k < COUNT(values); k++) {
+        const double want = function((double)k * scale);
+        if (fabs(values[k] - want) > 4 * 0x1p-52 * fabs(want))
+            fail_msg("%s at %zu * %g: %.17g, not %.17g", source, k, scale, values[k], want);
+    }
+}
+
+/* Small and huge ones, and whole quarters of a turn, where most of the argument cancels. */
+static void sines_of_any_size(void **state)
+{
+    static const double scales[] = {1e-300,
+                                    1e-3,
+                                    0.37,
+                                    1.5707963267948966,
+                                    -1.5707963267948966,
+                                    100.1,
+                                    134217.6,
+                                    -1e6,
+                                    1e8,
+                                    1.5707963267948966e9,
+                                    1e15,
+                                    0x1p120,
+                                    -1e22,
+                                    1e200,
+                                    1e305};
+    struct fixture *f = *state;
+    for (size_t s = 0; s < COUNT(scales); s++) {
+        near_libm(f, "sin(i * n)", sin, scales[s]);
+        near_libm(f, "cos(i * n)", cos, scales[s]);
+    }
+}
+
 static void finds_periods(void **state)
 {
     static const struct {
@@ -367,13 +403,10 @@ static void random_periods_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(blocks_equal_single_values),
-        TEST(random_blocks_equal_single_values),
-        TEST(blocks_join_seamlessly),
-        TEST(blocks_name_the_index_of_an_error),
-        TEST(elements_of_arrays),
-        TEST(remainders_are_exact),
-        TEST(finds_periods),
+        TEST(blocks_equal_single_values), TEST(random_blocks_equal_single_values),
+        TEST(blocks_join_seamlessly),     TEST(blocks_name_the_index_of_an_error),
+        TEST(elements_of_arrays),         TEST(remainders_are_exact),
+        TEST(sines_of_any_size),          TEST(finds_periods),
         TEST(random_periods_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
