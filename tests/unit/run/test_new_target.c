@@ -132,9 +132,8 @@ static void every_suite_is_planned(void **state)
     for (size_t k = 0; k < count; k++) {
         const struct suite *suite = NULL;
         struct plan *plan = NULL;
-        if (strstr(paths[k], "/configs/machines/") || strstr(paths[k], "/configs/schema/") ||
-            strstr(paths[k], "/configs/shapes/") || strstr(paths[k], "/configs/models/"))
-            continue;
+        if (strchr(paths[k] + strlen(ROOFTILE_SOURCE_DIR "/configs/"), '/'))
+            continue; /* suites are the files at the top */
         if (suite_read(&suite, paths[k], &measure, &arena, &err) ||
             plan_build(&plan, &suite, 1, &catalog, &machine, &facts, &options, &arena, &err))
             fail_msg("%s", err.text);
