@@ -55,15 +55,17 @@ static bool set(const struct mapping *m, const char *kernel, const char *params)
 /* ---- products ---- */
 
 /* A tile no higher than the product, and deep enough that a workgroup can move its slabs in 16 bytes for each lane, and
- * turn them where they lie the other way round. */
-static const char *tile_of(const struct mapping *m)
+ * turn them where they lie the other way round. Devices with OCP's 8-bit floats may compute them as f16, and have fewer
+ * registers left for sums. */
+static const char *tile_of(const struct mapping *m, const char *dtype)
 {
     const struct trace_operator *o = m->o;
     const bool low = o->dims[1] <= 64, turned = o->ta || !o->tb;
-    if (!is_one_of(o->dtype, "f16 bf16"))
-        return turned ? "\"BM\": 128, \"BK\": 128, \"LDS\": 1, "
-               : low  ? "\"BM\": 64, \"WM\": 2, \"WN\": 4, \"BK\": 128, "
-                      : "\"BK\": 64, ";
+    if (!is_one_of(dtype, "f16 bf16"))
+        return turned                          ? "\"BM\": 128, \"BK\": 128, \"LDS\": 1, "
+               : low                           ? "\"BM\": 64, \"WM\": 2, \"WN\": 4, \"BK\": 128, "
+               : is_one_of(dtype, "e4m3 e5m2") ? "\"BM\": 128, \"WN\": 4, \"BK\": 64, "
+                                               : "\"BK\": 64, ";
     if (low)
         return o->ta ? "\"BM\": 64, \"WM\": 1, \"WN\": 4, \"BK\": 64, " : "\"BM\": 64, \"WM\": 1, \"WN\": 4, ";
     return o->dims[1] <= 128 ? "\"BM\": 128, " : "";
@@ -103,10 +105,10 @@ static bool map_gemm(const struct mapping *m)
     m->row->cpu_kernel = "gemm_register";
     m->row->cpu_params = arena_printf(m->arena, "{%s\"dtype\": \"f32\"}", shape);
     m->row->cpu_library = "gemm_library";
-    const char *tiled = arena_printf(m->arena, "%s%s", shape, tile_of(m)), *other = other_format(o->dtype);
+    const char *other = other_format(o->dtype), *tiled = arena_printf(m->arena, "%s%s", shape, tile_of(m, o->dtype));
     if (other)
-        m->row->other_params =
-            arena_printf(m->arena, "{%s\"dtype\": \"%s\", \"total\": \"%s\"}", tiled, other, o->total);
+        m->row->other_params = arena_printf(m->arena, "{%s%s\"dtype\": \"%s\", \"total\": \"%s\"}", shape,
+                                            tile_of(m, other), other, o->total);
     m->row->is_fnuz = other && text_ends(o->dtype, "fnuz");
     return set(m, "gemm_matrix", typed(m, tiled, true));
 }
