@@ -134,14 +134,10 @@ static void add_side(struct collective *c, struct trace_operator *o, char *const
                    o->layout, size);
     struct trace_operator kept = *o;
     kept.total = "";
-    ARENA_PUSH(&c->trace->arena, c->trace->calls, c->trace->call_count,
-               (struct trace_call){.signature = operator_signature(c->trace, &kept),
-                                   .name = TRACE_NONE,
-                                   .count = 1,
-                                   .time_ns = us * 1e3,
-                                   .algorithm_bytes_per_s = size > 0 ? exact * 1e9 : NAN,
-                                   .bus_bytes_per_s = bus > 0 ? bus * 1e9 : NAN,
-                                   .wrong_elements = wrong});
+    struct trace_call *call = trace_add_call(c->trace, &kept, 1, us * 1e3);
+    call->algorithm_bytes_per_s = size > 0 ? exact * 1e9 : NAN;
+    call->bus_bytes_per_s = bus > 0 ? bus * 1e9 : NAN;
+    call->wrong_elements = wrong;
 }
 
 /* size count type [redop] [root] time algbw busbw #wrong time algbw busbw #wrong */

@@ -93,11 +93,7 @@ static void add(const struct model *m, const char *name, enum import_kind kind, 
     if (operator.tb)
         operator.layout = "TN";
     if (times > 0)
-        ARENA_PUSH(&m->trace->arena, m->trace->calls, m->trace->call_count,
-                   (struct trace_call){.signature = operator_signature(m->trace, &operator),
-                                       .name = TRACE_NONE,
-                                       .count = times,
-                                       .time_ns = NAN});
+        trace_add_call(m->trace, &operator, times, NAN);
 }
 
 #define DIMS(...) ((const double[OPERATOR_DIMS]){__VA_ARGS__})

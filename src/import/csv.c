@@ -114,10 +114,12 @@ static void copy_row(struct csv *csv)
     trace_add_gpu(csv->trace, &event);
 }
 
-static void add_call(struct csv *csv, uint32_t signature, uint32_t name, double count, double time_ns)
+/* A kernel of which no more is known. */
+static void add_kernel(struct csv *csv, const char *name, double count, double time_ns)
 {
+    const uint32_t number = texts_add(&csv->trace->names, name, strlen(name));
     ARENA_PUSH(&csv->trace->arena, csv->trace->calls, csv->trace->call_count,
-               (struct trace_call){.signature = signature, .name = name, .count = count, .time_ns = time_ns});
+               (struct trace_call){.signature = TRACE_NONE, .name = number, .count = count, .time_ns = time_ns});
 }
 
 static void stats_row(struct csv *csv)
@@ -126,7 +128,7 @@ static void stats_row(struct csv *csv)
     const double calls = cell_value(csv, "Calls|Instances", 0);
     const double total = cell_value(csv, "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)", NAN);
     if (calls > 0)
-        add_call(csv, TRACE_NONE, texts_add(&csv->trace->names, name, strlen(name)), calls, total / calls);
+        add_kernel(csv, name, calls, total / calls);
 }
 
 /* A row for each counter of each dispatch. */
@@ -141,7 +143,13 @@ static void counter_row(struct csv *csv)
     if (cell(csv, START) && cell_value(csv, START, 0) > 0)
         kernel_row(csv);
     else
-        add_call(csv, TRACE_NONE, texts_add(&csv->trace->names, name, strlen(name)), 1, NAN);
+        add_kernel(csv, name, 1, NAN);
+}
+
+static const char *type_of(const char *word, const char *otherwise)
+{
+    const char *type = word ? dtype_of_trace(word) : otherwise;
+    return type ? type : "";
 }
 
 /* AITER: A is M x K, B N x K. */
@@ -154,11 +162,9 @@ static void aiter_row(struct csv *csv)
     if (!(mnk[0] > 0 && mnk[1] > 0 && mnk[2] > 0))
         return;
     blas_gemm(&operator, mnk, 1, true, false);
-    operator.dtype = dtype_of_trace(type ? type : "");
-    operator.total = dtype_of_trace(total ? total : "bf16");
-    operator.dtype = operator.dtype ? operator.dtype : "";
-    operator.total = operator.total ? operator.total : "";
-    add_call(csv, operator_signature(csv->trace, &operator), TRACE_NONE, 1, us > 0 ? us * 1e3 : NAN);
+    operator.dtype = type_of(type, "");
+    operator.total = type_of(total, "bf16");
+    trace_add_call(csv->trace, &operator, 1, us > 0 ? us * 1e3 : NAN);
 }
 
 /* Both products of a mixture of experts: gate and up, then down. The time is of both. */
@@ -169,18 +175,18 @@ static void aiter_moe_row(struct csv *csv)
     const double rows = token * cell_value(csv, "topk", 1), gated = cell_value(csv, "use_g1u1", 1) != 0;
     const char *type = cell(csv, "q_dtype_w|dtype"), *total = cell(csv, "dtype");
     struct trace_operator operator= {.kind = IMPORT_MOE_GEMM, .shape = "", .layout = ""};
-    operator.dtype = type && dtype_of_trace(type) ? dtype_of_trace(type) : "";
-    operator.total = total && dtype_of_trace(total) ? dtype_of_trace(total) : "";
+    operator.dtype = type_of(type, "");
+    operator.total = type_of(total, "");
     if (!(rows > 0 && model > 0 && inter > 0 && experts > 0))
         return;
     const double first[] = {rows, gated > 0 ? 2 * inter : inter, model, experts},
                  second[] = {rows, model, inter, experts};
     operator.name = "aiter moe, gate and up";
     memcpy(operator.dims, first, sizeof(first));
-    add_call(csv, operator_signature(csv->trace, &operator), TRACE_NONE, 1, NAN);
+    trace_add_call(csv->trace, &operator, 1, NAN);
     operator.name = "aiter moe, down";
     memcpy(operator.dims, second, sizeof(second));
-    add_call(csv, operator_signature(csv->trace, &operator), TRACE_NONE, 1, NAN);
+    trace_add_call(csv->trace, &operator, 1, NAN);
 }
 
 /* The first row whose columns are all there says what the table is. */
@@ -299,17 +305,12 @@ enum status read_tunableop(struct trace *trace, struct source *source, struct er
             trace_note(trace, "%s:%zu: this line is no product that was tuned", source->path, number);
             continue;
         }
-        const char *type = dtype_of_trace(cells[0]);
         const double ms = strtod(cells[3], NULL);
         operator.name = arena_strdup(&trace->arena, cells[0]);
-        operator.dtype = operator.total = type ? type : "";
+        operator.dtype = operator.total = type_of(cells[0], "");
         if (strstr(operator.dtype, "e4m3") || strstr(operator.dtype, "e5m2"))
             operator.total = strstr(cells[0], "BFloat16") ? "bf16" : strstr(cells[0], "Half") ? "f16" : operator.dtype;
-        ARENA_PUSH(&trace->arena, trace->calls, trace->call_count,
-                   (struct trace_call){.signature = operator_signature(trace, &operator),
-                                       .name = TRACE_NONE,
-                                       .count = 1,
-                                       .time_ns = ms > 0 ? ms * 1e6 : NAN});
+        trace_add_call(trace, &operator, 1, ms > 0 ? ms * 1e6 : NAN);
     }
     return trace->call_count > before ? STATUS_OK
                                       : err_set(err, ERR_CONFIG, "%s: no product was tuned in it", source->path);

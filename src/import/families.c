@@ -23,12 +23,6 @@ static bool turned(const struct operator_input *input)
 
 /* ---- products ---- */
 
-static const char *blas_layout(bool ta, bool tb)
-{
-    static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
-    return layouts[2 * ta + tb]; /* column-major: our B comes first */
-}
-
 /* A, B, and whether B is stored n x k, as weights are. 4-bit types are packed in pairs. */
 static bool gemm_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
 {

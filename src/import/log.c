@@ -111,31 +111,11 @@ static bool is_turned(const char *word)
     return word[0] == 'T' || word[0] == 't' || word[0] == 'C' || word[0] == 'c';
 }
 
-static void add_call(struct trace *trace, const struct trace_operator *operator, double count)
-{
-    const struct trace_call call = {
-        .signature = operator_signature(trace, operator), .name = TRACE_NONE, .count = count, .time_ns = NAN};
-    ARENA_PUSH(&trace->arena, trace->calls, trace->call_count, call);
-}
-
 /* ---- products ---- */
 
 static const char *or_else(const char *word, const char *otherwise)
 {
     return *word ? word : otherwise;
-}
-
-void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_turned, bool b_turned)
-{
-    static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
-    out->kind = IMPORT_GEMM;
-    out->dims[0] = batch > 0 ? batch : 1;
-    out->dims[1] = mnk[1];
-    out->dims[2] = mnk[0];
-    out->dims[3] = mnk[2];
-    out->ta = b_turned;
-    out->tb = a_turned;
-    out->layout = layouts[2 * b_turned + a_turned];
 }
 
 static bool read_gemm(struct trace *trace, const struct bench_line *line, const char *library, const char *path)
@@ -153,7 +133,7 @@ static bool read_gemm(struct trace *trace, const struct bench_line *line, const 
     operator.dtype = type_of(or_else(option(line, "a_type"), all));
     operator.total = type_of(or_else(option(line, "d_type"), or_else(option(line, "c_type"), all)));
     operator.name = arena_printf(&trace->arena, "%s -m %.0f -n %.0f -k %.0f", library, mnk[0], mnk[1], mnk[2]);
-    add_call(trace, &operator, number(line, "call_count", 1));
+    trace_add_call(trace, &operator, number(line, "call_count", 1), NAN);
     return true;
 }
 
@@ -171,7 +151,7 @@ static bool read_blas_function(struct trace *trace, const struct bench_line *lin
         arena_printf(&trace->arena, "m=%s n=%s k=%s", option(line, "m M"), option(line, "n N"), option(line, "k K"));
     if (!*function)
         return false;
-    add_call(trace, &operator, number(line, "call_count", 1));
+    trace_add_call(trace, &operator, number(line, "call_count", 1), NAN);
     return true;
 }
 
@@ -207,7 +187,7 @@ static bool read_conv(struct trace *trace, const struct bench_line *line)
                                                      or_else(option(line, "j dilation_w"), "1")));
     if (strcmp(option(line, "m mode"), "trans") == 0)
         operator.name = arena_printf(&trace->arena, "%s, transposed", operator.name);
-    add_call(trace, &operator, 1);
+    trace_add_call(trace, &operator, 1, NAN);
     return true;
 }
 
@@ -220,7 +200,7 @@ static bool read_rnn(struct trace *trace, const struct bench_line *line)
     operator.dtype = operator.total = type_of_driver(line->word);
     operator.name = arena_printf(&trace->arena, "MIOpen %s %s", or_else(option(line, "m mode"), "rnn"),
                                  number(line, "F forw", 1) == 1 ? "forward" : "backward");
-    add_call(trace, &operator, 1);
+    trace_add_call(trace, &operator, 1, NAN);
     return true;
 }
 
@@ -239,7 +219,7 @@ static bool read_driver(struct trace *trace, const struct bench_line *line)
     struct trace_operator operator= {.layout = "", .shape = text_take(&shape, &trace->arena)};
     operator.dtype = operator.total = type_of_driver(line->word);
     operator.name = arena_printf(&trace->arena, "MIOpen %s", line->word);
-    add_call(trace, &operator, 1);
+    trace_add_call(trace, &operator, 1, NAN);
     return true;
 }
 

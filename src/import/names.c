@@ -93,8 +93,7 @@ static bool tensile(struct trace_operator *out, struct text *traits, const char 
     out->kind = IMPORT_GEMM;
     out->tb = a && text_starts(a, "_Al"); /* l, the inner index, comes first: A is stored turned */
     out->ta = b && text_starts(b, "_Bj");
-    static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
-    out->layout = layouts[2 * out->ta + out->tb];
+    out->layout = blas_layout(out->ta, out->tb);
     const char *types = b ? strchr(b + 1, '_') : NULL;
     if (types)
         tensile_types(out, types + 1);

@@ -194,6 +194,33 @@ uint32_t operator_signature(struct trace *trace, const struct trace_operator *o)
     return number;
 }
 
+struct trace_call *trace_add_call(struct trace *trace, const struct trace_operator *operator, double count,
+                                  double time_ns)
+{
+    const uint32_t signature = operator_signature(trace, operator);
+    ARENA_PUSH(&trace->arena, trace->calls, trace->call_count,
+               (struct trace_call){.signature = signature, .name = TRACE_NONE, .count = count, .time_ns = time_ns});
+    return &trace->calls[trace->call_count - 1];
+}
+
+const char *blas_layout(bool ta, bool tb)
+{
+    static const char *const layouts[] = {"NN", "TN", "NT", "TT"};
+    return layouts[2 * ta + tb];
+}
+
+void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_turned, bool b_turned)
+{
+    out->kind = IMPORT_GEMM;
+    out->dims[0] = batch > 0 ? batch : 1;
+    out->dims[1] = mnk[1];
+    out->dims[2] = mnk[0];
+    out->dims[3] = mnk[2];
+    out->ta = b_turned;
+    out->tb = a_turned;
+    out->layout = blas_layout(b_turned, a_turned);
+}
+
 void operator_read(struct trace_operator *out, const char *signature, struct arena *arena)
 {
     struct operator_inputs in = {0};

@@ -208,6 +208,10 @@ bool operator_is_whole(const char *signature);
  * that know the shape, the name, "=kind", and the members "M=141" and so on. */
 void operator_read(struct trace_operator *out, const char *signature, struct arena *arena);
 const char *dtype_of_trace(const char *type); /* "c10::BFloat16" is bf16; NULL unknown */
+/* So many calls of it; time of one, NaN: not known. What else is known of them is written into the call. */
+struct trace_call *trace_add_call(struct trace *trace, const struct trace_operator *operator, double count,
+                                  double time_ns);
+const char *blas_layout(bool ta, bool tb); /* "TN" of y = x W^T: column-major, where our B comes first */
 /* As BLAS has it, column-major, in row-major order. */
 void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_turned, bool b_turned);
 /* The second form. */

@@ -45,14 +45,9 @@ static void add_transfer(struct transfers *t, double size, double ms, double rat
 {
     struct trace_operator o = {.kind = IMPORT_COPY, .dims = {size}, .dtype = "", .shape = ""};
     o.name = arena_printf(&t->trace->arena, "%s%s", alone ? "" : "at once with others: ", path);
-    ARENA_PUSH(&t->trace->arena, t->trace->calls, t->trace->call_count,
-               (struct trace_call){.signature = operator_signature(t->trace, &o),
-                                   .name = TRACE_NONE,
-                                   .count = 1,
-                                   .time_ns = ms * 1e6,
-                                   .algorithm_bytes_per_s = rate,
-                                   .bus_bytes_per_s = NAN,
-                                   .wrong_elements = NAN});
+    struct trace_call *call = trace_add_call(t->trace, &o, 1, ms * 1e6);
+    call->algorithm_bytes_per_s = rate;
+    call->bus_bytes_per_s = call->wrong_elements = NAN;
 }
 
 /* ---- a line for each ---- */
