@@ -24,6 +24,7 @@
  *   "latencies": [ { "upto_bytes": 4194304, "beyond_bytes": 6291456, "confidence": 0.99, "level": "L2", "instances": 8,
  *                    "latency_ns": { "value": 101.8, "source": "pointer_chase/..." } }, ... the last has no end ],
  *   "figures": [ { "name": "lds_read", "value": 6.1e13, "unit": "B/s", "ci_rel": 0.001, "source": "lds_read/..." } ],
+ *   "links":  [ { "name": "peer_link", "rate": { "vendor": {...}, "effective": {...} } } ],
  *   "launch_ns": { "value": 5000, "source": "..." } }
  *
  * A measured file has "kind": "measured" with "device_id" and "measured_at".
@@ -97,6 +98,14 @@ struct machine_figure {
     char source[256];     /* the case, or how it was found */
 };
 
+/* A path that is no level: "host_link" (to or from the host), "host_link_both" (at once), "peer_link" (to one other
+ * device), "peer_links" (to all others). Of copies by engines, whose bytes no cache keeps off it. */
+#define MACHINE_MAX_LINKS 4
+struct machine_link {
+    char name[MACHINE_NAME];
+    struct ceiling rate; /* bytes per second */
+};
+
 /* An arithmetic unit: "vector_f32", "vector_f64", "matrix_f16" ... */
 struct machine_unit {
     char name[MACHINE_NAME];
@@ -133,6 +142,8 @@ struct machine {
     struct machine_level levels[MACHINE_MAX_LEVELS];
     uint32_t unit_count;
     struct machine_unit units[MACHINE_MAX_UNITS];
+    uint32_t link_count;
+    struct machine_link links[MACHINE_MAX_LINKS];
     uint32_t latency_count;
     struct machine_latency latencies[MACHINE_MAX_LEVELS];
     uint32_t figure_count;
@@ -176,6 +187,9 @@ const struct machine_figure *machine_figure(const struct machine *machine, const
 /* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) have that of
  * "matrix_fp8" where they have none of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
+
+/* NULL when nothing is known of such a link. */
+const struct machine_link *machine_link(const struct machine *machine, const char *name);
 
 /* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device is now seen
  * at a higher clock, they rise with it: a clock that went up must not make an honest result impossible. A data sheet's

@@ -33,9 +33,9 @@ struct work {
     double footprint_bytes;  /* distinct bytes touched */
     double transcendentals;  /* of TRANSCENDENTAL_UNIT, where `unit` is another; they are in flops too, once each */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
-    /* "": the bytes cross the machine's levels. Else the one path that they take ("link"): only a level of that name
-     * gives the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the other
-     * levels still bound it: no byte comes or goes faster than the memory it ends in. */
+    /* "": the bytes cross the machine's levels. Else the one path that they take ("host_link"): only a level or link of
+     * that name gives the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the
+     * other levels still bound it: no byte comes or goes faster than the memory it ends in. */
     char level[MACHINE_NAME];
     char item[MACHINE_NAME]; /* what an item is, where that is a unit: "B"; "" otherwise */
 };

@@ -98,29 +98,44 @@ static void warn_of(enum machine_match match, const struct machine *machine, con
 
 /* The file in configs/machines that describes the session's device; none is no error. Warns when there is one for the
  * product that does not hold for this device. */
-static enum status find_by_pci_id(struct session *session, struct err *err)
+static enum status find_by_pci_id(struct machine *found, enum machine_match *nearest, const struct session *session,
+                                  struct err *err)
 {
     char **paths = NULL;
     size_t count = 0;
-    enum machine_match nearest = MATCH_NO;
     struct machine *machine = arena_alloc(session->arena, sizeof(*machine));
-    struct machine *other = arena_alloc(session->arena, sizeof(*other));
+    *nearest = MATCH_NO;
     if (!session->info.pci_id[0] || session_configs(&paths, &count, "machines", ".json", session->arena, err))
         return STATUS_OK;
-    for (size_t k = 0; k < count && nearest != MATCH_YES; k++) {
+    for (size_t k = 0; k < count && *nearest != MATCH_YES; k++) {
         enum status status = machine_read(machine, paths[k], err);
         if (status)
             return status;
         const enum machine_match match = session_match(machine, &session->info);
-        if (match > nearest) {
-            nearest = match;
-            *other = *machine;
+        if (match > *nearest) {
+            *nearest = match;
+            *found = *machine;
         }
     }
-    if (nearest == MATCH_YES)
-        session->machine = *other;
-    else if (nearest != MATCH_NO)
-        warn_of(nearest, other, &session->info);
+    return STATUS_OK;
+}
+
+/* The model's machine; its links too where the rest was measured, for 'roofline' finds no limit of theirs. */
+static enum status take_model(struct session *session, bool links, struct err *err)
+{
+    struct machine *model = arena_alloc(session->arena, sizeof(*model)), *machine = &session->machine;
+    enum machine_match nearest = MATCH_NO;
+    enum status status = find_by_pci_id(model, &nearest, session, err);
+    if (status)
+        return status;
+    if (links && nearest == MATCH_YES && !machine->link_count) {
+        memcpy(machine->links, model->links, sizeof(machine->links));
+        machine->link_count = model->link_count;
+    } else if (!links && nearest == MATCH_YES) {
+        *machine = *model;
+    } else if (!links && nearest != MATCH_NO) {
+        warn_of(nearest, model, &session->info);
+    }
     return STATUS_OK;
 }
 
@@ -165,10 +180,10 @@ enum status session_machine(struct session *session, struct err *err)
         if (machine_read(&session->machine, saved, err))
             return err_within(err, "the saved ceilings (remove the file or run 'rooftile roofline' again)");
         if (!strcmp(session->machine.device_id, id))
-            return STATUS_OK;
+            return take_model(session, true, err);
     }
     memset(&session->machine, 0, sizeof(session->machine));
-    enum status status = find_by_pci_id(session, err);
+    enum status status = take_model(session, false, err);
     if (!status && !session->machine.path[0])
         snprintf(session->machine.title, sizeof(session->machine.title), "%s", session->info.name);
     return status;

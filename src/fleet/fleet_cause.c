@@ -75,7 +75,7 @@ static bool is_transfer(const struct fleet_metric *metric)
     for (size_t k = 0; k < COUNT_OF(words); k++)
         if (strstr(metric->id, words[k]))
             return true;
-    return !strcmp(metric->level, "link");
+    return strstr(metric->level, "link") != NULL;
 }
 
 enum fleet_cause fleet_cause_of(const char **why, const struct fleet *fleet, size_t device, size_t metric)

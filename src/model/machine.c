@@ -128,6 +128,14 @@ const char *machine_traffic_name(enum machine_traffic traffic)
     return names[traffic];
 }
 
+const struct machine_link *machine_link(const struct machine *machine, const char *name)
+{
+    for (uint32_t k = 0; k < machine->link_count; k++)
+        if (!strcmp(machine->links[k].name, name))
+            return &machine->links[k];
+    return NULL;
+}
+
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name)
 {
     for (uint32_t k = 0; k < machine->figure_count; k++)

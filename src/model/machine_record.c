@@ -89,6 +89,14 @@ static const struct record_field unit_fields[] = {
 static const struct record unit_record = {RECORD_TABLE(unit_fields)};
 #undef RECORD_STRUCT
 
+#define RECORD_STRUCT struct machine_link
+static const struct record_field link_fields[] = {
+    FIELD_CHARS("name", name, RECORD_REQUIRED),
+    FIELD_OBJECT("rate", rate, ceiling_record, RECORD_REQUIRED),
+};
+static const struct record link_record = {RECORD_TABLE(link_fields)};
+#undef RECORD_STRUCT
+
 #define RECORD_STRUCT struct machine_latency
 static const struct record_field load_fields[] = {
     FIELD_F64("value", latency_ns, RECORD_REQUIRED | RECORD_POSITIVE),
@@ -173,6 +181,7 @@ static const struct record_field machine_fields[] = {
     FIELD_GROUP("facts", fact_record, RECORD_PLAIN),
     FIELD_ROOM("levels", levels, level_count, level_record, RECORD_REQUIRED),
     FIELD_ROOM("units", units, unit_count, unit_record, RECORD_PLAIN),
+    FIELD_ROOM("links", links, link_count, link_record, RECORD_SPARSE),
     FIELD_ROOM("latencies", latencies, latency_count, latency_record, RECORD_SPARSE),
     FIELD_ROOM("figures", figures, figure_count, figure_record, RECORD_SPARSE),
     FIELD_GROUP("launch_ns", launch_record, OPEN),

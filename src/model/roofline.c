@@ -117,6 +117,10 @@ void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *
     *lower_bound = (struct lower_bound){.intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN};
     const uint32_t slowest = slowest_level(&lower_bound->memory_ns, machine, work, cache);
     const struct machine_level *level = slowest < machine->level_count ? &machine->levels[slowest] : NULL;
+    const struct machine_link *link = machine_link(machine, work->level);
+    const double link_rate = link ? ceiling_value(&link->rate) : 0;
+    if (link_rate > 0)
+        lower_bound->memory_ns = bytes / link_rate * 1e9;
     const struct machine_unit *unit = slowest_unit(&lower_bound->compute_ns, machine, work);
     if (peak > 0 && level)
         lower_bound->ridge = peak / ceiling_value(&level->bandwidth);
@@ -124,6 +128,8 @@ void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *
     lower_bound->launch_ns = machine->launch_ns;
     if (level && lower_bound->memory_ns >= lower_bound->compute_ns)
         set_bound(lower_bound, level->name, true, &level->bandwidth);
+    else if (link_rate > 0)
+        set_bound(lower_bound, link->name, true, &link->rate);
     else if (unit)
         set_bound(lower_bound, unit->name, false, &unit->peak);
     snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", lower_bound->ceiling_name);
@@ -205,6 +211,9 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
             limit.ceiling.measured = 0;
         judge_ceiling(&worst, &limit, time_ns, tick_ns, why);
     }
+    const struct machine_link *link = machine_link(machine, work->level);
+    if (link)
+        judge_ceiling(&worst, &(struct limit){link->name, link->rate, total_bytes(work), "B/s"}, time_ns, tick_ns, why);
     for (int k = 0; k < DEMANDS; k++) {
         const struct demand of = demand(machine, work, k);
         if (!of.unit)

@@ -73,17 +73,25 @@ static bool is_chain(const struct asked *asked)
     return asked->resolved->manifest->class == CLASS_LATENCY && asked->work->items > 0;
 }
 
+/* The one path that the work takes; NULL: it has none, or the machine does not know it. */
+static const struct ceiling *path_of(const struct machine *machine, const struct work *work)
+{
+    const struct machine_level *level = work->level[0] ? level_named(machine, work->level) : NULL;
+    const struct machine_link *link = machine_link(machine, work->level);
+    return level ? &level->bandwidth : link ? &link->rate : NULL;
+}
+
 /* Notes what is not known of the machine or the case. */
 static bool lacks(struct prediction *prediction, const struct asked *asked)
 {
     const struct work *work = asked->work;
     const struct machine *machine = asked->machine;
     const char *unit = worked_out(asked) ? NULL : lower_bound_lacks(machine, work);
-    const struct machine_level *path = work->level[0] ? level_named(machine, work->level) : NULL;
+    const struct ceiling *path = path_of(machine, work);
     const uint32_t before = prediction->note_count;
     if (!machine->level_count && !machine->unit_count)
         prediction_note(prediction, "no ceiling of this machine is known: 'rooftile roofline' measures them");
-    else if (work->level[0] && !(path && ceiling_expected(&path->bandwidth) > 0))
+    else if (work->level[0] && !(path && ceiling_expected(path) > 0))
         prediction_note(prediction, "the bandwidth of the %s of %s is not known", work->level, machine->name);
     else if (unit && work->read_bytes + work->write_bytes <= 0)
         prediction_note(prediction, "the machine file of %s has no peak of %s", machine->name, unit);
@@ -147,6 +155,8 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache)
     struct lower_bound bound;
     struct work bytes = *asked->work;
     bytes.flops = bytes.transcendentals = 0;
+    if (machine_link(asked->machine, bytes.level))
+        return (bytes.read_bytes + bytes.write_bytes) / ceiling_expected(path_of(asked->machine, &bytes)) * 1e9;
     lower_bound_compute(&bound, asked->machine, &bytes, cache);
     const struct machine_level *level = level_named(asked->machine, bound.ceiling_name);
     if (!level)

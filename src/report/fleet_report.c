@@ -26,6 +26,12 @@ static const char *rate_words(const struct fleet_metric *metric, double time_ns,
     return cell_words(&cell, &column, arena);
 }
 
+/* Null for programs, nothing for people. */
+static struct cell unsaid(void)
+{
+    return (struct cell){.kind = CELL_UNKNOWN, .text = ""};
+}
+
 static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
 {
     static const struct table_column columns[] = {{.key = "node"},
@@ -46,11 +52,12 @@ static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
         const struct fleet_metric *metric = &fleet->metrics[o->metric];
         const double time_ns = device->readings[o->metric].time_ns;
         const struct cell own = rate_cell(metric, time_ns), others = rate_cell(metric, time_ns / (1 + o->change));
-        table_add(table, (struct cell[]){
-                             cell_text(device->node), cell_toned(device->name, TONE_BAD), cell_text(metric->name), own,
-                             others, cell_text(own.unit), cell_number(o->change),
-                             isnan(o->z) ? cell_unknown("the others are all equal") : cell_number(o->z),
-                             cell_number((double)o->runs), cell_text(fleet_cause_names[o->cause]), cell_known(o->why)});
+        table_add(table,
+                  (struct cell[]){cell_text(device->node), cell_toned(device->name, TONE_BAD), cell_text(metric->name),
+                                  own, others, cell_text(own.unit), cell_number(o->change),
+                                  isnan(o->z) ? cell_unknown("the others are all equal") : cell_number(o->z),
+                                  cell_number((double)o->runs), cell_text(fleet_cause_names[o->cause]),
+                                  *o->why ? cell_text(o->why) : (struct cell){.kind = CELL_UNKNOWN, .text = ""}});
     }
     return table;
 }
@@ -69,7 +76,7 @@ static struct table *broken_of(const struct fleet *fleet, struct arena *arena)
 static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.key = "group", .title = "", .flags = COLUMN_GROUP},
+        {.key = "group"},
         {.key = "name", .title = "case"},
         {.key = "id"},
         {.key = "n", .title = "devices", .unit = UNIT_COUNT},
@@ -91,15 +98,18 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
     for (size_t k = 0; k < fleet->spread_count; k++) {
         const struct fleet_spread *s = &fleet->spreads[k];
         const struct fleet_metric *m = &fleet->metrics[s->metric];
-        table_add(table, (struct cell[]){cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
-                                         cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns),
-                                         rate_cell(m, s->min_ns), cell_number(s->spread), cell_number(s->noise),
-                                         cell_number(s->against), cell_number(s->beside), cell_number(s->median_ns),
-                                         cell_number(s->min_ns), cell_number(s->max_ns),
-                                         m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9)
-                                                       : cell_unknown("a time alone"),
-                                         cell_text(m->amount > 0 ? m->unit : UNIT_TIME),
-                                         cell_number(s->modes.two ? 2 : 1), cell_bool(s->low)});
+        struct table_row *row = table_add(
+            table,
+            (struct cell[]){cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
+                            cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns),
+                            rate_cell(m, s->min_ns), cell_number(s->spread), cell_number(s->noise),
+                            cell_number(s->against), isnan(s->beside) ? unsaid() : cell_number(s->beside),
+                            cell_number(s->median_ns), cell_number(s->min_ns), cell_number(s->max_ns),
+                            m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9) : cell_unknown("a time alone"),
+                            cell_text(m->amount > 0 ? m->unit : UNIT_TIME), cell_number(s->modes.two ? 2 : 1),
+                            cell_bool(s->low)});
+        if (!k || s->group != s[-1].group)
+            row->heading = fleet->groups[s->group].name;
     }
     return table;
 }

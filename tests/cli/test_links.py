@@ -68,6 +68,19 @@ def links(home):
     done = run("report", "r.json", "--format", "markdown", cwd=home, home=home)
     check_run(done, 0, "a report of links")
     check("| together |" not in done.stdout and "finding" not in done.stdout, f"no finding: {done.stdout}")
+    # Against the link's ceiling, whose source the machine file has; 25 and 100 GB/s of 64.
+    for links, code, share in (("25", 0, 0.39), ("100", 1, None)):
+        done = run("run", "copy_peer", "--set", "size=64Mi", "--device", "hip:0", "--quick", "--machine", "mi300x", "-o", "link.json", cwd=home,
+                   home=home, **vendor("hip", 2, LINKS=links))
+        check_run(done, code, f"a link of {links} GB/s")
+        case = load(home / "link.json")["cases"][0]
+        check(case["roofline"]["ceiling_name"] == "peer_link" and case["roofline"]["bound"] == "peer_link", f"{case['roofline']}")
+        if share:
+            check(abs(case["roofline"]["fraction_of_ceiling"] - share) < 0.02, f"{case['roofline']}")
+        else:
+            check("impossible" in case["flags"] and "peer_link's vendor peak of 64.0 GB/s" in done.stdout, f"{case['flags']} {done.stdout}")
+        ceilings = {link["name"]: link["rate"]["vendor"]["source"] for link in load(home / "link.json")["machine"]["links"]}
+        check("xGMI" in ceilings["peer_link"], f"where it is from: {ceilings}")
     found, text = measured(home, 1)  # one clock for all streams: nothing overlaps
     check("the queues serialise them" in found["ring"]["finding"] and "the queues serialise them" in " ".join(text.split()), text)
     check("| together |" in run("report", "r.json", "--format", "markdown", cwd=home, home=home).stdout, "the finding in a report")

@@ -28,6 +28,8 @@ static const struct machine machine = {
     .unit_count = 2,
     .units = {{.name = "vector_f32", .peak = {.vendor = 1000e9}},
               {.name = TRANSCENDENTAL_UNIT, .peak = {.vendor = 250e9, .vendor_source = "derived: by hand"}}},
+    .link_count = 1,
+    .links = {{.name = "peer_link", .rate = {.vendor = 5e9}}},
     .launch_ns = 500,
 };
 
@@ -111,6 +113,12 @@ static const struct {
      0,
      "link",
      ""},
+    {"over a link that it knows, whatever the caches hold",
+     {8 * MI, 0, 0, 0, 8 * MI, .level = "peer_link"},
+     CACHE_HOT,
+     8 * MI / 5.0,
+     "peer_link",
+     "peer_link"},
     {"over a level that it knows", {8e6, 0, 0, 0, 8e6, .level = "DRAM"}, CACHE_COLD, 1e6, "DRAM", "DRAM"},
 };
 
@@ -208,6 +216,13 @@ static const struct {
      7e5,
      0,
      IMPOSSIBLE},
+    {"a link: as fast as its data sheet says",
+     {8e6, 0, 0, 0, 8e6, .level = "peer_link"},
+     CACHE_HOT,
+     1.6e6,
+     0,
+     PLAUSIBLE},
+    {"a link: faster than its data sheet", {8e6, 0, 0, 0, 8e6, .level = "peer_link"}, CACHE_HOT, 1.55e6, 0, IMPOSSIBLE},
     {"a quarter of the vector unit's rate, all exponentials",
      {64, 0, 1e6, 0, 64, .transcendentals = 1e6, .unit = "vector_f32"},
      CACHE_HOT,
