@@ -39,6 +39,7 @@ async function everywhere(name) {
 // axe is no part of the page, so its policy does not hold for this one.
 async function accessible(name, options) {
   const page = await open(name, { bypassCSP: true, ...options });
+  if (await page.locator("#charts").count()) await page.waitForSelector("figure.live .chart svg");
   await page.addScriptTag({ path: axe });
   const found = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
   for (const v of found.violations.filter(v => ["serious", "critical"].includes(v.impact)))

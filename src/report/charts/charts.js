@@ -205,6 +205,7 @@ class Live {
   }
   /* Words along a line, above or below it, where no other line and no other words are. */
   along(text, own, style, api) {
+    if (!this.lines) this.taken.push(...this.chart.series.flatMap(s => is_line(s.kind) ? [] : this.shown(s).map(p => api.coord([p.x, p.y]))));
     this.lines ??= this.chart.series.filter(s => is_line(s.kind)).map(s => s.points.flatMap(p => api.coord([p.x, p.y])));
     const [x1, y1, x2, y2] = own, length = Math.hypot(x2 - x1, y2 - y1), turn = Math.atan2(y2 - y1, x2 - x1), width = text.length * 6.4;
     const near = ([a, b, c, d], px, py) => { const l = (c - a) ** 2 + (d - b) ** 2, f = l ? Math.max(0, Math.min(1, ((px - a) * (c - a) + (py - b) * (d - b)) / l)) : 0; return Math.hypot(a + f * (c - a) - px, b + f * (d - b) - py) < 7; };
