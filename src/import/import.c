@@ -84,7 +84,7 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     return status;
 }
 
-static void release(struct trace *trace)
+void trace_release(struct trace *trace)
 {
     free(trace->events);
     free(trace->activities);
@@ -132,7 +132,7 @@ enum status import_read(struct import *out, const char *const *paths, size_t cou
         made.note_count = trace.note_count;
         *out = made;
     }
-    release(&trace);
+    trace_release(&trace);
     return status;
 }
 
@@ -155,7 +155,7 @@ enum status import_read_counters(struct import_counters *out, const char *path, 
     if (!status && !out->count)
         status = err_set(err, ERR_CONFIG,
                          "%s has no counters: rocprofv3 --pmc writes them, as counter_collection.csv or rocpd", path);
-    release(&trace);
+    trace_release(&trace);
     return status;
 }
 

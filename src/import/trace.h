@@ -179,6 +179,7 @@ void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator
 
 /* The file has been read: its events get the operators that are known of them, and its host events go. */
 void trace_attribute(struct trace *trace);
+void trace_release(struct trace *trace);
 
 /* ---- operators ---- */
 

@@ -27,17 +27,7 @@ static int empty_trace(void **state)
 static int release_trace(void **state)
 {
     (void)state;
-    free(trace.events);
-    free(trace.parts);
-    free(trace.operators.items);
-    free(trace.runtime.items);
-    free(trace.launches);
-    free(trace.segment_calls);
-    text_release(&trace.launch);
-    texts_release(&trace.plain_names);
-    texts_release(&trace.names);
-    texts_release(&trace.signatures);
-    arena_release(&trace.arena);
+    trace_release(&trace);
     return 0;
 }
 
