@@ -80,7 +80,7 @@ static double cell_value(const struct csv *csv, const char *heads, double otherw
 #define START "Start_Timestamp|BeginNs|Start (ns)|Start"
 #define END "End_Timestamp|EndNs|End (ns)|End"
 #define KERNEL "Kernel_Name|KernelName|Kernel Name|Name"
-#define AGENT "Agent_Id|gpu-id|Agent_ID|Device|Destination_Agent_Id|DeviceId"
+#define AGENT "Agent_Id|gpu-id|GPU_ID|Device|Destination_Agent_Id|DeviceId"
 
 static struct gpu_event event_of(const struct csv *csv, const char *name, const char *category)
 {
@@ -97,8 +97,8 @@ static struct gpu_event event_of(const struct csv *csv, const char *name, const 
 /* rocprofv3's grids are in work-items. */
 static void kernel_row(struct csv *csv)
 {
-    static const char *const grids[] = {"Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"};
-    static const char *const blocks[] = {"Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z"};
+    static const char *const grids[] = {"Grid_Size_X|Grid_Size|grd", "Grid_Size_Y", "Grid_Size_Z"};
+    static const char *const blocks[] = {"Workgroup_Size_X|Workgroup_Size|wgr", "Workgroup_Size_Y", "Workgroup_Size_Z"};
     struct gpu_event event = event_of(csv, cell(csv, KERNEL), "kernel");
     event.in_lanes = true;
     for (size_t k = 0; k < 3; k++) {

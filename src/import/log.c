@@ -225,17 +225,23 @@ static bool read_driver(struct trace *trace, const struct bench_line *line)
 
 /* ---- files ---- */
 
-static const char *const starts[] = {"hipblaslt-bench", "rocblas-bench", "MIOpenDriver", "rocblas_function"};
+enum { YAML = 3 };
+static const char *const starts[] = {"hipblaslt-bench", "rocblas-bench", "MIOpenDriver", [YAML] = "rocblas_function"};
 
-/* Which of `starts` the line has, and where; COUNT_OF(starts): none. Comments are no calls. */
-static size_t find_start(const char **at, const char *line)
+/* Which of `starts` the text has first, and where; COUNT_OF(starts): none. Comments are no calls. */
+static size_t find_start(const char **at, const char *text)
 {
-    size_t which = 0;
-    if (line[strspn(line, " \t")] == '#')
-        return COUNT_OF(starts);
-    while (which < COUNT_OF(starts) && !(*at = strstr(line, starts[which])))
-        which++;
-    return which;
+    size_t first = COUNT_OF(starts);
+    if (text[strspn(text, " \t")] == '#')
+        return first;
+    for (size_t k = 0; k < COUNT_OF(starts); k++) {
+        const char *found = strstr(text, starts[k]);
+        if (found && (first == COUNT_OF(starts) || found < *at)) {
+            first = k;
+            *at = found;
+        }
+    }
+    return first;
 }
 
 bool detect_log(const char *head)
@@ -246,33 +252,48 @@ bool detect_log(const char *head)
     return false;
 }
 
+/* A call, from behind the name of its program to the end of the text. */
+static void read_call(struct trace *trace, size_t which, char *text, const char *path)
+{
+    struct bench_line line = {.count = 0};
+    split_options(&line, text + strcspn(text, " \t"));
+    if (!line.count) /* the name of a tool, and no call */
+        return;
+    if (which == 0)
+        read_gemm(trace, &line, "hipblaslt-bench", path);
+    else if (which == 1)
+        read_blas_function(trace, &line, path);
+    else
+        read_driver(trace, &line);
+}
+
+/* Where several processes write into one file a line has several calls. */
+static void read_line(struct trace *trace, char *text, const char *path)
+{
+    const char *at = NULL, *next = NULL;
+    size_t which = find_start(&at, text);
+    if (which == YAML) {
+        struct bench_line line = {.count = 0};
+        split_yaml(&line, text);
+        read_blas_function(trace, &line, path);
+        return;
+    }
+    for (; which < YAML; at = next) {
+        char *call = text + (at - text);
+        const size_t after = find_start(&next, call + strlen(starts[which]));
+        if (after < YAML)
+            text[next - text - 1] = '\0';
+        read_call(trace, which, call, path);
+        which = after;
+    }
+}
+
 enum status read_log(struct trace *trace, struct source *source, struct err *err)
 {
     const size_t before = trace->call_count;
     size_t length;
-    for (char *text = source_line(source, &length); text; text = source_line(source, &length)) {
-        struct bench_line line = {.count = 0};
-        const char *at = NULL;
-        const size_t which = find_start(&at, text);
-        if (which == COUNT_OF(starts))
-            continue;
-        char *options = text + (at - text);
-        if (which == 3) {
-            split_yaml(&line, text);
-            read_blas_function(trace, &line, source->path);
-            continue;
-        }
-        options += strcspn(options, " \t");
-        split_options(&line, options);
-        if (!line.count) /* the name of a tool, and no call */
-            continue;
-        if (which == 0)
-            read_gemm(trace, &line, "hipblaslt-bench", source->path);
-        else if (which == 1)
-            read_blas_function(trace, &line, source->path);
-        else
-            read_driver(trace, &line);
-    }
+    for (char *text = source_line(source, &length); text; text = source_line(source, &length))
+        read_line(trace, text, source->path);
     return trace->call_count > before
                ? STATUS_OK
                : err_set(err, ERR_CONFIG, "%s: no line of it is a whole call of a library", source->path);

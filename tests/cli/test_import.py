@@ -286,14 +286,18 @@ def logs(home):
         "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
         "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
         "- {'rocblas_function': 'gemm_ex', 'transA': 'N', 'transB': 'N', 'M': 320, 'N': 588, 'K': 4096, 'a_type': 'f16_r', 'd_type': 'f16_r', 'call_count': 7}\n"
-        "hipblaslt-bench -m 5\n")
+        "hipblaslt-bench -m 5\n"
+        # two processes wrote this line
+        "hipblaslt-bench -m 64 -n 8 -k 32 --transA T --transB N --a_type i8_r --d_type i32_r --activation_type none  ./hipblaslt-bench -m 96 -n 8 -k 32"
+        " --transA N --a_type f16_r --d_type f16_r\n")
     found = imported(home, home / "mixed.log")
     have = {(row["kind"], row["shape"], row["dtype"], row["total"], row["layout"], row["calls"]) for row in found["rows"]}
     check(have == {("conv", "N=64 C=256 H=56 W=56 K=128 R=1 S=1 stride=2 pad=0 dilation=1 groups=1", "bf16", "bf16", "NCHW", 1),
                    ("rnn", "layers=2 N=256 T=45 H=250 I=30", "f32", "f32", None, 1),
                    ("gemm", "M=512 N=28672 K=4096", "bf16", "f32", "TN", 1),
                    ("gemm", "B=200 M=32 N=33 K=31", "f16", "f16", "NT", 2),
-                   ("gemm", "M=588 N=320 K=4096", "f16", "f16", "NN", 7)}, f"{have}")
+                   ("gemm", "M=588 N=320 K=4096", "f16", "f16", "NN", 7),
+                   ("gemm", "M=8 N=64 K=32", "i8", "i32", "TN", 1), ("gemm", "M=8 N=96 K=32", "f16", "f16", "NN", 1)}, f"{have}")
     check(any("without -m, -n and -k" in note for note in found["notes"]), f"{found['notes']}")
     (home / "tuned.csv").write_text("Validator,PT_VERSION,2.6.0\nValidator,GCN_ARCH_NAME,gfx1201\n"
                                     "GemmTunableOp_Half_TN,tn_152064_3_5120_ld_5120_5120_152064,Gemm_Hipblaslt_85530,2.48601\n"
