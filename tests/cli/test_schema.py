@@ -66,6 +66,16 @@ def drop(key):
     return change
 
 
+def complete(machine, name):
+    """A fact of predictions is there, or null with what was looked through."""
+    for fact in ("core_hz", "dispatch_hz", "lds_latency_ns", "launch_next_ns"):
+        check(fact in machine["facts"], f"{name} does not say whether {fact} is known")
+    check("launch_ns" in machine, f"{name} does not say whether launch_ns is known")
+    for level in machine["levels"]:
+        for fact in ("bandwidth", "latency_ns"):
+            check(fact in level, f"{name} does not say whether {fact} of {level['name']} is known")
+
+
 def shipped():
     suites = sorted(ROOT.glob("configs/*.json"))
     machines = sorted(ROOT.glob("configs/machines/*.json"))
@@ -74,6 +84,8 @@ def shipped():
     for kind, paths in (("suite", suites), ("machine", machines), ("manifest", manifests), ("models", ROOT.glob("configs/models/*.json"))):
         for path in paths:
             valid(kind, strict(path), path.relative_to(ROOT))
+            if kind == "machine":
+                complete(strict(path), path.name)
             if kind == "manifest":
                 valid(kind, read_manifest(path), f"{path.relative_to(ROOT)} over what it extends")
 
