@@ -69,6 +69,10 @@ struct checkup {
  * damaged is a matter of its section. */
 enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err);
 
+/* Sets what was found against the data sheet of the model: less of its memory's bandwidth than a healthy card reaches
+ * is a finding, unless time ran out while it was measured. */
+void checkup_beside(struct checkup *checkup, const struct machine *model, struct arena *arena);
+
 /* All of it: a page (HTML), a few lines for a terminal, and for programs everything with the results, the machine file
  * and what was learned about noise included as they are, so that their files are read once more. */
 enum status checkup_document(struct document *document, const struct checkup *checkup, struct err *err);

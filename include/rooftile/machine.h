@@ -15,7 +15,7 @@
  *   "levels": [ { "name": "L2", "capacity_bytes": { "value": 33554432, "source": "...", "confidence": 0.98 },
  *                 "capacity_low_bytes": 25165824,
  *                 "bandwidth": { "vendor": { "value": 3.44e13, "source": "16384 B/clk * 2.1 GHz, ..." },
- *                                "effective": { "value": 2.4e13, "source": "..." },
+ *                                "effective": { "value": 2.4e13, "source": "..." }, "least": 0.65,
  *                                "measured": { "value": 2.1e13, "by": "stream_read/n=...", "ci_rel": 0.002 } },
  *                 "read": { "measured": {...} }, "write": {...}, "copy": {...}, "triad": {...},
  *                 "latency_ns": { "value": 101.8, "source": "..." } }, ... nearest first, the last is the memory ],
@@ -56,7 +56,8 @@ struct ceiling {
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
     double effective;      /* what streams reach as a rule, from other cards of its kind: for predictions alone */
     char effective_source[160];
-    bool raised; /* measured was exceeded and lifted in this run (ceiling_raised) */
+    double least; /* share of the vendor's that a healthy card reaches; 0: nobody says */
+    bool raised;  /* measured was exceeded and lifted in this run (ceiling_raised) */
 };
 
 /* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */

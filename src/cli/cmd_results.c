@@ -171,7 +171,12 @@ enum status cmd_checkup(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct checkup checkup;
     struct text text = {0};
+    const struct machine *sheet = NULL;
     enum status status = checkup_read(&checkup, options->args[0], call->arena, err);
+    if (!status && checkup.facts)
+        status = session_sheet(&sheet, &checkup.facts->device, call->arena, err);
+    if (!status && sheet)
+        checkup_beside(&checkup, sheet, call->arena);
     if (!status)
         status = checkup_document(&document, &checkup, err);
     for (size_t k = 0; k < 2 && !status; k++) {

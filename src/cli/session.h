@@ -186,6 +186,10 @@ enum machine_match {
 };
 enum machine_match session_match(const struct machine *machine, const struct device_info *info);
 
+/* The machine file of this device's model and partition mode; NULL: there is none. */
+enum status session_sheet(const struct machine **sheet, const struct device_info *info, struct arena *arena,
+                          struct err *err);
+
 /* Where `rooftile roofline` saves the measured machine of this device, and `run` looks for it. */
 enum status session_machine_file(const char **path, const struct device_info *info, bool make, struct arena *arena,
                                  struct err *err);

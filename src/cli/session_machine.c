@@ -139,6 +139,17 @@ static enum status take_model(struct session *session, bool links, struct err *e
     return STATUS_OK;
 }
 
+enum status session_sheet(const struct machine **sheet, const struct device_info *info, struct arena *arena,
+                          struct err *err)
+{
+    const struct session session = {.arena = arena, .info = *info};
+    struct machine *model = arena_alloc(arena, sizeof(*model));
+    enum machine_match nearest = MATCH_NO;
+    const enum status status = find_by_pci_id(model, &nearest, &session, err);
+    *sheet = !status && nearest == MATCH_YES ? model : NULL;
+    return status;
+}
+
 void session_device_id(char out[static 512], const struct device_info *info)
 {
     snprintf(out, 512, "%s|%s|%s|%u|%llu", info->backend, info->name, info->target, info->cus,

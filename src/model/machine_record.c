@@ -37,6 +37,7 @@ static const struct record_field ceiling_fields[] = {
     FIELD_GROUP("vendor", vendor_record, OPEN),
     FIELD_GROUP("effective", effective_record, OPEN),
     FIELD_GROUP("measured", measured_record, RECORD_SPARSE),
+    FIELD_F64("least", least, RECORD_SPARSE | RECORD_SHARE),
 };
 static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .known = ceiling_known};
 #undef RECORD_STRUCT

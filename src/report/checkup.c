@@ -7,6 +7,7 @@
 #include "report_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/shift.h"
+#include "rooftile/units.h"
 
 static const struct {
     const char *name;
@@ -351,6 +352,32 @@ static void judge(struct checkup *checkup, enum checkup_step step, const char *p
         section->headline = arena_printf(arena, "%s; no ceilings were found", section->headline);
         raise_to(section, CHECKUP_BROKEN);
     }
+}
+
+/* ---- beside the data sheet ---- */
+
+void checkup_beside(struct checkup *checkup, const struct machine *model, struct arena *arena)
+{
+    struct checkup_section *section = &checkup->sections[STEP_CHARACTERISATION];
+    const struct machine *machine = checkup->machine;
+    if (!machine || !machine->level_count || !model->level_count || !section->result ||
+        (section->word != CHECKUP_PASS && section->word != CHECKUP_FINDINGS))
+        return;
+    struct judging j = {.arena = arena, .section = section};
+    const double own = machine->levels[machine->level_count - 1].bandwidth.measured;
+    const struct ceiling *sheet = &model->levels[model->level_count - 1].bandwidth;
+    const double share = sheet->vendor > 0 && own > 0 ? own / sheet->vendor : NAN;
+    char reached[UNITS_TEXT], named[UNITS_TEXT];
+    add_number(&j, "memory bandwidth, of the data sheet's", share, "share");
+    if (!(share < sheet->least))
+        return;
+    add_finding(&j, "memory bandwidth", "slow",
+                arena_printf(arena, "%s is %.0f %% of the data sheet's %s; a healthy %s reaches %.0f %% or more",
+                             units_rate(reached, own, "B/s"), share * 100, units_rate(named, sheet->vendor, "B/s"),
+                             model->title, sheet->least * 100));
+    section->headline = arena_printf(arena, "the memory is slow; %s", section->headline);
+    raise_to(section, CHECKUP_FINDINGS);
+    checkup->word = section->word > checkup->word ? section->word : checkup->word;
 }
 
 /* ---- all of it ---- */

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import test_gpu_faults
-from harness import DOUBLES, PATIENCE_S, PROGRAM, QUICK, ROOT, check, environment, load, main, run
+from harness import DOUBLES, PATIENCE_S, PROGRAM, QUICK, ROOT, check, check_run, environment, load, main, run
 
 SCRIPT = ROOT / "scripts/gpu_check"
 STEPS = ["verification", "characterisation", "libraries", "quick", "noise"]
@@ -109,6 +109,30 @@ def all_is_well(home):
     check([n["name"] for n in section(document, "quick")["numbers"]] == ["memory latency"], "the key figure")
     check("ours &lt;b&gt;" in page and "All is well" in page, "the page says what came out, with names escaped")
     check(not (home / "data").exists(), "what others learned was left alone")
+
+
+def half_as_fast(home):
+    """What was found is set against the data sheet: half of its bandwidth is a finding, by the share that the machine file names."""
+    folder = home / "half"
+    folder.mkdir()
+    check_run(run("run", "stream_copy", "--device", "sim:h100", "-o", "half/characterisation.json", "-q", home=home), 0, "a result")
+    result, sheet = load(folder / "characterisation.json"), load(ROOT / "configs/machines/h100.json")
+    result["environment"]["device"]["pci_id"] = sheet["pci_ids"][0]
+    (folder / "characterisation.json").write_text(json.dumps(result))
+    (folder / "steps.json").write_text(json.dumps({"started_at": "2026-01-31T12:00:00Z", "device": "cuda:0", "budget_s": 480, "seconds": 3, "steps": [
+        {"name": "characterisation", "exit_code": 0, "seconds": 2, "budget_s": 80}]}))
+    memory = sheet["levels"][-1]["bandwidth"]
+    for share, verdict, code in ((0.9, "pass", 0), (0.5, "findings", 1)):
+        level = {"name": "HBM", "bandwidth": {"measured": {"value": memory["vendor"]["value"] * share, "by": "stream_copy", "ci_rel": 0.001}}}
+        (folder / "machine.json").write_text(json.dumps({"name": "measured", "kind": "measured", "device_id": "x", "facts": {}, "levels": [level], "units": []}))
+        done = run("checkup", "half", "-o", "half/check.json", home=home)
+        found = section(load(folder / "check.json"), "characterisation")
+        check(done.returncode == code and found["verdict"] == verdict, f"{share}: {done.returncode} {found['verdict']} {done.stdout} {done.stderr}")
+        check([finding["word"] for finding in found["findings"]] == ["slow"] * code, f"{share}: {found['findings']}")
+        check({number["name"]: number["value"] for number in found["numbers"]}["memory bandwidth, of the data sheet's"] == share, f"{found['numbers']}")
+        validate(load(folder / "check.json"), "half")
+    check("50 % of the data sheet's 3.35 TB/s; a healthy NVIDIA H100" in found["findings"][0]["why"], f"{found['findings']}")
+    check(0.5 < memory["least"] < 0.9, "the share is data")
 
 
 def a_wrong_kernel(home):
@@ -226,5 +250,5 @@ def the_build(home):
 
 
 if __name__ == "__main__":
-    main(make_configs, all_is_well, a_wrong_kernel, no_time, no_gpu, the_gpu_is_found, steps_that_break, nothing_to_run, interrupted,
+    main(make_configs, all_is_well, half_as_fast, a_wrong_kernel, no_time, no_gpu, the_gpu_is_found, steps_that_break, nothing_to_run, interrupted,
          the_budget, usage, the_build)
