@@ -144,17 +144,24 @@ static void add_map(struct document *document, const struct map *map, const char
     document_chart(document, chart, NULL);
 }
 
+/* One of each kernel: its first case stands for it. */
+static bool is_first(const struct result *result, size_t k, const char **seen, size_t *count)
+{
+    const char *kernel = result->cases[k].kernel;
+    for (size_t s = *count; s-- > 0;)
+        if (!strcmp(seen[s], kernel))
+            return false;
+    seen[(*count)++] = kernel;
+    return true;
+}
+
 void picture_heat_maps(struct document *document, const struct result *result, const char *suffix)
 {
-    size_t count = 0;
-    const char *kernel = "";
+    const char **seen = arena_array(document->arena, result->case_count + 1, sizeof(*seen));
+    size_t count = 0, kernels = 0;
     for (size_t k = 0; k < result->case_count && count < MOST_MAPS; k++) {
-        const struct result_case *c = &result->cases[k];
         struct map map;
-        if (!is_mark(c) || !strcmp(kernel, c->kernel))
-            continue;
-        kernel = c->kernel; /* one of each */
-        if (find(&map, result, c))
+        if (is_mark(&result->cases[k]) && is_first(result, k, seen, &kernels) && find(&map, result, &result->cases[k]))
             add_map(document, &map, arena_printf(document->arena, "map-%zu%s", ++count, suffix));
     }
 }
