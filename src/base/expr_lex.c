@@ -86,11 +86,18 @@ static bool fail_character(const struct token *token, struct err *err)
     return false;
 }
 
+/* 0: it is none. */
+static size_t operator_length(const char *at)
+{
+    if ((at[1] == '=' && strchr("=!<>", at[0])) || (at[1] == at[0] && strchr("|&<>", at[0])))
+        return 2;
+    return strchr("?:<>+-*/%^!&|~()[],", at[0]) ? 1 : 0;
+}
+
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err)
 {
-    static const char operators[][3] = {"||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "?", ":", "<", ">", "+", "-",
-                                        "*",  "/",  "%",  "^",  "!",  "&",  "|",  "~",  "(", ")", "[", "]", ","};
-    at += strspn(at, " \t\n\r");
+    while (*at == ' ' || (*at >= '\t' && *at <= '\r' && *at != '\v' && *at != '\f'))
+        at++;
     /* Only ASCII can stand before a place in the source that lexes, so bytes are characters. */
     *token = (struct token){.kind = TOKEN_END, .start = at, .column = (unsigned)(at - source) + 1};
     if (!*at)
@@ -103,12 +110,10 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
             token->length++;
         return true;
     }
-    for (size_t k = 0; k < sizeof(operators) / sizeof(operators[0]); k++) {
-        token->length = operators[k][1] ? 2 : 1;
-        token->kind = TOKEN_OPERATOR;
-        if (at[0] == operators[k][0] && (token->length == 1 || at[1] == operators[k][1]))
-            return true;
-    }
+    token->kind = TOKEN_OPERATOR;
+    token->length = operator_length(at);
+    if (token->length)
+        return true;
     return fail_character(token, err);
 }
 

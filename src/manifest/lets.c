@@ -67,17 +67,20 @@ static size_t argument_length(const char *at)
 static char *called(const struct manifest_let *let, const char *const *values, struct arena *arena)
 {
     struct text out = {0};
-    for (const char *at = let->text; *at;) {
+    const char *kept = let->text, *at = kept; /* what is not put in yet begins at `kept` */
+    while (*at) {
         const size_t length = word_length(at);
-        size_t arg = 0;
-        while (arg < let->arg_count && (strlen(let->args[arg]) != length || memcmp(let->args[arg], at, length) != 0))
+        size_t arg = length ? 0 : let->arg_count;
+        while (arg < let->arg_count && (strncmp(let->args[arg], at, length) != 0 || let->args[arg][length]))
             arg++;
-        if (arg < let->arg_count)
+        if (arg < let->arg_count) {
+            text_addn(&out, kept, (size_t)(at - kept));
             text_addf(&out, "(%s)", values[arg]);
-        else
-            text_addn(&out, at, length ? length : 1);
+            kept = at + length;
+        }
         at += length ? length : 1;
     }
+    text_add(&out, kept);
     return text_take(&out, arena);
 }
 
@@ -118,11 +121,12 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
     enum status status = STATUS_OK;
     if (depth > MAX_LET_DEPTH)
         return err_set(err, ERR_CONFIG, "a sub-expression that stands for itself");
+    const char *kept = source; /* what is not put out yet begins here */
     for (const char *at = source; *at && !status;) {
         const size_t length = word_length(at);
         const struct manifest_let *let = length && !isdigit((unsigned char)*at) ? let_named(parser, at, length) : NULL;
-        if (!let)
-            text_addn(out, at, length ? length : 1);
+        if (let)
+            text_addn(out, kept, (size_t)(at - kept));
         at += length ? length : 1;
         if (!let)
             continue;
@@ -133,7 +137,9 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
         if (!status)
             status = expand(out, parser, text, depth + 1, err);
         text_add(out, ")");
+        kept = at;
     }
+    text_add(out, kept);
     return status;
 }
 
