@@ -33,7 +33,7 @@
 #include "rooftile/arena.h"
 #include "rooftile/err.h"
 
-#define CODEOBJ_LIMIT_BYTES (1u << 30) /* largest file, and largest bundle after decompression */
+#define CODEOBJ_LIMIT_BYTES (2u << 30) /* largest file, and largest bundle after decompression: RCCL has 1.2 GB */
 
 /* One argument as the kernel's prologue finds it in the kernarg segment. */
 struct codeobj_arg {

@@ -229,7 +229,7 @@ static enum status check_outputs(const struct manifest *manifest, const cJSON *r
             return json_fail_key(
                 buffer->at, err,
                 "nothing verifies this output: give it an expect, make it the reference's output or a metric's "
-                "buffer, or call it temp");
+                "buffer, or call it temp, or in where it is only read");
     }
     return STATUS_OK;
 }

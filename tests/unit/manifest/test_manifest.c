@@ -654,7 +654,8 @@ static void buffer_mistakes(void **state)
         {"'n': 4099", "'n': 'f32'", "/check/params/n: parameter 'n' is a number, but 'f32' is a dtype"},
         {"'b': { 'type': '{dtype}', 'count': 'n', 'role': 'in'",
          "'b': { 'type': '{dtype}', 'count': 'n', 'role': 'inout'", "/buffers/b: nothing verifies this output: give "
-         "it an expect, make it the reference's output or a metric's buffer, or call it temp"},
+         "it an expect, make it the reference's output or a metric's buffer, or call it temp, or in where it is "
+         "only read"},
     };
     expect_mistakes(triad, mistakes, COUNT_OF(mistakes));
 }
