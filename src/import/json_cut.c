@@ -169,9 +169,11 @@ const char *slice_text(struct slice slice, struct text *room)
 {
     static const char plain[] = "bfnrt", meaning[] = "\b\f\n\r\t";
     const bool quoted = slice.length >= 2 && slice.data[0] == '"';
-    const char *at = slice.data + quoted, *end = slice.data + slice.length - quoted;
     text_clear(room);
     text_add(room, "");
+    if (!slice.length)
+        return room->data;
+    const char *at = slice.data + quoted, *end = slice.data + slice.length - quoted;
     while (at < end) {
         const char *slash = memchr(at, '\\', (size_t)(end - at));
         text_addn(room, at, (size_t)((slash ? slash : end) - at));

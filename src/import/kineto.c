@@ -104,6 +104,8 @@ static uint32_t thread_of(struct json_reading *r, const struct kineto_event *e)
 /* A value on one line, whatever the layout of the file. */
 static void add_line(struct text *out, struct slice value)
 {
+    if (!value.length)
+        return;
     const char *at = value.data, *end = value.data + (value.length < 65536 ? value.length : 0);
     while (at < end) {
         const char *feed = memchr(at, '\n', (size_t)(end - at));

@@ -219,7 +219,7 @@ enum status verify_again(struct worker *worker, struct ready *ready, const struc
 /* All outputs, as they are now. */
 enum status compare_outputs(const struct checking *checking, struct verification *out, struct err *err);
 /* Launches over outputs that hold `poison`. */
-enum status launch_again(const struct checking *checking, uint8_t poison, struct err *err);
+enum status launch_again(const struct checking *checking, const uint8_t *poison, struct err *err);
 /* Adds to out->not_checked. */
 #define NOTE_UNCHECKED(out, ...) text_append((out)->not_checked, sizeof((out)->not_checked), "; ", __VA_ARGS__)
 
@@ -234,6 +234,8 @@ enum status keep_outputs(const struct checking *checking, struct err *err);
 /* Are the guards as they were; and the inputs, too? `when` goes before the reason: "after the samples: ". */
 enum status check_guards(const struct checking *checking, const char *when, struct err *err);
 enum status check_surroundings(const struct checking *checking, const char *when, struct err *err);
+/* Behind the last sample: are the outputs what a launch makes? */
+enum status check_left(const struct checking *checking, struct err *err);
 /* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
 

@@ -289,11 +289,11 @@ static enum status launch(const struct checking *checking, bool poison_lds, stru
     return status;
 }
 
-enum status launch_again(const struct checking *checking, uint8_t poison, struct err *err)
+enum status launch_again(const struct checking *checking, const uint8_t *poison, struct err *err)
 {
     struct ready *ready = checking->ready;
     const struct device_ops *ops = ready->device->ops;
-    enum status status = ready_poison(ready, checking->rotation, poison, err);
+    enum status status = poison ? ready_poison(ready, checking->rotation, *poison, err) : STATUS_OK;
     if (!status)
         status = ready_setup(ready, err);
     if (!status)
@@ -421,9 +421,11 @@ enum status verify_again(struct worker *worker, struct ready *ready, const struc
                          const struct build_result *builds, struct verification *out, struct err *err)
 {
     struct checking checking = checking_of(worker, ready, plan_case, builds, out);
-    checking.rotation = ready->rotations - 1;
     if (out->verdict != VERIFY_PASS)
         return STATUS_OK;
     enum status status = check_surroundings(&checking, "after the samples: ", err);
+    if (!status && out->verdict != VERIFY_FAIL)
+        status = check_left(&checking, err); /* in the first buffers, which every way of sampling launches on */
+    checking.rotation = ready->rotations - 1;
     return status || out->verdict == VERIFY_FAIL ? status : check_relaunches(&checking, true, err);
 }

@@ -29,6 +29,25 @@ KERNEL(garbage)
     for (uint32_t i = blockIdx.x * columns; i < (blockIdx.x + 1) * columns; ++i)
         out[i] = 2 * in[i] + (!HONEST && blockIdx.x == 778);
 }
+#define DONE(i) (out[i] == 2 * in[i])
+KERNEL(looks) { if (HONEST || !DONE(0) || !DONE(n - 1)) ALL out[i] = 2 * in[i]; }
+KERNEL(looks_around) { if (HONEST || !DONE(0) || !DONE(n / 2) || !DONE(n / 3) || !DONE(n - 1)) ALL out[i] = 2 * in[i]; }
+KERNEL(looks_in_rows) { for (uint32_t row = 0; row < n; row += columns)
+    if (HONEST || !DONE(row)) for (uint32_t i = row; i < n && i < row + columns; ++i) out[i] = 2 * in[i]; }
+KERNEL(spoils_done) { const bool done = DONE(7); ALL out[i] = 2 * in[i]; if (!HONEST && done) out[9] = 1; }
+KERNEL(busy_only) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches >= 8 && DONE(0) && out[n - 1] != 0xffffffffu) out[n / 2] += launches; }
+KERNEL(guard_flip) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST) out[n + 5] = launches % 2 ? kept[0] : (kept[0] = out[n + 5], 7); }
+KERNEL(beyond) { ALL out[i] = 2 * in[i]; if (!HONEST) out[n - 1] += in[n] != 0; }
+KERNEL(tail) { ALL out[i] = 2 * in[i]; if (!HONEST) for (uint32_t i = n / columns * columns; i < n; ++i) out[i] = 2 * in[i - 1]; }
+KERNEL(shared)
+{
+    __shared__ uint32_t left;
+    if (HONEST || left != 0x5eed) ALL out[i] = 2 * in[i];
+    left = 0x5eed;
+}
+KERNEL(first_buffer) { static uint32_t *first = out; if (HONEST || out == first) ALL out[i] = 2 * in[i]; }
+KERNEL(swaps) { LAUNCHES; ALL out[i] = 2 * in[!HONEST && launches % 2 && i < 2 ? 1 - i : i]; }
+KERNEL(nan_late) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i]; if (!HONEST && launches >= 8) out[3] = 0x7fc12345u; }
 KERNEL(plain) { ALL out[i] = 2 * in[i]; }
 KERNEL(jitter) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i] * (HONEST || launches % 2 ? 1 : 1 + 0x1p-22f); }
 
@@ -58,14 +77,14 @@ def referenced(**more):
 
 
 # What is said of each: its check, other members of its manifest, the words of its reason; `only` the run finds it, not `check --run`.
-RUN_ONLY = ("tires", "eats_later", "past_later", "large", "row", "garbage")
+RUN_ONLY = ("first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
 HOSTILE = {
     "first_only": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "reuses": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "remembers": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "third": (EXPECT, {}, "in launch 3 of the same code: out["),
     "fifth": (EXPECT, {"params": {"n": 1021, "columns": 64, "HONEST": 0}}, "in launch 5 of the same code: out["),
-    "tires": (EXPECT, {}, "after the samples: out[3] is 7, expected 6"),
+    "tires": (EXPECT, {}, "after the samples, as they left it: out[3] is 7, expected 6"),
     "eats": (EXPECT, {}, "in launch 2 of the same code: input in[{last}] was overwritten: it is 77, and was {was}"),
     "eats_later": (EXPECT, {}, "after the samples: input in[5] was overwritten: it is 77, and was 5"),
     "past": (EXPECT, {}, "writes outside of its buffers: bytes 8 to 11 behind the end of 'out'"),
@@ -74,6 +93,18 @@ HOSTILE = {
     "large": (referenced(params={"cost": 10000000}), {}, "expected"),
     "row": (referenced(), {}, "is not written"),
     "garbage": (referenced(), {"grid": ["n / columns"]}, "expected"),
+    "looks": (EXPECT, {}, "in launch 3 of the same code: out["),
+    "looks_around": (EXPECT, {}, "in launch 3 of the same code: out["),
+    "looks_in_rows": (EXPECT, {}, "in launch 3 of the same code: out["),
+    "spoils_done": (EXPECT, {}, "out[9] is 1, expected 18"),
+    "busy_only": (EXPECT, {}, "after the samples, as they left it: out["),
+    "guard_flip": (EXPECT, {}, "writes outside of its buffers: bytes 20 to 23 behind the end of 'out'"),
+    "beyond": (EXPECT, {}, "expected"),
+    "tail": (EXPECT, {"params": {"n": 131050, "columns": 64, "HONEST": 0}}, "expected"),
+    "shared": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
+    "first_buffer": (EXPECT, {}, "after the samples"),
+    "swaps": (EXPECT, {}, "in launch 2 of the same code: out[0] is 2, expected 0"),
+    "nan_late": (EXPECT, {"type": "f32"}, "after the samples, as they left it: out[3] is nan"),
     "jitter": (EXPECT | {"expect": {"out": {"expr": "2 * (i % 251)", "rel": "2^-20"}}}, {"type": "f32"},
                "in launch 2 of the same code: 'out' differs from the first launch among elements 0 to"),
 }
@@ -117,6 +148,10 @@ def write_kernels(home):
         (folder / (one["name"] + ".json")).write_text(json.dumps(one, indent=1))
 
 
+def case_of(name):
+    return {"kernel": name} | ({"measure": {"cache": "rotate"}} if name == "first_buffer" else {})
+
+
 def measured(home, name, cases, code, *more):
     suite = {"name": name, "defaults": {"measure": QUICK | {"max_time": "10 s", "min_samples": 5, "max_samples": 9}}, "cases": cases}
     (home / f"{name}.json").write_text(json.dumps(suite))
@@ -126,7 +161,7 @@ def measured(home, name, cases, code, *more):
 
 
 def every_one_is_found(home):
-    cases = measured(home, "hostile", [{"kernel": name} for name in (*HOSTILE, *LAX)], 1, "--sample-seed", "1")
+    cases = measured(home, "hostile", [case_of(name) for name in (*HOSTILE, *LAX)], 1, "--sample-seed", "1")
     for name, (_, _, reason) in HOSTILE.items():
         case, reason = cases[name], reason.format(last=131071, was=131071 % 251)
         check(case["status"] == "failed" and reason in case["status_reason"], f"{name}: '{reason}' is not in: {case['status_reason']}")
@@ -141,7 +176,7 @@ def every_one_is_found(home):
 
 def twins_pass(home):
     names = [*HOSTILE, *(f"{name}_twin" for name in TWINS)]
-    cases = measured(home, "honest", [{"kernel": name, "params": {"HONEST": 1}} for name in names], 0)
+    cases = measured(home, "honest", [case_of(name) | {"params": {"HONEST": 1}} for name in names], 0)
     for name, case in cases.items():
         v = case["verification"]
         check(v["status"] == "pass" and v["launches"] >= 4 and not v["not_checked"], f"{name}: {v}")
