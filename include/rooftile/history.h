@@ -137,6 +137,14 @@ enum status history_accept(size_t *count, struct history *history, const char *c
 
 /* ---- looking ---- */
 
+/* What runs are judged together: a channel on a device. `key` is a --device that fits this one alone. */
+struct history_place {
+    const char *channel, *key;
+};
+/* All of them, by channel and device. */
+enum status history_places(const struct history_place **places, size_t *count, struct history *history,
+                           struct arena *arena, struct err *err);
+
 /* Series as lines with a sparkline, or of a single one its runs; `globs` choose series. Lives in the document's arena.
  */
 enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,

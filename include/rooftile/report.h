@@ -72,6 +72,16 @@ void report_comparison(struct text *out, const char *format, const struct compar
                        const struct report_options *options);
 void report_gate(struct text *out, const char *format, const struct history_gate *gate,
                  const struct report_options *options);
+void gate_document(struct document *document, const struct history_gate *gate);
+
+/* One page of a site, as its index has it. */
+struct site_page {
+    const char *file, *title;
+    const char *date; /* of the newest in it, RFC 3339; NULL unknown */
+    struct cell verdict;
+    const char *words; /* what it is of; "" */
+};
+void site_document(struct document *document, const struct site_page *pages, size_t count);
 
 struct inspection; /* rooftile/inspection.h */
 

@@ -128,6 +128,7 @@ struct row_keys {
     const char *const *tags;
     size_t tag_count;
     const char *verdict; /* a word: "ok", "skipped", "slower" ... */
+    const char *page;    /* a file beside this page that the row leads to; NULL: none */
 };
 
 struct table_row {

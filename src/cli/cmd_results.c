@@ -59,6 +59,12 @@ enum status cmd_report(struct call *call, struct err *err)
     const struct result **results = arena_array(call->arena, options->arg_count, sizeof(const struct result *));
     struct result *chosen = arena_array(call->arena, options->arg_count, sizeof(*chosen));
     enum status status = STATUS_OK;
+    if (options->db || (options->arg_count && file_is_dir(options->args[0])))
+        return !options->format || is_format(options, "html")
+                   ? site_write(call, err)
+                   : err_set(err, ERR_USAGE, "a site is pages: --format html");
+    if (!options->arg_count)
+        return options_check_count(0, 1, SIZE_MAX, "report", "RESULT...", err);
     if (options->arg_count > 1 && !is_format(options, "html"))
         return err_set(err, ERR_USAGE, "several results make a page: --format html; 'rooftile compare' compares two");
     for (size_t k = 0; k < options->arg_count && !status; k++) {

@@ -213,7 +213,7 @@ const struct command commands[] = {
      .run = cmd_import,
      .prints_to_out = false},
     {.name = "report",
-     .args = "RESULT...",
+     .args = "RESULT...|FOLDER...",
      .summary = "show a result file as a table, a page with pictures, CSV or JSON",
      .examples = "  rooftile report out/quick.json            the table again\n"
                  "  rooftile report r.json --sort -time --top 10   the ten longest\n"
@@ -221,11 +221,15 @@ const struct command commands[] = {
                  "  rooftile report r.json --format jsonl | grep stream_\n"
                  "  rooftile report r.json -o report.html     one page, with pictures\n"
                  "  rooftile report old.json new.json -o report.html   what changed first\n"
-                 "  rooftile report r.json --picture kernels -o kernels.svg   for a paper\n",
-     .details = "Several results make one page: two of one device are compared, the older one first; those of several "
-                "devices stand side by side. The page needs nothing beside it and works without JavaScript.",
-     .options = "filter sort top format picture out json",
-     .min_args = 1,
+                 "  rooftile report r.json --picture kernels -o kernels.svg   for a paper\n"
+                 "  rooftile report --history h.db results -o site   nightly runs, a fleet\n",
+     .details =
+         "Several results make one page: two of one device are compared, the older one first; those of several "
+         "devices stand side by side. The page needs nothing beside it and works without JavaScript. "
+         "With --history, and of folders of a fleet's results, it writes a static site: an index, and a page for "
+         "each channel and device and each fleet.",
+     .options = "filter sort top format picture history out json",
+     .min_args = 0,
      .max_args = ANY_NUMBER,
      .run = cmd_report},
     {.name = "predict",

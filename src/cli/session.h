@@ -77,6 +77,12 @@ enum session_stage {
 /* Goes through these stages (enum session_stage, joined), up to the first that fails. */
 enum status session_go(struct session *session, unsigned stages, struct err *err);
 
+/* ---- report (site.c) ---- */
+
+/* Pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
+ * options->out. */
+enum status site_write(const struct call *call, struct err *err);
+
 /* ---- words of the command line (arguments.c) ---- */
 
 /* Where a reader that wanted `wanted` ("a suite") refused this file: says what it is instead, if that is known. */

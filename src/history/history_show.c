@@ -185,6 +185,25 @@ enum status history_show(struct document *document, struct history *history, con
     return STATUS_OK;
 }
 
+enum status history_places(const struct history_place **places, size_t *count, struct history *history,
+                           struct arena *arena, struct err *err)
+{
+    sqlite3_stmt *rows = NULL;
+    struct history_place *list = NULL;
+    *count = 0;
+    enum status status = database_select(&rows, &history->database, err,
+                                         "SELECT DISTINCT n.channel, d.key FROM run n JOIN device d ON d.id = n.device "
+                                         "ORDER BY n.channel, d.name, d.key",
+                                         "");
+    while (database_next(&status, rows, &history->database, err)) {
+        const char *channel = (const char *)sqlite3_column_text(rows, 0);
+        const char *key = (const char *)sqlite3_column_text(rows, 1);
+        ARENA_PUSH(arena, list, *count, (struct history_place){arena_strdup(arena, channel), arena_strdup(arena, key)});
+    }
+    *places = list;
+    return status;
+}
+
 /* ---- export ---- */
 
 static const char export_sql[] =

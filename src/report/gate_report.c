@@ -211,31 +211,33 @@ static void add_advice(struct document *document, const struct history_gate *gat
         document_text(document, 0, TONE_PLAIN, "a series is judged from its seventh run on");
 }
 
-static struct document document_of(const struct history_gate *gate, struct arena *arena)
+void gate_document(struct document *document, const struct history_gate *gate)
 {
-    struct document document = {.arena = arena, .title = headline(gate), .name = "gate", .date = gate->run};
+    struct arena *arena = document->arena;
     struct table *summary = table_record(arena);
     const struct table *series = series_of(gate, arena);
     const char *counts = add_counts(summary, gate);
-    add_facts(&document, gate, summary);
-    document_text(&document, 0, TONE_PLAIN, "%s, channel %s, run of %.19s%s%.12s; %zu run%s looked at", gate->device,
+    document->title = headline(gate);
+    document->name = "gate";
+    document->date = gate->run;
+    add_facts(document, gate, summary);
+    document_text(document, 0, TONE_PLAIN, "%s, channel %s, run of %.19s%s%.12s; %zu run%s looked at", gate->device,
                   gate->channel, gate->run, gate->commit[0] ? ", commit " : "", gate->commit, gate->runs,
                   text_s(gate->runs));
-    document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
+    document_text(document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     if (gate->environment_changed)
-        document_text(&document, 0, TONE_DOUBT, "the environment changed, so every series starts anew: %s%s%s",
+        document_text(document, 0, TONE_DOUBT, "the environment changed, so every series starts anew: %s%s%s",
                       gate->environment, isfinite(gate->environment_shift) ? "; the median case took " : "",
                       isfinite(gate->environment_shift) ? change_words(gate->environment_shift, arena) : "");
-    document_text(&document, SHOW_TEXT, TONE_PLAIN, "\n");
-    document_table(&document, NULL, NULL, findings_of(series, gate, arena))->show = SHOW_PEOPLE;
-    document_table(&document, "series", NULL, series)->show = SHOW_DATA | SHOW_TESTS;
-    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s: %s", headline(gate), counts);
+    document_text(document, SHOW_TEXT, TONE_PLAIN, "\n");
+    document_table(document, NULL, NULL, findings_of(series, gate, arena))->show = SHOW_PEOPLE;
+    document_table(document, "series", NULL, series)->show = SHOW_DATA | SHOW_TESTS;
+    document_text(document, SHOW_TEXT, TONE_PLAIN, "%s: %s", headline(gate), counts);
     if (gate->too_noisy)
-        document_text(&document, 0, TONE_PLAIN,
+        document_text(document, 0, TONE_PLAIN,
                       "%zu series are too noisy to gate: a change under 10 %% would not show within a week",
                       gate->too_noisy);
-    add_advice(&document, gate);
-    return document;
+    add_advice(document, gate);
 }
 
 void report_gate(struct text *out, const char *format, const struct history_gate *gate,
@@ -246,7 +248,8 @@ void report_gate(struct text *out, const char *format, const struct history_gate
         report_gate_openmetrics(out, gate);
         return;
     }
-    const struct document document = document_of(gate, &arena);
+    struct document document = {.arena = &arena};
+    gate_document(&document, gate);
     render_find(format)(out, &document, options);
     arena_release(&arena);
 }

@@ -99,13 +99,15 @@ static void bar_style(struct text *out, const struct cell *cell)
         text_addf(out, " style=\"--v:%.0f%%\"", 100 * fmin(fmax(cell->value, 0), 1));
 }
 
-/* Where a cell leads to; NULL: nowhere. Rows of cases lead to the table that has all of them. */
+/* Where a cell leads to; NULL: nowhere. Rows of cases lead to the table of all of them, those of a site to pages. */
 static const char *link_of(const struct table *t, size_t row, size_t column, const char *words, struct arena *arena)
 {
     const struct row_keys *keys = table_at(t, row)->keys;
+    if (!column && keys && keys->page)
+        return keys->page;
     if (!column && keys && keys->id && !t->named)
-        return arena_printf(arena, "case=%s", keys->id);
-    return t->columns[column].flags & COLUMN_LINK ? words : NULL;
+        return arena_printf(arena, "#case=%s", keys->id);
+    return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
 }
 
 struct place {
@@ -121,9 +123,9 @@ static void put_words(struct text *out, const struct place *at, struct arena *ar
     const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
     const char *link = link_of(at->t, at->row, at->column, words, arena);
     if (link) {
-        text_add(out, "<a href=\"#");
-        text_add_xml(out, link);
-        text_add(out, "\">");
+        text_add(out, "<a");
+        attribute(out, "href", link);
+        text_add(out, ">");
     }
     put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone, words);
     text_add(out, link ? "</a>" : "");

@@ -197,6 +197,9 @@ def judge(base, home):
           f"a plugin's line: {line.stdout}")
     families = metric_families(fleet(sick.folder, "--format", "openmetrics", home=home).stdout)
     check_dashboard("rooftile_fleet", families)
+    done = run("report", sick.folder, "-o", "site", home=home)
+    index = (home / "site/index.html").read_text() if done.returncode == 0 else done.stderr
+    check("OUTLIERS" in index and f'<a href="fleet-{pathlib.Path(sick.folder).name}.html"' in index, f"a site of a fleet: {index[-600:]}")
     bad = [labels["device"] for labels, value in families["rooftile_predicted_fleet_device_bad"] if value]
     check(bad == ["n3 hip:1"], f"metrics: {bad}")
     table = fleet(sick.folder, *args, home=home).stdout

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A folder of pages that link nowhere but to each other: each channel of a history on each device, fleets, results, and
+ * an index of them. Any server of files will do, or none.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "rooftile/file.h"
+#include "rooftile/fleet.h"
+#include "rooftile/history.h"
+#include "rooftile/render.h"
+#include "session.h"
+
+struct site {
+    const struct cli_options *options;
+    struct arena *arena;
+    struct site_page *pages;
+    size_t count;
+};
+
+enum { MOST_NAME = 120 };
+
+static bool is_taken(const struct site *site, const char *file)
+{
+    bool taken = !strcmp(file, "index.html");
+    for (size_t k = 0; k < site->count; k++)
+        taken |= !strcmp(site->pages[k].file, file);
+    return taken;
+}
+
+/* A page's file stays the same from one day to the next: its name is made of what the page is of. */
+static const char *file_of(const struct site *site, const char *name)
+{
+    char stem[MOST_NAME + 1];
+    size_t length = 0;
+    for (const char *at = name; *at && length < MOST_NAME; at++)
+        if (isalnum((unsigned char)*at) || (length && stem[length - 1] != '-'))
+            stem[length++] = isalnum((unsigned char)*at) ? *at : '-';
+    stem[length] = '\0';
+    const char *file = arena_printf(site->arena, "%s.html", stem);
+    for (unsigned again = 2; is_taken(site, file); again++)
+        file = arena_printf(site->arena, "%s-%u.html", stem, again);
+    return file;
+}
+
+static enum status write_page(struct site *site, const char *file, const struct document *document, struct err *err)
+{
+    const struct report_options plain = {0};
+    struct text text = {0};
+    render_html(&text, document, &plain);
+    const enum status status = cli_write(path_join(site->arena, site->options->out, file), &text, err);
+    text_release(&text);
+    return status;
+}
+
+static enum status add_page(struct site *site, const struct site_page *page, const struct document *document,
+                            struct err *err)
+{
+    ARENA_PUSH(site->arena, site->pages, site->count, *page);
+    return write_page(site, page->file, document, err);
+}
+
+/* The gate's verdict, then how every series went. */
+static enum status add_place(struct site *site, struct history *history, const struct history_place *place,
+                             struct err *err)
+{
+    const struct gate_options rules = gate_defaults();
+    struct document document = {.arena = site->arena};
+    struct history_gate gate = {0};
+    enum status status = history_gate(&gate, history, place->channel, place->key, &rules, site->arena, err);
+    if (status)
+        return status;
+    gate_document(&document, &gate);
+    const char *verdict = document.title;
+    status = history_show(&document, history, place->channel, place->key, NULL, 0, err);
+    if (status)
+        return status;
+    const bool bad = history_exit_code(&gate, false) == 1;
+    const struct site_page page = {
+        .file = file_of(site, arena_printf(site->arena, "%s-%s", place->channel, place->key)),
+        .title = document.title,
+        .date = gate.run,
+        .verdict = cell_toned(verdict, bad          ? TONE_BAD
+                                       : gate.quiet ? TONE_GOOD
+                                                    : TONE_PLAIN),
+        .words = arena_printf(site->arena, "%zu run%s of %zu series", gate.runs, text_s(gate.runs), gate.count)};
+    document.mark = page.verdict;
+    return add_page(site, &page, &document, err);
+}
+
+static enum status add_history(struct site *site, const char *path, struct err *err)
+{
+    const struct history_place *places = NULL;
+    struct history *history = NULL;
+    size_t count = 0;
+    if (!file_exists(path))
+        return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
+    enum status status = history_open(&history, path, true, err); /* judged runs are noted in it */
+    if (!status)
+        status = history_places(&places, &count, history, site->arena, err);
+    for (size_t k = 0; k < count && !status; k++)
+        status = add_place(site, history, &places[k], err);
+    history_close(history);
+    return status;
+}
+
+static enum status add_fleet(struct site *site, const char *folder, struct err *err)
+{
+    struct document document = {.arena = site->arena};
+    struct fleet *fleet = arena_alloc(site->arena, sizeof(*fleet));
+    fleet->arena = site->arena;
+    const enum status status = fleet_read(fleet, &folder, 1, err);
+    if (status)
+        return status;
+    if (!fleet->device_count)
+        return err_set(err, ERR_CONFIG, "%s has no result%s%s", folder, fleet->unread_count ? ": " : "",
+                       fleet->unread_count ? fleet->unread[0] : "");
+    fleet_judge(fleet, NULL, 0, NULL);
+    fleet_document(&document, fleet);
+    const char *name = path_base(folder);
+    const int code = fleet_exit_code(fleet, false);
+    const struct site_page page = {.file = file_of(site, arena_printf(site->arena, "fleet-%s", name)),
+                                   .title = arena_printf(site->arena, "fleet %s", name),
+                                   .date = fleet->date,
+                                   .verdict = cell_toned(code == 1 ? "OUTLIERS"
+                                                         : code    ? "TOO FEW TO TELL"
+                                                                   : "ALIKE",
+                                                         code == 1 ? TONE_BAD
+                                                         : code    ? TONE_DOUBT
+                                                                   : TONE_GOOD),
+                                   .words = arena_printf(site->arena, "%zu device%s in %zu group%s",
+                                                         fleet->device_count, text_s(fleet->device_count),
+                                                         fleet->group_count, text_s(fleet->group_count))};
+    document.mark = page.verdict;
+    return add_page(site, &page, &document, err);
+}
+
+enum status site_write(const struct call *call, struct err *err)
+{
+    const struct cli_options *options = call->options;
+    struct site site = {.options = options, .arena = call->arena};
+    struct document index = {.arena = call->arena};
+    enum status status = options->out && strcmp(options->out, "-") != 0
+                             ? file_make_dirs(options->out, err)
+                             : err_set(err, ERR_USAGE, "a site is a folder: say with -o where");
+    if (!status && options->db)
+        status = add_history(&site, options->db, err);
+    for (size_t k = 0; k < options->arg_count && !status; k++)
+        status =
+            file_is_dir(options->args[k])
+                ? add_fleet(&site, options->args[k], err)
+                : err_set(err, ERR_USAGE, "%s: beside a history stand folders of a fleet's results", options->args[k]);
+    if (status)
+        return status;
+    site_document(&index, site.pages, site.count);
+    status = write_page(&site, "index.html", &index, err);
+    if (!status)
+        log_info("%zu page%s: %s", site.count, text_s(site.count), path_join(site.arena, options->out, "index.html"));
+    return status;
+}
