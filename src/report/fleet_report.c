@@ -100,14 +100,14 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
         const struct fleet_metric *m = &fleet->metrics[s->metric];
         struct table_row *row = table_add(
             table,
-            (struct cell[]){cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
-                            cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns),
-                            rate_cell(m, s->min_ns), cell_number(s->spread), cell_number(s->noise),
-                            cell_number(s->against), isnan(s->beside) ? unsaid() : cell_number(s->beside),
-                            cell_number(s->median_ns), cell_number(s->min_ns), cell_number(s->max_ns),
-                            m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9) : cell_unknown("a time alone"),
-                            cell_text(m->amount > 0 ? m->unit : UNIT_TIME), cell_number(s->modes.two ? 2 : 1),
-                            cell_bool(s->low)});
+            (struct cell[]){
+                cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
+                cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns), rate_cell(m, s->min_ns),
+                cell_number(s->spread), cell_number(s->noise), isnan(s->against) ? unsaid() : cell_number(s->against),
+                isnan(s->beside) ? unsaid() : cell_number(s->beside), cell_number(s->median_ns), cell_number(s->min_ns),
+                cell_number(s->max_ns),
+                m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9) : cell_unknown("a time alone"),
+                cell_text(m->amount > 0 ? m->unit : UNIT_TIME), cell_number(s->modes.two ? 2 : 1), cell_bool(s->low)});
         if (!k || s->group != s[-1].group)
             row->heading = fleet->groups[s->group].name;
     }

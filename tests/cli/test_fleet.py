@@ -83,6 +83,7 @@ def main():
         for case in base["cases"]:
             case.pop("samples_ns", None)
         judge(base, home)
+        causes(base, home)
         drift_and_modes(base, home)
         bad_input(base, home)
         many(base, home)
@@ -246,6 +247,36 @@ def judge(base, home):
     check(as_json(shared.folder, home=home)[0] == 0, "alike among themselves")
     code, document = as_json(shared.folder, "--baseline", home / "baseline.json", home=home)
     check(code == 1 and not document["outliers"] and all(metric["low"] for metric in document["metrics"]), "the group, not its devices")
+
+
+def causes(base, home):
+    """Why it is slow, by the telemetry that stands beside its times: one case is slow on one device."""
+    def sensed(hz=2.1e9, ceiling=None, kind=None, case_id=None, **after):
+        def change(result):
+            case = result["cases"][0]
+            case["measurement"]["core_hz"] = hz
+            case["telemetry"]["before"].update(violation_power=0, violation_thermal=0)
+            case["telemetry"]["after"].update({"temp_c": 60, "power_w": 600, "memory_hz": 1.3e9} | after)
+            case["id"], case["label"] = case_id or case["id"], case_id or case["label"]
+            case["class"] = kind or case["class"]
+            if ceiling:
+                case["roofline"].update(ceiling_name=ceiling, bound=ceiling)
+        return change
+
+    low = 1.7e9
+    for cause, why, usual, ill in (
+            ("clock", "1.70 GHz where others hold 2.10 GHz", {}, {"hz": low}), ("heat", "at 75 C", {}, {"hz": low, "temp_c": 75}),
+            ("heat", "at 60 C", {}, {"hz": low, "violation_thermal": 50}), ("power", "throttled by power at 750 W", {}, {"hz": low, "violation_power": 50, "power_w": 750}),
+            ("memory", "memory at 900 MHz", {}, {"memory_hz": 9e8}), ("memory", "its clock is the others'", {}, {}),
+            ("link", "", {"case_id": "copy_peer/from=0;to=1", "ceiling": "peer_link"}, {}), ("host", "", {"case_id": "copy_to_host/size=1", "ceiling": "host_link"}, {}),
+            ("host", "", {"case_id": "launch_x", "kind": "launch"}, {"hz": low}), ("unknown", "", {"kind": "compute"}, {})):
+        folder = home / f"cause-{cause}-{len(list(home.glob('cause-*')))}"
+        made = Fleet(base, folder, seed=11)
+        for device in range(8):
+            made.add("n1", device, slow={"stream_copy": 1.1} if device == 5 else 1, change=sensed(**usual, **(ill if device == 5 else {})))
+        found = [(entry["device"], entry["cause"]) for entry in as_json(folder, home=home)[1]["outliers"]]
+        told = as_json(folder, home=home)[1]["outliers"][0]["why"] or "" if found else ""
+        check(found == [("n1 hip:5", cause)] and why in told, f"{cause} by {ill}: {found} {told}")
 
 
 def drift_and_modes(base, home):
