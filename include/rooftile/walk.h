@@ -163,6 +163,7 @@ struct walk_result {
     double unknown_addresses;  /* accesses with an address that was not known */
     const char **not_executed; /* mnemonics without a meaning, once each */
     size_t not_executed_count;
+    uint64_t lds_beyond; /* the last byte of LDS that a lane touched behind what the launch has, plus 1; 0: none */
     bool over_budget;
     bool has_neighbours; /* they were walked too */
     bool *stored;        /* per buffer: somebody stores to it */

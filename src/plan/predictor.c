@@ -228,8 +228,12 @@ static double footprint_of(const struct resolved_launch *launch, const struct pr
     return bytes;
 }
 
-static void note_walk(struct prediction *prediction, const struct walk_result *walk)
+static void note_walk(struct prediction *prediction, const struct walk_result *walk, const struct walk_launch *launch)
 {
+    const uint32_t lds_bytes = launch->code_object->code.group_segment_bytes + launch->lds_bytes;
+    if (walk->lds_beyond)
+        prediction_note(prediction, "it touches %llu bytes of LDS, and the launch has %u: \"shared\" of its manifest?",
+                        (unsigned long long)walk->lds_beyond, lds_bytes);
     if (walk->over_budget)
         prediction_note(prediction, "the walk ended at its budget of instructions");
     if (walk->unknown_count)
@@ -276,7 +280,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     prediction_conclude(&made.prediction, asked->machine, compute_unit(asked->resolved), DEVICE_NORM,
                         device_spread(made.walk));
     made.prediction.method = "walk";
-    note_walk(asked->prediction, made.walk);
+    note_walk(asked->prediction, made.walk, &walk);
     for (size_t k = 0; k < asked->buffers.count; k++)
         if (made.walk->stored[k])
             asked->buffers.items[k].fill = NULL;

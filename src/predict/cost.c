@@ -119,6 +119,8 @@ void device_change(struct device_change *change, const struct device_launch_mode
         change->memory_bytes = model->least_bytes;
 }
 
+#define FEW_LANES 4.0
+
 bool cost_possible(enum cost cost, const struct walk_result *walk)
 {
     const struct walk_sums *sums = &walk->sums;
@@ -131,6 +133,8 @@ bool cost_possible(enum cost cost, const struct walk_result *walk)
         return sums->wait_result_clocks > 0;
     case COST_ATOMICS:
         return sums->atomics > 0;
+    case COST_NARROW: /* what few lanes ask for stands alone: a list, a chase */
+        return sums->access_lanes > FEW_LANES * sums->accesses;
     default:
         return true;
     }
@@ -213,7 +217,8 @@ static void say_grid(struct text *text, enum cost cause, const struct seen *seen
         text_addf(text, "%.4g MB from and to memory, the work needs %.4g MB", model->memory_bytes / 1e6,
                   model->least_bytes / 1e6);
     else if (model->workgroups < model->units)
-        text_addf(text, "%.0f workgroups for %.0f %s: the others have none", model->workgroups, model->units, unit);
+        text_addf(text, "%.0f workgroup%s for %.0f %s: the others have none", model->workgroups,
+                  model->workgroups > 1 ? "s" : "", model->units, unit);
     else
         text_addf(text, "%.0f workgroups on %.0f %s: the fullest has %.0f, %.2f are its share", model->workgroups,
                   model->units, unit, model->fullest, model->workgroups / model->units);

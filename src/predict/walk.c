@@ -401,6 +401,7 @@ enum status walk_each_wave(const struct walk_launch *launch, const struct walk_o
     for (size_t k = 0; k < launch->code->count && result->executed; k++)
         result->executed[k] /= result->sums.waves;
     result->over_budget = walker.over_budget;
+    result->lds_beyond = walker.lds_beyond;
     result->has_neighbours = walker.has_shared;
     lines_release(&walker.shared);
     lines_release(&walker.atomics);

@@ -321,6 +321,7 @@ struct walker {
     uint64_t left; /* instructions of the budget */
     bool over_budget;
     size_t lds_bytes;
+    uint64_t lds_beyond;
     bool tracks_results; /* results of vector instructions are awaited */
     struct walk_result *result;
     walk_wave_fn *visit;

@@ -253,6 +253,21 @@ static void move_values(struct wave *wave, const struct op *op, const struct val
         count_clocks(wave, access, address, access->offset1);
 }
 
+/* Of a workgroup; a lane whose address is further away is one that is told apart by it. */
+#define LDS_MOST (256u * 1024u)
+
+/* A launch with less LDS than its kernel uses, as dynamic LDS has no size in the code. */
+static void note_beyond(struct wave *wave, const struct access *access, const struct values *address)
+{
+    struct walker *walker = wave->group->walker;
+    for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
+        const uint32_t at = (uint32_t)((int64_t)address->lanes[__builtin_ctzll(left)] + access->offset);
+        const uint64_t end = (uint64_t)at + (access->bytes < 4 ? access->bytes : 4 * access->dwords);
+        if (end > walker->lds_bytes && end > walker->lds_beyond && at < LDS_MOST)
+            walker->lds_beyond = end;
+    }
+}
+
 void lds_execute(struct wave *wave, const struct op *op)
 {
     const struct access *access = op->access;
@@ -271,8 +286,10 @@ void lds_execute(struct wave *wave, const struct op *op)
         swizzle(wave, op);
     } else if (access->kind == ACCESS_PERMUTE || access->kind == ACCESS_PERMUTE_BACK) {
         permute(wave, op, &copy);
-    } else if (wave->group->lds_dwords) {
-        move_values(wave, op, &copy);
+    } else {
+        note_beyond(wave, access, &copy);
+        if (wave->group->lds_dwords)
+            move_values(wave, op, &copy);
     }
     if (wave->sums.lds_clocks == before) { /* through the crossbar alone */
         wave->sums.lds_clocks += wave->code->wave / HALF;

@@ -52,11 +52,12 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     struct cell interval = cell_range(p->low_ns, p->high_ns);
     interval.unit = UNIT_TIME;
     table_member(record, "interval_ns", "80 % interval", interval);
-    struct cell least = cell_positive(bound->time_ns);
+    const bool chain = e->plan_case->resolved.manifest->class == CLASS_LATENCY; /* of which no ceiling says anything */
+    struct cell least = cell_positive(chain ? NAN : bound->time_ns);
     least.unit = UNIT_TIME;
     table_member(record, "lower_bound_ns", "lower bound", least);
     table_member(record, "ceiling_share", "of the ceiling",
-                 cell_quantity(lower_bound_fraction(bound, time_of(c)), UNIT_SHARE));
+                 cell_quantity(chain ? NAN : lower_bound_fraction(bound, time_of(c)), UNIT_SHARE));
     table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
     table_member(record, "bound", NULL, cell_known(p->bound));
     table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
@@ -94,11 +95,15 @@ static void say_best(struct document *document, const struct explained_case *c)
     const double saved_ns = e->cause_count ? e->causes[0].cost_ns : 0, share = saved_ns / e->prediction.time_ns;
     if (!e->cause_count) {
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "Nothing that could be changed costs 1 %% or more: it takes what its work takes.");
+                      "Nothing that could be changed costs 1 %% or more: what is left is the work itself, at what %s "
+                      "reaches in practice.",
+                      e->prediction.bound);
         return;
     }
-    document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %.4g us less, %.0f %%.",
-                  cost_remedy(e->causes[0].cost), saved_ns / 1e3, 100 * share);
+    static const struct table_column time = {.unit = UNIT_TIME};
+    const struct cell saved = cell_number(saved_ns);
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %.0f %%.",
+                  cost_remedy(e->causes[0].cost), cell_words(&saved, &time, document->arena), 100 * share);
     document_text(document, SHOW_PEOPLE, TONE_DIM,
                   "Each costs what the prediction falls by when it alone is gone; costs overlap.");
 }
@@ -214,10 +219,18 @@ static const char *command_of(const struct explained_case *c, struct arena *aren
     return text_take(&text, arena);
 }
 
+static bool has_measured(const struct explanation *e)
+{
+    bool any = false;
+    for (size_t k = 0; k < e->counter_count; k++)
+        any |= !isnan(e->counters[k].measured);
+    return any;
+}
+
 static void show_counters(struct document *document, const struct explained_case *c)
 {
     struct arena *arena = document->arena;
-    if (!c->explanation.counter_count)
+    if (!c->explanation.counter_count || (!c->explanation.cause_count && !has_measured(&c->explanation)))
         return;
     const char *command = command_of(c, arena);
     document_table(document, NULL, "Counters that would tell", counters_of(&c->explanation, arena))->show = SHOW_PEOPLE;

@@ -37,7 +37,9 @@ static enum prediction_term most_helpful(const struct prediction *prediction)
 
 static double ceiling_share(const struct forecast_case *c)
 {
-    return c->prediction.time_ns > 0 ? lower_bound_fraction(&c->plan_case->lower_bound, c->prediction.time_ns) : NAN;
+    const bool chain = c->plan_case->resolved.manifest->class == CLASS_LATENCY; /* of which no ceiling says anything */
+    return c->prediction.time_ns > 0 && !chain ? lower_bound_fraction(&c->plan_case->lower_bound, c->prediction.time_ns)
+                                               : NAN;
 }
 
 /* Where a result comes from. */

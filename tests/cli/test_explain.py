@@ -31,6 +31,34 @@ def a_kernel_without_a_fault(home):
     check(all(cause["share"] < 0.1 for cause in case["causes"]), f"a stream is at its ceiling: {case['causes']}")
 
 
+def a_chase(home):
+    """One lane that follows pointers: wider accesses are no help, and no ceiling says anything of it."""
+    [case] = explained(home, "explain", "pointer_chase", "--set", "footprint=32Mi", "--machine", "mi300x")
+    check([cause["cause"] for cause in case["causes"]][:1] == ["waits"], f"causes: {case['causes']}")
+    check(case["standing"]["lower_bound_ns"] is None and case["standing"]["ceiling_share"] is None, f"no ceiling: {case['standing']}")
+    done = run("explain", "gemm_matrix", "--machine", "mi300x", home=home)
+    check_run(done, 0, "words that run it", stdout="rooftile run gemm_matrix --profile")
+
+
+def forgotten_lds(home):
+    """Dynamic LDS has no size in the code: a launch that has less than its kernel touches is named."""
+    (home / "forgets.hip").write_text("""#include "portable.h"
+        extern "C" __global__ void turned(float *out)
+        {
+            DYNAMIC_SHARED(float, t);
+            t[threadIdx.x] = threadIdx.x;
+            __syncthreads();
+            out[blockIdx.x * blockDim.x + threadIdx.x] = t[blockDim.x - 1 - threadIdx.x];
+        }""")
+    manifest = {"name": "forgets", "summary": "s", "code": {"source": "forgets.hip", "symbol": "turned"}, "work": {"write": "262144"}, "check": {"expect": {"out": "255 - i % 256"}},
+                "buffers": {"out": {"type": "f32", "count": 65536, "role": "out"}}, "launch": {"grid": [256], "block": [256], "args": ["out"]}}
+    for more, said in ({"shared": 1024}, False), ({}, True):
+        (home / "forgets.json").write_text(json.dumps(manifest | {"launch": manifest["launch"] | more}))
+        done = run("predict", "forgets.json", "--machine", "mi300x", home=home)
+        check_run(done, 0, "LDS")
+        check(("it touches 1024 bytes of LDS, and the launch has 0" in done.stdout) == said, f"{more}: {done.stdout}")
+
+
 def several_cases(home):
     done = run("explain", "stream_triad", "--set", "n=1Ki,64Mi", "--machine", "mi300x", home=home)
     check_run(done, 0, "several cases", stdout=["costs most", "launch", "One case in full"])
@@ -115,4 +143,4 @@ def mistakes(home):
         check_run(run(*words, home=home), code, str(words), stderr=message)
 
 
-main(one_screen, a_kernel_without_a_fault, several_cases, no_code, counters_are_read, ablation_twins, a_result, mistakes)
+main(one_screen, a_kernel_without_a_fault, a_chase, forgotten_lds, several_cases, no_code, counters_are_read, ablation_twins, a_result, mistakes)
