@@ -355,6 +355,11 @@ void import_diff_document(struct document *document, const struct import *before
     document->title = "What changed between two traces";
     document_add(document,
                  (struct section){.show = SHOW_DATA, .table = schema_record(arena, SCHEMA_ID, SCHEMA_VERSION)});
+    for (size_t k = 0; k < 2; k++) {
+        const struct import *side = k ? after : before;
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s%s%s", k ? "B" : "A",
+                      side->file_count ? side->files[0].path : "", side->device[0] ? ", " : "", side->device);
+    }
     document_table(document, "changes", NULL, table);
     notes(document, before, after);
     if (before->total_ns > 0)

@@ -163,7 +163,7 @@ def diff(home):
     found = {row["operator"]: row for row in by_schema(json.loads(done.stdout))["changes"]}
     check(found["same"]["difference_ns"] == -2e3 and near(found["same"]["change"], -0.2), f"{found['same']}")
     check(found["gone"]["state"] == "gone" and found["new"]["state"] == "new", f"{found}")
-    check_run(run("import", "--diff", old, new, home=home), 0, "a table", stdout=["-2.00 us", "+4.00 us", "-5.00 us"])
+    check_run(run("import", "--diff", old, new, home=home), 0, "a table", stdout=["A: ", "b.json", "-2.00 us", "+4.00 us", "-5.00 us"])
     check_run(run("import", old, "--diff", old, new, home=home), 2, "--diff and a file")
     check_run(run("import", home=home), 2, "no file")
 
