@@ -68,7 +68,7 @@ struct cli_options {
     unsigned trials;   /* --trials N; 0 = one */
     const char *ab[2]; /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
     /* history: --db FILE, --channel NAME, --confirm SUITE, --reason TEXT */
-    const char *db, *channel, *confirm, *reason;
+    const char *db, *history, *channel, *confirm, *reason;
     unsigned keep;       /* --keep N runs; 0 = all */
     bool backfill;       /* --backfill */
     double alpha, delta; /* --alpha, --delta: above 0, below 1; 0: not given */

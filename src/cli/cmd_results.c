@@ -59,7 +59,7 @@ enum status cmd_report(struct call *call, struct err *err)
     const struct result **results = arena_array(call->arena, options->arg_count, sizeof(const struct result *));
     struct result *chosen = arena_array(call->arena, options->arg_count, sizeof(*chosen));
     enum status status = STATUS_OK;
-    if (options->db || (options->arg_count && file_is_dir(options->args[0])))
+    if (options->history || (options->arg_count && file_is_dir(options->args[0])))
         return !options->format || is_format(options, "html")
                    ? site_write(call, err)
                    : err_set(err, ERR_USAGE, "a site is pages: --format html");

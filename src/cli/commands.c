@@ -233,18 +233,21 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_report},
     {.name = "predict",
-     .args = "SUITE|KERNEL...|RESULT",
+     .args = "SUITE|KERNEL...|FILE.co|RESULT",
      .summary = "predict times on machines that are not here",
      .examples = "  rooftile predict stream_triad --machine mi300x   time, what limits it\n"
                  "  rooftile predict gemm --machine mi300x,mi210,rx7900xtx   side by side\n"
                  "  rooftile predict gemm_matrix --machine mi300x --json -   every term\n"
-                 "  rooftile predict result.json --machine mi355x   what was measured, elsewhere\n",
+                 "  rooftile predict result.json --machine mi355x   what was measured, elsewhere\n"
+                 "  rooftile predict their.co --machine mi300x --set n=4Mi   sizes are assumed\n",
      .details =
          "Kernels are compiled for each machine's target and walked: instructions, addresses and waits of sampled "
          "waves, with the buffers' known contents. Where there is no code to walk, the work that the manifest states "
          "is taken, and that is said. Limited by: the term that takes the most time; bound: the roofline's word. 10 % "
          "faster: how much less time it takes when that term is a tenth faster. Portability: the harmonic mean of the "
          "shares of the ceilings.\n"
+         "Of a FILE.co without a manifest the launch is assumed from its metadata and --set; --filter chooses its "
+         "kernel.\n"
          "Of a RESULT its cases (--filter chooses) on other machines; one that was predicted before it was measured is "
          "scaled by how far that was off, where the same takes the time on both.",
      .options = "machine set filter out json format seed kernels " COMPILING,

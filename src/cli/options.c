@@ -120,7 +120,7 @@ const struct option_row option_rows[] = {
     VALUE("db", STRING, "FILE", db,
           "the history's file (default: $ROOFTILE_HISTORY, else history.db in the data folder)",
           .complete = COMPLETE_FILE),
-    VALUE("history", STRING, "FILE", db, "pages of this history's channels and devices into the folder --out",
+    VALUE("history", STRING, "FILE", history, "pages of this history's channels and devices into the folder --out",
           .complete = COMPLETE_FILE),
     VALUE("channel", STRING, "NAME", channel,
           "runs that belong together: one suite on one schedule (default: nightly)"),

@@ -144,8 +144,8 @@ enum status site_write(const struct call *call, struct err *err)
     enum status status = options->out && strcmp(options->out, "-") != 0
                              ? file_make_dirs(options->out, err)
                              : err_set(err, ERR_USAGE, "a site is a folder: say with -o where");
-    if (!status && options->db)
-        status = add_history(&site, options->db, err);
+    if (!status && options->history)
+        status = add_history(&site, options->history, err);
     for (size_t k = 0; k < options->arg_count && !status; k++)
         status =
             file_is_dir(options->args[k])
