@@ -110,6 +110,8 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
     if (is_stdout(path))
         return STATUS_OK;
     const char *dir = path_dir(arena, path);
+    if (file_is_dir(path))
+        return err_set(err, ERR_IO, "%s is a folder, where a file is to be written", path);
     enum status status = file_make_dirs(dir, err);
     if (status || !access(dir, W_OK))
         return status;

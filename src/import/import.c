@@ -66,7 +66,10 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     for (size_t k = 0; k < COUNT_OF(formats) && !format; k++)
         format = source.data && formats[k].detect(source.data) ? &formats[k] : NULL;
     if (!format)
-        status = err_set(err, ERR_CONFIG, source.length ? "%s is nothing that can be imported: %s" : "%s is empty",
+        status = err_set(err, ERR_CONFIG,
+                         source.length    ? "%s is nothing that can be imported: %s"
+                         : source.damaged ? "%s: its compression is damaged from the beginning"
+                                          : "%s is empty",
                          path, import_formats_help);
     else
         status = format->read(trace, &source, err);

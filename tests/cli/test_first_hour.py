@@ -35,6 +35,7 @@ LINES = [
     ("run mine.hsaco SIM", 2, "'rooftile inspect mine.hsaco --manifest -o NAME.json' writes the beginning of one"),
     ("run ./mine.hsaco SIM", 2, "compiled code; image"),
     ("inspect mine.hip", 2, "a kernel's source; give its manifest"),
+    ("run stream_triad --device sim:h100 -o folder", 3, "folder is a folder, where a file is to be written"),
     ("run folder SIM", 2, "folder is a folder; --kernels folder"),
     ("run ./folder SIM", 2, "./folder is a folder; --kernels ./folder"),
     ("run r.json", 2, "r.json is a result; 'rooftile report r.json'"),

@@ -166,6 +166,8 @@ def diff(home):
     check_run(run("import", "--diff", old, new, home=home), 0, "a table", stdout=["A: ", "b.json", "-2.00 us", "+4.00 us", "-5.00 us"])
     check_run(run("import", old, "--diff", old, new, home=home), 2, "--diff and a file")
     check_run(run("import", home=home), 2, "no file")
+    (home / "damaged.json.gz").write_bytes(b"\x1f\x8b\x08\x00garbage")
+    check_run(run("import", "damaged.json.gz", home=home), 2, "damage", stderr="its compression is damaged from the beginning")
 
 
 # ---- rocprofv3 ----
