@@ -77,7 +77,8 @@ static void add_list(struct document *document, const struct history_window *w, 
     columns[1].title = "timer";
     columns[2] = (struct table_column){.title = "runs", .unit = UNIT_COUNT, .drop = 1};
     columns[3] = (struct table_column){.title = "this run", .unit = UNIT_NUMBER};
-    columns[4].title = arena_printf(arena, "last %zu run%s", runs, text_s(runs));
+    columns[4] = (struct table_column){.title = arena_printf(arena, "last %zu run%s", runs, text_s(runs)),
+                                       .flags = COLUMN_STRIP};
     columns[5] = (struct table_column){.title = "", .flags = COLUMN_PROSE};
     struct table *table = table_new(arena, columns, 6);
     for (size_t k = 0; k < w->row_count; k++) {

@@ -140,6 +140,8 @@ static void put_cell(struct text *out, const struct place *at, double most)
     text_add(out, head ? "<th scope=\"row\"" : "<td");
     if (column->unit || column->flags & COLUMN_BAR)
         text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");
+    else if (column->flags & COLUMN_STRIP)
+        text_add(out, " class=\"strip\"");
     else if (column->flags & COLUMN_PROSE && has_head(at->t))
         text_add(out, " class=\"prose\"");
     if (bar)

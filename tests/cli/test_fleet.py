@@ -138,9 +138,9 @@ def every_device(home):
     check(sorted(began) == ["n0.hip-0.json", "n0.hip-0.together.json", "n0.hip-1.json", "n0.hip-1.together.json"], f"alone and together: {began}")
     check(began["n0.hip-0.json"] is None and began["n0.hip-0.together.json"] == began["n0.hip-1.together.json"] > 0, f"one start: {began}")
     started = time.monotonic()
-    ended = run(*at_once, "hang", "--together", "node", "--budget", "6s", home=home, **(hip | {"FAKE_HIP_DEVICES": "3"}), FAKE_HIP_ON="1",
+    ended = run(*at_once, "hang", "--together", "node", "--budget", "12s", home=home, **(hip | {"FAKE_HIP_DEVICES": "3"}), FAKE_HIP_ON="1",
                 FAKE_HIP_FAIL="hipModuleLaunchKernel:20:hang", SLURMD_NODENAME="n0")
-    check(time.monotonic() - started < 15, "the budget holds")
+    check(time.monotonic() - started < 60, "the budget holds")
     hung = {path.name: json.loads(path.read_text())["cases"][0]["status"] for path in (home / "hang").iterdir()}
     check(hung == {"n0.hip-0.together.json": "ok", "n0.hip-1.together.json": "skipped", "n0.hip-2.together.json": "ok"}, f"{hung} {ended.stderr}")
     warned = json.loads((home / "hang/n0.hip-0.together.json").read_text())["environment"]["warnings"]
