@@ -81,7 +81,9 @@ enum status calibrate(struct worker *worker, struct err *err)
     out->quiet_rates = device_sense_unknown;
     if (worker->options->profile || worker->options->verify_only)
         return STATUS_OK; /* a profile shows the cases alone; what is verified is not timed */
-    if (ops->sense && has_calibrated_case(worker->plan) && ops->sense(worker->device, &out->quiet_rates, err))
+    /* Of a GPU these are readings, which cost nothing and tell whether it is idle. */
+    const bool senses = ops->sense && (ops->asynchronous || has_calibrated_case(worker->plan));
+    if (senses && ops->sense(worker->device, &out->quiet_rates, err))
         return err->status;
     if (ops->has_clock_probe && service_ready(worker, SERVICE_CLOCK, why)) {
         out->counter_hz = probe_counter_hz(worker);

@@ -38,11 +38,15 @@ def metrics():
     return bytes(table)
 
 
+def write_suite(home, calibration=True):
+    suite = {"name": "suite", "defaults": {"measure": QUICK | {"calibration": calibration}}, "cases": [{"kernel": "store", "sweep": {"n": [64, 80]}}]}
+    write(home, "suite.json", json.dumps(suite))
+
+
 def write_all(home):
     write(home, "k/store.hip", SOURCE)
     write(home, "k/store.json", json.dumps(STORE))
-    suite = {"name": "suite", "defaults": {"measure": QUICK}, "cases": [{"kernel": "store", "sweep": {"n": [64, 80]}}]}
-    write(home, "suite.json", json.dumps(suite))
+    write_suite(home)
     for name, content in (("vendor", "0x1002"), ("device", "0x74a1"), ("unique_id", "f1c2d3e4a5b60718"), ("serial_number", "P-1"),
                           ("current_compute_partition", "SPX"), ("current_memory_partition", "NPS1"), ("mem_info_vram_used", "300000000"),
                           ("gpu_metrics", metrics())):
@@ -98,6 +102,9 @@ def busy_card(home):
     done, result = run_here(home)
     check_run(done, 0, "a busy card", stderr=["W007", "is not idle: 1 other process uses the GPU, and 40.2 GB of its memory are in use"])
     check(len(warnings(result, "W007")) == 1, f"the result says it too: {result['environment']['warnings']}")
+    write_suite(home, calibration=False)
+    check_run(run_here(home)[0], 0, "a busy card, no calibration rates", stderr="W007")
+    write_suite(home)
     write(home, f"{CARD}/mem_info_vram_used", "300000000")
     for pid in (999999991, 999999992):
         (home / f"sys/class/kfd/kfd/proc/{pid}/vram_4711").unlink()

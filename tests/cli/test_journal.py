@@ -161,7 +161,9 @@ def nothing_is_overwritten(home):
     kept = kept_in(home, "again.json")
     child = start(home, "cpu.json", *CPU, "-o", "again.json")
     read_cases(child, 1)
+    child.send_signal(signal.SIGSTOP)  # so that it has not ended
     second = run("run", "cpu.json", *CPU, "-o", "again.json", home=home)
+    child.send_signal(signal.SIGCONT)
     check_run(second, 3, "two runs to one file", stderr="another run is writing it")
     stderr = end(child)[1]
     check(child.returncode == 0 and "again.json.old.journal" in stderr, f"a run that did not end is put aside: {stderr}")

@@ -104,7 +104,7 @@ HOSTILE = "=cmd|'/C x'!A0\033]0;owned\007\033[2J\u009b31m\x7f<b>|`"
 def spread(value, key=""):
     """Hostile text in every string of a result that names something."""
     if isinstance(value, dict):
-        return {k: v if k in ("caches", "levels", "units", "figures") else spread(v, k) for k, v in value.items()}
+        return {k: v if k in ("caches", "levels", "units", "figures", "links") else spread(v, k) for k, v in value.items()}
     if isinstance(value, list):
         return [spread(v, key) for v in value]
     named = ("label", "kernel", "class", "tags", "name", "status_reason", "reason", "title", "driver", "compiler", "commit", "branch", "note", "warnings", "os")
