@@ -89,7 +89,7 @@ enum {
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
     COLUMN_TEST = 64,     /* JUnit: the row's name, where it is a test */
     COLUMN_VERDICT = 128, /* JUnit: what became of it, TONE_BAD is a failure and TONE_DIM skipped */
-    COLUMN_STRIP = 512,  /* HTML: a row of marks that no line breaks */
+    COLUMN_STRIP = 512,   /* HTML: a row of marks that no line breaks */
     COLUMN_BAR = 256,     /* HTML: a bar beside it: a share from 0 to 1, a change or its interval around 0 */
 };
 
