@@ -363,6 +363,8 @@ enum status cmd_list(struct call *call, struct err *err)
     struct listing listing = {.arena = call->arena};
     if (options->params)
         return add_params(call, err);
+    if (options->targets && options_check_count(options->arg_count, 0, 0, "list --targets", "", err))
+        return err->status;
     if (!options->targets && find_all(&listing, options, err))
         return err->status;
     if (options->names) {

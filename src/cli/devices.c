@@ -88,7 +88,7 @@ static enum status check_devices(const char *const *devices, size_t count, struc
         status = device_parse(&(struct device_request){0}, devices[k], err);
         for (size_t n = 0; n < k && !status; n++)
             if (!strcmp(devices[n], devices[k]))
-                status = err_set(err, ERR_USAGE, "--device names '%s' twice", devices[k]);
+                status = err_set(err, ERR_USAGE, "'%s' is named twice", devices[k]);
     }
     return status;
 }

@@ -68,7 +68,9 @@ def one_is_broken(home):
 
 def mistakes(home):
     for words, message in {
-        ("plan", "quick", "--device", "sim:h100,sim:h100"): "--device names 'sim:h100' twice",
+        ("plan", "quick", "--device", "sim:h100,sim:h100"): "'sim:h100' is named twice",
+        ("predict", "stream_copy", "--machine", "h100,h100"): "'sim:h100' is named twice",
+        ("list", "--targets", "gfx942"): "list --targets",
         ("plan", "quick", "--device", "sim:h100,cud"): "unknown device 'cud'; did you mean 'cuda'?",
         ("plan", "quick", "--device", "sim:h100,"): "unknown device ''",
         ("plan", "quick", "--device", "sim:h100,sim:mi210,cpu", "--machine", "a100,h100"): "--device names 3 and --machine 2",
