@@ -85,6 +85,7 @@ enum status calibrate(struct worker *worker, struct err *err)
     const bool senses = ops->sense && (ops->asynchronous || has_calibrated_case(worker->plan));
     if (senses && ops->sense(worker->device, &out->quiet_rates, err))
         return err->status;
+    worker->shared->fastest_hz = fmax(worker->shared->fastest_hz, out->quiet_rates.core_hz);
     if (ops->has_clock_probe && service_ready(worker, SERVICE_CLOCK, why)) {
         out->counter_hz = probe_counter_hz(worker);
         out->timer_tick_ns = worker->info.timer_tick_ns; /* which the probe may have found */

@@ -185,13 +185,13 @@ static const struct run_ceiling *binding_ceiling(const struct worker *worker, co
     return NULL;
 }
 
-/* What the device's own clock, width and count allow. */
-static void device_limits(struct machine *limits, const struct worker *worker, const struct measurement *out)
+void device_limits(struct machine *limits, const struct worker *worker)
 {
     const struct device_facts facts = run_device_facts(&worker->info);
-    const double seen_hz = fmax(fmax(out->before.core_hz, out->after.core_hz), worker->shared->machine.core_hz);
+    const double core_hz =
+        fmax(worker->info.core_hz, fmax(worker->shared->fastest_hz, worker->shared->machine.core_hz));
     /* A driver may count two compute units as one. */
-    machine_limits(limits, &facts.target, facts.cus * (facts.unit_pairs ? 2 : 1), fmax(worker->info.core_hz, seen_hz));
+    machine_limits(limits, &facts.target, facts.cus * (facts.unit_pairs ? 2 : 1), core_hz);
 }
 
 /* `slower`: as if it had taken so many times as long. */
@@ -202,7 +202,7 @@ static enum plausibility judge(const struct worker *worker, const struct plan_ca
     const struct work *work = &plan_case->resolved.work;
     const enum cache_mode cache = plan_case->measure.cache;
     const double time_ns = slower * measurement_median(out), tick_ns = worker->info.timer_tick_ns;
-    device_limits(&limits, worker, out);
+    device_limits(&limits, worker);
     const enum plausibility physics = lower_bound_judge(&limits, work, cache, time_ns, tick_ns, why);
     return physics ? physics : lower_bound_judge(&worker->shared->machine, work, cache, time_ns, tick_ns, why);
 }

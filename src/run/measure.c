@@ -182,6 +182,7 @@ static void sense(struct worker *worker, struct device_sense *sensed, struct mea
     *sensed = device_sense_unknown;
     if (worker->device->ops->sense)
         (void)worker->device->ops->sense(worker->device, sensed, &ignored);
+    worker->shared->fastest_hz = fmax(worker->shared->fastest_hz, sensed->core_hz); /* of NaN it keeps what there is */
     enter(worker, PHASE_JUDGING, out);
 }
 

@@ -133,8 +133,9 @@ struct run_shared {
     struct device_info info;
     struct calibration calibration;
     struct machine machine;
-    bool device_lost; /* the case left the device unusable: a new worker must go on */
-    struct err err;   /* why the device could not be opened */
+    double fastest_hz; /* the highest clock that was read in this run */
+    bool device_lost;  /* the case left the device unusable: a new worker must go on */
+    struct err err;    /* why the device could not be opened */
     struct measurement measured;
 };
 
@@ -181,6 +182,9 @@ struct implausible {
     char why[256];
 };
 void flag_implausible(struct measurement *out, const struct implausible *what);
+/* What the device's own clock, width and count allow. A processor's clock moves between its readings: of all readings
+ * of the run the highest counts. */
+void device_limits(struct machine *limits, const struct worker *worker);
 /* How many times apart the calibration rates stood that were seen around the case and when the machine was quiet; 1
  * where that is too little to be a neighbour's, or not known. */
 double interference_seen(const struct measurement *out, const struct device_sense *quiet);

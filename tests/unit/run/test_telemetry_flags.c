@@ -102,12 +102,32 @@ static void adds_to_another_reason(void **state)
                         "temperature limit of the memory held it back");
 }
 
+/* A case is judged by the highest clock that the run has seen, not by the readings before and after it alone. */
+static void clocks_of_the_run_count(void **state)
+{
+    static struct run_shared shared;
+    static struct machine limits;
+    const double clocks[] = {3.5e9, 3.5e9, 4e9};
+    double peaks[COUNT_OF(clocks)];
+    struct worker worker = {
+        .shared = &shared,
+        .info = {.backend = "hip", .arch = "gfx942", .target = "gfx942", .wave = 64, .cus = 304, .core_hz = 3.5e9}};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(clocks); k++) {
+        shared.fastest_hz = k ? clocks[k] : 0; /* nothing read: what the device says of itself */
+        device_limits(&limits, &worker);
+        peaks[k] = machine_unit(&limits, "vector_f32")->peak.vendor;
+    }
+    assert_true(peaks[0] > 0 && fabs(peaks[1] / peaks[0] - 1) < 1e-9 && fabs(peaks[2] / peaks[1] - 4 / 3.5) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(needs_a_lower_clock_and_a_counter),
         cmocka_unit_test(believes_the_probes),
         cmocka_unit_test(adds_to_another_reason),
+        cmocka_unit_test(clocks_of_the_run_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
