@@ -165,6 +165,25 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache)
     return rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
 }
 
+/* As chases found it. Between the last footprint that was inside a capacity and the first that was outside nobody has
+ * measured: there the latency grows from the one to the other by the same factor for each doubling. 0: unknown. */
+static double chased_ns(const struct machine *machine, double footprint)
+{
+    for (uint32_t k = 0; k < machine->latency_count; k++) {
+        const struct machine_latency *inside = &machine->latencies[k], *outside = inside + 1;
+        const bool last = k + 1 == machine->latency_count;
+        if (!(inside->latency_ns > 0))
+            continue;
+        if (last || footprint <= inside->upto_bytes)
+            return inside->latency_ns;
+        if (footprint < inside->beyond_bytes && outside->latency_ns > 0) {
+            const double way = log(footprint / inside->upto_bytes) / log(inside->beyond_bytes / inside->upto_bytes);
+            return inside->latency_ns * pow(outside->latency_ns / inside->latency_ns, way);
+        }
+    }
+    return 0;
+}
+
 /* Of a load that depends on the one before: as chases found it, else as the level that holds the footprint has it. */
 static double step_ns(const struct asked *asked)
 {
@@ -173,10 +192,8 @@ static double step_ns(const struct asked *asked)
     double last_ns = 0;
     if (asked->work->read_bytes <= 0)
         return STEP_NS;
-    for (uint32_t k = 0; k < machine->latency_count; k++)
-        if (machine->latencies[k].latency_ns > 0 &&
-            (k + 1 == machine->latency_count || footprint <= machine->latencies[k].upto_bytes))
-            return machine->latencies[k].latency_ns;
+    if (chased_ns(machine, footprint) > 0)
+        return chased_ns(machine, footprint);
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
         const double share = asked->cpu ? fmax(1, machine->cus) : 1;

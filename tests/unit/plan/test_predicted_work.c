@@ -127,11 +127,30 @@ static void test_lines(void **state)
     assert_true(fabs(times_wider[1] / times_wider[0] - 16) < 1e-6);
 }
 
+/* Between what was seen inside and outside a capacity a chase's latency grows by the same factor for each doubling. */
+static void test_chases(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "chase", .class = CLASS_LATENCY};
+    static const struct {
+        double footprint, step_ns;
+    } cases[] = {{0x1p19, 2}, {0x1p20, 2}, {0x1p22, 8}, {0x1p24, 32}, {0x1p30, 32}};
+    struct machine machine = measured_machine();
+    machine.latency_count = 2;
+    machine.latencies[0] = (struct machine_latency){.upto_bytes = 0x1p20, .beyond_bytes = 0x1p24, .latency_ns = 2};
+    machine.latencies[1] = (struct machine_latency){.latency_ns = 32};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        const struct work work = {.items = 1e6, .read_bytes = 1, .footprint_bytes = cases[k].footprint};
+        const double time_ns = time_of(&manifest, NULL, &work, &machine, CACHE_HOT);
+        assert_true(fabs(time_ns / (1e6 * cases[k].step_ns) - 1) < 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks), cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines), cmocka_unit_test(test_chases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
