@@ -31,10 +31,14 @@
 
 struct history;
 
+enum history_access {
+    HISTORY_READ,
+    HISTORY_WRITE, /* and older files are migrated */
+    HISTORY_BEGIN, /* and the file is created (not its folder) when there is none */
+};
 /* ERR_IO: cannot be opened, locked by another writer for over 10 s (ROOFTILE_BUSY_MS), disk full. ERR_CONFIG: not a
- * history, a newer schema, damaged (says what to do). `write` creates the file (not its folder) when there is none;
- * reading one that is not there is ERR_CONFIG. */
-enum status history_open(struct history **history, const char *path, bool write, struct err *err);
+ * history, a newer schema, damaged (says what to do), not there. */
+enum status history_open(struct history **history, const char *path, enum history_access access, struct err *err);
 void history_close(struct history *history);
 
 /* ---- adding ---- */

@@ -13,7 +13,7 @@ enum { CONFIRM_TRIALS = 5 };
 
 struct verb {
     const char *name;
-    bool writes;
+    enum history_access access;   /* a gate over a history that is not there must not be green */
     size_t least_args, most_args; /* behind the verb */
     const char *args;
     enum status (*run)(struct call *call, struct history *history, struct err *err);
@@ -188,13 +188,13 @@ static enum status run_prune(struct call *call, struct history *history, struct 
 }
 
 static const struct verb verbs[] = {
-    {"add", true, 1, SIZE_MAX, "RESULT...", run_add},
-    {"show", false, 0, SIZE_MAX, "[GLOB]...", run_show},
-    {"gate", true, 0, 0, "", run_gate},
-    {"accept", true, 0, SIZE_MAX, "[GLOB]...", run_accept},
-    {"export", false, 0, 0, "", run_export},
-    {"check", false, 0, 0, "", run_check},
-    {"prune", true, 0, 0, "", run_prune},
+    {"add", HISTORY_BEGIN, 1, SIZE_MAX, "RESULT...", run_add},
+    {"show", HISTORY_READ, 0, SIZE_MAX, "[GLOB]...", run_show},
+    {"gate", HISTORY_WRITE, 0, 0, "", run_gate},
+    {"accept", HISTORY_WRITE, 0, SIZE_MAX, "[GLOB]...", run_accept},
+    {"export", HISTORY_READ, 0, 0, "", run_export},
+    {"check", HISTORY_READ, 0, 0, "", run_check},
+    {"prune", HISTORY_WRITE, 0, 0, "", run_prune},
 };
 
 static enum status find_verb(const struct verb **verb, const struct cli_options *options, struct err *err)
@@ -223,16 +223,13 @@ enum status cmd_history(struct call *call, struct err *err)
     const char *path = NULL;
     enum status status = find_verb(&verb, call->options, err);
     if (!status)
-        status = database_path(&path, call->options, verb->run == run_add, call->arena, err);
+        status = database_path(&path, call->options, verb->access == HISTORY_BEGIN, call->arena, err);
     if (status)
         return status;
-    /* Only `add` may begin a history: a gate over one that is not there must not be green. */
-    if (verb->run == run_add)
+    if (verb->access == HISTORY_BEGIN)
         status = file_make_dirs(path_dir(call->arena, path), err);
-    else if (!file_exists(path))
-        status = err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
     if (!status)
-        status = history_open(&history, path, verb->writes, err);
+        status = history_open(&history, path, verb->access, err);
     if (!status)
         status = verb->run(call, history, err);
     history_close(history);

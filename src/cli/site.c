@@ -94,9 +94,7 @@ static enum status add_history(struct site *site, const char *path, struct err *
     const struct history_place *places = NULL;
     struct history *history = NULL;
     size_t count = 0;
-    if (!file_exists(path))
-        return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
-    enum status status = history_open(&history, path, true, err); /* judged runs are noted in it */
+    enum status status = history_open(&history, path, HISTORY_WRITE, err); /* judged runs are noted in it */
     if (!status)
         status = history_places(&places, &count, history, site->arena, err);
     for (size_t k = 0; k < count && !status; k++)

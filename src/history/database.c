@@ -260,18 +260,21 @@ static int busy_ms(void)
     return end && (end == text || *end || value < 0 || value > LONGEST_BUSY_MS) ? BUSY_MS : (int)value;
 }
 
-enum status database_open(struct database *database, const char *path, bool write, struct err *err)
+enum status database_open(struct database *database, const char *path, enum history_access access, struct err *err)
 {
+    const bool write = access != HISTORY_READ;
     struct database opened = {.path = path, .busy_ms = busy_ms()};
     int64_t version = 0;
     struct stat facts;
     const bool there = !stat(path, &facts);
-    if (!there && !write)
+    if (!there && access != HISTORY_BEGIN)
         return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
     if (there && S_ISDIR(facts.st_mode))
         return err_set(err, ERR_CONFIG, "%s is a folder, not a history", path);
-    const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    if (sqlite3_open_v2(path, &opened.db, flags, NULL) != SQLITE_OK) {
+    static const int flags[] = {[HISTORY_READ] = SQLITE_OPEN_READONLY,
+                                [HISTORY_WRITE] = SQLITE_OPEN_READWRITE,
+                                [HISTORY_BEGIN] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    if (sqlite3_open_v2(path, &opened.db, flags[access], NULL) != SQLITE_OK) {
         enum status failed =
             opened.db ? fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
         database_close(&opened);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "rooftile/err.h"
+#include "rooftile/history.h"
 
 #define DATABASE_VERSION 4
 #define DATABASE_APPLICATION 0x726f6f66 /* "ceiling": PRAGMA application_id of a history */
@@ -24,7 +25,7 @@ struct database {
     } prepared[48];
 };
 
-enum status database_open(struct database *database, const char *path, bool write, struct err *err);
+enum status database_open(struct database *database, const char *path, enum history_access access, struct err *err);
 void database_close(struct database *database);
 
 /* The schema of an earlier version, for tests of the migration. */

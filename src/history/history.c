@@ -16,17 +16,22 @@
 #include "rooftile/summary.h"
 #include "rooftile/text.h"
 
-enum status history_open(struct history **history, const char *path, bool write, struct err *err)
+enum status history_open(struct history **history, const char *path, enum history_access access, struct err *err)
 {
     struct history *opened = calloc(1, sizeof(*opened));
     if (!opened)
         arena_out_of_memory(sizeof(*opened));
-    enum status status = database_open(&opened->database, path, write, err);
+    enum status status = database_open(&opened->database, path, access, err);
     if (status)
         free(opened);
     else
         *history = opened;
     return status;
+}
+
+double history_in_unit(bool higher_is_better, double shift)
+{
+    return higher_is_better ? 1 / (1 + shift) - 1 : shift;
 }
 
 void history_close(struct history *history)

@@ -57,9 +57,8 @@ static void add_lines(struct chart *chart, const struct history_window *w, const
             name = row->changed[run] ? identity_words(row->changed[run], chart->arena) : "accepted";
         for (size_t k = 0; k < row->alarm_count; k++)
             if (row->alarms[k].tau == w->runs[run].started)
-                name = arena_printf(
-                    chart->arena, "%+.1f %%",
-                    (row->higher_is_better ? 1 / (1 + row->alarms[k].shift) - 1 : row->alarms[k].shift) * 100);
+                name = arena_printf(chart->arena, "%+.1f %%",
+                                    100 * history_in_unit(row->higher_is_better, row->alarms[k].shift));
         if (name)
             chart_line(chart, CHART_BOUNDARY, name,
                        (double[]){(double)run - 0.5, chart->y.low, (double)run - 0.5, chart->y.high});

@@ -31,12 +31,6 @@ static bool there_last_run(const struct history_judging *judging, const struct h
     return runs > 1 && row->seen == judging->window.runs[runs - 2].started;
 }
 
-/* Of values that should be high the gate saw the inverse. */
-static double in_unit(const struct history_series *s, double shift)
-{
-    return s->higher_is_better ? 1 / (1 + shift) - 1 : shift;
-}
-
 /* What became slower in an earlier run stays a finding until someone accepts it or it is gone. */
 static void judge_open(struct history_series *out, const struct history_judging *judging, const struct history_row *row)
 {
@@ -44,7 +38,7 @@ static void judge_open(struct history_series *out, const struct history_judging 
     const double level = history_open_level(row, &first);
     if (!first || level <= log1p(judging->options->delta))
         return;
-    out->level = in_unit(out, expm1(level));
+    out->level = history_in_unit(out->higher_is_better, expm1(level));
     if (out->finding == FINDING_BROKEN || out->finding == FINDING_MISSING ||
         (out->finding == FINDING_CONFIRMED && out->slower))
         return;
@@ -64,7 +58,7 @@ static void judge_alarm(struct history_series *out, const struct history_judging
         return;
     out->finding = v->state == GATE_CONFIRMED ? FINDING_CONFIRMED : FINDING_TENTATIVE;
     out->slower = v->slower;
-    out->shift = in_unit(out, v->shift);
+    out->shift = history_in_unit(out->higher_is_better, v->shift);
     out->baseline = out->is_class ? NAN : out->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
     out->since = judging->window.runs[v->tau].started_at;
     out->cause = history_cause(judging, row, v->tau, judging->window.run_count - 1);

@@ -113,6 +113,10 @@ struct history_judging {
 /* Judges every run that was not judged before, and this run; stores their alarms, and closes those that are gone. */
 enum status history_judge(struct history_judging *judging, struct err *err);
 
+/* A shift or level of "larger is worse" as one of the values in their unit: of values that should be high the gate saw
+ * the inverse. */
+double history_in_unit(bool higher_is_better, double shift);
+
 /* Why the series moved, against the previous run before `tau`: a label. */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);

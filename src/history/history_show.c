@@ -50,7 +50,7 @@ static const char *open_words(const struct history_row *row, struct arena *arena
     const struct history_alarm *first = NULL;
     const double level = history_open_level(row, &first);
     return first ? arena_printf(arena, "open: %+.1f %% since %.10s",
-                                (row->higher_is_better ? expm1(-level) : expm1(level)) * 100, first->tau_at)
+                                100 * history_in_unit(row->higher_is_better, expm1(level)), first->tau_at)
                  : "";
 }
 
@@ -113,7 +113,7 @@ static const char *remarks(const struct history_window *w, const struct history_
         const struct history_alarm *alarm = &row->alarms[k];
         if (alarm->tau == w->runs[run].started)
             said = arena_printf(arena, "%s%+.1f %% from here on (%s); ", said,
-                                (row->higher_is_better ? 1 / (1 + alarm->shift) - 1 : alarm->shift) * 100,
+                                100 * history_in_unit(row->higher_is_better, alarm->shift),
                                 alarm->open       ? "open"
                                 : alarm->accepted ? "accepted"
                                                   : "closed");

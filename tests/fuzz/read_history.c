@@ -41,7 +41,7 @@ static void *good_history(sqlite3_int64 *size)
     struct history *history = NULL;
     const struct result *seed = NULL;
     size_t accepted = 0;
-    must(!history_open(&history, ":memory:", true, &err));
+    must(!history_open(&history, ":memory:", HISTORY_BEGIN, &err));
     must(!result_read(&seed, ROOFTILE_SOURCE_DIR "/tests/fuzz/seeds/result/measured.json", &arena, &err));
     for (int day = 0; day < RUNS; day++)
         add_run(history, seed, day, &arena);
@@ -163,7 +163,7 @@ bool fuzz_history(const char *text, size_t length, struct arena *arena)
     struct err err = {0};
     if (!good)
         good = good_history(&size);
-    must(!history_open(&history, ":memory:", true, &err));
+    must(!history_open(&history, ":memory:", HISTORY_BEGIN, &err));
     sqlite3 *db = history->database.db;
     unsigned char *copy = sqlite3_malloc64((sqlite3_uint64)size);
     must(copy != NULL);

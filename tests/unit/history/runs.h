@@ -157,7 +157,7 @@ static void open_history(struct runs *n, uint64_t seed)
     snprintf(n->folder, sizeof(n->folder), "/tmp/rooftile-history-XXXXXX");
     assert_non_null(mkdtemp(n->folder));
     snprintf(n->path, sizeof(n->path), "%s/history.db", n->folder);
-    assert_int_equal(history_open(&n->history, n->path, true, &n->err), STATUS_OK);
+    assert_int_equal(history_open(&n->history, n->path, HISTORY_BEGIN, &n->err), STATUS_OK);
 }
 
 static void close_history(struct runs *n)

@@ -71,11 +71,11 @@ static int64_t number(struct database *database, const char *sql)
     return value;
 }
 
-static void refused(const char *path, bool write, enum status status, const char *words)
+static void refused(const char *path, enum history_access access, enum status status, const char *words)
 {
     struct database database = {0};
     struct err err = {0};
-    assert_int_equal(database_open(&database, path, write, &err), status);
+    assert_int_equal(database_open(&database, path, access, &err), status);
     assert_null(database.db);
     if (!strstr(err.text, words))
         fail_msg("'%s' does not say '%s'", err.text, words);
@@ -88,7 +88,7 @@ static void a_new_file_has_the_schema(void **state)
     const struct place *place = *state;
     struct database database;
     struct err err = {0};
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(number(&database, "PRAGMA user_version"), DATABASE_VERSION);
     assert_int_equal(number(&database, "PRAGMA application_id"), DATABASE_APPLICATION);
     assert_int_equal(number(&database, "PRAGMA foreign_keys"), 1);
@@ -96,7 +96,7 @@ static void a_new_file_has_the_schema(void **state)
     assert_int_equal(number(&database, "SELECT count(*) FROM measurements"), 0);
     assert_int_equal(number(&database, "SELECT count(*) FROM alarms"), 0);
     database_close(&database);
-    assert_int_equal(database_open(&database, place->path, false, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_READ, &err), STATUS_OK);
     assert_int_equal(database_run(&database, "DELETE FROM run", &err), ERR_IO);
     assert_non_null(strstr(err.text, "may not be written"));
     database_close(&database);
@@ -107,22 +107,23 @@ static void what_is_no_history_is_refused(void **state)
     const struct place *place = *state;
     static const char text[] = "{\"schema\": \"this is a result, given in place of the history\"}";
     struct stat before, after;
-    refused(place->path, false, ERR_CONFIG, "there is no history");
-    refused("/tmp", false, ERR_CONFIG, "is a folder");
-    refused("/tmp/rooftile-no-such-folder/history.db", true, ERR_IO, "cannot be opened");
+    refused(place->path, HISTORY_READ, ERR_CONFIG, "there is no history");
+    refused(place->path, HISTORY_WRITE, ERR_CONFIG, "there is no history");
+    refused("/tmp", HISTORY_READ, ERR_CONFIG, "is a folder");
+    refused("/tmp/rooftile-no-such-folder/history.db", HISTORY_BEGIN, ERR_IO, "cannot be opened");
     write_file(place->path, text, sizeof(text));
-    refused(place->path, true, ERR_CONFIG, "not an SQLite file");
-    refused(place->path, false, ERR_CONFIG, "not an SQLite file");
+    refused(place->path, HISTORY_BEGIN, ERR_CONFIG, "not an SQLite file");
+    refused(place->path, HISTORY_READ, ERR_CONFIG, "not an SQLite file");
     assert_int_equal(stat(place->path, &before), 0);
     assert_int_equal(before.st_size, sizeof(text));
     assert_int_equal(unlink(place->path), 0);
     raw(place->path, "CREATE TABLE recipes (name TEXT)");
     assert_int_equal(stat(place->path, &before), 0);
-    refused(place->path, true, ERR_CONFIG, "no history of rooftile");
+    refused(place->path, HISTORY_BEGIN, ERR_CONFIG, "no history of rooftile");
     assert_int_equal(stat(place->path, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     write_file(place->path, "", 0);
-    refused(place->path, false, ERR_CONFIG, "schema version 0");
+    refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 0");
 }
 
 static void a_newer_schema_is_refused(void **state)
@@ -130,11 +131,11 @@ static void a_newer_schema_is_refused(void **state)
     const struct place *place = *state;
     struct database database;
     struct err err = {0};
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     database_close(&database);
     raw(place->path, "PRAGMA user_version = 99");
-    refused(place->path, true, ERR_CONFIG, "schema version 99; this rooftile knows 4");
-    refused(place->path, false, ERR_CONFIG, "schema version 99");
+    refused(place->path, HISTORY_BEGIN, ERR_CONFIG, "schema version 99; this rooftile knows 4");
+    refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 99");
 }
 
 /* Version 1 had the tables and no views. */
@@ -159,8 +160,8 @@ static void an_older_schema_is_migrated(void **state)
                      &err),
         STATUS_OK);
     database_close(&database);
-    refused(place->path, false, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 4");
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 4");
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(number(&database, "PRAGMA user_version"), DATABASE_VERSION);
     assert_int_equal(number(&database, "SELECT value * 2 FROM measurements WHERE case_id = 'c' AND device = 'n'"), 25);
     database_close(&database);
@@ -173,7 +174,7 @@ static void fill(const char *path, int devices)
     struct database database;
     struct err err = {0};
     char sql[200];
-    assert_int_equal(database_open(&database, path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, path, HISTORY_BEGIN, &err), STATUS_OK);
     snprintf(
         sql, sizeof(sql),
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO device SELECT i, "
@@ -196,7 +197,7 @@ static void damage_is_told(void **state)
     for (off_t at = 4096 * 20; at < 4096 * 60; at += 4096)
         assert_int_equal(pwrite(file, page, sizeof(page), at), sizeof(page));
     close(file);
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(database_run(&database, "UPDATE device SET name = 'x'", &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "is damaged"));
     assert_non_null(strstr(err.text, ".recover"));
@@ -204,7 +205,7 @@ static void damage_is_told(void **state)
     database_close(&database);
     assert_int_equal(truncate(place->path, 4096 * 3 + 100), 0);
     err = (struct err){0};
-    if (database_open(&database, place->path, true, &err) == STATUS_OK) {
+    if (database_open(&database, place->path, HISTORY_BEGIN, &err) == STATUS_OK) {
         assert_int_equal(database_run(&database, "UPDATE device SET name = 'x'", &err), ERR_CONFIG);
         database_close(&database);
     }
@@ -222,7 +223,7 @@ static void a_full_disk_changes_nothing(void **state)
     const struct rlimit small = {.rlim_cur = 65536, .rlim_max = before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    enum status status = database_open(&database, place->path, true, &err);
+    enum status status = database_open(&database, place->path, HISTORY_BEGIN, &err);
     if (!status)
         status = database_begin(&database, &err);
     for (int k = 0; k < 1000 && !status; k++)
@@ -235,7 +236,7 @@ static void a_full_disk_changes_nothing(void **state)
     signal(SIGXFSZ, handler);
     assert_int_equal(status, ERR_IO);
     assert_non_null(strstr(err.text, "the disk is full"));
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(number(&database, "SELECT count(*) FROM device"), 10);
     assert_int_equal(number(&database, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
     database_close(&database);
@@ -250,9 +251,9 @@ static void one_writer_many_readers(void **state)
     struct err err = {0};
     fill(place->path, 3);
     setenv("ROOFTILE_BUSY_MS", "30", 1);
-    assert_int_equal(database_open(&writer, place->path, true, &err), STATUS_OK);
-    assert_int_equal(database_open(&other, place->path, true, &err), STATUS_OK);
-    assert_int_equal(database_open(&reader, place->path, false, &err), STATUS_OK);
+    assert_int_equal(database_open(&writer, place->path, HISTORY_BEGIN, &err), STATUS_OK);
+    assert_int_equal(database_open(&other, place->path, HISTORY_BEGIN, &err), STATUS_OK);
+    assert_int_equal(database_open(&reader, place->path, HISTORY_READ, &err), STATUS_OK);
     assert_int_equal(database_begin(&writer, &err), STATUS_OK);
     assert_int_equal(database_run(&writer, "DELETE FROM device", &err), STATUS_OK);
     assert_int_equal(database_begin(&other, &err), ERR_IO);
@@ -283,12 +284,12 @@ static void the_time_to_wait_is_checked(void **state)
     struct err err = {0};
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         setenv("ROOFTILE_BUSY_MS", cases[k].text, 1);
-        assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+        assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
         assert_int_equal(database.busy_ms, cases[k].ms);
         database_close(&database);
     }
     unsetenv("ROOFTILE_BUSY_MS");
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(database.busy_ms, 10000);
     database_close(&database);
 }
@@ -303,7 +304,7 @@ static void values_come_back(void **state)
     sqlite3_stmt *rows = NULL;
     enum status status = STATUS_OK;
     const double blob[] = {1.5, -2.5};
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     for (int again = 0; again < 2; again++) { /* the second time the statement is there already */
         static const char sql[] = "SELECT ?, ?, ?, ?, ?, ?, ?, ?";
         assert_int_equal(database_select(&rows, &database, &err, sql, "ssikkddb", "text", NULL, INT64_MIN, (int64_t)0,
@@ -335,7 +336,7 @@ static void more_statements_than_are_kept(void **state)
     const struct place *place = *state;
     struct database database;
     struct err err = {0};
-    assert_int_equal(database_open(&database, place->path, true, &err), STATUS_OK);
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     for (int k = 0; k < 100; k++)
         snprintf(texts[k], sizeof(texts[k]), "SELECT %d", k);
     for (int k = 0; k < 200; k++)
