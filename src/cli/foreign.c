@@ -10,14 +10,6 @@
 #include "session.h"
 #include "skeleton.h"
 
-static bool is_wanted(const char *name, const struct cli_options *options)
-{
-    bool wanted = !options->filter_count;
-    for (size_t k = 0; k < options->filter_count; k++)
-        wanted = wanted || text_matches(name, options->filters[k]);
-    return wanted;
-}
-
 enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
                            const struct cli_options *options, struct err *err)
 {
@@ -27,7 +19,8 @@ enum status foreign_kernel(const struct codeobj_kernel **found, const struct cod
         for (size_t k = 0; k < file->objects[o].kernel_count; k++) {
             const struct codeobj_kernel *kernel = &file->objects[o].kernels[k];
             const struct codeobj *first = NULL;
-            if (!is_wanted(kernel->name, options) || codeobj_find_kernel(&first, file, kernel->name) != kernel)
+            if (!text_filtered(options->filters, options->filter_count, kernel->name, NULL) ||
+                codeobj_find_kernel(&first, file, kernel->name) != kernel)
                 continue;
             *found = kernel;
             if (++count <= 4)

@@ -21,10 +21,7 @@ static bool wants_kernel(const struct inspect_choice *choice, const struct inspe
 {
     if (choice->launch_count)
         return find_launch(choice, kernel->code->name);
-    bool wanted = !choice->filter_count;
-    for (size_t k = 0; k < choice->filter_count && !wanted; k++)
-        wanted = text_matches(kernel->code->name, choice->filters[k]) || text_matches(kernel->name, choice->filters[k]);
-    return wanted;
+    return text_filtered(choice->filters, choice->filter_count, kernel->code->name, kernel->name);
 }
 
 static const char **names_of(const struct codeobj *code, struct arena *arena)
