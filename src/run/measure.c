@@ -311,9 +311,7 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
         return status;
     if (plan_case->measure.calibrates)
         sense_after(worker, out);
-    const double clocks[] = {worker->info.core_hz, out->before.core_hz, out->after.core_hz};
-    for (size_t k = 0; k < sizeof(clocks) / sizeof(*clocks); k++)
-        machine_raise_clock(&worker->shared->machine, clocks[k]);
+    machine_raise_clock(&worker->shared->machine, fmax(worker->info.core_hz, worker->shared->fastest_hz));
     flag_throttling(out);
     flag_slow_clock(out);
     status = take_metrics(ready, out, err);
