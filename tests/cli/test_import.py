@@ -254,20 +254,7 @@ def databases(home):
     check(imported(home, home / "packed.db.gz")["total_ns"] == found["total_ns"], "a compressed database")
     path = home / "nsys.sqlite"
     with sqlite3.connect(path) as db:
-        db.executescript("""
-            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
-            CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER);
-            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, "end" INTEGER, deviceId INTEGER, correlationId INTEGER, demangledName INTEGER,
-                shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER);
-            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, "end" INTEGER, deviceId INTEGER);
-            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, "end" INTEGER, correlationId INTEGER, globalTid INTEGER);
-            CREATE TABLE NVTX_EVENTS (start INTEGER, "end" INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);
-            INSERT INTO StringIds VALUES (1, 'void gemm<float>(float*)'), (2, 'gemm');
-            INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 132);
-            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5000, 6000, 0, 77, 1, 2, 8, 1, 1, 128, 1, 1), (7000, 9000, 0, 78, 1, 2, 8, 1, 1, 128, 1, 1);
-            INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (9500, 9600, 0);
-            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (120, 130, 77, 9), (900, 910, 78, 9), (950, 960, 79, 9);
-            INSERT INTO NVTX_EVENTS VALUES (100, 200, 'aten::mm, op_id = 4, sizes = [[4, 8], [8, 16]]', NULL, 9);""")
+        db.executescript((ROOT / "tests/fuzz/seeds/database/nsys.sql").read_text())
     found = imported(home, path)
     rows = {row["operator"]: row for row in found["rows"]}
     check(rows["aten::mm"]["shape"] == "M=4 N=16 K=8" and rows["aten::mm"]["total_ns"] == 1000, f"{rows}")
