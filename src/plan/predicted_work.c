@@ -188,12 +188,12 @@ static double chased_ns(const struct machine *machine, double footprint)
 static double step_ns(const struct asked *asked)
 {
     const struct machine *machine = asked->machine;
-    const double footprint = asked->work->footprint_bytes;
+    const double footprint = asked->work->footprint_bytes, chased = chased_ns(machine, footprint);
     double last_ns = 0;
     if (asked->work->read_bytes <= 0)
         return STEP_NS;
-    if (chased_ns(machine, footprint) > 0)
-        return chased_ns(machine, footprint);
+    if (chased > 0)
+        return chased;
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
         const double share = asked->cpu ? fmax(1, machine->cus) : 1;

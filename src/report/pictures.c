@@ -145,6 +145,19 @@ static void add_occupancy(struct document *document, const struct result *result
     document_chart(document, chart, NULL);
 }
 
+/* ---- rows of cases around 0 ---- */
+
+/* Rows by name, changes from 0 to either side. */
+static void document_rows(struct document *document, struct chart *chart, const char *title, const char **names,
+                          size_t count)
+{
+    chart->x = (struct chart_axis){.title = title, .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = count};
+    chart_fit(chart, false, 0.02);
+    chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)count - 0.5});
+    document_chart(document, chart, NULL);
+}
+
 /* ---- samples ---- */
 
 static double noise_of(const struct result_case *c)
@@ -193,19 +206,15 @@ static void add_samples(struct document *document, const struct result *result, 
     struct chart *chart = chart_new(
         arena, arena_printf(arena, "samples%s", suffix), "Samples around the median",
         arena_printf(arena,
-                     "Each mark is a sample, %s %zu of %zu cases that vary the most. Up to %d of a case, evenly "
+                     "Each mark is a sample, of the %zu of %zu cases that vary the most. Up to %d of a case, evenly "
                      "from the fastest to the slowest; what took twice as long stands at the edge.",
-                     "of the", shown, count, MOST_SAMPLES_EACH));
+                     shown, count, MOST_SAMPLES_EACH));
     chart_add(chart, CHART_MARKS, "", 0);
     for (size_t k = 0; k < shown; k++) {
         names[k] = case_name(order[k]);
         add_sample_row(chart, k, order[k]);
     }
-    chart->x = (struct chart_axis){.title = "against the case's median", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
-    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
-    chart_fit(chart, false, 0.02);
-    chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)shown - 0.5});
-    document_chart(document, chart, NULL);
+    document_rows(document, chart, "against the case's median", names, shown);
 }
 
 /* ---- a trace ---- */
@@ -327,9 +336,5 @@ void picture_changes(struct document *document, const struct comparison *compari
         names[k] = order[k]->label;
         add_change(chart, k, order[k]);
     }
-    chart->x = (struct chart_axis){.title = "change of the time", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
-    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
-    chart_fit(chart, false, 0.02);
-    chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)shown - 0.5});
-    document_chart(document, chart, NULL);
+    document_rows(document, chart, "change of the time", names, shown);
 }
