@@ -33,9 +33,12 @@ struct described {
     double rows, columns;         /* of element-wise and row kernels */
     double block;                 /* work-items of a workgroup; 0 unknown */
     double operands;              /* element-wise: arrays read or written */
-    /* Convolution: of images, channels in and out, input and output pixels, filter and groups. */
-    double images, channels_in, channels_out, pixels_in, pixels_out, filter_width, filter_height, groups;
-    bool cold; /* the caches do not hold its arguments */
+    /* Convolution; of pairs the first is the height. */
+    double images, channels_in, channels_out, groups;
+    double in[2], out[2], filter[2], stride[2], pad[2], dilation[2];
+    bool channels_last; /* NHWC; else NCHW */
+    bool cold;          /* the caches do not hold its arguments */
+    bool from_idle;     /* launched once, behind one like it, on a card that was idle: its clock may be low still */
 };
 
 /* What a constant scales. Times are in microseconds; shares multiply the time that the vendor's peak allows. */

@@ -134,6 +134,8 @@ struct machine {
     double lds_bytes_per_cu;
     double memory_bytes;
     double core_hz, memory_hz;
+    double idle_hz;        /* the lowest clock of an idle card, where short work runs at it; 0 unknown */
+    double clock_rise_ns;  /* how long after work began the clock rises from there; 0 unknown */
     double dispatch_hz;    /* workgroups that are started in a second, by all dies together; 0 unknown */
     double lds_latency_ns; /* of a read without conflicts; 0 unknown */
     double launch_next_ns; /* what a launch right behind another one adds; 0 unknown */

@@ -138,6 +138,8 @@ static const struct record_field fact_fields[] = {
     FIELD_F64("memory_bytes", memory_bytes, FACT),
     FIELD_F64("core_hz", core_hz, FACT),
     FIELD_F64("memory_hz", memory_hz, FACT),
+    FIELD_F64("idle_hz", idle_hz, FACT),
+    FIELD_F64("clock_rise_ns", clock_rise_ns, FACT),
     FIELD_F64("dispatch_hz", dispatch_hz, FACT),
     FIELD_F64("lds_latency_ns", lds_latency_ns, FACT),
     FIELD_F64("launch_next_ns", launch_next_ns, FACT),

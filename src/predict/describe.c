@@ -110,6 +110,15 @@ static double line_bytes(const char *arch)
     return !strcmp(arch, "gfx906") || !strcmp(arch, "gfx908") || !strcmp(arch, "gfx900") ? 64 : 128;
 }
 
+/* LLVM's AMDGPUBaseInfo.cpp, getMaxWavesPerEU. */
+static double waves_per_simd(const char *arch)
+{
+    return text_starts(arch, "gfx90a") || text_starts(arch, "gfx94") || text_starts(arch, "gfx95") ? 8
+           : text_starts(arch, "gfx9")                                                             ? 10
+           : text_starts(arch, "gfx101")                                                           ? 20
+                                                                                                   : 16;
+}
+
 static struct described_machine seen(const struct machine *machine, bool raw)
 {
     const struct machine_level *memory = &machine->levels[machine->level_count - 1];
@@ -129,6 +138,11 @@ static struct described_machine seen(const struct machine *machine, bool raw)
                                       .l2_bytes_us = ceiling_expected(&l2->bandwidth) / 1e6,
                                       .f64_slots = f64_slots(machine, 64),
                                       .issue_clocks = machine->wave == 32 ? 5 : 4,
+                                      .units = machine->wave == 32 ? machine->cus / 2.0 : machine->cus,
+                                      .waves_per_unit = 4 * waves_per_simd(machine->arch),
+                                      .groups_per_unit = machine->wave == 32 ? 32 : 16,
+                                      .idle_mhz = machine->idle_hz / 1e6,
+                                      .rise_us = machine->clock_rise_ns / 1e3,
                                       .raw = raw};
 }
 
@@ -163,10 +177,11 @@ static struct demand demand_of(const struct described *what)
         return (struct demand){2 * items * what->in_bytes, 5 * items};
     case DESCRIBED_CONVOLUTION:
         return (struct demand){
-            (what->images * (what->channels_in * what->pixels_in + what->channels_out * what->pixels_out)) *
+            what->images *
+                (what->channels_in * what->in[0] * what->in[1] + what->channels_out * what->out[0] * what->out[1]) *
                 what->in_bytes,
-            2 * what->images * what->channels_out * what->pixels_out * what->channels_in / what->groups *
-                what->filter_width * what->filter_height};
+            2 * what->images * what->channels_out * what->out[0] * what->out[1] * what->channels_in / what->groups *
+                what->filter[0] * what->filter[1]};
     case DESCRIBED_NOTHING:
         break;
     }

@@ -15,6 +15,9 @@ struct described_machine {
     double l2_bytes_us;
     double f64_slots;    /* issue slots of a vector instruction of f64 */
     double issue_clocks; /* between two instructions of a wave that depend on each other */
+    double units;        /* that take workgroups: compute units, workgroup processors of RDNA; each has four SIMDs */
+    double waves_per_unit, groups_per_unit; /* resident at most */
+    double idle_mhz, rise_us; /* the clock of an idle card, and how long after a launch it rises; 0 unknown */
     bool raw;
 };
 

@@ -151,32 +151,90 @@ static void constants_of_another_machine_widen_the_interval(void **state)
     assert_true(borrowed.high_ns / borrowed.time_ns > own.high_ns / own.time_ns);
 }
 
+static const struct described convolution = {.kind = DESCRIBED_CONVOLUTION,
+                                             .family = "convolution",
+                                             .op = "forward",
+                                             .type = "f32",
+                                             .scales = "",
+                                             .kernel = "",
+                                             .library = "",
+                                             .in_bytes = 4,
+                                             .images = 64,
+                                             .channels_in = 64,
+                                             .channels_out = 64,
+                                             .in = {56, 56},
+                                             .out = {56, 56},
+                                             .filter = {3, 3},
+                                             .stride = {1, 1},
+                                             .pad = {1, 1},
+                                             .dilation = {1, 1},
+                                             .groups = 1};
+
+static double convolution_ns(const struct described *what, const struct machine *on)
+{
+    struct prediction prediction;
+    assert_true(describe_predict(&prediction, what, on, NULL));
+    return prediction.time_ns;
+}
+
 static void a_convolution_of_f64_waits_for_its_rate(void **state)
 {
     (void)state;
-    struct prediction fast, slow;
     struct machine gaming = machine;
     gaming.units[1] = (struct machine_unit){.name = "vector_f64", .peak = {.vendor = 12.8e12 / 16}};
     gaming.units[0] = (struct machine_unit){.name = "vector_f32", .peak = {.vendor = 12.8e12}};
-    const struct described conv = {.kind = DESCRIBED_CONVOLUTION,
-                                   .family = "convolution",
-                                   .op = "forward",
-                                   .type = "f32",
-                                   .scales = "",
-                                   .kernel = "",
-                                   .library = "",
-                                   .in_bytes = 4,
-                                   .images = 64,
-                                   .channels_in = 64,
-                                   .channels_out = 64,
-                                   .pixels_in = 3136,
-                                   .pixels_out = 3136,
-                                   .filter_width = 3,
-                                   .filter_height = 3,
-                                   .groups = 1};
-    assert_true(describe_predict(&fast, &conv, &machine, NULL));
-    assert_true(describe_predict(&slow, &conv, &gaming, NULL));
-    assert_true(slow.time_ns > 1.5 * fast.time_ns);
+    assert_true(convolution_ns(&convolution, &gaming) > 1.5 * convolution_ns(&convolution, &machine));
+}
+
+/* Of a filter whose taps are as far apart as the image is wide, only the one in the middle meets it. */
+static void taps_beside_the_image_cost_little(void **state)
+{
+    (void)state;
+    const char *const ops[] = {"forward", "backward"};
+    for (size_t k = 0; k < 2; k++) {
+        struct described near = convolution;
+        near.op = ops[k];
+        struct described far = near;
+        far.pad[0] = far.pad[1] = far.dilation[0] = far.dilation[1] = 56;
+        assert_true(convolution_ns(&far, &machine) < 0.8 * convolution_ns(&near, &machine));
+        far.channels_last = near.channels_last = true;
+        assert_true(convolution_ns(&far, &machine) < 0.7 * convolution_ns(&near, &machine));
+    }
+}
+
+/* An image of one wave leaves three of RDNA's SIMDs idle: it takes as long as one of four waves. */
+static void small_images_leave_simds_idle(void **state)
+{
+    (void)state;
+    struct machine gaming = machine;
+    struct described one = convolution, four = convolution;
+    gaming.wave = 32;
+    gaming.units[1] = (struct machine_unit){.name = "vector_f64", .peak = {.vendor = 12.8e12 / 16}};
+    one.images = four.images = 4096;
+    one.filter[0] = one.filter[1] = four.filter[0] = four.filter[1] = 1;
+    one.pad[0] = one.pad[1] = four.pad[0] = four.pad[1] = 0;
+    one.in[0] = one.out[0] = 4;
+    one.in[1] = one.out[1] = four.in[1] = four.out[1] = 8;
+    four.in[0] = four.out[0] = 16;
+    assert_near(convolution_ns(&one, &gaming) / convolution_ns(&four, &gaming), 1, 0.1);
+}
+
+/* Launched once on an idle card, short work is over before the clock has risen. */
+static void an_idle_card_starts_slowly(void **state)
+{
+    (void)state;
+    struct machine idle = machine;
+    struct described small = convolution, large = convolution;
+    idle.idle_hz = machine.core_hz / 4;
+    idle.clock_rise_ns = 100e6;
+    small.images = 1;
+    large.images = 65536;
+    const double small_ns = convolution_ns(&small, &machine), large_ns = convolution_ns(&large, &machine);
+    assert_near(convolution_ns(&small, &idle), small_ns, small_ns * 1e-9);
+    small.from_idle = large.from_idle = true;
+    assert_near(convolution_ns(&small, &machine), small_ns, small_ns * 1e-9);
+    assert_in_range((int)(10 * convolution_ns(&small, &idle) / small_ns), 20, 40);
+    assert_near(convolution_ns(&large, &idle), large_ns, large_ns * 1e-9);
 }
 
 static void unknown_machines_are_not_predicted(void **state)
@@ -214,6 +272,9 @@ int main(void)
         cmocka_unit_test(a_second_round_of_tiles_costs_a_round),
         cmocka_unit_test(constants_of_another_machine_widen_the_interval),
         cmocka_unit_test(a_convolution_of_f64_waits_for_its_rate),
+        cmocka_unit_test(taps_beside_the_image_cost_little),
+        cmocka_unit_test(small_images_leave_simds_idle),
+        cmocka_unit_test(an_idle_card_starts_slowly),
         cmocka_unit_test(unknown_machines_are_not_predicted),
         cmocka_unit_test(the_shipped_constants_are_read),
     };

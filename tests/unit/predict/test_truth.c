@@ -44,12 +44,15 @@ static void all_kinds_are_read(void **state)
     assert_near(truth.rows[1].what.operands, 3, 0);
     assert_string_equal(truth.rows[1].machine, "mi210");
     assert_int_equal(parse(&truth,
-                           "database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,groups,time_us\n"
-                           "gfx906_60,W,FP16,1,2,3,4,5,6,7,1x3,1,9\n",
+                           "database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,pad,groups,time_us\n"
+                           "gfx906_60,W,FP16,1,2,3,4,5,6,7,1x3,0x1,1,9\n",
                            &arena, &err),
                      STATUS_OK);
     assert_string_equal(truth.rows[0].machine, "mi50");
-    assert_near(truth.rows[0].what.filter_width, 3, 0);
+    assert_near(truth.rows[0].what.filter[1], 3, 0);
+    assert_near(truth.rows[0].what.pad[0], 0, 0); /* "0x1" is no hexadecimal number */
+    assert_near(truth.rows[0].what.pad[1], 1, 0);
+    assert_near(truth.rows[0].what.stride[1], 1, 0);
     assert_int_equal(parse(&truth, "kernel_name,problem_size,min_ms\nvectoradd,1024,0.0042\n", &arena, &err),
                      STATUS_OK);
     assert_near(truth.rows[0].time_ns, 4200, 1e-6);
