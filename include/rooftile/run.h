@@ -37,6 +37,7 @@ enum run_service {
     SERVICE_CLOCK,    /* service_clock: core clocks against the constant counter */
     SERVICE_FLUSH,    /* service_flush: makes caches cold; its buffer has run_flush_bytes */
     SERVICE_REREAD,   /* pointer_chase over run_reread_bytes: whether they are */
+    SERVICE_HASH,     /* service_hash: whether launches left the same */
     SERVICE_COUNT
 };
 struct run_service_case {

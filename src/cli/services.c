@@ -23,7 +23,7 @@ static const struct service {
 } services_table[SERVICE_COUNT] = {
     [SERVICE_NULL] = {"launch_empty", true},     [SERVICE_BLOCKING] = {"service_blocking", false},
     [SERVICE_CLOCK] = {"service_clock", false},  [SERVICE_FLUSH] = {"service_flush", false},
-    [SERVICE_REREAD] = {"pointer_chase", false},
+    [SERVICE_REREAD] = {"pointer_chase", false}, [SERVICE_HASH] = {"service_hash", false},
 };
 
 bool services_wanted(const struct session *session, enum run_service which)

@@ -14,9 +14,8 @@
 #include "rooftile/units.h"
 #include "run_internal.h"
 
-enum { PIECE_BYTES = 1 << 18 };
-/* Of one buffer that must be read back to be seen: at about 8 GB/s, 16 ms. */
-static const uint64_t read_limit_bytes = 128u << 20;
+/* Of a buffer that need not be read back to be seen: below it a launch takes no less. */
+static const uint64_t hashed_from_bytes = 4 * HASH_PIECE_BYTES;
 /* Launches in a row before the samples, the first included, and those after them. With so many at the least, a kernel
  * that is wrong on every third launch is seen; those up to the most only while they are short. */
 enum { LEAST_BEFORE = 3, MOST_BEFORE = 7, AFTER = 1 };
@@ -31,27 +30,18 @@ struct piece {
     uint64_t start, size; /* bytes */
 };
 
-static bool is_seen_whole(const struct ready *ready, size_t buffer)
-{
-    return ready->device->ops->host_visible || ready->resolved->buffers[buffer].size_bytes <= read_limit_bytes;
-}
-
 static uint64_t piece_count(const struct ready *ready, size_t buffer)
 {
-    const uint64_t size = is_seen_whole(ready, buffer) ? ready->resolved->buffers[buffer].size_bytes : read_limit_bytes;
-    return (size + PIECE_BYTES - 1) / PIECE_BYTES;
+    return (ready->resolved->buffers[buffer].size_bytes + HASH_PIECE_BYTES - 1) / HASH_PIECE_BYTES;
 }
 
-/* Side by side, or spread evenly; the last one ends with the buffer. */
 static struct piece piece_at(const struct ready *ready, size_t buffer, uint64_t k)
 {
-    const uint64_t size = ready->resolved->buffers[buffer].size_bytes, count = piece_count(ready, buffer);
-    const double spread = count > 1 ? (double)(size - PIECE_BYTES) / (double)(count - 1) : 0;
-    const uint64_t start = is_seen_whole(ready, buffer) ? k * PIECE_BYTES : (uint64_t)(spread * (double)k) & ~7ull;
-    return (struct piece){start, k + 1 == count ? size - start : PIECE_BYTES};
+    const uint64_t size = ready->resolved->buffers[buffer].size_bytes, start = k * HASH_PIECE_BYTES;
+    return (struct piece){start, size - start < HASH_PIECE_BYTES ? size - start : HASH_PIECE_BYTES};
 }
 
-/* The memory itself, or read into `room`, which has PIECE_BYTES and 8. */
+/* The memory itself, or read into `room`, which has HASH_PIECE_BYTES. */
 static enum status piece_read(const uint8_t **data, struct piece piece, const struct checking *checking, size_t buffer,
                               uint8_t *room, struct err *err)
 {
@@ -70,10 +60,10 @@ struct hash_job {
 static enum status hash_part(void *context, uint64_t first, uint64_t count, struct err *err)
 {
     const struct hash_job *job = context;
-    uint8_t *room = malloc(PIECE_BYTES + 8);
+    uint8_t *room = malloc(HASH_PIECE_BYTES);
     enum status status = STATUS_OK;
     if (!room)
-        arena_out_of_memory(PIECE_BYTES);
+        arena_out_of_memory(HASH_PIECE_BYTES);
     for (uint64_t k = first; k < first + count && !status; k++) {
         const struct piece piece = piece_at(job->checking->ready, job->buffer, k);
         const uint8_t *data = NULL;
@@ -85,24 +75,34 @@ static enum status hash_part(void *context, uint64_t first, uint64_t count, stru
     return status;
 }
 
-static enum status keep(const struct checking *checking, size_t buffer, struct err *err)
+/* Behind the end of a buffer that fills no whole word its guard is hashed, too. */
+static bool is_hashed_there(const struct checking *checking, size_t buffer)
+{
+    const struct resolved_buffer *resolved = &checking->ready->resolved->buffers[buffer];
+    char why[SERVICE_WHY];
+    return !checking->ready->device->ops->host_visible && resolved->space == BUFFER_DEVICE &&
+           resolved->size_bytes >= hashed_from_bytes && resolved->align_offset % HASH_WORD_BYTES == 0 &&
+           !checking->ready->buffers[buffer].unguarded && service_ready(checking->worker, SERVICE_HASH, why);
+}
+
+static enum status hash_pieces(uint64_t *hashes, const struct checking *checking, size_t buffer, struct err *err)
 {
     struct ready *ready = checking->ready;
-    struct ready_buffer *of = &ready->buffers[buffer];
-    const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
-    char seen[UNITS_TEXT], all[UNITS_TEXT];
+    struct hash_job job = {checking, buffer, hashes};
+    if (is_hashed_there(checking, buffer))
+        return hash_on_device(hashes, checking->worker, ready_buffer(ready, buffer, checking->rotation),
+                              ready->resolved->buffers[buffer].size_bytes, err);
+    return run_in_parts(ready->device, piece_count(ready, buffer), hash_part, &job, err);
+}
+
+static enum status keep(const struct checking *checking, size_t buffer, struct err *err)
+{
+    struct ready_buffer *of = &checking->ready->buffers[buffer];
     if (!of->kept) {
-        of->kept_count = piece_count(ready, buffer);
-        of->kept = arena_array(&ready->arena, of->kept_count + 1, sizeof(*of->kept));
+        of->kept_count = piece_count(checking->ready, buffer);
+        of->kept = arena_array(&checking->ready->arena, of->kept_count + 1, sizeof(*of->kept));
     }
-    if (!is_seen_whole(ready, buffer)) {
-        units_bytes(seen, (double)read_limit_bytes);
-        units_bytes(all, (double)resolved->size_bytes);
-        NOTE_UNCHECKED(checking->out, "%s of the %s of '%.60s' are compared between launches", seen, all,
-                       resolved->spec->name);
-    }
-    struct hash_job job = {checking, buffer, of->kept};
-    return run_in_parts(ready->device, of->kept_count, hash_part, &job, err);
+    return hash_pieces(of->kept, checking, buffer, err);
 }
 
 /* The first piece that is not as it was kept; kept_count: none. */
@@ -110,9 +110,9 @@ static enum status find_change(uint64_t *found, const struct checking *checking,
 {
     const struct ready_buffer *of = &checking->ready->buffers[buffer];
     struct arena arena = {0};
-    struct hash_job job = {checking, buffer, arena_array(&arena, of->kept_count + 1, sizeof(uint64_t))};
-    const enum status status = run_in_parts(checking->ready->device, of->kept_count, hash_part, &job, err);
-    for (*found = 0; !status && *found < of->kept_count && job.hashes[*found] == of->kept[*found];)
+    uint64_t *hashes = arena_array(&arena, of->kept_count + 1, sizeof(*hashes));
+    const enum status status = hash_pieces(hashes, checking, buffer, err);
+    for (*found = 0; !status && *found < of->kept_count && hashes[*found] == of->kept[*found];)
         ++*found;
     arena_release(&arena);
     return status;
@@ -175,18 +175,18 @@ static void say_overwritten(const struct checking *checking, size_t buffer, uint
     const struct piece piece = piece_at(checking->ready, buffer, k);
     const char *name = checking->ready->resolved->buffers[buffer].spec->name;
     const size_t bytes = dtype_bytes(fill->dtype);
-    const uint64_t first = piece.start / bytes, last = (piece.start + piece.size) / bytes - 1;
+    const uint64_t first = piece.start / bytes, count = piece.size / bytes;
     struct verification *out = checking->out;
     struct err ignored = {0};
     uint64_t at = 0;
-    if (fill_range(fill, want, first, piece.size / bytes, &ignored) ||
-        hash_u64(want, piece.size) != checking->ready->buffers[buffer].kept[k]) {
+    const bool known = !checking->ready->resolved->setup_count && !fill_range(fill, want, first, count, &ignored);
+    while (known && at < count && !memcmp(data + at * bytes, want + at * bytes, bytes))
+        at++;
+    if (!known || at == count) {
         fail(out, "%sinput '%.60s' was overwritten among elements %llu to %llu", when, name, (unsigned long long)first,
-             (unsigned long long)last);
+             (unsigned long long)(first + count - 1));
         return;
     }
-    while (!memcmp(data + at * bytes, want + at * bytes, bytes))
-        at++;
     dtype_load(&out->got, fill->dtype, data + at * bytes, 1);
     dtype_load(&out->want, fill->dtype, want + at * bytes, 1);
     out->index = first + at;
@@ -203,12 +203,12 @@ static enum status check_input(const struct checking *checking, size_t buffer, c
     enum status status = find_change(&k, checking, buffer, err);
     if (status || k == of->kept_count)
         return status;
-    uint8_t *room = malloc(2 * (PIECE_BYTES + 8));
+    uint8_t *room = malloc(2 * HASH_PIECE_BYTES);
     if (!room)
-        arena_out_of_memory(2 * PIECE_BYTES);
+        arena_out_of_memory(2 * HASH_PIECE_BYTES);
     status = piece_read(&data, piece_at(checking->ready, buffer, k), checking, buffer, room, err);
     if (!status)
-        say_overwritten(checking, buffer, k, data, room + PIECE_BYTES + 8, when);
+        say_overwritten(checking, buffer, k, data, room + HASH_PIECE_BYTES, when);
     free(room);
     return status;
 }
@@ -257,9 +257,9 @@ static enum status check_written(const struct checking *checking, size_t buffer,
     const struct piece piece = piece_at(checking->ready, buffer, k);
     const uint8_t *data = NULL;
     uint64_t element = 0;
-    uint8_t *room = malloc(PIECE_BYTES + 8);
+    uint8_t *room = malloc(HASH_PIECE_BYTES);
     if (!room)
-        arena_out_of_memory(PIECE_BYTES);
+        arena_out_of_memory(HASH_PIECE_BYTES);
     const enum status status = piece_read(&data, piece, checking, buffer, room, err);
     if (!status && poison == poisons[0] &&
         find_unwritten(&element, data, piece, dtype_bytes(resolved->dtype), poison)) {

@@ -230,7 +230,8 @@ enum status launch_again(const struct checking *checking, const uint8_t *poison,
 /* ---- what one launch cannot show (relaunch.c) ----
  *
  * Inputs that are overwritten, writes outside of buffers, elements that no launch writes, launches that differ. Buffers
- * are compared by hashes of their pieces; a device's that the host does not see are read back, large ones in places. */
+ * are compared by hashes of their pieces. A device makes those of its own memory; else what the host does not see is
+ * read back. */
 
 /* Keeps the hashes of inputs as they are before the first launch, or of the outputs of a launch that was right. */
 enum status keep_inputs(const struct checking *checking, struct err *err);
@@ -269,8 +270,8 @@ enum status comparison_refuse(const struct comparison *comparison, struct err *e
 
 /* ---- kernels of rooftile's own beside the case (service.c) ----
  *
- * A held back start, the clock probe, the flush. Each is opened and tried at its first use and stays for the life of
- * the worker. None of them can fail a case: what does not work says why, and is not used. */
+ * A held back start, the clock probe, the flush, hashes. Each is opened and tried at its first use and stays for the
+ * life of the worker. None of them can fail a case: what does not work says why, and is not used. */
 
 #define SERVICE_WHY 96
 
@@ -299,6 +300,13 @@ double probe_counter_hz(const struct worker *worker);
 void probe_queue(struct worker *worker, unsigned which);
 /* After a wait: the core clock, or NaN with `why`. */
 double probe_read(struct worker *worker, unsigned which, char why[static SERVICE_WHY]);
+
+/* Of a buffer: each of its pieces has a hash. */
+enum { HASH_PIECE_BYTES = 1 << 18, HASH_WORD_BYTES = 16 };
+/* With SERVICE_HASH ready: hashes of memory of the worker's device, which begins with a whole word and is read up to
+ * the end of its last. */
+enum status hash_on_device(uint64_t *hashes, struct worker *worker, const void *memory, uint64_t size_bytes,
+                           struct err *err);
 
 /* ---- sampling: the policy of one case's timing ----
  *

@@ -239,6 +239,61 @@ static enum status try_probe(struct worker *worker, struct services *services, s
     return err_set(err, ERR_UNSUPPORTED, "%s", why);
 }
 
+/* ---- hashes ---- */
+
+enum { TRIED_PIECES = 4, TRIED = 2 };
+
+enum status hash_on_device(uint64_t *hashes, struct worker *worker, const void *memory, uint64_t size_bytes,
+                           struct err *err)
+{
+    const struct device_ops *ops = worker->device->ops;
+    struct ready *ready = &services_of(worker)->list[SERVICE_HASH].ready;
+    struct ready_step *step = &ready->steps[0];
+    const uint64_t most = ready->resolved->buffers[1].size_bytes / sizeof(*hashes) * HASH_PIECE_BYTES;
+    enum status status = STATUS_OK;
+    for (uint64_t at = 0; at < size_bytes && !status; at += most) {
+        const uint64_t size = size_bytes - at < most ? size_bytes - at : most;
+        const uint64_t pieces = (size + HASH_PIECE_BYTES - 1) / HASH_PIECE_BYTES;
+        step->arg_values[1] = (uint64_t)(uintptr_t)memory + at;
+        step->arg_values[2] = (size + HASH_WORD_BYTES - 1) / HASH_WORD_BYTES;
+        step->launch.grid[0] = (uint32_t)pieces;
+        status = ready_run(ready, 0, EVENTS_NONE, err);
+        if (!status)
+            status = ops->wait(worker->device, err);
+        if (!status)
+            status = ops->read(worker->device, hashes + at / HASH_PIECE_BYTES, ready_buffer(ready, 1, 0),
+                               pieces * sizeof(*hashes), err);
+    }
+    return status;
+}
+
+/* A byte is changed in one piece: is it seen there, and nowhere else? */
+static enum status try_hash(struct worker *worker, struct services *services, struct err *err)
+{
+    const struct device_ops *ops = worker->device->ops;
+    const struct ready *ready = &services->list[SERVICE_HASH].ready;
+    const struct resolved *resolved = ready->resolved;
+    uint64_t before[TRIED_PIECES], after[TRIED_PIECES];
+    uint8_t byte = 0;
+    if (resolved->buffer_count != 2 || resolved->buffers[0].size_bytes != TRIED_PIECES * HASH_PIECE_BYTES ||
+        resolved->step_count != 1 || resolved->steps[0].launch.arg_count != 3)
+        return err_set(err, ERR_UNSUPPORTED, "service_hash is not rooftile's own kernel");
+    uint8_t *memory = ready_buffer(ready, 0, 0), *changed = memory + TRIED * HASH_PIECE_BYTES + 1;
+    const uint64_t size = resolved->buffers[0].size_bytes;
+    enum status status = hash_on_device(before, worker, memory, size, err);
+    if (!status)
+        status = ops->read(worker->device, &byte, changed, 1, err);
+    byte ^= 1;
+    if (!status)
+        status = ops->write(worker->device, changed, &byte, 1, err);
+    if (!status)
+        status = hash_on_device(after, worker, memory, size, err);
+    for (int k = 0; k < TRIED_PIECES && !status; k++)
+        if ((before[k] != after[k]) != (k == TRIED))
+            status = err_set(err, ERR_UNSUPPORTED, "it does not see that a byte changed");
+    return status;
+}
+
 /* ---- opening one ---- */
 
 static enum status open_service(struct ready *ready, struct worker *worker, enum run_service which, struct err *err)
@@ -277,6 +332,8 @@ struct ready *service_ready(struct worker *worker, enum run_service which, char 
             status = try_hold(worker, services, &err);
         else if (which == SERVICE_CLOCK)
             status = try_probe(worker, services, &err);
+        else if (which == SERVICE_HASH)
+            status = try_hash(worker, services, &err);
         service->works = !status;
         say(service->why, status ? err.text : "");
     }

@@ -218,14 +218,40 @@ def telemetry(home):
     check("HBM 4.80 TB/s" in said and "W001" not in said, f"the machine file of 10de:2335 was not found: {said}")
 
 
+STORE = """#include "portable.h"
+
+extern "C" __global__ void store(uint32_t *to, uint32_t value)
+{
+    to[blockIdx.x * blockDim.x + threadIdx.x] = value;
+}
+"""
+
+
+def write_store(home, params, buffers, *launches):
+    """The stand-in's own kernel, launched with each of these first arguments; `to` must come out as 42."""
+    (home / "k").mkdir(exist_ok=True)
+    (home / "k/store.hip").write_text(STORE)
+    (home / "k/store.json").write_text(json.dumps({
+        "name": "store", "summary": "to = 42", "params": params, "code": {"source": "store.hip", "symbol": "store"}, "buffers": buffers,
+        "steps": [{"launch": {"grid": ["n / 16"], "block": [16], "args": [to, {"value": "42", "type": "u32"}]}} for to in launches],
+        "check": {"expect": {"to": "42"}}}))
+
+
+def hashes(home):
+    """A byte of 300 MiB is overwritten far from their ends. The device's hashes tell, or where they do not work the memory that is read
+    back; and a device whose hashes stop telling shows that it is they who are asked."""
+    write_store(home, {"n": 16}, {"to": {"type": "u32", "count": "n", "role": "out"}, "x": {"type": "u32", "count": "75Mi + 1", "role": "in", "fill": "0"}},
+                "to", {"buffer": "x", "offset": "4 * 40000000"})
+    for fake, code in ({}, 1), ({"HASH": 0}, 1), ({"HASH": 2}, 0):
+        case, _, _ = measure(home, "--kernels", "k", kernel="store", code=code, **fake)
+        said = case["status_reason"] or ""
+        check(("input x[40000000] was overwritten: it is 42, and was 0" in said) == bool(code), f"hashes {fake}: {case['status']} {said}")
+        check(case["verification"].get("not_checked") is None, f"hashes {fake}: {case['verification']}")
+
+
 def arguments(home):
     """CUDA tells the sizes of arguments: a wrong one is refused before it is launched."""
-    (home / "k").mkdir()
-    (home / "k/store.hip").write_text('#include "portable.h"\n\nextern "C" __global__ void store(uint32_t *to, uint32_t value)\n{\n    to[blockIdx.x * blockDim.x + threadIdx.x] = value;\n}\n')
-    (home / "k/store.json").write_text(json.dumps({
-        "name": "store", "summary": "to = 42", "params": {"n": 64}, "code": {"source": "store.hip", "symbol": "store"},
-        "buffers": {"to": {"type": "u32", "count": "n", "role": "out"}},
-        "launch": {"grid": ["n / 16"], "block": [16], "args": ["to", {"value": "42", "type": "u32"}]}, "check": {"expect": {"to": "42"}}}))
+    write_store(home, {"n": 64}, {"to": {"type": "u32", "count": "n", "role": "out"}}, "to")
     case, _, _ = measure(home, "--kernels", "k", kernel="store")
     check(case["status"] == "ok", f"right sizes: {case['status_reason']}")
     case, _, _ = measure(home, "--kernels", "k", kernel="store", code=3, SECOND_ARGUMENT=8)
@@ -233,6 +259,6 @@ def arguments(home):
 
 
 if __name__ == "__main__":
-    both = [needs_a_compiler, every_timer, chosen_by_length, what_is_missing, clocks, cold_caches]
+    both = [needs_a_compiler, every_timer, chosen_by_length, what_is_missing, clocks, cold_caches, hashes]
     main(*both, *([launches_that_run_at_once, slow_clock, without_a_machine_file, three_arms] if IS_HIP else [telemetry, arguments]),
          doubles=[VENDOR.library()])

@@ -23,6 +23,7 @@
  *   FAKE_X_NAME=text              name of the device
  *   FAKE_X_LINKS=n[,from,to,m]    copies between devices run at n GB/s, those from one device to another one at m; each
  *                                 stream has a clock of its own, so that copies in several run at once
+ *   FAKE_X_HASH=n                 service_hash finds 0 from its nth launch on
  *   FAKE_X_FLUSH=0                flushing has no effect: pointer_chase takes 100 us always, else 200 us after a flush
  *
  *   FAKE_HIP_NO_RATE=1            the rate of the constant counter (100 MHz, 25 in the old library) is not told

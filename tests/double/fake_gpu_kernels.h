@@ -182,6 +182,22 @@ static void run_count(void **args)
     *counter += !told || ++launches % strtoul(told, NULL, 10) != 0;
 }
 
+/* A sum of words, each times its place, for each piece of 256 KiB. */
+static void run_hash(void **args)
+{
+    static unsigned long launches;
+    const char *told = getenv(FAKE_PREFIX "HASH");
+    const int blind = told && launches++ >= strtoul(told, NULL, 10);
+    const uint64_t piece = 1 << 15;
+    const uint64_t *memory;
+    uint64_t *hashes, count;
+    memcpy(&hashes, args[0], sizeof(hashes));
+    memcpy(&memory, args[1], sizeof(memory));
+    memcpy(&count, args[2], sizeof(count));
+    for (uint64_t k = 0; k < 2 * count; ++k)
+        hashes[k / piece] = (k % piece ? hashes[k / piece] : 0) + (blind ? 0 : memory[k] * (2 * k + 1));
+}
+
 static void run_flush(void **args)
 {
     const char *told = getenv(FAKE_PREFIX "FLUSH");
@@ -203,6 +219,7 @@ static struct gpu_function functions[] = {
     {"service_blocking", run_blocking, no_time},
     {"service_clock", run_clock, clock_ns},
     {"service_flush", run_flush, no_time},
+    {"service_hash", run_hash, no_time},
     {"pointer_chase", NULL, chase_ns},
     {"launch_count", run_count, kernel_ns},
 };
