@@ -222,6 +222,16 @@ static void set_bound(struct prediction *prediction, const struct described *wha
 
 /* ---- predict ---- */
 
+/* Shares that were fitted on small shapes would be faster than the peaks on large ones. */
+static void keep_above_least(struct prediction *prediction, const struct described *what, const struct machine *machine)
+{
+    const double least_ns = described_least_ns(what, machine);
+    if (prediction->time_ns >= least_ns)
+        return;
+    prediction->time_ns = least_ns;
+    prediction_note(prediction, "the least that the machine's peaks allow: what was fitted would be faster");
+}
+
 static bool by_kind(struct prediction *prediction, const struct described *what, const struct described_machine *on,
                     const double *constants, char unit[static MACHINE_NAME])
 {
@@ -268,6 +278,7 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
         constants.spread = widened(constants.spread);
         prediction_note(prediction, "constants of %s %s on %s", found->family, found->type, found->machine);
     }
+    keep_above_least(prediction, what, machine);
     set_bound(prediction, what, machine, unit);
     prediction_finish(prediction, machine, unit, constants.spread);
     return true;

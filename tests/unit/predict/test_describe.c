@@ -237,6 +237,23 @@ static void an_idle_card_starts_slowly(void **state)
     assert_near(convolution_ns(&large, &idle), large_ns, large_ns * 1e-9);
 }
 
+static void no_prediction_is_faster_than_the_peaks(void **state)
+{
+    (void)state;
+    struct prediction prediction;
+    struct described cold = gemm;
+    const struct model_constants fast = {.family = gemm.family,
+                                         .machine = machine.name,
+                                         .type = gemm.type,
+                                         .scales = gemm.scales,
+                                         .values = {[CONSTANT_MATRIX] = 0.1, [CONSTANT_MEMORY] = 0.1},
+                                         .spread = {0.9, 1.1}};
+    const struct models models = {.items = &fast, .count = 1};
+    cold.cold = true;
+    assert_true(describe_predict(&prediction, &cold, &machine, &models));
+    assert_near(prediction.time_ns, described_least_ns(&cold, &machine), 1e-6);
+}
+
 static void unknown_machines_are_not_predicted(void **state)
 {
     (void)state;
@@ -275,6 +292,7 @@ int main(void)
         cmocka_unit_test(taps_beside_the_image_cost_little),
         cmocka_unit_test(small_images_leave_simds_idle),
         cmocka_unit_test(an_idle_card_starts_slowly),
+        cmocka_unit_test(no_prediction_is_faster_than_the_peaks),
         cmocka_unit_test(unknown_machines_are_not_predicted),
         cmocka_unit_test(the_shipped_constants_are_read),
     };
