@@ -11,28 +11,35 @@
 #include "rooftile/err.h"
 #include "rooftile/manifest.h"
 
-struct catalog_problem {
+/* One file. Manifests are parsed when they are asked for: a suite names few of them. */
+struct catalog_entry {
+    const char *name; /* the kernel it is or would be: its "name", else its file's */
     const char *path;
-    const char *name; /* the kernel it would be: its "name", else its file's */
-    const char *text; /* why this manifest could not be read */
+    const struct manifest *manifest; /* NULL: not read yet, or broken */
+    const char *problem;             /* why it cannot be read, as far as that is known; NULL: none so far */
+    const cJSON *root;               /* what is in the file; NULL: no JSON */
+    size_t dir;                      /* which folder it is from */
 };
 
 struct catalog {
-    const struct manifest *const *manifests; /* sorted by name */
+    struct catalog_entry *entries; /* in the order of folders and files */
     size_t count;
-    const struct catalog_problem *problems; /* broken files do not hide the good ones; `check` reports all of them */
-    size_t problem_count;
     const char *const *dirs; /* the folders read, in order of precedence */
     size_t dir_count;
+    struct arena *arena;
 };
 
-/* Reads every *.json below the folders; a path of a manifest stands for it alone, and the reference that lies beside
- * it. Files of other kinds (catalog_file_kind) are passed over. A name found twice, in one folder or in two of the
- * user's, is a problem, and neither of the two is a kernel. A path that is given wins over the folders, and whatever is
- * found before the last folder, the built-in one, wins over that, even when its manifest is broken. ERR_IO only when no
- * folder can be read. */
+/* Looks into every *.json below the folders; a path of a manifest stands for it alone, and the reference that lies
+ * beside it. Files of other kinds (catalog_file_kind) are passed over. A name found twice, in one folder or in two of
+ * the user's, is a problem, and neither of the two is a kernel. A path that is given wins over the folders, and
+ * whatever is found before the last folder, the built-in one, wins over that, even when its manifest is broken. `arena`
+ * has to live as long as the catalog. ERR_IO only when no folder can be read. */
 enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
                          struct err *err);
+
+/* Every manifest that can be read, sorted by name; all others have a problem then. Broken files do not hide the good
+ * ones; `check` reports all of them. */
+const struct manifest *const *catalog_all(size_t *count, const struct catalog *catalog);
 
 /* What a file is, by what is in it: "kernel" (a manifest), "suite", "machine", "result" and other words of our schemas;
  * "source", "object" (compiled code), "folder"; NULL: unknown, or it cannot be read. `name`: of a kernel; may be NULL.
@@ -46,7 +53,7 @@ enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct
  * NULL: there is none. */
 char *catalog_config_dir(struct arena *arena);
 
-/* There is a manifest of this name, or a problem with one. */
+/* There is a manifest of this name, good or broken. */
 bool catalog_knows(const struct catalog *catalog, const char *name);
 /* NULL when there is none. */
 const struct manifest *catalog_find(const struct catalog *catalog, const char *name);

@@ -446,10 +446,13 @@ bool template_uses(const struct text_template *template, size_t param);
  * the code object. */
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
 
-/* Reads and checks one manifest. Everything lives in `arena`. ERR_CONFIG with file:line:column and pointer. */
-enum status manifest_read(const struct manifest **manifest, const char *path, struct arena *arena, struct err *err);
+/* The manifest in the file `path`, whose JSON is `root`. Everything lives in `arena`, root included. ERR_CONFIG with
+ * file:line:column and pointer. */
 enum status manifest_parse(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
                            struct err *err);
+/* The same, and the files that it names are there. */
+enum status manifest_read(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
+                          struct err *err);
 
 const char *case_class_name(enum case_class class);
 

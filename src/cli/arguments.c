@@ -165,19 +165,19 @@ enum status argument_unknown(const struct session *session, const char *word, st
     const char **names = NULL;
     const char *const *suites = NULL;
     size_t count = 0, suite_count = 0;
-    for (size_t k = 0; k < catalog->problem_count; k++)
-        if (!strcmp(catalog->problems[k].name, word))
-            return err_set(err, ERR_CONFIG, "%s", catalog->problems[k].text);
+    const struct manifest *manifest = NULL;
+    if (catalog_knows(catalog, word) && catalog_get(&manifest, catalog, word, err))
+        return err->status;
     if (other_word(session, word, err))
         return err->status;
     for (size_t k = 0; k < catalog->count; k++)
-        ARENA_PUSH(arena, names, count, catalog->manifests[k]->name);
+        ARENA_PUSH(arena, names, count, catalog->entries[k].name);
     if (session_suites(&suites, &suite_count, arena, err))
         return err->status;
     for (size_t k = 0; k < suite_count; k++)
         ARENA_PUSH(arena, names, count, cli_stem(path_base(suites[k]), ".json", arena));
     for (size_t k = 0; k < catalog->count; k++)
-        ARENA_PUSH(arena, names, count, path_base(path_dir(arena, catalog->manifests[k]->path)));
+        ARENA_PUSH(arena, names, count, path_base(path_dir(arena, catalog->entries[k].path)));
     err_set(err, ERR_USAGE, "unknown kernel or suite '%s'", word);
     return err_nearest(err, word, names, count, "'rooftile list' shows all");
 }
@@ -188,11 +188,11 @@ static enum status expand_pattern(struct session *session, const char *pattern, 
                                   struct err *err)
 {
     const size_t before = *count;
-    for (size_t k = 0; k < session->catalog.count; k++) {
-        const struct manifest *manifest = session->catalog.manifests[k];
-        if (!session_is_helper(manifest) && text_matches(manifest->name, pattern))
-            ARENA_PUSH(session->arena, *names, *count, manifest->name);
-    }
+    size_t all = 0;
+    const struct manifest *const *manifests = catalog_all(&all, &session->catalog);
+    for (size_t k = 0; k < all; k++)
+        if (!session_is_helper(manifests[k]) && text_matches(manifests[k]->name, pattern))
+            ARENA_PUSH(session->arena, *names, *count, manifests[k]->name);
     return *count > before ? STATUS_OK
                            : err_set(err, ERR_USAGE, "no kernel matches '%s'; 'rooftile list' shows all", pattern);
 }

@@ -234,15 +234,17 @@ static const struct execution injections[] = {
 static size_t check_files(const struct session *session)
 {
     const struct catalog *catalog = &session->catalog;
-    for (size_t k = 0; k < catalog->problem_count; k++)
-        printf("error    %s\n", catalog->problems[k].text);
-    const size_t read = catalog->count + catalog->problem_count;
-    printf("%zu manifest%s read, %zu broken\n", read, text_s(read), catalog->problem_count);
+    size_t good = 0;
+    catalog_all(&good, catalog);
+    for (size_t k = 0; k < catalog->count; k++)
+        if (catalog->entries[k].problem)
+            printf("error    %s\n", catalog->entries[k].problem);
+    printf("%zu manifest%s read, %zu broken\n", catalog->count, text_s(catalog->count), catalog->count - good);
     for (size_t k = 0; k < session->suite_count; k++)
         if (session->suites[k]->path && session->suites[k]->path[0])
             printf("suite %s: %zu case%s, ok\n", session->suites[k]->path, session->suites[k]->case_count,
                    text_s(session->suites[k]->case_count));
-    return catalog->problem_count;
+    return catalog->count - good;
 }
 
 enum status cmd_check(struct call *call, struct err *err)

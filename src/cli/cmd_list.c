@@ -67,11 +67,11 @@ static void choose_kernel(struct listing *listing, const struct manifest *manife
 /* Of one family, or (NULL) of all. */
 static void choose_kernels(struct listing *listing, const struct cli_options *options, const char *family)
 {
-    for (size_t k = 0; k < listing->catalog.count; k++) {
-        const struct manifest *manifest = listing->catalog.manifests[k];
-        if (is_wanted(manifest, options, listing->arena) && (!family || !strcmp(list_family(manifest), family)))
-            choose_kernel(listing, manifest);
-    }
+    size_t count = 0;
+    const struct manifest *const *all = catalog_all(&count, &listing->catalog);
+    for (size_t k = 0; k < count; k++)
+        if (is_wanted(all[k], options, listing->arena) && (!family || !strcmp(list_family(all[k]), family)))
+            choose_kernel(listing, all[k]);
 }
 
 static bool choose_suite(struct listing *listing, const struct listed_suite *all, size_t count, const char *name)
@@ -191,8 +191,9 @@ static void overview(struct document *document, const struct listing *listing)
     }
     list_part(document, "suites", table);
     table = table_list(arena);
-    for (size_t k = 0; k < listing->catalog.problem_count; k++)
-        table_item(table, listing->catalog.problems[k].text);
+    for (size_t k = 0; k < listing->catalog.count; k++)
+        if (listing->catalog.entries[k].problem)
+            table_item(table, listing->catalog.entries[k].problem);
     list_part(document, "problems", table);
     document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s",
                   listing->kernel_count + listing->suite_count
@@ -229,10 +230,12 @@ static const struct table *problems_of(const struct listing *listing)
 {
     static const struct table_column columns[] = {{.key = "name"}, {.key = "path"}, {.key = "text"}};
     struct table *table = TABLE(listing->arena, columns);
-    for (size_t k = 0; k < listing->catalog.problem_count; k++)
-        table_add(table, (struct cell[]){cell_text(listing->catalog.problems[k].name),
-                                         cell_text(listing->catalog.problems[k].path),
-                                         cell_text(listing->catalog.problems[k].text)});
+    for (size_t k = 0; k < listing->catalog.count; k++) {
+        const struct catalog_entry *entry = &listing->catalog.entries[k];
+        if (entry->problem)
+            table_add(table,
+                      (struct cell[]){cell_text(entry->name), cell_text(entry->path), cell_text(entry->problem)});
+    }
     return table;
 }
 
@@ -336,10 +339,12 @@ static enum status add_params(struct call *call, struct err *err)
     struct session session = {.options = options, .arena = call->arena};
     enum status status = session_go(&session, SESSION_CATALOG, err);
     bool named = false;
+    size_t count = 0;
+    const struct manifest *const *all = status ? NULL : catalog_all(&count, &session.catalog);
     for (size_t k = 0; k < options->arg_count && !status; k++)
         named |= catalog_find(&session.catalog, options->args[k]) != NULL;
-    for (size_t k = 0; k < session.catalog.count && !status; k++) {
-        const struct manifest *manifest = session.catalog.manifests[k];
+    for (size_t k = 0; k < count; k++) {
+        const struct manifest *manifest = all[k];
         bool wanted = !named;
         for (size_t a = 0; a < options->arg_count; a++)
             wanted |= !strcmp(options->args[a], manifest->name);

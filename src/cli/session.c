@@ -226,13 +226,14 @@ bool session_is_helper(const struct manifest *manifest)
 
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err)
 {
-    const char **names = arena_array(session->arena, session->catalog.count + 1, sizeof(*names));
+    size_t all = 0, count = 0;
+    const struct manifest *const *manifests = catalog_all(&all, &session->catalog);
+    const char **names = arena_array(session->arena, all + 1, sizeof(*names));
     const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
     struct measure_options measure;
-    size_t count = 0;
-    for (size_t k = 0; k < session->catalog.count; k++)
-        if (helpers || !session_is_helper(session->catalog.manifests[k]))
-            names[count++] = session->catalog.manifests[k]->name;
+    for (size_t k = 0; k < all; k++)
+        if (helpers || !session_is_helper(manifests[k]))
+            names[count++] = manifests[k]->name;
     if (!count)
         return err_set(err, ERR_CONFIG, "there is no kernel in %s",
                        session->catalog.dir_count ? session->catalog.dirs[0] : "any folder");

@@ -8,22 +8,6 @@
 #include "rooftile/file.h"
 #include "rooftile/text.h"
 
-/* A name and what its file gave: a manifest or a problem. */
-struct entry {
-    const char *name;
-    const char *path;
-    const struct manifest *manifest; /* NULL: broken, or the second of its name */
-    const char *problem;
-    size_t dir;
-};
-
-struct entries {
-    struct entry *list; /* in an arena */
-    size_t count;
-    const char *const *dirs;
-    size_t dir_count;
-};
-
 /* ---- what a file is ---- */
 
 /* Documents name their schema, ".../schemas/result/2/...". */
@@ -64,6 +48,20 @@ static bool is_object_file(const char *path)
     return false;
 }
 
+static const char *document_kind(const cJSON *root, struct arena *arena)
+{
+    const char *kind = cJSON_IsObject(root) ? schema_kind(root, arena) : NULL;
+    return kind || !cJSON_IsObject(root) ? kind : kind_by_keys(root);
+}
+
+/* What a manifest says it is called, else its file's name. */
+static const char *name_of(const cJSON *root, const char *path, struct arena *arena)
+{
+    const cJSON *name = json_member(root, "name");
+    const char *base = path_base(path);
+    return cJSON_IsString(name) ? name->valuestring : arena_strndup(arena, base, strlen(base) - strlen(".json"));
+}
+
 const char *catalog_file_kind(const char *path, const char **name, struct arena *arena)
 {
     static const char *const sources[] = {".hip", ".cu", ".cpp", ".cc", ".cl", ".s"};
@@ -76,125 +74,123 @@ const char *catalog_file_kind(const char *path, const char **name, struct arena 
             return "source";
     if (is_object_file(path))
         return "object";
-    if (json_read(&root, path, arena, &err) || !cJSON_IsObject(root))
-        return NULL;
-    const char *kind = schema_kind(root, arena);
-    kind = kind ? kind : kind_by_keys(root);
-    if (name && kind && !strcmp(kind, "kernel") && json_get_string(name, root, "name", JSON_REQUIRED, &err))
-        *name = arena_strndup(arena, path_base(path), strlen(path_base(path)) - strlen(".json"));
+    const char *kind = json_read(&root, path, arena, &err) ? NULL : document_kind(root, arena);
+    if (name && kind && !strcmp(kind, "kernel"))
+        *name = name_of(root, path, arena);
     return kind;
 }
 
 /* ---- entries ---- */
 
-static const char *file_stem(const char *path, struct arena *arena)
+static struct catalog_entry *find_entry(const struct catalog *catalog, const char *name)
 {
-    const char *base = path_base(path);
-    return arena_strndup(arena, base, strlen(base) - strlen(".json"));
-}
-
-/* The name that a broken manifest would have: what it says if it is JSON at all. */
-static const char *broken_name(const char *path, struct arena *arena)
-{
-    const cJSON *root = NULL;
-    const char *name = NULL;
-    struct err err = {0};
-    if (json_read(&root, path, arena, &err) || json_get_string(&name, root, "name", JSON_REQUIRED, &err))
-        return file_stem(path, arena);
-    return name;
-}
-
-static void read_entry(struct entry *entry, const char *path, size_t dir, struct arena *arena)
-{
-    struct err err = {0};
-    *entry = (struct entry){.path = path, .dir = dir};
-    if (manifest_read(&entry->manifest, path, arena, &err)) {
-        entry->problem = arena_strdup(arena, err.text);
-        entry->name = broken_name(path, arena);
-    } else {
-        entry->name = entry->manifest->name;
-    }
-}
-
-static struct entry *find_entry(const struct entries *entries, const char *name)
-{
-    for (size_t i = 0; i < entries->count; i++)
-        if (strcmp(entries->list[i].name, name) == 0)
-            return &entries->list[i];
+    for (size_t i = 0; i < catalog->count; i++)
+        if (strcmp(catalog->entries[i].name, name) == 0)
+            return &catalog->entries[i];
     return NULL;
 }
 
-/* Whatever else lies among manifests is none of ours: results, suites. */
-static bool is_other_kind(const struct entry *entry, struct arena *arena)
+/* NULL with entry->problem. */
+static const struct manifest *read_manifest(struct catalog_entry *entry, struct arena *arena)
 {
-    const char *kind = entry->manifest ? NULL : catalog_file_kind(entry->path, NULL, arena);
-    return kind && strcmp(kind, "kernel") != 0;
+    struct err err = {0};
+    if (!entry->manifest && !entry->problem && manifest_read(&entry->manifest, entry->path, entry->root, arena, &err))
+        entry->problem = arena_strdup(arena, err.text);
+    return entry->manifest;
 }
 
 /* Whether the first is meant where both are found: the built-in ones come last, a path that is given goes first. Of two
  * folders of the user's neither is; that both have the same file is no conflict. */
-static bool hides(const struct entries *entries, const struct entry *first, const struct entry *second,
-                  struct arena *arena)
+static bool hides(const struct catalog *catalog, const struct catalog_entry *first, const struct catalog_entry *second)
 {
     if (first->dir == second->dir)
         return false;
-    if (second->dir + 1 == entries->dir_count || !file_is_dir(entries->dirs[first->dir]) ||
-        !file_is_dir(entries->dirs[second->dir]))
+    if (second->dir + 1 == catalog->dir_count || !file_is_dir(catalog->dirs[first->dir]) ||
+        !file_is_dir(catalog->dirs[second->dir]))
         return true;
-    const char *one = path_real(arena, first->path), *other = path_real(arena, second->path);
+    const char *one = path_real(catalog->arena, first->path), *other = path_real(catalog->arena, second->path);
     return one && other && !strcmp(one, other);
 }
 
-static void add_file(struct entries *entries, const char *path, size_t dir, struct arena *arena)
+/* NULL: hidden, or none of ours, as results and suites that lie among manifests. */
+static struct catalog_entry *add_file(struct catalog *catalog, const char *path, size_t dir)
 {
-    struct entry entry;
-    read_entry(&entry, path, dir, arena);
-    struct entry *first = find_entry(entries, entry.name);
-    if ((first && hides(entries, first, &entry, arena)) || is_other_kind(&entry, arena))
-        return;
-    if (first && entry.manifest) {
-        if (first->manifest)
+    struct arena *arena = catalog->arena;
+    struct err err = {0};
+    struct catalog_entry entry = {.path = path, .dir = dir};
+    if (json_read(&entry.root, path, arena, &err))
+        entry.problem = arena_strdup(arena, err.text);
+    entry.name = name_of(entry.root, path, arena);
+    const char *kind = document_kind(entry.root, arena);
+    struct catalog_entry *first = find_entry(catalog, entry.name);
+    if ((first && hides(catalog, first, &entry)) || (kind && strcmp(kind, "kernel") != 0))
+        return NULL;
+    if (first && !entry.problem) {
+        if (!first->problem)
             first->problem = arena_printf(arena, "%s: kernel '%s' is also in %s: rename or remove one of them",
                                           first->path, first->name, path);
-        first->manifest = entry.manifest = NULL;
         entry.problem = arena_printf(arena, "%s: kernel '%s' is already in %s", path, entry.name, first->path);
     }
-    ARENA_PUSH(arena, entries->list, entries->count, entry);
+    ARENA_PUSH(arena, catalog->entries, catalog->count, entry);
+    return &catalog->entries[catalog->count - 1];
 }
 
-static void add_alone(struct entries *entries, const char *path, size_t dir, struct arena *arena)
+static void add_alone(struct catalog *catalog, const char *path, size_t dir)
 {
-    add_file(entries, path, dir, arena);
-    const struct manifest *manifest = entries->count ? entries->list[entries->count - 1].manifest : NULL;
+    struct arena *arena = catalog->arena;
+    struct catalog_entry *entry = add_file(catalog, path, dir);
+    const struct manifest *manifest = entry ? read_manifest(entry, arena) : NULL;
     const char *reference = manifest ? manifest->check.reference.kernel : NULL;
     const char *beside =
         reference ? path_join(arena, path_dir(arena, path), arena_printf(arena, "%s.json", reference)) : NULL;
     if (beside && file_exists(beside))
-        add_file(entries, beside, dir, arena);
+        add_file(catalog, beside, dir);
 }
 
 /* False: the folder could not be read, which is a problem of its own. */
-static bool read_dir(struct entries *entries, const char *dir, size_t index, struct arena *arena)
+static bool read_dir(struct catalog *catalog, size_t index)
 {
+    struct arena *arena = catalog->arena;
     struct err err = {0};
+    const char *dir = catalog->dirs[index];
     char **paths = NULL;
     size_t count = 0;
     const bool present = file_exists(dir), alone = present && !file_is_dir(dir);
     if (alone) {
-        add_alone(entries, dir, index, arena);
+        add_alone(catalog, dir, index);
         return true;
     }
     if (!present || file_list(&paths, &count, dir, ".json", arena, &err)) {
         const char *problem =
             present ? arena_strdup(arena, err.text) : arena_printf(arena, "%s: there is no such folder", dir);
-        const struct entry entry = {.name = dir, .path = dir, .problem = problem, .dir = index};
-        ARENA_PUSH(arena, entries->list, entries->count, entry);
+        const struct catalog_entry entry = {.name = dir, .path = dir, .problem = problem, .dir = index};
+        ARENA_PUSH(arena, catalog->entries, catalog->count, entry);
         return false;
     }
     for (size_t i = 0; i < count; i++)
-        add_file(entries, paths[i], index, arena);
+        add_file(catalog, paths[i], index);
     return true;
 }
+
+enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
+                         struct err *err)
+{
+    struct catalog made = {.dirs = dirs, .dir_count = dir_count, .arena = arena};
+    const char **read = arena_array(arena, dir_count, sizeof(*read));
+    size_t read_count = 0;
+    for (size_t i = 0; i < dir_count; i++)
+        if (read_dir(&made, i))
+            read[read_count++] = arena_strdup(arena, dirs[i]);
+    if (read_count == 0)
+        return err_set(err, ERR_IO, "no folder of kernels can be read%s%s", made.count ? ": " : "",
+                       made.count ? made.entries[0].problem : "");
+    *catalog = made;
+    catalog->dirs = read;
+    catalog->dir_count = read_count;
+    return STATUS_OK;
+}
+
+/* ---- what is asked of it ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -203,72 +199,42 @@ static int by_name(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-static void fill_catalog(struct catalog *catalog, const struct entries *entries, struct arena *arena)
+const struct manifest *const *catalog_all(size_t *count, const struct catalog *catalog)
 {
-    const struct manifest **manifests = arena_array(arena, entries->count, sizeof(*manifests));
-    struct catalog_problem *problems = arena_array(arena, entries->count, sizeof(*problems));
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->list[i];
-        if (entry->manifest)
-            manifests[catalog->count++] = entry->manifest;
-        else
-            problems[catalog->problem_count++] =
-                (struct catalog_problem){.path = entry->path, .name = entry->name, .text = entry->problem};
-    }
-    if (catalog->count)
-        qsort(manifests, catalog->count, sizeof(*manifests), by_name);
-    catalog->manifests = manifests;
-    catalog->problems = problems;
-}
-
-enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
-                         struct err *err)
-{
-    struct entries entries = {.dirs = dirs, .dir_count = dir_count};
-    const char **read = arena_array(arena, dir_count, sizeof(*read));
-    size_t read_count = 0;
-    for (size_t i = 0; i < dir_count; i++)
-        if (read_dir(&entries, dirs[i], i, arena))
-            read[read_count++] = arena_strdup(arena, dirs[i]);
-    if (read_count == 0)
-        return err_set(err, ERR_IO, "no folder of kernels can be read%s%s", entries.count ? ": " : "",
-                       entries.count ? entries.list[0].problem : "");
-    *catalog = (struct catalog){.dirs = read, .dir_count = read_count};
-    fill_catalog(catalog, &entries, arena);
-    return STATUS_OK;
+    const struct manifest **manifests = arena_array(catalog->arena, catalog->count + 1, sizeof(*manifests));
+    *count = 0;
+    for (size_t i = 0; i < catalog->count; i++)
+        if (read_manifest(&catalog->entries[i], catalog->arena))
+            manifests[(*count)++] = catalog->entries[i].manifest;
+    qsort(manifests, *count, sizeof(*manifests), by_name);
+    return manifests;
 }
 
 const struct manifest *catalog_find(const struct catalog *catalog, const char *name)
 {
-    const struct manifest wanted = {.name = name}, *key = &wanted;
-    const struct manifest *const *found =
-        catalog->count ? bsearch(&key, catalog->manifests, catalog->count, sizeof(key), by_name) : NULL;
-    return found ? *found : NULL;
+    struct catalog_entry *entry = find_entry(catalog, name);
+    return entry ? read_manifest(entry, catalog->arena) : NULL;
 }
 
 bool catalog_knows(const struct catalog *catalog, const char *name)
 {
-    bool known = catalog_find(catalog, name) != NULL;
-    for (size_t i = 0; i < catalog->problem_count; i++)
-        known = known || !strcmp(catalog->problems[i].name, name);
-    return known;
+    return find_entry(catalog, name);
 }
 
 enum status catalog_get(const struct manifest **manifest, const struct catalog *catalog, const char *name,
                         struct err *err)
 {
-    const struct manifest *found = catalog_find(catalog, name);
-    if (found) {
-        *manifest = found;
+    struct catalog_entry *entry = find_entry(catalog, name);
+    if (entry && read_manifest(entry, catalog->arena)) {
+        *manifest = entry->manifest;
         return STATUS_OK;
     }
-    for (size_t i = 0; i < catalog->problem_count; i++)
-        if (strcmp(catalog->problems[i].name, name) == 0)
-            return err_set(err, ERR_CONFIG, "%s", catalog->problems[i].text);
+    if (entry)
+        return err_set(err, ERR_CONFIG, "%s", entry->problem);
     struct arena arena = {0};
     const char **names = arena_array(&arena, catalog->count, sizeof(*names));
     for (size_t i = 0; i < catalog->count; i++)
-        names[i] = catalog->manifests[i]->name;
+        names[i] = catalog->entries[i].name;
     err_set(err, ERR_USAGE, "unknown kernel '%s'", name);
     err_nearest(err, name, names, catalog->count,
                 arena_printf(&arena, "'rooftile list' shows all %zu", catalog->count));

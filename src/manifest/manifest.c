@@ -423,13 +423,11 @@ static enum status check_files(const struct manifest *manifest, struct err *err)
     return STATUS_OK;
 }
 
-enum status manifest_read(const struct manifest **out, const char *path, struct arena *arena, struct err *err)
+enum status manifest_read(const struct manifest **out, const char *path, const cJSON *root, struct arena *arena,
+                          struct err *err)
 {
-    const cJSON *root;
     const struct manifest *manifest;
-    enum status status = json_read(&root, path, arena, err);
-    if (!status)
-        status = manifest_parse(&manifest, path, root, arena, err);
+    enum status status = manifest_parse(&manifest, path, root, arena, err);
     if (!status)
         status = check_files(manifest, err);
     if (!status)

@@ -43,7 +43,9 @@ static void put(const char *name, const char *text)
 
 static enum status get(const struct manifest **m, const char *name, struct arena *arena, struct err *err)
 {
-    return manifest_read(m, path_of(name, arena), arena, err);
+    const cJSON *root = NULL;
+    const enum status status = json_read(&root, path_of(name, arena), arena, err);
+    return status ? status : manifest_read(m, path_of(name, arena), root, arena, err);
 }
 
 /* Objects are merged by key in the order of the base, null takes away, all else replaces; name and summary are its own.

@@ -75,7 +75,7 @@ struct world {
     struct arena arena;
     struct err err;
     struct catalog catalog;
-    const struct manifest *manifests[4];
+    struct catalog_entry entries[4];
     struct machine machine;
     struct device_facts device;
     struct plan_options options;
@@ -83,18 +83,26 @@ struct world {
     struct plan *plan;
 };
 
+/* The kernel `which` is this one from now on. */
+static inline enum status world_kernel(struct world *world, size_t which, const char *text)
+{
+    struct catalog_entry *entry = &world->entries[which];
+    const enum status status = parse_text(&entry->manifest, text, &world->arena, &world->err);
+    if (!status)
+        entry->name = entry->manifest->name;
+    return status;
+}
+
 static inline void world_init(struct world *world)
 {
-    /* Sorted by name, as a catalog is. */
     static const char *const texts[] = {gemm_text, parts_text, reference_text, triad_text};
     memset(world, 0, sizeof(*world));
     for (size_t k = 0; k < 4; k++)
-        if (parse_text(&world->manifests[k], texts[k], &world->arena, &world->err)) {
+        if (world_kernel(world, k, texts[k])) {
             fprintf(stderr, "%s\n", world->err.text);
             abort();
         }
-    world->catalog.manifests = world->manifests;
-    world->catalog.count = 4;
+    world->catalog = (struct catalog){.entries = world->entries, .count = 4, .arena = &world->arena};
     world->device = (struct device_facts){.wave = 32,
                                           .cus = 8,
                                           .max_block = 1024,

@@ -125,7 +125,7 @@ static void test_device_asks_too_much(void **state)
         world_init(&world);
         const char *text = replaced(triad_text, "'VEC': 1", "'VEC': '{device.cus}'", &world.arena);
         text = replaced(text, ", { 'backend': 'hip', 'params': { 'VEC': 4 } }", "", &world.arena);
-        assert_int_equal(parse_text(&world.manifests[3], text, &world.arena, &world.err), STATUS_OK);
+        assert_int_equal(world_kernel(&world, 3, text), STATUS_OK);
         world.device.cus = cases[k].cus;
         world.options.sets = &cases[k].set;
         world.options.set_count = cases[k].set != NULL;
@@ -257,7 +257,7 @@ static void test_bad_cases_are_data(void **state)
             fail_msg("case %zu: %s", k, plan_case->reason);
         if (!want[k].reason)
             assert_null(plan_case->reason);
-        assert_ptr_equal(plan_case->resolved.manifest, world.manifests[3]);
+        assert_ptr_equal(plan_case->resolved.manifest, world.entries[3].manifest);
         assert_non_null(plan_case->resolved.values);
     }
     arena_release(&world.arena);
@@ -535,7 +535,7 @@ static void test_reference_faults(void **state)
         world_init(&world);
         const char *text = replaced(gemm_text, cases[k].find, cases[k].with, &world.arena);
         assert_non_null(text);
-        if (parse_text(&world.manifests[0], text, &world.arena, &world.err))
+        if (world_kernel(&world, 0, text))
             fail_msg("%s", world.err.text);
         assert_int_equal(world_plan(&world, "'cases': [{'kernel': 'gemm'}, {'kernel': 'triad'}]"), STATUS_OK);
         assert_int_equal(world.plan->cases[0].state, PLAN_INVALID);

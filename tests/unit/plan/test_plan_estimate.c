@@ -23,7 +23,7 @@ static const char chase_text[] =
 static void cpu_world(struct world *world)
 {
     world_init(world);
-    if (parse_text(&world->manifests[0], chase_text, &world->arena, &world->err))
+    if (world_kernel(world, 0, chase_text))
         fail_msg("%s", world->err.text);
     world->device = (struct device_facts){.wave = 64,
                                           .cus = 2,

@@ -30,7 +30,7 @@ static struct identity identity_in(struct world *world, size_t which, const char
     struct build_result builds[8] = {{.sha256 = ""}};
     for (size_t k = 0; k < 8; k++)
         snprintf(builds[k].sha256, sizeof(builds[k].sha256), "%s", sha256);
-    if ((text && parse_text(&world->manifests[which], text, &world->arena, &world->err)) || world_plan(world, cases))
+    if ((text && world_kernel(world, which, text)) || world_plan(world, cases))
         fail_msg("%s", world->err.text);
     assert_int_equal(world->plan->count, 1);
     assert_int_equal(world->plan->cases[0].state, PLAN_READY);
