@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "rooftile/arena.h"
+#include "rooftile/describe.h"
 #include "rooftile/err.h"
 #include "rooftile/text.h"
 
@@ -97,7 +98,10 @@ struct import_row {
     double bus_bytes_per_s;              /* ... what a link carries; NaN */
     double wrong_elements;               /* ... that the benchmark found, all calls together; NaN: not checked */
     double lower_bound_ns;               /* on the trace's own GPU; NaN */
-    struct import_launch *launch;        /* NULL: not known */
+    const struct described *described;   /* what a tuned kernel would do; NULL: there is no model of one */
+    /* predicted for it there, of one call: the truth lies between low and high in 80 % of cases; NaN */
+    double estimate_ns, estimate_low_ns, estimate_high_ns;
+    struct import_launch *launch; /* NULL: not known */
 };
 
 /* Time by operator name: all shapes together. */

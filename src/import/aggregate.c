@@ -59,6 +59,7 @@ static uint32_t row_of(struct rows *rows, const struct import_row *made)
     rows->items[number] = *made;
     rows->items[number].algorithm_bytes_per_s = rows->items[number].bus_bytes_per_s = NAN;
     rows->items[number].wrong_elements = NAN;
+    rows->items[number].estimate_ns = rows->items[number].estimate_low_ns = rows->items[number].estimate_high_ns = NAN;
     rows->events[number] = 0;
     return number;
 }
@@ -83,6 +84,7 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
     const uint32_t before = rows->keys.count, number = row_of(rows, &row);
     if (number == before && !rows->by_name) {
         row_map(&rows->items[number], &operator, rows->arena);
+        rows->items[number].described = row_described(&operator, rows->arena);
         rows->items[number].launch = launch_read(signature, rows->arena);
     }
     return number;

@@ -18,5 +18,7 @@ void fill_from_capture(struct trace *trace);
 
 /* Fills kernel, params, library of a row (mapping.c). */
 void row_map(struct import_row *row, const struct trace_operator *operator, struct arena * arena);
+/* NULL: no model (described.c). */
+const struct described *row_described(const struct trace_operator *operator, struct arena * arena);
 
 #endif

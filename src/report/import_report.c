@@ -85,6 +85,7 @@ enum {
     CALLS,
     TIME,
     MEDIAN,
+    ESTIMATE,
     OPERATOR,
     SHAPE,
     FULL_SHAPE,
@@ -98,6 +99,8 @@ enum {
     BOUND,
     CEILING,
     LIBRARY,
+    LOW,
+    HIGH,
     FULL,
     DTYPE,
     TOTAL,
@@ -115,6 +118,7 @@ static const struct table_column row_columns[] = {
     [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
     [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
     [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME},
+    [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME},
     [OPERATOR] = {.title = "operator"},
     [SHAPE] = {.title = "shape"},
     [FULL_SHAPE] = {.key = "shape"},
@@ -128,6 +132,8 @@ static const struct table_column row_columns[] = {
     [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4},
     [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE},
     [LIBRARY] = {.key = "library", .title = "library", .drop = 1},
+    [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME},
+    [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME},
     [FULL] = {.key = "operator"},
     [DTYPE] = {.key = "dtype"},
     [TOTAL] = {.key = "total"},
@@ -148,6 +154,9 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[CALLS] = cell_number(row->calls);
     cells[TIME] = cell_number(row->total_ns);
     cells[MEDIAN] = cell_number(row->median_ns);
+    cells[ESTIMATE] = cell_number(row->estimate_ns);
+    cells[LOW] = cell_number(row->estimate_low_ns);
+    cells[HIGH] = cell_number(row->estimate_high_ns);
     cells[OPERATOR] = cell_text(short_name(row->operator, arena));
     cells[SHAPE] = cell_known(short_shape(row, arena));
     cells[FULL_SHAPE] = cell_known(row->shape);
@@ -241,6 +250,27 @@ static void explained_line(struct document *document, const struct import *impor
     text_release(&names);
 }
 
+/* What the rows that have an estimate would take with it; a kernel that is faster stays. */
+static void tuned_line(struct document *document, const struct import *import)
+{
+    static const struct table_column time = {.unit = UNIT_TIME};
+    double now = 0, then = 0;
+    for (size_t k = 0; k < import->row_count; k++) {
+        const struct import_row *row = &import->rows[k];
+        if (!isfinite(row->estimate_ns) || !(row->total_ns > 0))
+            continue;
+        now += row->total_ns;
+        then += fmin(row->total_ns, row->calls * row->estimate_ns);
+    }
+    const struct cell before = cell_number(now), after = cell_number(then), rest = cell_number(import->total_ns - now);
+    if (now > 0)
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                      "tuned: a well tuned kernel's time here, predicted; %s of the trace would become %s, the other "
+                      "%s have no such prediction",
+                      cell_words(&before, &time, document->arena), cell_words(&after, &time, document->arena),
+                      cell_words(&rest, &time, document->arena));
+}
+
 static void add_notes(struct document *document, struct table *list, const struct import *import)
 {
     for (size_t k = 0; k < import->note_count; k++) {
@@ -294,6 +324,7 @@ void import_document(struct document *document, const struct import *import, boo
                                             .title = "operators, all shapes together",
                                             .table = operators_table(import, arena)});
     notes(document, import, NULL);
+    tuned_line(document, import);
     explained_line(document, import);
 }
 

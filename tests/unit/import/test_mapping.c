@@ -156,8 +156,137 @@ static void operators_have_kernels(void **state)
     arena_release(&arena);
 }
 
+/* Products with their batch; NULL: there is no model of a tuned kernel. Bytes are those that the kernel moves. */
+static void tuned_kernels(void **state)
+{
+    static const struct {
+        struct trace_operator o;
+        const char *family, *type, *scales;
+        double batch, m, n, k, rows, arrays;
+    } tuned[] = {
+        {{.kind = IMPORT_GEMM, .dims = {3, 64, 512, 256}, .dtype = "bf16", .total = "f32"},
+         "gemm",
+         "bf16",
+         "none",
+         3,
+         64,
+         512,
+         256,
+         0,
+         0},
+        {{.kind = IMPORT_GEMM, .dims = {1, 9, 8, 7}, .dtype = "e4m3fnuz", .total = "bf16"},
+         "gemm",
+         "fp8",
+         "row",
+         1,
+         9,
+         8,
+         7,
+         0,
+         0},
+        {{.kind = IMPORT_MOE_GEMM, .dims = {100, 512, 256, 8}, .dtype = "bf16", .total = "bf16"},
+         "gemm",
+         "bf16",
+         "none",
+         8,
+         13,
+         512,
+         256,
+         0,
+         0},
+        {{.kind = IMPORT_MOE_GEMM, .dims = {2, 512, 256, 8}, .dtype = "bf16", .total = "bf16"},
+         "gemm",
+         "bf16",
+         "none",
+         2,
+         1,
+         512,
+         256,
+         0,
+         0},
+        {{.kind = IMPORT_CONV, .dims = {4, 64, 9, 9, 32, 1, 1, 2, 0, 1, 1}, .dtype = "f16", .total = "f16"},
+         "gemm",
+         "f16",
+         "none",
+         1,
+         100,
+         32,
+         64,
+         0,
+         0},
+        {{.kind = IMPORT_CONV, .dims = {4, 64, 9, 9, 32, 3, 3, 1, 1, 1, 1}, .dtype = "f16"}, .family = NULL},
+        {{.kind = IMPORT_ATTENTION, .dims = {1, 8, 8, 9, 9, 64, 64}, .dtype = "f16"}, .family = NULL},
+        {{.kind = IMPORT_GEMM, .dims = {1, 9, 8, 7}, .dtype = "c64"}, .family = NULL},
+        {{.kind = IMPORT_NORM, .dims = {5, 512}, .dtype = "bf16"}, "layer_norm", "bf16", "", 0, 0, 0, 0, 5, 0},
+        {{.kind = IMPORT_SOFTMAX, .dims = {5, 512}, .dtype = "f32"}, "softmax", "f32", "", 0, 0, 0, 0, 5, 0},
+        {{.name = "aten::add", .kind = IMPORT_ELEMENTWISE, .dims = {9, 2}, .dtype = "f32"},
+         "elementwise",
+         "f32",
+         "",
+         0,
+         0,
+         0,
+         0,
+         9,
+         3},
+        {{.name = "aten::copy_", .kind = IMPORT_ELEMENTWISE, .dims = {9, 2}, .dtype = "f32"},
+         "elementwise",
+         "f32",
+         "",
+         0,
+         0,
+         0,
+         0,
+         9,
+         2},
+        {{.name = "aten::fill_", .kind = IMPORT_ELEMENTWISE, .dims = {9, 1}, .dtype = "bool"},
+         "elementwise",
+         "bool",
+         "",
+         0,
+         0,
+         0,
+         0,
+         9,
+         1},
+        {{.name = "silu_and_mul", .kind = IMPORT_ELEMENTWISE, .dims = {8, 1, 2}, .dtype = "f16"},
+         "elementwise",
+         "f16",
+         "",
+         0,
+         0,
+         0,
+         0,
+         8,
+         1.5},
+    };
+    struct arena arena = {0};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(tuned); k++) {
+        struct trace_operator o = tuned[k].o;
+        o.name = o.name ? o.name : "";
+        o.total = o.total ? o.total : o.dtype;
+        const struct described *what = row_described(&o, &arena);
+        if (!what || !tuned[k].family) {
+            if (what || tuned[k].family)
+                fail_msg("%zu: %s", k, what ? "a model" : "no model");
+            continue;
+        }
+        assert_string_equal(what->family, tuned[k].family);
+        assert_string_equal(what->type, tuned[k].type);
+        assert_string_equal(what->scales, tuned[k].scales);
+        const double found[] = {what->batch, what->m, what->n, what->k, what->rows, what->operands};
+        const double wanted[] = {tuned[k].batch, tuned[k].m, tuned[k].n, tuned[k].k, tuned[k].rows, tuned[k].arrays};
+        for (size_t m = 0; m < COUNT_OF(found); m++)
+            if (found[m] != wanted[m])
+                fail_msg("%zu: number %zu is %g, not %g", k, m, found[m], wanted[m]);
+    }
+    arena_release(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_have_kernels), cmocka_unit_test(formats_of_8_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_have_kernels), cmocka_unit_test(formats_of_8_bits),
+                                       cmocka_unit_test(tuned_kernels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
