@@ -34,6 +34,8 @@ static void add_case(struct suite_cases *cases, const struct import_row *row, si
         ARENA_PUSH(&cases->arena, cases->items, cases->count,
                    (struct measured){.kernel = kernel, .params = params, .exclude = exclude});
         found = &cases->items[cases->count - 1];
+        if (kernel == row->library || kernel == row->cpu_library)
+            ARENA_PUSH(&cases->arena, found->tags, found->tag_count, "library");
     }
     found->weight += row->calls;
     if (row->median_ns > 0) {
@@ -90,32 +92,6 @@ static void put_case(struct json_out *json, const struct measured *c)
     json_out_end(json);
 }
 
-static bool has_kernel(const struct suite_cases *cases, const char *kernel)
-{
-    for (size_t k = 0; k < cases->count; k++)
-        if (!strcmp(cases->items[k].kernel, kernel))
-            return true;
-    return false;
-}
-
-static void put_ratios(struct json_out *json, const struct suite_cases *cases)
-{
-    static const char *const kernels[][2] = {{"gemm_matrix", "matrix products, of the library's"},
-                                             {"gemm_register", "vector products, of the library's"}};
-    json_out_array(json, "derive");
-    for (size_t k = 0; k < 2; k++)
-        if (has_kernel(cases, kernels[k][0]) && has_kernel(cases, "gemm_library")) {
-            json_out_object(json, NULL);
-            json_out_string(json, "name", kernels[k][1]);
-            json_out_string(json, "method", "ratio");
-            json_out_string(json, "kernel", kernels[k][0]);
-            json_out_string(json, "to", "gemm_library");
-            json_out_string(json, "y", "flops_per_s");
-            json_out_end(json);
-        }
-    json_out_end(json);
-}
-
 static void put_kpi(struct json_out *json)
 {
     static const char *const cases[] = {"*", "!gemm_library"};
@@ -155,7 +131,6 @@ bool import_suite(struct text *out, const struct import *import, const char *nam
     for (size_t k = 0; k < cases.count; k++)
         put_case(json, &cases.items[k]);
     json_out_end(json);
-    put_ratios(json, &cases);
     put_kpi(json);
     json_out_finish(json, out, true);
     json_out_free(json);

@@ -110,6 +110,8 @@ void machine_tables(struct document *document, const struct machine *machine);
 /* Parameters that all cases share, in one line; and which way of doing the same work is the fastest. */
 void shared_params(struct document *document, const struct result *result);
 void sweep_answers(struct document *document, const struct result *result);
+/* Of cases that stand for operators of a trace: traced, ours, the library's. */
+void traced_section(struct document *document, const struct result *result);
 /* Which library the cases of one kernel called, once. */
 void library_lines(struct document *document, const struct result *result);
 

@@ -91,6 +91,7 @@ void result_figures(struct document *document, const struct result *result, cons
                                             .title = "Key figures",
                                             .text = counts_of(result, document->arena),
                                             .tone = TONE_DIM});
+    traced_section(document, result);
     add_kpis(document, result);
     derived_sections(document, result, false);
     sweep_answers(document, result);
@@ -165,6 +166,7 @@ static struct document document_of(const struct result *result, const struct rep
     add_findings(&document, result);
     document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
     shared_params(&document, result);
+    traced_section(&document, result);
     add_kpis(&document, result);
     derived_sections(&document, result, false);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);

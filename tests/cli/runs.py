@@ -37,6 +37,8 @@ def set_time(case, median, trials):
         trial["median_ns"], trial["min_ns"] = median * ratio, median * ratio * 0.9
     if case["throughput"]["bytes_per_s"]:
         case["throughput"]["bytes_per_s"] = (case["work"]["bytes_read"] + case["work"]["bytes_written"]) / median * 1e9
+    if case["throughput"].get("flops_per_s"):
+        case["throughput"]["flops_per_s"] = case["work"]["flops"] / median * 1e9
     case.pop("samples_ns", None)
     case.pop("samples_file", None)
 

@@ -3,8 +3,10 @@
 import gzip
 import json
 import sqlite3
+import subprocess
 
-from harness import ROOT, SANITIZED, check, check_run, load, main, peak, run
+import runs
+from harness import PATIENCE_S, PROGRAM, ROOT, SANITIZED, check, check_run, environment, load, main, peak, run
 
 try:
     import jsonschema
@@ -60,6 +62,11 @@ def bert(home):
         check(row["calls"] == calls and near(row["total_ns"] / 1e3, us[0]) and near(row["median_ns"] / 1e3, us[1]), f"{row}")
     check(found["device"] == "AMD Instinct MI300X VF" and rows[("aten::addmm", "M=141 N=512 K=512")]["lower_bound_ns"] > 0,
           "no lower bound on the trace's own GPU")
+    for row in found["rows"]:
+        known = row["kind"] in ("gemm", "norm", "elementwise", "gather", "reduction")
+        check((row["estimate_ns"] is not None) == known, f"an estimate: {row}")
+        check(not known or row["lower_bound_ns"] is None or row["lower_bound_ns"] < row["estimate_low_ns"] < row["estimate_ns"] < row["estimate_high_ns"], f"{row}")
+        check(row["kind"] != "gemm" or 0.5 < row["estimate_ns"] / row["median_ns"] < 2, f"tuned products on a GPU of the model's: {row}")
 
 
 def kernel(name, start, length, correlation=0, **args):
@@ -339,6 +346,12 @@ def suites(home):
           near(kpi["value"], sum(case["weight"] * case["stats"]["median_ns"] for case in ours), 1e-9), f"{kpi}")
     done = run("report", home / "sim.json", home=home, COLUMNS="200")
     check("traced" in done.stdout and "27.3 us" in done.stdout, done.stdout)
+    library = {case["label"].split(" ", 1)[-1]: case["stats"]["median_ns"] for case in result["cases"] if case["kernel"] == "gemm_library"}
+    traced = sum(case["weight"] * case["traced_ns"] for case in ours)
+    best = sum(case["weight"] * min(case["stats"]["median_ns"], library.get(case["label"].split(" ", 1)[-1], 1e9)) for case in ours)
+    whole = next(line for line in done.stdout.splitlines() if line.startswith("all of these")).split()
+    check(whole[3:5] == [f"{traced / 1e3:.0f}", "us"] and whole[5:7] == [f"{kpi['value'] / 1e3:.0f}", "us"], f"{whole}: {traced} {kpi}")
+    check(whole[-2:] == [f"{100 * (best / traced - 1):+.0f}", "%"], f"{whole}: {best} of {traced}")
     done = run("compare", home / "sim.json", home / "sim.json", home=home)
     check("weighted time" in done.stdout, done.stdout)
     small = [op("aten::mm", 0, 9, [[4, 8], [8, 16]], ["float"] * 2), call("hipLaunchKernel", 1, 1), kernel("g", 20, 5, 1),
@@ -363,6 +376,52 @@ def suites(home):
     done = run("predict", home / "partly_suite.json", "--machine", "h100", "--json", "-", home=home)
     check(near(json.loads(done.stdout)["machines"][0]["traced_rest_ns"], 3e3), "the rest as data")
     check_run(run("import", write(home, "none.json", [kernel("k", 0, 1)]), "-o", home / "no.json", home=home), 2, "nothing to measure")
+
+
+def weighted(result):
+    """The key figure as it follows from the cases, in all and for each trial."""
+    cases = [case for case in result["cases"] if "library" not in case["tags"]]
+    kpi = result["kpis"][0]
+    kpi["value"] = sum(case["weight"] * case["stats"]["median_ns"] for case in cases)
+    kpi["trial_values"] = [sum(case["weight"] * case["trials"][k]["median_ns"] for case in cases) for k in range(3)]
+
+
+def worth(home):
+    """A change of the traced program's kernels, from its trace to the verdict on the whole program: the product takes 60 % of its
+    weighted time and gets 10 % slower, so the whole gets 6 % slower."""
+    events = []
+    for k in range(3):
+        events += [op("aten::mm", 100 * k, 9, [[4, 8], [8, 16]], ["float"] * 2), call("hipLaunchKernel", 100 * k + 1, k + 1), kernel("g", 1000 + 10 * k, 5, k + 1)]
+    events += [op("aten::add", 500, 9, [[64], [64]], ["float"] * 2), call("hipLaunchKernel", 501, 9), kernel("a", 2000, 10, 9)]
+    check_run(run("import", write(home, "program.json", events), "-o", home / "program_suite.json", home=home), 0, "a suite of the program")
+    suite = load(home / "program_suite.json")
+    suite["cases"] = [case for case in suite["cases"] if "library" not in case["tags"]]  # the CPU's library may not be here
+    suite["defaults"]["measure"] |= {"warmup": "1 ms", "warmup_max": "1 ms", "min_time": "1 ms", "max_time": "10 ms", "calibration": False}
+    (home / "program_suite.json").write_text(json.dumps(suite))
+    nightly = subprocess.run(["bash", str(ROOT / "scripts/nightly"), "--rooftile", str(PROGRAM), "--suite", "program_suite.json", "--device", "cpu", "--dir", "runs",
+                              "--lock-dir", str(home), "--no-ceilings", "--channel", "program"], env=environment(home), cwd=home, capture_output=True, text=True,
+                             timeout=PATIENCE_S, check=False)
+    check_run(nightly, 0, "the nightly job", stdout=["weighted time", "LEARNING"])
+    base = load(next((home / "runs").glob("2*/run.json")))
+    check([case["weight"] for case in sorted(base["cases"], key=lambda c: c["kernel"])] == [3, 1] and base["kpis"][0]["name"] == "weighted time", f"{base['kpis']}")
+    levels = {16: 200_000, 64: 400_000}  # ns, by n: three products, one sum
+    for case in base["cases"]:
+        runs.set_time(case, levels[case["params"]["n"]], [0.999, 1, 1.001])
+    for number, ratios in enumerate([None] * 9 + [{16: 1.1}] * 2):
+        name = runs.write(home, runs.make(base, number, ratios=ratios, change=weighted), f"r{number}.json")
+        check_run(run("history", "add", name, "--channel", "trace", home=home), 0, f"run {number}")
+        if number == 8:
+            check_run(run("history", "gate", "--channel", "trace", home=home), 0, "a quiet program", stdout="3 quiet")
+    done = run("history", "gate", "--channel", "trace", "--format", "json", home=home)
+    check_run(done, 1, "a regression of the program")
+    found = {series["label"]: series for series in json.loads(done.stdout)["series"] if series["finding"]}
+    check("weighted time" in found and 0.05 < found["weighted time"]["shift"] < 0.07 and found["weighted time"]["slower"], f"{list(found.items())[:3]}")
+    done = run("compare", "r8.json", "r10.json", "--format", "json", home=home)
+    check_run(done, 1, "two results of it")
+    kpi = json.loads(done.stdout)["kpis"][0]
+    check(kpi["verdict"] == "worse" and 0.05 < kpi["ratio"] - 1 < 0.07, f"{kpi}")
+    done = run("report", "r10.json", home=home, COLUMNS="120")
+    check_run(done, 0, "what it is worth", stdout=["operator of the trace", "all of these"])
 
 
 def kinds(home):
@@ -429,4 +488,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, graphs, memory, names, diff, profiles, databases, logs, models, suites, kinds, damage)
+    main(bert, trees, graphs, memory, names, diff, profiles, databases, logs, models, suites, worth, kinds, damage)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cases that stand for operators of a trace (`rooftile import`): what each took there beside what takes its place here,
+ * all its calls together, so that rows add up to what a change is worth to the traced program.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report_internal.h"
+
+/* Cases of one operator have its number among their tags, and "library" where they are not ours. */
+struct traced {
+    size_t number;
+    const struct result_case *ours, *library;
+};
+
+/* The number of the first operator that the case stands for; 0: none. */
+static size_t number_of(const struct result_case *c, bool *library)
+{
+    size_t number = 0;
+    *library = false;
+    for (size_t k = 0; k < c->tag_count; k++) {
+        *library = *library || !strcmp(c->tags[k], "library");
+        if (!number && sscanf(c->tags[k], "row%zu", &number) != 1)
+            number = 0;
+    }
+    return number;
+}
+
+static struct traced *traced_operators(size_t *count, const struct result *result, struct arena *arena)
+{
+    struct traced *all = arena_array(arena, result->case_count + 1, sizeof(*all));
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        bool library;
+        const size_t number = number_of(c, &library);
+        size_t at = 0;
+        if (!number || !(c->weight > 0) || !(c->traced_ns > 0) || !result_case_counts(c) || result_case_is_twin(c))
+            continue;
+        while (at < *count && all[at].number != number)
+            at++;
+        *count += at == *count;
+        all[at].number = number;
+        *(library ? &all[at].library : &all[at].ours) = c;
+    }
+    return all;
+}
+
+/* So many calls of it; NaN: it was not measured. */
+static double calls_ns(const struct result_case *c)
+{
+    return c ? c->weight * c->stats.median : NAN;
+}
+
+void traced_section(struct document *document, const struct result *result)
+{
+    static const struct table_column columns[] = {
+        {.title = "operator of the trace"},      {.title = "calls", .unit = UNIT_COUNT, .drop = 1},
+        {.title = "traced", .unit = UNIT_TIME},  {.title = "ours", .unit = UNIT_TIME},
+        {.title = "library", .unit = UNIT_TIME}, {.title = "lower bound", .unit = UNIT_TIME, .drop = 2},
+        {.title = "worth", .unit = UNIT_CHANGE},
+    };
+    size_t count = 0;
+    const struct traced *all = traced_operators(&count, result, document->arena);
+    struct table *table = TABLE(document->arena, columns);
+    double sums[5] = {0};
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = all[k].ours ? all[k].ours : all[k].library;
+        sums[0] += c->weight * c->traced_ns;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = all[k].ours ? all[k].ours : all[k].library;
+        const double ours = calls_ns(all[k].ours), library = calls_ns(all[k].library), best = fmin(ours, library);
+        const double values[] = {c->weight * c->traced_ns, ours, library, c->weight * c->lower_bound.time_ns};
+        const double worth = (best - values[0]) / sums[0];
+        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(c->weight), cell_number(values[0]),
+                                         cell_number(ours), cell_number(library), cell_positive(values[3]),
+                                         cell_number(worth)});
+        for (size_t m = 1; m < COUNT_OF(values); m++)
+            sums[m] += isfinite(values[m]) ? values[m] : fmin(ours, library);
+        sums[4] += worth;
+    }
+    if (count < 2)
+        return;
+    table_add(table,
+              (struct cell[]){cell_text("all of these"), cell_absent(), cell_number(sums[0]), cell_number(sums[1]),
+                              cell_number(sums[2]), cell_positive(sums[3]), cell_number(sums[4])});
+    document_table(document, NULL,
+                   arena_printf(document->arena,
+                                "against the trace, all calls together%s; worth: how the faster of ours and the "
+                                "library's changes the whole",
+                                result->predicted ? " (predicted)" : ""),
+                   table);
+}
