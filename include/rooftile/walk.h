@@ -69,6 +69,7 @@ struct walk_launch {
 /* Clocks of a unit's pipes, for one wave. */
 struct walk_clocks {
     double vector, transcendental, multiply; /* to issue; 32-bit integer products */
+    double f64;                              /* to issue arithmetic of f64; 0: as vector */
     double vector_latency;                   /* until a dependent instruction can issue */
     double scalar, branch, branch_taken, barrier;
     double lds, lds_bytes; /* latency of LDS; bytes that it moves in a clock */

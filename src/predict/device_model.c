@@ -74,6 +74,14 @@ static double level_clocks(const struct machine *machine, const struct machine_l
     return level ? or_else(level->latency_ns * machine->core_hz / 1e9, fallback) : fallback;
 }
 
+/* Of a wave's instruction of f64: as many times a usual one's as the vendor's peak is below 128 operations a clock. */
+static double f64_clocks(const struct machine *machine, const struct pipes *pipes)
+{
+    const struct machine_unit *unit = machine_unit(machine, "vector_f64");
+    const double peak = unit ? ceiling_value(&unit->peak) : 0;
+    return peak > 0 ? pipes->vector * fmax(1, round(128.0 * machine->cus * machine->core_hz / peak)) : pipes->vector;
+}
+
 /* ---- where workgroups live ---- */
 
 static bool occupancy_of(struct occupancy *occupancy, const struct walk_launch *launch)
@@ -148,6 +156,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
         .clocks = {.vector = pipes->vector,
                    .transcendental = pipes->transcendental,
                    .multiply = pipes->multiply,
+                   .f64 = f64_clocks(machine, pipes),
                    .vector_latency = pipes->vector_latency,
                    .scalar = pipes->scalar,
                    .branch = pipes->branch,

@@ -151,6 +151,8 @@ static double vector_clocks(const struct walk_clocks *clocks, const struct op *o
 {
     if (op->class == WALK_TRANSCENDENTAL)
         return clocks->transcendental;
+    if (op->is_f64 && clocks->f64 > clocks->vector)
+        return clocks->f64;
     return op->meaning && (op->meaning->flags & IS_SLOW) ? clocks->multiply : clocks->vector;
 }
 

@@ -218,6 +218,7 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     operands_read(op, in->operands, strstr(name, "f64") && !text_starts(name, "v_cvt_f64"));
     decode_meaning(op, name, code, arena);
     op->is_index = op->class == WALK_VECTOR && !is_data(in, name);
+    op->is_f64 = op->class == WALK_VECTOR && strstr(name, "_f64");
     if (name[0] == 'v')
         op->modifiers = modifiers_read(name, in->operands, arena);
     read_waits(op, name);

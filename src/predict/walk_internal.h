@@ -193,6 +193,7 @@ struct op {
     uint16_t sources_first; /* operands from here on are read */
     bool unknown_data;      /* floating point that is not followed: no word about it */
     bool is_index;          /* vector arithmetic of whole numbers */
+    bool is_f64;            /* vector arithmetic of f64, conversions to and from it too */
 };
 #define NO_TARGET SIZE_MAX
 

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "../near.h"
+
 #include "rooftile/text.h"
 #include "rooftile/walk.h"
 
@@ -28,7 +30,7 @@ struct bench {
     struct walk_result result;
 };
 
-static const struct walk_clocks clocks = {4, 16, 16, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64};
+static const struct walk_clocks clocks = {4, 16, 16, 8, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64};
 
 /* Instructions of 8 bytes each; a branch is "s_branch @3" to the third of them. */
 static void assemble(struct bench *bench, const char *const *lines)
@@ -344,12 +346,33 @@ static void test_refused(void **state)
     teardown(&bench);
 }
 
+/* Arithmetic of f64 has the machine's rate, conversions to it too. */
+static void test_f64(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines[3];
+        double clocks; /* of the workgroup's wave */
+    } cases[] = {{{"v_add_f32_e32 v2, v3, v4", "s_endpgm"}, 4},
+                 {{"v_add_f64 v[2:3], v[4:5], v[6:7]", "s_endpgm"}, 8},
+                 {{"v_cvt_f64_f32_e32 v[2:3], v4", "s_endpgm"}, 8}};
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct bench bench;
+        setup(&bench, "gfx90a", cases[k].lines);
+        run(&bench);
+        assert_near(bench.result.sums.vector_clocks / bench.result.sums.workgroups, cases[k].clocks, 1e-9);
+        teardown(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),         cmocka_unit_test(test_entry),    cmocka_unit_test(test_long_loop),
-        cmocka_unit_test(test_lines),          cmocka_unit_test(test_l1_turns), cmocka_unit_test(test_stored_lines),
-        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_entry),
+        cmocka_unit_test(test_long_loop),      cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_l1_turns),       cmocka_unit_test(test_stored_lines),
+        cmocka_unit_test(test_bank_conflicts), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_f64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
