@@ -328,7 +328,7 @@ static enum status gpu_range(struct device *device, const char *name, struct err
 
 /* ---- the backends ---- */
 
-#define BACKEND(vendor, words, marked)                                                                                 \
+#define BACKEND(vendor, words, with_events)                                                                            \
     static int vendor##_count(struct text *why)                                                                        \
     {                                                                                                                  \
         return gpu_count(why, &vendor##_vendor, GPU_COUNT_TIMEOUT_MS);                                                 \
@@ -363,7 +363,7 @@ static enum status gpu_range(struct device *device, const char *name, struct err
         .elapsed = gpu_elapsed,                                                                                        \
         .wait = gpu_wait,                                                                                              \
         .wait_event = gpu_wait_event,                                                                                  \
-        .launch_with_events = marked,                                                                                  \
+        .launch_with_events = with_events,                                                                             \
         .graph_make = gpu_graph_make,                                                                                  \
         .graph_launch = gpu_graph_launch,                                                                              \
         .graph_free = gpu_graph_free,                                                                                  \
