@@ -277,8 +277,10 @@ enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, stru
     }
     elf_end(elf);
     if (!status && !found)
-        status = err_set(err, ERR_CONFIG,
-                         "not a code object: an ELF file for %s without HIP kernels (no .hip_fatbin section)",
-                         elf_machine_name(elf_machine(bytes), list->arena));
+        status =
+            err_set(err, ERR_CONFIG,
+                    "not a code object: an ELF file for %s without HIP kernels (no .hip_fatbin section); a library "
+                    "may have them in files beside it (*.co, *.hsaco), or compile them when it runs",
+                    elf_machine_name(elf_machine(bytes), list->arena));
     return status;
 }
