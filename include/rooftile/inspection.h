@@ -59,12 +59,15 @@ struct inspection {
     const char *ir; /* LLVM IR; NULL: not asked for */
 };
 
+#define INSPECT_DETAILS_FEW 4u /* so many kernels are shown in full without being asked for */
+
 /* What of a file is looked at. Kernels of the catalog give their launches, files none. */
 struct inspect_choice {
     const char *const *archs; /* targets, features behind a colon; none: all */
     size_t arch_count;
     const char *const *filters; /* globs over kernels' names, mangled or not; none: all */
     size_t filter_count;
+    bool is_brief;  /* of more than INSPECT_DETAILS_FEW kernels nobody looks at source lines */
     uint32_t block; /* threads of a workgroup; 0: of the launch, else required, else the largest allowed */
     const struct inspect_launch *launches; /* with launches: these kernels alone */
     size_t launch_count;

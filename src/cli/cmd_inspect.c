@@ -17,6 +17,11 @@ static bool is_path(const char *argument)
     return strchr(argument, '/') || strchr(argument, '.') || (file_exists(argument) && !file_is_dir(argument));
 }
 
+static bool wants_details(const struct cli_options *options)
+{
+    return options->filter_count || options->verbose || options->isa || options->ir;
+}
+
 static enum status inspect_argument(struct inspections *found, const char *argument, const struct cli_options *options,
                                     struct arena *arena, struct err *err)
 {
@@ -25,6 +30,7 @@ static enum status inspect_argument(struct inspections *found, const char *argum
                                           .arch_count = options->arch_count,
                                           .filters = options->filters,
                                           .filter_count = options->filter_count,
+                                          .is_brief = !cli_wants_json(options) && !wants_details(options),
                                           .block = options->block};
     if (!is_path(argument)) {
         struct session *session = arena_alloc(arena, sizeof(*session));
@@ -83,8 +89,7 @@ enum status cmd_inspect(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
     const struct inspect_look look = {.data = cli_wants_json(options),
-                                      .details =
-                                          options->filter_count || options->verbose || options->isa || options->ir,
+                                      .details = wants_details(options),
                                       .isa = options->isa,
                                       .verbose = options->verbose > 0};
     struct document document = {.arena = call->arena};

@@ -316,6 +316,7 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
     uint64_t from = UINT64_MAX, end = 0;
     char *text = NULL;
     const char *tool = NULL;
+    struct arena scratch = {0}; /* a hundred bytes for each instruction, which nobody needs later */
     if (count && kernels[0].is_ptx)
         return err_set(err, ERR_UNSUPPORTED, "it is PTX, text that the driver makes instructions of");
     for (size_t i = 0; i < count; i++) {
@@ -330,12 +331,13 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
     }
     enum status status = STATUS_OK;
     if (count)
-        status = isa_disassemble(&text, &tool, object, from, end, arena, err);
+        status = isa_disassemble(&text, &tool, object, from, end, &scratch, err);
     if (!status)
         status = isa_parse(&found, object, text, kernels, count, arena, err);
-    if (status)
-        return status;
-    found.tool = tool;
-    *isa = found;
-    return STATUS_OK;
+    if (!status) {
+        found.tool = tool ? arena_strdup(arena, tool) : NULL;
+        *isa = found;
+    }
+    arena_release(&scratch);
+    return status;
 }

@@ -41,6 +41,7 @@ struct reader {
     size_t label_pending; /* labels from here on wait for the address of the next instruction */
     uint64_t end;         /* behind the last instruction */
     struct arena *arena;
+    struct arena growing; /* of the list while its length is not known */
 };
 
 static char *trim(char *line)
@@ -374,7 +375,7 @@ static void read_line(struct reader *reader, char *line)
         follow_amd(&in, first_word);
         in.ends_block = ends_block(&in);
     }
-    ARENA_PUSH(reader->arena, listing->items, listing->count, in);
+    ARENA_PUSH(&reader->growing, listing->items, listing->count, in);
 }
 
 static int by_address(const void *a, const void *b)
@@ -431,6 +432,8 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
     struct reader reader = {.listing = listing, .target = target, .is_sass = target_is_nvidia(target), .arena = arena};
     *listing = (struct isa_listing){.memo = listing->memo ? listing->memo : arena_alloc(arena, sizeof(*listing->memo))};
     read_lines(&reader, kernel, text);
+    listing->items = arena_copy(arena, listing->items, listing->count * sizeof(*listing->items));
+    arena_release(&reader.growing);
     place_labels(&reader, reader.end);
     for (size_t k = 0; k < listing->count && reader.is_sass; k++)
         follow_sass(&listing->items[k], &reader);

@@ -10,7 +10,6 @@
 #include "rooftile/targets.h"
 
 enum {
-    DETAILS_FEW = 4,  /* so many kernels are shown in full */
     OTHER_IDS = 4,    /* of a bundle's entries that are no GPU code */
     ROW_LONGEST = 28, /* of a kernel in a table */
     PREFIX_SHORTEST = 8,
@@ -321,7 +320,7 @@ void inspect_document(struct document *document, const struct inspection *list, 
         document_table(document, "files", NULL, files_of(list, count, view.arena));
         return;
     }
-    if (kernels > DETAILS_FEW && !look->details) {
+    if (kernels > INSPECT_DETAILS_FEW && !look->details) {
         for (size_t at = 0; at < count; at += table_length(&list[at], count - at))
             one_table(&view, &list[at], table_length(&list[at], count - at));
         document_text(document, SHOW_PEOPLE, TONE_DIM,

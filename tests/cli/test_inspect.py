@@ -256,14 +256,17 @@ def check_names(home):
         damaged = bytearray(whole)
         damaged[at - step:at - step + 24] = b"\xff" * 24
         (home / "damaged.co").write_bytes(damaged)
-        done = run("inspect", home / "damaged.co", home=home)
+        done = run("inspect", home / "damaged.co", "-v", home=home)
         count += done.returncode in (0, 2)
     check(count == 10, f"damaged debug information: {count} of 10 ended well")
     (home / "damaged.co").write_bytes(with_debug_line(whole, lambda header, table: (header, b"\xff\xff\xff\x7f" + table[4:])))
-    check_run(run("inspect", home / "damaged.co", home=home), 0, "a damaged table of lines", "no source lines: the object's DWARF is damaged")
+    check_run(run("inspect", home / "damaged.co", "-v", home=home), 0, "a damaged table of lines", "no source lines: the object's DWARF is damaged")
+    done = run("inspect", home / "damaged.co", home=home)
+    check_run(done, 0, "a line for each kernel", "float>(float*, int)")
+    check("source lines" not in done.stdout + done.stderr, f"lines are not read where none is shown: {done.stdout}")
     (home / "huge.co").write_bytes(with_debug_line(whole, lambda header, table: (
         header[:8] + struct.pack("<Q", 0x800) + header[16:], struct.pack("<IIQQ", 1, 0, 1 << 40, 1) + table[24:])))
-    check_run(run("inspect", home / "huge.co", home=home), 0, "lines that unpack to a terabyte", "no source lines: the object's DWARF is larger than 1 GiB")
+    check_run(run("inspect", home / "huge.co", "-v", home=home), 0, "lines that unpack to a terabyte", "no source lines: the object's DWARF is larger than 1 GiB")
 
 
 def check_text(home, path):
