@@ -43,7 +43,7 @@ def plan_and_sim(home):
             "name": name, "summary": name, "params": {"n": 1048576}, "code": {"source": "empty.hip", "symbol": "empty"},
             "buffers": {"in": {"type": "f32", "count": "n", "role": "inout", "fill": "1"}}, "steps": steps,
             "work": {"read": "4000 * n", "footprint": "4 * n"}, "check": {"params": {"n": 64}, "expect": {"in": "1"}}}))
-        (home / "empty.hip").write_text('#include "portable.h"\nKERNEL void empty(float *in) { (void)in; }\nKERNEL_EXPORT(empty)\n')
+        (home / "empty.hip").write_text('#include "portable.h"\nextern "C" __global__ void empty(float *in) { (void)in; }\n')
         words = [str(home / f"{name}.json"), "--device", "sim:mi300x", "--quick"]
         planned = run("plan", *words, "--json", "-", home=home)
         ran = run("run", *words, "-o", "-", home=home)
@@ -53,6 +53,7 @@ def plan_and_sim(home):
         median = json.loads(ran.stdout)["cases"][0]["stats"]["median_ns"]
         [machine] = json.loads(run("predict", str(home / f"{name}.json"), "--machine", "mi300x", "--json", "-", home=home).stdout)["machines"]
         check(abs(median / forecast - 1) < 1e-5, f"{name}: planned {forecast}, ran {median}")
+        check(machine["cases"][0]["method"] == "walk", f"{name}: its code was not walked: {machine['cases'][0]['notes']}")
         check(abs(machine["cases"][0]["time_ns"] / forecast - 1) < 1e-6, f"{name}: planned {forecast}, predicted otherwise")
 
 
