@@ -12,6 +12,9 @@
  * destinations unknown and is named. Loads from buffers whose fill is known give their real values; stores are seen by
  * later loads of the same workgroup.
  *
+ * A vector instruction or load is computed where its value can reach an address, a scalar register, a mask or a branch;
+ * else it takes its clocks, and its result is not known (walk_needed.c).
+ *
  * Unknown bits that reach EXEC or a branch are decided by a seeded coin, counted, and named by their place; a loop on
  * such a branch is left after 64 turns.
  *

@@ -112,9 +112,20 @@ static void execute_pair(struct wave *wave, const struct op *op)
     wave->v_known[at] = known_after;
 }
 
+static void skip(struct wave *wave, const struct op *op)
+{
+    vector_forget(wave, &op->operands[0]);
+    if (op->sources_first > 1)
+        mask_set(wave, &op->operands[1], 0, 0);
+    if (op->second)
+        vector_forget(wave, &op->second->operands[0]);
+}
+
 static void perform(struct wave *wave, const struct op *op)
 {
-    if (op->execute && op->second)
+    if (op->unneeded && !op->access)
+        skip(wave, op);
+    else if (op->execute && op->second)
         execute_pair(wave, op);
     else if (op->execute)
         op->execute(wave, op);

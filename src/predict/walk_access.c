@@ -307,6 +307,10 @@ static void load_values(struct wave *wave, const struct op *op, const struct add
     struct memory *memory = &wave->group->walker->memory;
     const struct operand *to = operand_at(op, access->destination);
     const uint64_t lanes = wave->exec & at->known;
+    if (op->unneeded) {
+        vector_forget(wave, to);
+        return;
+    }
     const unsigned some = lanes ? (unsigned)__builtin_ctzll(lanes) : 0;
     const unsigned other = lanes ? 63u - (unsigned)__builtin_clzll(lanes) : 0;
     const size_t buffer = lanes && access->space != SPACE_SCRATCH ? memory_buffer(memory, at->lanes[some]) : NO_BUFFER;
@@ -337,7 +341,7 @@ static void store_values(struct wave *wave, const struct op *op, const struct ad
     const uint64_t lanes = wave->exec & at->known & ~at->outside;
     if (at->buffer != NO_BUFFER && (wave->exec & ~at->known))
         walker->memory.unknown[at->buffer] = walker->result->stored[at->buffer] = true;
-    for (unsigned part = 0; part < access->dwords; part++) {
+    for (unsigned part = 0; part < access->dwords && !op->unneeded; part++) {
         struct values values;
         vector_get(&values, wave, operand_at(op, access->data), part);
         for (uint64_t left = lanes; left; left &= left - 1) {

@@ -296,6 +296,7 @@ const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *ta
     }
     const size_t entry = find_op(code, isa->code.code_address);
     code->entry = entry == NO_TARGET ? 0 : entry;
+    needed_find(code);
     return code;
 }
 

@@ -194,6 +194,7 @@ struct op {
     bool unknown_data;      /* floating point that is not followed: no word about it */
     bool is_index;          /* vector arithmetic of whole numbers */
     bool is_f64;            /* vector arithmetic of f64, conversions to and from it too */
+    bool unneeded;          /* no address, scalar, mask or branch comes from its result: it is not computed */
 };
 #define NO_TARGET SIZE_MAX
 
@@ -208,6 +209,9 @@ struct walk_code {
     uint32_t first_acc;
     bool is_gfx12, is_gfx10; /* gfx10 and later: stores have a counter of their own */
 };
+
+/* Sets `unneeded`: walk_needed.c. */
+void needed_find(struct walk_code *code);
 
 /* ---- memory: walk_memory.c, walk_cache.c ---- */
 
@@ -266,6 +270,13 @@ void lines_drop(struct lines *lines, uint64_t line);
 
 struct loop; /* walk_loop.c */
 
+/* An access of LDS by where its lanes stand to each other: shifted by whole dwords it has as many conflicts. */
+struct lds_pattern {
+    uint64_t lanes;
+    uint32_t dwords, distance[LANES];
+    double clocks, free_clocks;
+};
+
 enum wave_state { WAVE_RUNS, WAVE_WAITS, WAVE_ENDED };
 
 struct wave {
@@ -286,6 +297,7 @@ struct wave {
     uint32_t queue_first[QUEUES], queue_count[QUEUES];
     uint64_t instructions;
     struct walk_sums sums;
+    struct lds_pattern lds_last;
     struct walk_traffic *traffic;
     double *executed; /* per operation; NULL: not asked for */
     uint64_t random;
@@ -348,6 +360,7 @@ void vector_get(struct values *values, const struct wave *wave, const struct ope
 /* With neg, abs, DPP and SDWA of the instruction. */
 void vector_source(struct values *values, const struct wave *wave, const struct op *op, unsigned number, unsigned part);
 void vector_set(struct wave *wave, const struct operand *operand, unsigned part, const uint32_t *lanes, uint64_t known);
+void vector_forget(struct wave *wave, const struct operand *operand); /* in the lanes that are on */
 void vector_set_op(struct wave *wave, const struct op *op, unsigned part, const uint32_t *lanes, uint64_t known);
 
 /* walk_group.c */

@@ -38,27 +38,47 @@ static void ask(struct dwords *dwords, uint32_t dword)
     dwords->most = dwords->most < here ? here : dwords->most;
 }
 
-static void count_clocks(struct wave *wave, const struct access *access, const struct values *address, int64_t offset)
+/* Of half waves; dwords count from that of the first lane. */
+static void find_clocks(struct lds_pattern *pattern, const struct wave *wave)
 {
+    pattern->clocks = pattern->free_clocks = 0;
     for (unsigned half = 0; half < wave->code->wave; half += HALF) {
         struct dwords dwords;
-        unsigned asked = 0;
         dwords.count = dwords.most = 0;
         memset(dwords.slots, 0, sizeof(dwords.slots));
         memset(dwords.bank, 0, sizeof(dwords.bank));
         for (unsigned k = half; k < half + HALF; k++)
-            for (unsigned part = 0; part < access->dwords && (wave->exec & address->known) >> k & 1; part++, asked++)
-                ask(&dwords, (uint32_t)((int64_t)address->lanes[k] + offset) / 4 + part);
+            for (unsigned part = 0; part < pattern->dwords && pattern->lanes >> k & 1; part++)
+                ask(&dwords, pattern->distance[k] + part);
         const unsigned least = (dwords.count + BANKS - 1) / BANKS;
         const unsigned most = wave->group->walker->options->no_conflicts ? least : dwords.most;
-        wave->sums.lds_clocks += most ? most : 1;
-        wave->sums.lds_free_clocks += least ? least : 1;
+        pattern->clocks += most ? most : 1;
+        pattern->free_clocks += least ? least : 1;
     }
+}
+
+static void count_clocks(struct wave *wave, const struct access *access, const struct values *address, int64_t offset)
+{
+    struct lds_pattern pattern = {.lanes = wave->exec & address->known, .dwords = access->dwords};
+    struct lds_pattern *last = &wave->lds_last;
+    const unsigned some = pattern.lanes ? (unsigned)__builtin_ctzll(pattern.lanes) : 0;
+    const uint32_t from = (uint32_t)((int64_t)address->lanes[some] + offset) / 4;
+    for (unsigned k = 0; k < LANES; k++) {
+        const uint32_t on = pattern.lanes >> k & 1 ? UINT32_MAX : 0;
+        pattern.distance[k] = ((uint32_t)((int64_t)address->lanes[k] + offset) / 4 - from) & on;
+    }
+    if (!(last->free_clocks > 0) || last->lanes != pattern.lanes || last->dwords != pattern.dwords ||
+        memcmp(last->distance, pattern.distance, sizeof(pattern.distance)) != 0) {
+        find_clocks(&pattern, wave);
+        *last = pattern;
+    }
+    wave->sums.lds_clocks += last->clocks;
+    wave->sums.lds_free_clocks += last->free_clocks;
 }
 
 /* ---- values ---- */
 
-static bool lds_read(const struct group *group, uint64_t dword, uint32_t *value)
+static inline bool lds_read(const struct group *group, uint64_t dword, uint32_t *value)
 {
     *value = 0;
     if (dword >= group->lds_dwords)
@@ -86,9 +106,9 @@ static void load_part(struct wave *wave, const struct op *op, const struct value
         for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
             const unsigned k = (unsigned)__builtin_ctzll(left);
             const uint32_t at = (uint32_t)((int64_t)address->lanes[k] + offset);
-            uint32_t value;
-            known |= (uint64_t)lds_read(wave->group, at / 4 + part, &value) << k;
-            result[k] = part_of(access, at, value);
+            known |= (uint64_t)lds_read(wave->group, at / 4 + part, &result[k]) << k;
+            if (access->bytes < 4)
+                result[k] = part_of(access, at, result[k]);
         }
         if (access->high_half || access->low_half)
             known = 0;
@@ -237,7 +257,9 @@ static void move_values(struct wave *wave, const struct op *op, const struct val
 {
     const struct access *access = op->access;
     const bool pair = access->pair;
-    if (access->kind == ACCESS_LOAD) {
+    if (op->unneeded) {
+        vector_forget(wave, operand_at(op, access->destination));
+    } else if (access->kind == ACCESS_LOAD) {
         load_part(wave, op, address, access->offset, 0);
         if (pair)
             load_part(wave, op, address, access->offset1, access->dwords);
@@ -279,7 +301,9 @@ void lds_execute(struct wave *wave, const struct op *op)
     memcpy(copy.own, address.lanes, sizeof(copy.own));
     copy.lanes = copy.own;
     copy.known = address.known;
-    if (access->kind == ACCESS_NONE) {
+    if (op->unneeded && access->kind >= ACCESS_PERMUTE) {
+        vector_forget(wave, operand_at(op, access->destination));
+    } else if (access->kind == ACCESS_NONE) {
         for (unsigned part = 0; part < access->dwords; part++)
             vector_set(wave, operand_at(op, access->destination), part, none, 0);
     } else if (access->kind == ACCESS_SWIZZLE) {

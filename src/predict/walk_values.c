@@ -126,6 +126,15 @@ void vector_set(struct wave *wave, const struct operand *operand, unsigned part,
     wave->v_known[at] = (wave->v_known[at] & ~exec) | (known & exec);
 }
 
+void vector_forget(struct wave *wave, const struct operand *operand)
+{
+    for (unsigned k = operand->first; operand->kind == OPERAND_VECTOR && k < operand->first + operand->count; k++)
+        if (k < wave->code->vectors) {
+            wave->v_known[k] &= ~wave->exec;
+            wave->origin[k] = 0;
+        }
+}
+
 /* ---- DPP ("Data Parallel Primitives" of the ISA documents) ---- */
 
 static unsigned quad_of(unsigned lane, const struct modifiers *how)
