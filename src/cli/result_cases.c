@@ -90,7 +90,7 @@ static enum status choose(struct result_cases *of, const struct session *session
             ARENA_PUSH(session->arena, of->items, of->count, c);
     }
     if (missing)
-        log_warn("W020", "the kernel '%s' is not known here, its cases are left out: --kernels FOLDER has it", missing);
+        log_warn("W020", "the kernel '%s' is not known here, its cases are skipped: --kernels FOLDER has it", missing);
     return of->count ? STATUS_OK
                      : err_set(err, ERR_USAGE, "%s has no case that was measured%s%s", path,
                                missing ? " and whose kernel is known here" : "",

@@ -179,7 +179,7 @@ static void say(char why[static 256], const struct limit *limit, const char *kin
              units_time(least, least_ns));
 }
 
-/* A ceiling that was measured beside a neighbour has an interval that would excuse anything: 188 % of one passed so. */
+/* A ceiling measured while a neighbour ran has an interval that would excuse anything: 188 % of one passed so. */
 #define WIDEST_INTERVAL 0.025
 
 /* Raises `worst` where this ceiling says more. */

@@ -56,8 +56,8 @@ static enum status unknown_name(const struct result *result, const char *name, s
 static enum status sort(struct result_case *cases, const struct result *result, const char *by, struct arena *arena,
                         struct err *err)
 {
-    const bool turned = by[0] == '-';
-    const char *name = by + turned;
+    const bool reversed = by[0] == '-';
+    const char *name = by + reversed;
     struct ranked *order = arena_array(arena, result->case_count + 1, sizeof(*order));
     size_t known = 0;
     bool some = false;
@@ -70,7 +70,7 @@ static enum status sort(struct result_case *cases, const struct result *result, 
         return unknown_name(result, name, arena, err);
     qsort(order, result->case_count, sizeof(*order), by_value);
     for (size_t k = 0; k < result->case_count; k++)
-        cases[k] = *order[turned && k < known ? known - 1 - k : k].c;
+        cases[k] = *order[reversed && k < known ? known - 1 - k : k].c;
     return STATUS_OK;
 }
 
