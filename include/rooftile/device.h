@@ -97,6 +97,7 @@ struct device_info {
     bool host_memory;             /* its memory is the host's: nothing is ever moved between the two (cpu) */
     uint32_t index;               /* its number among the backend's devices, as alloc_peer counts */
     uint32_t peers;               /* other devices of the backend in this machine: numbers 0..peers without its own */
+    uint32_t rank, ranks;         /* of the job: 0 of 1 unless it was opened as one of several */
     uint32_t lacks_spaces;        /* kinds of memory that it cannot give, SPACE_BIT each */
     uint32_t lacks_kernel_spaces; /* kinds that its kernels cannot reach */
     uint32_t wave;                /* lanes of a wavefront: 64 or 32 */
@@ -122,6 +123,14 @@ struct device_info {
     char note[256]; /* anything a reader of results must know: "huge pages", "2 of 8 cores allowed" */
 };
 
+/* The processes of a job that do collectives together, each with one device. */
+struct device_ranks {
+    uint32_t rank, world;
+    const char *folder; /* that all of them see */
+    const char *job;    /* its id; "" unknown */
+    double limit_ns;    /* nobody waits longer for the others to come */
+};
+
 /* What to open. Zero means default. Text form (device_parse): "cpu", "cpu:0", "cpu:wave=32,threads=1,pages=huge",
  * "sim:mi300x", "hip:1". */
 struct device_request {
@@ -134,6 +143,7 @@ struct device_request {
     uint64_t seed;                      /* sim noise; fiber shuffle */
     const struct device_info *sim_info; /* sim: the machine's facts, from model/machine */
     double sim_launch_ns;               /* sim: time of an empty launch */
+    const struct device_ranks *ranks;   /* NULL: this process alone */
 };
 /* ERR_USAGE, did-you-mean */
 enum status device_parse(struct device_request *request, const char *text, struct err *err);
@@ -148,6 +158,7 @@ struct kernel_info {
     struct kernel_arg args[DEVICE_MAX_ARGS];
     bool fibers;     /* each of its work-items runs as a fiber, because it waits for others (cpu) */
     bool sizes_only; /* which arguments are pointers is unknown (cuda) */
+    bool ranks;      /* its launches wait for those of the job's other processes */
     /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256
      * as hex; else "". */
     char library[DEVICE_LIBRARY_TEXT];
@@ -236,6 +247,9 @@ struct device_ops {
      * of a shape may find out how to go about it. ERR_UNSUPPORTED when it is not installed, or not known. */
     enum status (*load_library)(struct device_module **module, struct device *device, const char *name,
                                 struct err *err);
+    /* Optional: each value becomes the largest that any of the job's processes has; all must call it. Where it fails no
+     * other process can go on. ERR_UNSUPPORTED where no library that can do it is loaded. */
+    enum status (*agree)(struct device *device, double *values, uint32_t count, struct err *err);
     void (*unload)(struct device *device, struct device_module *module);
     enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
                           struct device_module *module, const char *symbol, struct err *err);

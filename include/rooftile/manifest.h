@@ -394,6 +394,8 @@ extern const struct manifest_twin manifest_twins[]; /* the last has no name */
     FACT(cooperative) /* 1 where workgroups of a launch can be promised to run at once */                              \
     FACT(index)       /* its number ... */                                                                             \
     FACT(peers)       /* ... and how many other devices there are: numbers 0..peers without its own */                 \
+    FACT(ranks)       /* processes of the job that do collectives together, a device each; 1: this one alone */        \
+    FACT(rank)        /* ... and its number among them */                                                              \
     FACT(host_memory) /* 1 where its memory is the host's */
 #define FACT_FIELD(name) double name;
 #define FACT_COUNT(name) +1

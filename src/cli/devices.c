@@ -12,6 +12,9 @@
 
 /* ---- who they are ---- */
 
+/* That processes of a job wait for each other, without a budget. */
+#define RANKS_WAIT_NS 60e9
+
 /* Cut at commas, but not at those inside a device: "cpu:wave=32,threads=1,sim:mi300x" are two. */
 static size_t split(const char ***words, const char *text, struct arena *arena)
 {
@@ -81,6 +84,19 @@ static enum status expand_all(const char ***devices, size_t *count, struct arena
     return STATUS_OK;
 }
 
+/* One device for each process of a job that can meet in a folder. */
+static struct device_ranks ranks_of(const struct cli_options *options, struct arena *arena)
+{
+    const struct duration *budget = &options->budget;
+    struct result_job job = {0};
+    struct err ignored = {0};
+    if (!options->device || strcmp(options->device, "local") != 0 || !options->out_dir ||
+        result_job_find(&job, arena, &ignored) || job.world < 2)
+        return (struct device_ranks){0};
+    return (struct device_ranks){job.rank, job.world, options->out_dir, job.id,
+                                 budget->text ? budget->ns / 3 : RANKS_WAIT_NS};
+}
+
 static enum status check_devices(const char *const *devices, size_t count, struct err *err)
 {
     enum status status = STATUS_OK;
@@ -110,6 +126,7 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
                        machine_count);
     if (*count > 1 && check_devices(devices, device_count, err))
         return err->status;
+    const struct device_ranks ranks = ranks_of(options, arena);
     struct per_device *made = arena_array(arena, *count, sizeof(*made));
     for (size_t k = 0; k < *count; k++) {
         struct per_device *side = &made[k];
@@ -119,7 +136,7 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
         if (machine_count > 1)
             side->options.machine = machines[k];
         side->name = device_count > 1 || !machines ? side->options.device : path_base(side->options.machine);
-        side->session = (struct session){.options = &side->options, .arena = arena};
+        side->session = (struct session){.options = &side->options, .arena = arena, .ranks = ranks};
     }
     *sides = made;
     return STATUS_OK;

@@ -303,6 +303,7 @@ static enum status find_device(struct session *session, struct err *err)
     if (status)
         return status;
     session->request.seed = session->options->seed;
+    session->request.ranks = session->ranks.world ? &session->ranks : NULL;
     status = run_device_info(&session->info, NULL, &session->request, err);
     session->facts = run_device_facts(&session->info);
     session->cpu_target = session->info.target;

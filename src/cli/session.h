@@ -48,6 +48,7 @@ struct session {
 
     struct result_job job; /* where this run stands in one of many; known under a launcher */
     struct run_together together;
+    struct device_ranks ranks; /* of a world of 0: this process does collectives alone */
 
     struct journal **journals; /* of what was measured and is in no result file yet (execute_journal_done) */
     size_t journal_count;

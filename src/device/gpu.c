@@ -83,6 +83,7 @@ static enum status gpu_open(struct device **device, const struct gpu_vendor *ven
 {
     struct device_info found;
     struct gpu *gpu = gpu_new(vendor);
+    gpu->ranks = request->ranks;
     const enum status status = start(gpu, &found, request->index, err);
     if (status) {
         gpu_close(&gpu->device);
@@ -354,6 +355,7 @@ static enum status gpu_range(struct device *device, const char *name, struct err
         .read = gpu_transfer,                                                                                          \
         .load = gpu_load,                                                                                              \
         .load_library = gpu_blas_load,                                                                                 \
+        .agree = collectives_agree,                                                                                    \
         .unload = gpu_unload,                                                                                          \
         .kernel = gpu_kernel,                                                                                          \
         .launch = gpu_launch,                                                                                          \

@@ -107,9 +107,10 @@ struct gpu {
     const struct gpu_vendor *vendor;
     struct gpu_calls api;
     struct library_file library;
-    int index, count;             /* its number, and how many devices there are */
-    int handles[GPU_MAX_DEVICES]; /* what the library calls them */
-    uint64_t lds_bytes;           /* that a workgroup can have */
+    const struct device_ranks *ranks; /* NULL: this process alone */
+    int index, count;                 /* its number, and how many devices there are */
+    int handles[GPU_MAX_DEVICES];     /* what the library calls them */
+    uint64_t lds_bytes;               /* that a workgroup can have */
     struct allocation *allocations;
     struct gpu_stream *streams[DEVICE_MAX_STREAMS];
     struct gpu_stream *capture; /* for making graphs; made at its first use */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranks.h"
+
 /* ---- what there is ---- */
 
 /* Numbers of ncclDataType_t and ncclRedOp_t. */
@@ -21,6 +23,8 @@ static const struct library_symbol symbols[] = {
     SYMBOL(version, "ncclGetVersion"),
     SYMBOL(text, "ncclGetErrorString"),
     SYMBOL(init_all, "ncclCommInitAll"),
+    SYMBOL(unique_id, "ncclGetUniqueId"),
+    SYMBOL(init_rank, "ncclCommInitRank"),
     SYMBOL(destroy, "ncclCommDestroy"),
     SYMBOL(group_start, "ncclGroupStart"),
     SYMBOL(group_end, "ncclGroupEnd"),
@@ -76,15 +80,21 @@ static void forget(struct gpu_collectives *library, const struct gpu *gpu)
     library->devices = 0;
 }
 
+/* How many of them are this process's. */
+static uint32_t members(const struct gpu *gpu, uint32_t devices)
+{
+    return gpu->ranks ? 1 : devices;
+}
+
 /* Streams and events belong to the device that is the current one when they are made. */
 static enum status make_streams(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
 {
     struct err ignored = {0};
     enum status status = STATUS_OK;
-    for (uint32_t k = 0; k < devices && !status; k++) {
+    for (uint32_t k = 0; k < members(gpu, devices) && !status; k++) {
         struct gpu_stream *stream = NULL;
         struct gpu_event *event = NULL;
-        status = gpu->vendor->enter(gpu, (int)k, err);
+        status = gpu->vendor->enter(gpu, gpu->ranks ? gpu->index : (int)k, err);
         if (!status && k)
             status = GPU_TRY(gpu, err, stream_make, &stream, GPU_STREAM_NON_BLOCKING);
         library->streams[k] = status ? NULL : stream;
@@ -96,21 +106,46 @@ static enum status make_streams(struct gpu_collectives *library, struct gpu *gpu
     return status ? status : back;
 }
 
-static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
+static enum status init_rank(struct gpu_collectives *library, const struct gpu *gpu, struct err *err)
+{
+    const struct device_ranks *ranks = gpu->ranks;
+    struct collectives_id id = {""};
+    enum status status = library->absent.status;
+    if (status)
+        return err_set(err, status, "%s", library->absent.text);
+    if (!ranks->rank)
+        status = TRY(library, err, unique_id, &id);
+    if (!status && (status = ranks_share(&id, sizeof(id), ranks, err)))
+        library->absent = *err;
+    if (!status)
+        status = TRY(library, err, init_rank, &library->comms[0], (int)ranks->world, id, (int)ranks->rank);
+    ranks_shared(ranks);
+    return status;
+}
+
+static enum status init_all(struct gpu_collectives *library, uint32_t devices, struct err *err)
 {
     int numbers[GPU_MAX_DEVICES];
+    for (uint32_t k = 0; k < devices; k++)
+        numbers[k] = (int)k;
+    return TRY(library, err, init_all, library->comms, (int)devices, numbers);
+}
+
+static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
+{
     struct err ignored = {0};
     if (library->devices == devices)
         return STATUS_OK;
-    if (gpu->index || !devices || devices > (uint32_t)gpu->count)
+    if (gpu->ranks && devices != gpu->ranks->world)
+        return err_set(err, ERR_UNSUPPORTED, "a collective of %u devices in a job of %u processes", devices,
+                       gpu->ranks->world);
+    if (!gpu->ranks && (gpu->index || !devices || devices > (uint32_t)gpu->count))
         return err_set(err, ERR_UNSUPPORTED, "the device has no collective of %u devices: it is number %d of %d",
                        (unsigned)devices, gpu->index, gpu->count);
     forget(library, gpu);
-    for (uint32_t k = 0; k < devices; k++)
-        numbers[k] = (int)k;
     enum status status = make_streams(library, gpu, devices, err);
     if (!status)
-        status = TRY(library, err, init_all, library->comms, (int)devices, numbers);
+        status = gpu->ranks ? init_rank(library, gpu, err) : init_all(library, devices, err);
     if (status)
         forget(library, gpu);
     else
@@ -133,6 +168,7 @@ static enum status open_library(struct gpu *gpu, const struct library_place *pla
 {
     struct gpu_collectives *library = new_zeroed(1, sizeof(*library));
     int version = 0;
+    library->ranks = gpu->ranks != NULL;
     enum status status = library_open_named(&library->file, &library->api, place, err);
     if (!status)
         status = TRY(library, err, version, &version);
@@ -240,6 +276,7 @@ enum status collectives_kernel(const struct device_kernel **kernel, struct kerne
             if (strcmp(name, symbol) != 0)
                 continue;
             library_describe_collective(info, &module->collectives->file);
+            info->ranks = module->collectives->ranks;
             *kernel = gpu_add_kernel(module, (struct device_kernel){.in = type, .out = function});
             return STATUS_OK;
         }
@@ -248,18 +285,19 @@ enum status collectives_kernel(const struct device_kernel **kernel, struct kerne
 }
 
 /* A group is ended whatever happens in it: else the library waits for its end for ever. */
-static enum status call_all(const struct gpu_collectives *library, const struct device_kernel *kernel,
-                            const struct library_collective *args, struct gpu_stream *stream, struct err *err)
+static enum status call_all(const struct gpu_collectives *library, const struct gpu *gpu,
+                            const struct device_kernel *kernel, const struct library_collective *args,
+                            struct gpu_stream *stream, struct err *err)
 {
     struct err ignored = {0};
     enum status status = TRY(library, err, group_start);
     if (status)
         return status;
-    for (uint32_t k = 0; k < args->devices && !status; k++) {
+    for (uint32_t k = 0; k < members(gpu, args->devices) && !status; k++) {
         const struct part part = {
             .library = library,
             .args = args,
-            .k = k,
+            .k = gpu->ranks ? gpu->ranks->rank : k,
             .bytes = args->count * types[kernel->in].bytes,
             .type = types[kernel->in].number,
             .op = reductions[args->reduction < COUNT_OF(reductions) ? args->reduction : LIBRARY_SUM],
@@ -280,17 +318,42 @@ enum status collectives_launch(struct gpu *gpu, const struct device_kernel *kern
     struct gpu_collectives *library = kernel->module->collectives;
     struct library_collective collective;
     library_read_collective(&collective, args);
+    const uint32_t count = members(gpu, collective.devices);
     enum status status = connect(library, gpu, collective.devices, err);
-    if (!status)
+    if (!status && count > 1)
         status = GPU_TRY(gpu, err, event_record, library->done[0], stream);
-    for (uint32_t k = 1; k < collective.devices && !status; k++)
+    for (uint32_t k = 1; k < count && !status; k++)
         status = GPU_TRY(gpu, err, stream_wait, library->streams[k], library->done[0], 0);
     if (!status)
-        status = call_all(library, kernel, &collective, stream, err);
-    for (uint32_t k = 1; k < collective.devices && !status; k++) {
+        status = call_all(library, gpu, kernel, &collective, stream, err);
+    for (uint32_t k = 1; k < count && !status; k++) {
         status = GPU_TRY(gpu, err, event_record, library->done[k], library->streams[k]);
         if (!status)
             status = GPU_TRY(gpu, err, stream_wait, stream, library->done[k], 0);
     }
     return status;
+}
+
+/* ---- agreement ---- */
+
+enum { MOST_VALUES = 8, NCCL_F64 = 8, NCCL_MAX = 2 };
+
+enum status collectives_agree(struct device *device, double *values, uint32_t count, struct err *err)
+{
+    struct gpu *gpu = (struct gpu *)device;
+    struct gpu_collectives *library = gpu->collectives;
+    const uint64_t size = count * sizeof(*values);
+    if (!library || !gpu->ranks || count > MOST_VALUES)
+        return err_set(err, ERR_UNSUPPORTED, "no library is loaded by which processes agree");
+    enum status status = connect(library, gpu, gpu->ranks->world, err);
+    if (!status && !library->agreed)
+        status = gpu_alloc(&library->agreed, device, MOST_VALUES * sizeof(*values), SPACE_DEVICE, err);
+    if (!status)
+        status = device->ops->write(device, library->agreed, values, size, err);
+    if (!status)
+        status = TRY(library, err, all_reduce, library->agreed, library->agreed, count, NCCL_F64, NCCL_MAX,
+                     library->comms[0], NULL);
+    if (!status)
+        status = gpu_wait(device, err);
+    return status ? status : device->ops->read(device, values, library->agreed, size, err);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives between the GPUs of a node through librccl or libnccl, behind device_ops.load_library; library.h has what
- * their functions take. One process has a communicator for each device (ncclCommInitAll), device 0 being the one that
- * is open: its stream starts the others and waits for them, so that events around a launch see the whole.
+ * Collectives through librccl or libnccl, behind device_ops.load_library; library.h has what their functions take.
+ * Either one process has a communicator for each device of the node (ncclCommInitAll), device 0 being the one that is
+ * open: its stream starts the others and waits for them, so that events around a launch see the whole. Or each process
+ * of a job has one, for its device (ncclCommInitRank); all of them come to know the library's id by ranks.h.
  *
  * Prototypes are our own, for both libraries, whose interfaces are the same (nccl.h of NCCL 2.23 and of RCCL 2.22);
  * enumerations are int, communicators and streams pointers.
@@ -12,10 +13,16 @@
 
 #include "gpu.h"
 
+struct collectives_id {
+    char bytes[128];
+};
+
 struct collectives_api {
     int (*version)(int *version);
     const char *(*text)(int code);
     int (*init_all)(void **comms, int count, const int *devices);
+    int (*unique_id)(struct collectives_id *id);
+    int (*init_rank)(void **comm, int count, struct collectives_id id, int rank);
     int (*destroy)(void *comm);
     int (*group_start)(void);
     int (*group_end)(void);
@@ -31,7 +38,10 @@ struct collectives_api {
 struct gpu_collectives {
     struct library_file file;
     struct collectives_api api;
-    uint32_t devices; /* that the communicators are for; 0: there are none */
+    uint32_t devices;  /* that the communicators are for, or ranks; 0: there are none */
+    struct err absent; /* why the ranks did not come together: they are not waited for again */
+    bool ranks;        /* the devices are those of several processes */
+    void *agreed;      /* memory of the device for what they agree on */
     void *comms[GPU_MAX_DEVICES];
     struct gpu_stream *streams[GPU_MAX_DEVICES]; /* of each device but number 0, */
     struct gpu_event *done[GPU_MAX_DEVICES];     /* ... where it is done; number 0: where all begin */
@@ -46,6 +56,8 @@ enum status collectives_kernel(const struct device_kernel **kernel, struct kerne
 /* As a launch in this stream of device 0. */
 enum status collectives_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
                                struct gpu_stream *stream, struct err *err);
+/* device_ops.agree. */
+enum status collectives_agree(struct device *device, double *values, uint32_t count, struct err *err);
 void collectives_close(struct gpu *gpu);
 
 #endif

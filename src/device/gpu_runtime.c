@@ -253,13 +253,15 @@ static void fill_spaces(struct device_info *info, const struct gpu *gpu, const u
 {
     info->index = (uint32_t)gpu->index;
     info->peers = (uint32_t)(gpu->count - 1);
+    info->rank = gpu->ranks ? gpu->ranks->rank : 0;
+    info->ranks = gpu->ranks ? gpu->ranks->world : 1;
     info->lacks_spaces = gpu->vendor->lacks_spaces;
     for (enum device_space space = 0; space < DEVICE_SPACES; space++)
         if (gpu_lacks(gpu, gpu_feature_of(space)))
             info->lacks_spaces |= SPACE_BIT(space);
     if (!facts[FACT_MANAGED])
         info->lacks_spaces |= SPACE_BIT(SPACE_MANAGED);
-    if (gpu->count < 2)
+    if (gpu->count < 2 && !gpu->ranks)
         info->lacks_spaces |= SPACE_BIT(SPACE_PEER);
     /* Else the host and the device know pinned memory by different addresses. */
     if (gpu->vendor->attributes[FACT_UNIFIED].attribute && !facts[FACT_UNIFIED])

@@ -152,8 +152,9 @@ static enum status resolve_peer(struct resolved_buffer *buffer, const struct res
     if ((double)parts > resolve->device->peers + 1)
         return err_set(resolve->err, ERR_UNSUPPORTED, "there are %.15g devices, not %.15g", resolve->device->peers + 1,
                        (double)parts);
-    buffer->device = spec->devices ? 0 : (uint32_t)device;
+    buffer->device = spec->devices && parts > 1 ? 0 : (uint32_t)device;
     buffer->parts = (uint32_t)parts;
+    buffer->part = spec->devices ? (uint32_t)resolve->device->rank : 0; /* of those of all processes */
     return STATUS_OK;
 }
 

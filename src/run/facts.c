@@ -93,6 +93,8 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .cooperative = info->cooperative,
                                  .index = info->index,
                                  .peers = info->peers,
+                                 .rank = info->rank,
+                                 .ranks = info->ranks ? info->ranks : 1,
                                  .host_memory = info->host_memory,
                                  .lacks_spaces = info->lacks_spaces,
                                  .lacks_kernel_spaces = info->lacks_kernel_spaces,

@@ -96,7 +96,7 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
                              .min_samples = options->min_samples,
                              .max_samples = options->max_samples};
     stop_init(&rule, sorted, MEASUREMENT_MAX_SAMPLES);
-    const uint64_t start_ns = clock_now_ns();
+    const double start_ns = lockstep_now_ns(sampling);
     uint32_t rejected = 0;
     while (out->stop == STOP_NONE) {
         struct sample sample;
@@ -111,7 +111,7 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
         if (out->discarded[DISCARD_CLOCK] > slow)
             let_recover();
         atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
-        out->stop = stop_check(&rule, (double)(clock_now_ns() - start_ns));
+        out->stop = stop_check(&rule, lockstep_now_ns(sampling) - start_ns);
     }
     return judge_rejected(out, rejected, err);
 }
@@ -361,6 +361,8 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     if (!status)
         status =
             ready_init(&ready, worker->device, &plan_case->resolved, builds, rotations, worker->options->seed, err);
+    if (!status)
+        status = lockstep_begin(worker, &ready, plan_case, err);
     if (!status)
         status = ready_setup(&ready, err);
     if (!status) {

@@ -379,7 +379,7 @@ enum status check_relaunches(const struct checking *checking, bool after_samples
     const struct ready *ready = checking->ready;
     for (unsigned k = 0; k < most && out->verdict != VERIFY_FAIL; k++) {
         char when[48] = "after the samples: ";
-        if (k >= least && (double)(fastest_ns * (k + 1)) > more_within_ns)
+        if (k >= least && (ready->ranks || (double)(fastest_ns * (k + 1)) > more_within_ns))
             break;
         if (!after_samples)
             snprintf(when, sizeof(when), "in launch %u of the same code: ", k + 2);
@@ -393,6 +393,8 @@ enum status check_relaunches(const struct checking *checking, bool after_samples
         out->launches++;
         if (!status)
             status = judge(checking, is_compared, poison, when, err);
+        if (!status)
+            status = lockstep_verdict(checking, err);
         const uint64_t took_ns = clock_now_ns() - start_ns;
         fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
         if (status)

@@ -49,6 +49,7 @@ struct ready {
     struct ready_step *setup;          /* likewise */
     uint32_t rotations;                /* copies of all buffers, at least 1 */
     bool fibers;                       /* of some kernel that is launched (struct kernel_info) */
+    bool ranks;                        /* its launches wait for those of other processes (lockstep.c) */
     bool needs_reset;                  /* some buffer is reset before each launch */
     double host_ns;                    /* of the last run under EVENTS_HOST */
     uint64_t runs;                     /* of the steps of rotation 0 since buffers were last filled or reset */
@@ -244,6 +245,21 @@ enum status check_left(const struct checking *checking, struct err *err);
 /* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
 
+/* ---- processes in lockstep (lockstep.c) ----
+ *
+ * Of a case without other ranks they do nothing. An error may leave the other ranks waiting. */
+
+/* All ranks are at this case. ERR_DEVICE: one of them has gone on without it. */
+enum status lockstep_begin(const struct worker *worker, const struct ready *ready, const struct plan_case *plan_case,
+                           struct err *err);
+/* The slowest rank's time of a sample is everybody's, and so is the clock. */
+struct sampling;
+enum status lockstep_sample(struct sampling *sampling, double *time_ns, struct err *err);
+/* The host's clock, or in lockstep what it was at the last sample. */
+double lockstep_now_ns(const struct sampling *sampling);
+/* What is wrong on one rank has failed on all. */
+enum status lockstep_verdict(const struct checking *checking, struct err *err);
+
 /* ---- elements and what they should be (comparison.c) ----
  *
  * |got - want| <= abs + rel * |want|, NaN and infinities always wrong. */
@@ -331,6 +347,7 @@ struct sampling {
     void *flush; /* cold, without one, where the device cannot evict ranges: memory larger than its caches */
     uint64_t flush_bytes;
     double settled_core_hz; /* the clock at the end of the warm-up; 0 = unknown */
+    double agreed_ns;       /* in lockstep: when the last sample was taken */
 };
 
 struct sample {

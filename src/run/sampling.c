@@ -14,6 +14,8 @@ static const double batch_target_ns = 2e6;
 static const double batch_most_ns = 50e6;
 static const double warm_tolerance = 0.005; /* between the medians of two windows */
 static const double cross_target_ns = 100e6;
+/* Launches that wait for other processes take microseconds each: this many are long against the clock. */
+enum { MAX_LOCKSTEP = 100 };
 enum { MAX_BATCH = 100000, WARM_WINDOW = 20, ESTIMATES = 5, CROSS_LEAST = 3, CROSS_MOST = 11 };
 
 enum status sampling_init(struct sampling *sampling, struct worker *worker, struct ready *ready, enum cache_mode cache,
@@ -147,6 +149,8 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
         status = queue_sample(&host_ns, sampling, err);
     if (!status)
         status = read_time(sample, sampling, host_ns, err);
+    if (!status)
+        status = lockstep_sample(sampling, &sample->time_ns, err);
     if (!status && sampling->probe) {
         sample->hz_before = probe_read(sampling->worker, PROBE_BEFORE, sampling->probe_why);
         sample->hz_after = probe_read(sampling->worker, PROBE_AFTER, sampling->probe_why);
@@ -213,6 +217,10 @@ static void choose_blocking(struct sampling *sampling)
     sampling->blocking_why[0] = '\0';
     if (!wanted)
         return;
+    if (sampling->ready->ranks) {
+        snprintf(sampling->blocking_why, SERVICE_WHY, "launches wait for other processes");
+        return;
+    }
     if (!launches)
         snprintf(sampling->blocking_why, SERVICE_WHY, "the case is more than launches on one stream");
     else if (launches > BLOCKING_MAX_LAUNCHES)
@@ -235,10 +243,10 @@ enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint
 static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
 {
     const uint64_t each = sampling->ready->resolved->timing.stream_launches;
-    double most = MAX_BATCH;
+    double most = sampling->ready->ranks ? MAX_LOCKSTEP : MAX_BATCH;
     char why[SERVICE_WHY];
-    if (sampling->ready->device->ops->asynchronous && each && each * 2 <= BLOCKING_MAX_LAUNCHES &&
-        service_ready(sampling->worker, SERVICE_BLOCKING, why))
+    if (sampling->ready->device->ops->asynchronous && !sampling->ready->ranks && each &&
+        each * 2 <= BLOCKING_MAX_LAUNCHES && service_ready(sampling->worker, SERVICE_BLOCKING, why))
         most = (double)(BLOCKING_MAX_LAUNCHES / each);
     const double count = ceil(batch_target_ns / fmax(estimate_ns, 1));
     return (uint32_t)fmin(fmax(count, 2), most);
@@ -367,9 +375,9 @@ static double settled_hz(const struct warm_up *warm)
 }
 
 static enum status warm_until_steady(struct sampling *sampling, struct warm_up *warm,
-                                     const struct measure_options *options, struct measurement *out, uint64_t start_ns,
-                                     struct err *err)
+                                     const struct measure_options *options, struct measurement *out, struct err *err)
 {
+    const double start_ns = lockstep_now_ns(sampling);
     struct sample sample;
     for (bool done = false; !done;) {
         enum status status = sampling_take(sampling, &sample, err);
@@ -378,7 +386,7 @@ static enum status warm_until_steady(struct sampling *sampling, struct warm_up *
         keep_sample(warm, &sample);
         out->warmup_ns += fmax(sample.time_ns, 0) * sampling->batch;
         out->warmup_converged = windows_agree(warm);
-        const double wall_ns = (double)(clock_now_ns() - start_ns);
+        const double wall_ns = lockstep_now_ns(sampling) - start_ns;
         done = (out->warmup_ns >= options->warmup_ns && out->warmup_converged) || wall_ns >= options->warmup_max_ns ||
                out->warmup_ns >= options->warmup_max_ns;
     }
@@ -410,7 +418,6 @@ static enum status choose_again(struct sampling *sampling, const struct measure_
 enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
                              struct err *err)
 {
-    const uint64_t start_ns = clock_now_ns();
     struct warm_up warm = {.count = 0};
     double time_ns = 0;
     enum status status = STATUS_OK;
@@ -420,10 +427,10 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
     if (!status)
         status = choose_timer(sampling, options->timer, time_ns, err);
     if (!status)
-        status = warm_until_steady(sampling, &warm, options, out, start_ns, err);
+        status = warm_until_steady(sampling, &warm, options, out, err);
     if (status)
         return status;
-    sampling->settled_core_hz = settled_hz(&warm);
+    sampling->settled_core_hz = sampling->ready->ranks ? 0 : settled_hz(&warm);
     return choose_again(sampling, options, &warm, err);
 }
 

@@ -151,6 +151,7 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
     if (status)
         return status;
     ready->fibers |= info.fibers && step->resolved->timed;
+    ready->ranks |= info.ranks;
     if (info.library[0]) {
         memcpy(ready->library, info.library, sizeof(ready->library));
         memcpy(ready->library_sha256, info.library_sha256, sizeof(ready->library_sha256));

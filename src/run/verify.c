@@ -114,7 +114,8 @@ static enum status check_part(const struct checking *checking, const struct expe
     const void *got = NULL;
     struct expect_job job = {.want = &want, .lock = ATOMIC_FLAG_INIT};
     if (buffer->spec->devices)
-        snprintf(name, sizeof(name), "%.40s of device %u", buffer->spec->name, (unsigned)buffer->device);
+        snprintf(name, sizeof(name), "%.40s of %s %u", buffer->spec->name, ready->ranks ? "rank" : "device",
+                 (unsigned)buffer->part);
     else
         snprintf(name, sizeof(name), "%.60s", buffer->spec->name);
     enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots, &ready->arrays,
@@ -349,6 +350,8 @@ static enum status verify_ready(const struct checking *checking, bool last, stru
         status = check_guards(checking, "", err);
     if (!status && out->verdict != VERIFY_FAIL)
         status = compare_outputs(checking, out, err);
+    if (!status)
+        status = lockstep_verdict(checking, err);
     if (status || injected || out->verdict == VERIFY_FAIL)
         return status;
     note_unguarded(checking->ready, out);
@@ -426,6 +429,8 @@ enum status verify_again(struct worker *worker, struct ready *ready, const struc
     enum status status = check_surroundings(&checking, "after the samples: ", err);
     if (!status && out->verdict != VERIFY_FAIL)
         status = check_left(&checking, err); /* in the first buffers, which every way of sampling launches on */
+    if (!status)
+        status = lockstep_verdict(&checking, err);
     checking.rotation = ready->rotations - 1;
     return status || out->verdict == VERIFY_FAIL ? status : check_relaunches(&checking, true, err);
 }

@@ -40,6 +40,9 @@ typedef struct ihipStream_t *hipStream_t;
 ncclResult_t ncclGetVersion(int *version);
 const char *ncclGetErrorString(ncclResult_t result);
 ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *devlist);
+struct ncclUniqueId { char internal[128]; };
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id);
+ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId id, int rank);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
@@ -59,9 +62,10 @@ def types(home):
     header = home / "include/rccl/rccl.h"
     header.parent.mkdir(parents=True)
     shutil.copy(DOUBLES / "libfake_hip.so", home / "libamdhip64.so.7")
-    for before, after, code, said in (("", "", 0, "rccl/rccl.h: the types of 12 functions agree"),
+    for before, after, code, said in (("", "", 0, "rccl/rccl.h: the types of 14 functions agree"),
                                       ("ncclSend(const void *in, size_t count", "ncclSend(const void *in, int count", 1, "another prototype: ncclSend"),
                                       ("ncclCommDestroy(ncclComm_t comm", "ncclCommDestroy(ncclComm_t comm, int now", 1, "another prototype: ncclCommDestroy"),
+                                      ("internal[128]", "internal[64]", 1, "another prototype: ncclCommInitRank"),
                                       ("ncclGetVersion(int *", "ncclGetVersion(long *", 1, "another prototype: ncclGetVersion"),
                                       ("int peer, ncclComm_t comm", "ncclComm_t comm, int peer", 1, "another prototype: ncclRecv")):
         header.write_text(RCCL.replace(before, after) if before else RCCL)

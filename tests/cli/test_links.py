@@ -2,8 +2,11 @@
 """Links and collectives of a node on stand-ins for libamdhip64, libcuda, RCCL and NCCL, of three and of eight devices: verified, a slow
 link in its place in the matrix, queues that serialise, a wrong element, a device that reaches nobody."""
 import json
+import re
+import subprocess
+import time
 
-from harness import DOUBLES, ROOT, check, check_run, load, main, run
+from harness import DOUBLES, PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
 
 COLLECTIVES = ("all_reduce", "all_reduce_in_place", "all_gather", "all_gather_in_place", "reduce_scatter", "reduce_scatter_in_place",
                "broadcast", "all_to_all", "send_recv")
@@ -86,4 +89,62 @@ def links(home):
     check("| together |" in run("report", "r.json", "--format", "markdown", cwd=home, home=home).stdout, "the finding in a report")
 
 
-main(verified, skipped, links, doubles=["libfake_hip.so", "libfake_cuda.so", "libfake_ccl.so"])
+def start_rank(home, out, rank, world, *kernels, said=2, **more):
+    """One process of a job, with a GPU of its own."""
+    variables = {"SLURM_PROCID": str(rank), "SLURM_NTASKS": str(said if said > world else world), "SLURM_LOCALID": str(rank), "SLURM_JOB_ID": "7",
+                 "SLURMD_NODENAME": f"n{rank // 2}"} | more
+    return subprocess.Popen([str(PROGRAM), "run", *kernels, "--set", "size=64Ki", "--quick", "--device", "local", "--out-dir", out], cwd=home,
+                            env=environment(home, **vendor("hip", 4), **variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True)
+
+
+def ended(processes):
+    said = [process.communicate(timeout=PATIENCE_S)[0] for process in processes]
+    return [process.returncode for process in processes], said
+
+
+def results(home, out):
+    """By rank."""
+    found = sorted(map(load, (home / out).glob("*.json")), key=lambda result: result["run"]["job"]["rank"])
+    return [{case["kernel"]: case for case in result["cases"]} for result in found]
+
+
+def ranks(home):
+    """A process for each GPU, which know of each other by files of a folder; what an earlier run left there is not theirs."""
+    (home / "out").mkdir()
+    stale = "0123456789abcdef"
+    (home / "out/.ranks.call").write_text(f"{stale} 3 6\n")
+    (home / "out/.ranks.id").write_text(f"{stale} {'2f' * 128} {stale} {stale}\n")
+    (home / "out/.ranks.1").write_text(f"{stale} {stale}\n")
+    later = start_rank(home, "out", 2, 3, *COLLECTIVES)  # it meets what is old before rank 0 comes
+    answer = home / "out/.ranks.2"
+    while not answer.exists() and later.poll() is None:
+        time.sleep(0.02)
+    codes, said = ended([start_rank(home, "out", 0, 3, *COLLECTIVES), start_rank(home, "out", 1, 3, *COLLECTIVES), later])
+    check(codes == [0, 0, 0], f"three processes: {codes} {said}")
+    check("has the id of an earlier run (job 6): it is replaced" in said[0], f"that is said: {said[0]}")
+    found = results(home, "out")
+    check([len(cases) for cases in found] == [len(COLLECTIVES)] * 3, f"all of them: {[sorted(cases) for cases in found]}")
+    for name in COLLECTIVES:
+        each = [cases[name] for cases in found]
+        check(all(case["status"] == "ok" and case["verification"]["status"] == "pass" for case in each), f"{name}: {[case.get('status_reason') for case in each]}")
+        check(len({(case["stats"]["median_ns"], case["measurement"]["batch"], case["work"]["items"]) for case in each}) == 1, f"{name} is measured in lockstep")
+    check(not list((home / "out").glob(".ranks*")), f"nothing is left: {list((home / 'out').glob('.*'))}")
+
+
+def wrong_ranks(home):
+    """A wrong element, a rank that does not come or ends, two of one number, and ranks that run different things: a line each, and no hang."""
+    codes, said = ended([start_rank(home, "wrong", rank, 3, "reduce_scatter", FAKE_CCL_WRONG="1") for rank in range(3)])
+    reasons = [cases["reduce_scatter"]["status_reason"] for cases in results(home, "wrong")]
+    check(codes == [1, 1, 1] and "out of rank 2[" in reasons[2] and all("of another rank of the job" in reason for reason in reasons[:2]), f"{codes} {reasons}")
+    done = [start_rank(home, "absent", rank, 2, "broadcast", "all_gather", "--budget", "9s", said=4) for rank in range(2)]
+    codes, said = ended(done)
+    reasons = [{case["status_reason"] for case in cases.values()} for cases in results(home, "absent")]
+    check(codes == [3, 3] and len(reasons[0]) == 1 and re.search("of 4 ranks these did not come within 3 s: (1, )?2, 3 ", reasons[0].pop()), f"{codes} {reasons} {said}")
+    check(re.search("rank 0 (gave no id|of 4 did not come).* within 3 s", " ".join(reasons[1])), f"{reasons}")
+    other = [start_rank(home, "other", 0, 2, "broadcast"), start_rank(home, "other", 1, 2, "all_gather")]
+    codes, said = ended(other)
+    check(codes == [3, 3] and all("run different cases at once" in text for text in said), f"{codes} {said}")
+
+
+main(verified, skipped, links, ranks, wrong_ranks, doubles=["libfake_hip.so", "libfake_cuda.so", "libfake_ccl.so"])

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
  * A librccl and a libnccl of host memory, for tests: collectives that are computed for true, when the group ends in
- * which every rank called. What it is told through the environment:
+ * which every rank called, in one process or, through memory that they share, in as many as there are ranks. Who waits
+ * for a rank that does not call waits for ever. What it is told through the environment:
  *
  *   FAKE_CCL_FAIL=function:nth:code  the nth call of the function in a process returns that code
- *   FAKE_CCL_WRONG=1                 the last element of the last rank's output is one too many
+ *   FAKE_CCL_WRONG=1                 the last element of the last rank's output is one too many, of more than 64 bytes
  *   FAKE_CCL_TIME=file               each collective notes itself there: "all_reduce ranks bytes"
  */
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fake_ccl.h"
 
-enum { MAX_RANKS = 64, MAX_CALLS = 8192 };
-enum { INVALID_ARGUMENT = 4, INVALID_USAGE = 5 };
+enum { MAX_RANKS = 64, MAX_CALLS = 8192, SLOT_CALLS = 64, SLOT_BYTES = 1 << 22 };
+enum { SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5 };
 enum kind { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, SEND, RECV };
 
+struct shared;
 struct comm {
     int rank, ranks;
+    struct shared *shared; /* NULL: all ranks are in this process */
 };
 struct call {
     enum kind kind;
@@ -29,6 +36,20 @@ struct call {
     int type, op, peer; /* or the root */
     const struct comm *comm;
     int done;
+};
+
+/* What a rank puts in: its calls, whose inputs lie one behind the other. */
+struct slot {
+    int count;
+    struct call calls[SLOT_CALLS];
+    uint8_t data[SLOT_BYTES];
+};
+struct shared {
+    _Atomic int arrived, round;
+    struct slot slots[MAX_RANKS];
+};
+struct id {
+    char bytes[128];
 };
 
 static struct fake_ccl_state state;
@@ -167,13 +188,17 @@ static int run_collective(const struct call *first)
             return INVALID_USAGE; /* a real one waits for ever */
     for (int rank = 0; rank < ranks; rank++) {
         const struct call *call = of_rank(first->kind, rank);
+        if (!call->out)
+            continue; /* of another process */
         outputs[rank] = malloc(output_bytes(call) + 1);
         collect(outputs[rank], call);
     }
     for (int rank = 0; rank < ranks; rank++) {
         const struct call *call = of_rank(first->kind, rank);
+        if (!call->out)
+            continue;
         memcpy(call->out, outputs[rank], output_bytes(call));
-        if (rank == ranks - 1 && getenv("FAKE_CCL_WRONG")) {
+        if (rank == ranks - 1 && output_bytes(call) > 64 && getenv("FAKE_CCL_WRONG")) {
             const size_t last = output_bytes(call) / bytes_of(call->type) - 1;
             store(call->out, call->type, last, load(call->out, call->type, last) + 1);
         }
@@ -198,20 +223,81 @@ static int exchange(void)
             to++;
         if (to == call_count || calls[to].count != calls[k].count || calls[to].type != calls[k].type)
             return INVALID_USAGE;
-        memcpy(calls[to].out, calls[k].in, calls[k].count * bytes_of(calls[k].type));
+        if (calls[to].out)
+            memcpy(calls[to].out, calls[k].in, calls[k].count * bytes_of(calls[k].type));
         calls[to].done = 1;
     }
     state.collectives++;
     return 0;
 }
 
+/* Until all are here. */
+static void meet(const struct comm *comm)
+{
+    struct shared *shared = comm->shared;
+    const int round = atomic_load(&shared->round);
+    if (atomic_fetch_add(&shared->arrived, 1) + 1 == comm->ranks) {
+        atomic_store(&shared->arrived, 0);
+        atomic_store(&shared->round, round + 1);
+    }
+    while (atomic_load(&shared->round) == round)
+        usleep(50);
+}
+
+static size_t input_bytes(const struct call *call)
+{
+    const size_t parts = call->kind == REDUCE_SCATTER ? (size_t)call->comm->ranks : 1;
+    return call->in ? parts * call->count * bytes_of(call->type) : 0;
+}
+
+static int put_calls(struct slot *own)
+{
+    size_t used = 0;
+    for (int k = 0; k < call_count; k++) {
+        const size_t bytes = input_bytes(&calls[k]);
+        if (call_count > SLOT_CALLS || used + bytes > SLOT_BYTES)
+            return SYSTEM_ERROR;
+        own->calls[k] = calls[k];
+        memcpy(own->data + used, calls[k].in ? calls[k].in : own->data, bytes);
+        used += bytes;
+    }
+    own->count = call_count;
+    return 0;
+}
+
+/* Those of all other ranks, without outputs. */
+static void add_calls(const struct comm *own)
+{
+    static struct comm comms[MAX_RANKS];
+    for (int rank = 0; rank < own->ranks; rank++) {
+        struct slot *slot = &own->shared->slots[rank];
+        size_t used = 0;
+        comms[rank] = (struct comm){rank, own->ranks, NULL};
+        for (int k = 0; k < slot->count && rank != own->rank; k++) {
+            struct call *call = &calls[call_count++];
+            *call = slot->calls[k];
+            call->comm = &comms[rank];
+            call->out = NULL;
+            call->in = call->in ? slot->data + used : NULL;
+            used += input_bytes(call);
+        }
+    }
+}
+
 static int run_group(void)
 {
-    const int count = call_count;
-    int code = 0;
-    if (count)
+    const struct comm *comm = call_count ? calls[0].comm : NULL;
+    const int is_shared = comm && comm->shared;
+    int code = is_shared ? put_calls(&comm->shared->slots[comm->rank]) : 0;
+    if (is_shared && !code) {
+        meet(comm);
+        add_calls(comm);
+    }
+    if (comm && !code)
         code = calls[0].kind == SEND || calls[0].kind == RECV ? exchange() : run_collective(&calls[0]);
     call_count = 0;
+    if (is_shared)
+        meet(comm); /* nobody's input changes before all have seen it */
     return code;
 }
 
@@ -228,6 +314,8 @@ static int add(struct call call)
 int ncclGetVersion(int *version);
 const char *ncclGetErrorString(int code);
 int ncclCommInitAll(void **comms, int count, const int *devices);
+int ncclGetUniqueId(struct id *id);
+int ncclCommInitRank(void **comm, int count, struct id id, int rank);
 int ncclCommDestroy(void *comm);
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
@@ -257,7 +345,7 @@ int ncclCommInitAll(void **comms, int count, const int *devices)
         return INVALID_ARGUMENT;
     for (int rank = 0; rank < count; rank++) {
         struct comm *comm = malloc(sizeof(*comm));
-        *comm = (struct comm){rank, count};
+        *comm = (struct comm){rank, count, NULL};
         state.devices[rank] = devices[rank];
         comms[rank] = comm;
         state.live++;
@@ -265,8 +353,39 @@ int ncclCommInitAll(void **comms, int count, const int *devices)
     return 0;
 }
 
+int ncclGetUniqueId(struct id *id)
+{
+    MAY_FAIL();
+    snprintf(id->bytes, sizeof(id->bytes), "/dev/shm/fake-ccl-XXXXXX");
+    const int file = mkstemp(id->bytes);
+    const int bad = file < 0 || ftruncate(file, sizeof(struct shared));
+    close(file);
+    return bad ? SYSTEM_ERROR : 0;
+}
+
+int ncclCommInitRank(void **out, int count, struct id id, int rank)
+{
+    MAY_FAIL();
+    const int file = open(id.bytes, O_RDWR | O_CLOEXEC);
+    struct shared *shared =
+        file < 0 ? MAP_FAILED : mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (shared == MAP_FAILED || count > MAX_RANKS)
+        return SYSTEM_ERROR;
+    struct comm *comm = malloc(sizeof(*comm));
+    *comm = (struct comm){rank, count, shared};
+    meet(comm);
+    if (!rank)
+        unlink(id.bytes);
+    *out = comm;
+    state.live++;
+    return 0;
+}
+
 int ncclCommDestroy(void *comm)
 {
+    if (((struct comm *)comm)->shared)
+        munmap(((struct comm *)comm)->shared, sizeof(struct shared));
     state.live--;
     free(comm);
     return 0;

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "ranks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "device_internal.h"
+#include "rooftile/arena.h"
+#include "rooftile/clock.h"
+#include "rooftile/file.h"
+#include "rooftile/log.h"
+#include "rooftile/text.h"
+
+enum { POLL_NS = 5000000, JOB_TEXT = 64 };
+
+struct meeting {
+    const struct device_ranks *ranks;
+    struct arena arena;
+    const char *call, *id;
+    uint64_t own;     /* nonce */
+    uint64_t *nonces; /* of rank 0: those that answered; 0: not yet */
+    /* Of the others: the call that was answered, and what it says. */
+    uint64_t zero;
+    uint32_t world;
+    char job[JOB_TEXT];
+};
+
+static const char *path_of(struct meeting *meeting, const char *name)
+{
+    return path_join(&meeting->arena, meeting->ranks->folder, name);
+}
+
+static const char *answer_of(struct meeting *meeting, uint32_t rank)
+{
+    return path_of(meeting, arena_printf(&meeting->arena, ".ranks.%u", rank));
+}
+
+/* "": there is none. */
+static const char *read_text(struct meeting *meeting, const char *path)
+{
+    struct err ignored = {0};
+    char *text = NULL;
+    size_t length = 0;
+    return file_read(&text, &length, path, 1 << 20, &meeting->arena, &ignored) ? "" : text;
+}
+
+static enum status write_text(struct meeting *meeting, const char *path, struct text *text, struct err *err)
+{
+    const char *taken = text_take(text, &meeting->arena);
+    return file_write(path, taken, strlen(taken), err);
+}
+
+static void open_meeting(struct meeting *meeting, const struct device_ranks *ranks)
+{
+    *meeting = (struct meeting){.ranks = ranks};
+    meeting->call = path_of(meeting, ".ranks.call");
+    meeting->id = path_of(meeting, ".ranks.id");
+    meeting->nonces = arena_array(&meeting->arena, ranks->world, sizeof(*meeting->nonces));
+    while (!meeting->own && getrandom(&meeting->own, sizeof(meeting->own), 0) < 0)
+        continue;
+}
+
+/* Whose call it is; 0: nobody's. */
+static uint64_t read_call(struct meeting *meeting, uint32_t *world, char job[static JOB_TEXT])
+{
+    uint64_t nonce = 0;
+    job[0] = '\0';
+    *world = 0;
+    sscanf(read_text(meeting, meeting->call), "%" SCNx64 " %" SCNu32 " %63[^\n]", &nonce, world, job);
+    return nonce;
+}
+
+/* ---- rank 0 ---- */
+
+static bool is_answered(struct meeting *meeting)
+{
+    bool all = true;
+    for (uint32_t rank = 1; rank < meeting->ranks->world; rank++) {
+        uint64_t zero = 0, nonce = 0;
+        if (!meeting->nonces[rank] &&
+            sscanf(read_text(meeting, answer_of(meeting, rank)), "%" SCNx64 " %" SCNx64, &zero, &nonce) == 2 &&
+            zero == meeting->own)
+            meeting->nonces[rank] = nonce;
+        all = all && meeting->nonces[rank];
+    }
+    return all;
+}
+
+static enum status say_absent(const struct meeting *meeting, struct err *err)
+{
+    char absent[128] = "";
+    for (uint32_t rank = 1; rank < meeting->ranks->world; rank++)
+        if (!meeting->nonces[rank])
+            text_append(absent, sizeof(absent), ", ", "%u", rank);
+    return err_set(err, ERR_DEVICE, "of %u ranks these did not come within %.0f s: %s (through files of %s)",
+                   meeting->ranks->world, meeting->ranks->limit_ns / 1e9, absent, meeting->ranks->folder);
+}
+
+static enum status gather(struct meeting *meeting, struct err *err)
+{
+    const uint64_t start_ns = clock_now_ns();
+    uint32_t world;
+    char job[JOB_TEXT];
+    while (!is_answered(meeting)) {
+        if (read_call(meeting, &world, job) != meeting->own)
+            return err_set(err, ERR_DEVICE, "another run (job %s) meets in %s, too: give each its own --out-dir", job,
+                           meeting->ranks->folder);
+        if ((double)(clock_now_ns() - start_ns) > meeting->ranks->limit_ns)
+            return say_absent(meeting, err);
+        clock_sleep_ns(POLL_NS);
+    }
+    return STATUS_OK;
+}
+
+static enum status give(struct meeting *meeting, const uint8_t *id, size_t size, struct err *err)
+{
+    struct text text = {0};
+    uint32_t world;
+    char job[JOB_TEXT];
+    if (read_call(meeting, &world, job) || file_exists(meeting->id))
+        log_info("%s has the id of an earlier run (job %s): it is replaced", meeting->ranks->folder,
+                 *job ? job : "unknown");
+    unlink(meeting->id);
+    text_addf(&text, "%016" PRIx64 " %u %s\n", meeting->own, meeting->ranks->world,
+              *meeting->ranks->job ? meeting->ranks->job : "unknown");
+    enum status status = write_text(meeting, meeting->call, &text, err);
+    if (!status)
+        status = gather(meeting, err);
+    if (status)
+        return status;
+    text_addf(&text, "%016" PRIx64 " ", meeting->own);
+    for (size_t k = 0; k < size; k++)
+        text_addf(&text, "%02x", id[k]);
+    for (uint32_t rank = 1; rank < meeting->ranks->world; rank++)
+        text_addf(&text, " %016" PRIx64, meeting->nonces[rank]);
+    unlink(meeting->call);
+    return write_text(meeting, meeting->id, &text, err);
+}
+
+/* ---- all others ---- */
+
+/* False: it is not there, or not for this process. */
+static bool read_id(struct meeting *meeting, uint8_t *id, size_t size)
+{
+    const char *text = read_text(meeting, meeting->id);
+    const size_t skip = 17, each = 17; /* a nonce and a space */
+    const size_t at = skip + 2 * size + 1 + (meeting->ranks->rank - 1) * each;
+    uint64_t nonce = 0;
+    if (strlen(text) < at + each - 1 || sscanf(text + at, "%16" SCNx64, &nonce) != 1 || nonce != meeting->own)
+        return false;
+    for (size_t k = 0; k < size; k++) {
+        unsigned byte = 0;
+        if (sscanf(text + skip + 2 * k, "%2x", &byte) != 1)
+            return false;
+        id[k] = (uint8_t)byte;
+    }
+    return true;
+}
+
+/* Whatever call stands there, as long as it is no new one. */
+static enum status answer(struct meeting *meeting, struct err *err)
+{
+    const char *path = answer_of(meeting, meeting->ranks->rank);
+    char job[JOB_TEXT];
+    uint32_t world;
+    const uint64_t zero = read_call(meeting, &world, job);
+    uint64_t ignored, nonce = meeting->own;
+    struct text text = {0};
+    if (!zero || zero == meeting->zero) {
+        sscanf(read_text(meeting, path), "%" SCNx64 " %" SCNx64, &ignored, &nonce);
+        return !meeting->zero || nonce == meeting->own
+                   ? STATUS_OK
+                   : err_set(err, ERR_DEVICE, "two processes are rank %u of the job", meeting->ranks->rank);
+    }
+    meeting->zero = zero;
+    meeting->world = world;
+    memcpy(meeting->job, job, sizeof(job));
+    text_addf(&text, "%016" PRIx64 " %016" PRIx64 "\n", zero, meeting->own);
+    return write_text(meeting, path, &text, err);
+}
+
+static enum status say_no_id(const struct meeting *meeting, struct err *err)
+{
+    const struct device_ranks *ranks = meeting->ranks;
+    const double limit_s = ranks->limit_ns / 1e9;
+    if (!meeting->zero)
+        return err_set(err, ERR_DEVICE, "rank 0 of %u did not come to %s within %.0f s", ranks->world, ranks->folder,
+                       limit_s);
+    if (meeting->world != ranks->world || strcmp(meeting->job, *ranks->job ? ranks->job : "unknown") != 0)
+        return err_set(err, ERR_DEVICE,
+                       "rank 0 of %u did not come within %.0f s: what lies in %s is of an earlier run (job %s)",
+                       ranks->world, limit_s, ranks->folder, meeting->job);
+    return err_set(err, ERR_DEVICE, "rank 0 gave no id within %.0f s: it waits for another rank, or has ended",
+                   limit_s);
+}
+
+static enum status take(struct meeting *meeting, uint8_t *id, size_t size, struct err *err)
+{
+    const uint64_t start_ns = clock_now_ns();
+    enum status status = STATUS_OK;
+    while (!status && !read_id(meeting, id, size)) {
+        status = (double)(clock_now_ns() - start_ns) > meeting->ranks->limit_ns ? say_no_id(meeting, err)
+                                                                                : answer(meeting, err);
+        clock_sleep_ns(POLL_NS);
+    }
+    unlink(answer_of(meeting, meeting->ranks->rank));
+    return status;
+}
+
+/* ---- both ---- */
+
+enum status ranks_share(void *id, size_t size, const struct device_ranks *ranks, struct err *err)
+{
+    struct meeting meeting;
+    open_meeting(&meeting, ranks);
+    const enum status status = ranks->rank ? take(&meeting, id, size, err) : give(&meeting, id, size, err);
+    if (status && !ranks->rank)
+        unlink(meeting.call);
+    arena_release(&meeting.arena);
+    return status;
+}
+
+void ranks_shared(const struct device_ranks *ranks)
+{
+    struct meeting meeting;
+    open_meeting(&meeting, ranks);
+    if (!ranks->rank)
+        unlink(meeting.id);
+    arena_release(&meeting.arena);
+}
