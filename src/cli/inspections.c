@@ -105,7 +105,7 @@ static const double *execute(void *context, const struct isa_kernel *isa, const 
     const struct execution *execution = context;
     const struct resolved *resolved = execution->resolved;
     /* Of no machine: they say in which order waves take turns. */
-    const struct walk_options options = {.clocks = {4, 16, 16, 4, 4, 8, 16, 20, 64, 128, 120, 210, 880, 48, 64},
+    const struct walk_options options = {.clocks = {4, 16, 16, 0, 4, 4, 8, 16, 20, 64, 128, 120, 210, 880, 48, 64},
                                          .counts_each = true};
     struct predicted_buffers buffers = {0};
     struct walk_launch walk;

@@ -161,7 +161,7 @@ static bool walks(const char *target, const char *text, uint32_t wave, struct ar
                                           .user_sgprs = 2,
                                           .workgroup_ids = 7,
                                           .group_segment_bytes = 4096};
-    const struct walk_options options = {.clocks = {4, 16, 16, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64},
+    const struct walk_options options = {.clocks = {4, 16, 16, 0, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64},
                                          .line_bytes = 128,
                                          .l1_lines = 16,
                                          .l2_lines = 64,
