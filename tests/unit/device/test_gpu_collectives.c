@@ -163,6 +163,12 @@ static void refuses(void **state)
     assert_int_equal(start(&ring, rig, "all_reduce_f32", LIBRARY_SUM, 0, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "lacks all functions of "));
     close_ring(&ring);
+    open_ring(&ring, rig, 0);
+    setenv(rig == &hip_rig ? "ROOFTILE_RCCL" : "ROOFTILE_NCCL", fake_path("fake_ccl_old"), 1);
+    assert_int_equal(start(&ring, rig, "all_reduce_f32", LIBRARY_SUM, 0, &err), ERR_UNSUPPORTED);
+    if (!strstr(err.text, "lacks ncclSend"))
+        fail_msg("%s", err.text);
+    close_ring(&ring);
 }
 
 /* Whatever fails is told by its name, leaves nothing behind, and does not keep the next one from working. */
