@@ -28,6 +28,29 @@ bool is_mark(const struct result_case *c);
 struct chart_point *chart_case(struct chart *chart, struct chart_series *series, double x, double y,
                                const struct result_case *c);
 
+/* Cases gathered by kernel. Times count as often as a case is weighted. */
+struct kernel_sum {
+    const char *name;
+    size_t cases;
+    double time_ns;              /* what they are in order of */
+    double bounded_ns, bound_ns; /* of its cases with a lower bound: their time, and that */
+    double measured_ns;          /* where `time_ns` is not the measured one */
+    const struct result_case *best;
+};
+
+struct kernel_sums {
+    struct kernel_sum *items;
+    size_t count;
+};
+
+double weight_of(const struct result_case *c);
+/* With room for as many as there are cases. */
+struct kernel_sums kernel_sums_new(struct arena *arena, const struct result *result);
+/* The one of that name, added where there is none. */
+struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name);
+/* The longest first; returns the time of all. */
+double kernel_sums_sort(struct kernel_sums *sums);
+
 void picture_roofline(struct document *document, const struct result *result, const char *suffix);
 void picture_kernels(struct document *document, const struct result *result, const char *suffix);
 void picture_curves(struct document *document, const struct result *result, const char *suffix);

@@ -11,65 +11,64 @@
 
 enum { MOST_BARS = 16 };
 
-struct bar {
-    const char *name;
-    double time_ns, bound_ns; /* of cases with a lower bound */
-    double without_ns;        /* of cases without one */
-    size_t cases;
-};
+/* ---- cases by kernel ---- */
 
-struct bars {
-    struct bar *items;
-    size_t count;
-    double all_ns;
-};
-
-static struct bar *bar_of(struct bars *bars, const char *name)
+double weight_of(const struct result_case *c)
 {
-    size_t at = 0;
-    while (at < bars->count && strcmp(bars->items[at].name, name) != 0)
-        at++;
-    if (at == bars->count)
-        bars->items[bars->count++] = (struct bar){.name = name};
-    return &bars->items[at];
+    return c->weight > 0 ? c->weight : 1;
 }
 
-static double all_of(const struct bar *bar)
+struct kernel_sums kernel_sums_new(struct arena *arena, const struct result *result)
 {
-    return bar->time_ns + bar->without_ns;
+    return (struct kernel_sums){.items = arena_array(arena, result->case_count + 1, sizeof(struct kernel_sum))};
+}
+
+struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name)
+{
+    size_t at = 0;
+    while (at < sums->count && strcmp(sums->items[at].name, name) != 0)
+        at++;
+    if (at == sums->count)
+        sums->items[sums->count++] = (struct kernel_sum){.name = name};
+    return &sums->items[at];
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const struct bar *p = a, *q = b;
-    const double x = all_of(p), y = all_of(q);
-    return x != y ? (x < y) - (x > y) : strcmp(p->name, q->name);
+    const struct kernel_sum *p = a, *q = b;
+    return p->time_ns != q->time_ns ? (p->time_ns < q->time_ns) - (p->time_ns > q->time_ns) : strcmp(p->name, q->name);
 }
 
-static bool collect(struct bars *bars, const struct result *result, struct arena *arena)
+double kernel_sums_sort(struct kernel_sums *sums)
 {
-    *bars = (struct bars){.items = arena_array(arena, result->case_count + 1, sizeof(*bars->items))};
+    double all_ns = 0;
+    qsort(sums->items, sums->count, sizeof(*sums->items), by_time);
+    for (size_t k = 0; k < sums->count; k++)
+        all_ns += sums->items[k].time_ns;
+    return all_ns;
+}
+
+/* ---- their bars ---- */
+
+static struct kernel_sums collect(const struct result *result, struct arena *arena)
+{
+    struct kernel_sums bars = kernel_sums_new(arena, result);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        const double weight = c->weight > 0 ? c->weight : 1;
         if (!is_mark(c))
             continue;
-        struct bar *bar = bar_of(bars, c->kernel);
+        struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
         bar->cases++;
+        bar->time_ns += weight_of(c) * c->stats.median;
         if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* waiting is no rate */
-            bar->time_ns += weight * c->stats.median;
-            bar->bound_ns += weight * fmin(c->lower_bound.time_ns, c->stats.median);
-        } else {
-            bar->without_ns += weight * c->stats.median;
+            bar->bounded_ns += weight_of(c) * c->stats.median;
+            bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, c->stats.median);
         }
     }
-    qsort(bars->items, bars->count, sizeof(*bars->items), by_time);
-    for (size_t k = 0; k < bars->count; k++)
-        bars->all_ns += all_of(&bars->items[k]);
-    return bars->count > 0;
+    return bars;
 }
 
-static struct table *data_of(const struct bars *bars, struct arena *arena)
+static struct table *data_of(const struct kernel_sums *bars, double all_ns, struct arena *arena)
 {
     static const struct table_column columns[] = {{.title = "kernel"},
                                                   {.title = "cases", .unit = UNIT_COUNT},
@@ -79,11 +78,11 @@ static struct table *data_of(const struct bars *bars, struct arena *arena)
                                                   {.title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < bars->count; k++) {
-        const struct bar *bar = &bars->items[k];
+        const struct kernel_sum *bar = &bars->items[k];
         table_add(table,
-                  (struct cell[]){cell_text(bar->name), cell_number((double)bar->cases), cell_number(all_of(bar)),
-                                  cell_number(all_of(bar) / bars->all_ns), cell_positive(bar->bound_ns),
-                                  cell_number(bar->time_ns > 0 ? bar->bound_ns / bar->time_ns : NAN)});
+                  (struct cell[]){cell_text(bar->name), cell_number((double)bar->cases), cell_number(bar->time_ns),
+                                  cell_number(bar->time_ns / all_ns), cell_positive(bar->bound_ns),
+                                  cell_number(bar->bounded_ns > 0 ? bar->bound_ns / bar->bounded_ns : NAN)});
     }
     return table;
 }
@@ -96,32 +95,33 @@ static void add_part(struct chart *chart, size_t series, size_t row, const doubl
     point->said = said;
 }
 
-static void add_bar(struct chart *chart, const struct bar *bar, size_t row)
+static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t row)
 {
     struct arena *arena = chart->arena;
-    const struct cell time = cell_quantity(all_of(bar), UNIT_TIME),
-                      share = cell_quantity(bar->bound_ns / bar->time_ns, UNIT_SHARE);
+    const struct cell time = cell_quantity(bar->time_ns, UNIT_TIME),
+                      share = cell_quantity(bar->bound_ns / bar->bounded_ns, UNIT_SHARE);
     const char *words = cell_words(&time, NULL, arena);
-    if (bar->time_ns > 0)
+    if (bar->bounded_ns > 0)
         words = arena_printf(arena, "%s, %s", words, cell_words(&share, NULL, arena));
     const char *said = arena_printf(
-        arena, bar->time_ns > 0 ? "%.80s\n%s of its time is the lower bound" : "%.80s\n%s, no lower bound known",
+        arena, bar->bounded_ns > 0 ? "%.80s\n%s of its time is the lower bound" : "%.80s\n%s, no lower bound known",
         bar->name, words);
-    if (bar->time_ns > 0) {
+    if (bar->bounded_ns > 0) {
         add_part(chart, 0, row, (double[]){0, bar->bound_ns}, said);
-        add_part(chart, 1, row, (double[]){bar->bound_ns, bar->time_ns}, said);
+        add_part(chart, 1, row, (double[]){bar->bound_ns, bar->bounded_ns}, said);
     }
-    if (bar->without_ns > 0)
-        add_part(chart, 2, row, (double[]){bar->time_ns, all_of(bar)}, said);
-    struct chart_series *last = &chart->series[bar->without_ns > 0 ? 2 : 1];
+    if (bar->time_ns > bar->bounded_ns)
+        add_part(chart, 2, row, (double[]){bar->bounded_ns, bar->time_ns}, said);
+    struct chart_series *last = &chart->series[bar->time_ns > bar->bounded_ns ? 2 : 1];
     last->points[last->count - 1].words = words;
 }
 
 void picture_kernels(struct document *document, const struct result *result, const char *suffix)
 {
     struct arena *arena = document->arena;
-    struct bars bars;
-    if (!collect(&bars, result, arena))
+    struct kernel_sums bars = collect(result, arena);
+    const double all_ns = kernel_sums_sort(&bars);
+    if (!bars.count)
         return;
     const size_t shown = bars.count < MOST_BARS ? bars.count : MOST_BARS;
     const char **names = arena_array(arena, shown, sizeof(*names));
@@ -140,7 +140,7 @@ void picture_kernels(struct document *document, const struct result *result, con
         add_bar(chart, &bars.items[k], k);
     }
     chart->x = (struct chart_axis){
-        .title = "", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = all_of(&bars.items[0])};
+        .title = "", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = bars.items[0].time_ns};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
-    document_chart(document, chart, data_of(&bars, arena));
+    document_chart(document, chart, data_of(&bars, all_ns, arena));
 }

@@ -4,26 +4,17 @@
  * of one angle.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "picture.h"
 #include "report_internal.h"
-
-struct kernel {
-    const char *name;
-    double time_ns; /* of all its cases */
-    const struct result_case *best;
-    size_t cases;
-};
 
 struct roofline {
     const struct result *result;
     bool by_unit; /* marks are told apart by arithmetic unit: there is one kernel */
     const struct result_case **cases;
     size_t count;
-    struct kernel *kernels; /* the one that takes the longest first */
-    size_t kernel_count;
+    struct kernel_sums kernels;
 };
 
 /* ---- what is drawn ---- */
@@ -34,28 +25,9 @@ static bool is_drawn(const struct result_case *c)
            isfinite(c->flops_per_s) && c->flops_per_s > 0;
 }
 
-static struct kernel *kernel_of(struct roofline *r, const char *name)
+static struct kernel_sum *kernel_of(struct roofline *r, const struct result_case *c)
 {
-    size_t at = 0;
-    while (at < r->kernel_count && strcmp(r->kernels[at].name, name) != 0)
-        at++;
-    if (at == r->kernel_count)
-        r->kernels[r->kernel_count++] = (struct kernel){.name = name};
-    return &r->kernels[at];
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct kernel *p = a, *q = b;
-    return p->time_ns != q->time_ns ? (p->time_ns < q->time_ns) - (p->time_ns > q->time_ns) : strcmp(p->name, q->name);
-}
-
-static size_t series_of(const struct roofline *r, const struct result_case *c)
-{
-    size_t at = 0;
-    while (at < r->kernel_count && strcmp(r->kernels[at].name, r->by_unit ? c->work.unit : c->kernel) != 0)
-        at++;
-    return at < CHART_SERIES ? at : CHART_SERIES - 1;
+    return kernel_sum_of(&r->kernels, r->by_unit ? c->work.unit : c->kernel);
 }
 
 /* A matrix unit's peak says nothing about a vector kernel: only those that cases use. */
@@ -87,21 +59,21 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
             r->by_unit &= !strcmp(first, result->cases[k].kernel);
         }
     r->cases = arena_array(arena, result->case_count + 1, sizeof(*r->cases));
-    r->kernels = arena_array(arena, result->case_count + 1, sizeof(*r->kernels));
+    r->kernels = kernel_sums_new(arena, result);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (!is_drawn(c))
             continue;
-        struct kernel *kernel = kernel_of(r, r->by_unit ? c->work.unit : c->kernel);
+        struct kernel_sum *kernel = kernel_of(r, c);
         r->cases[r->count++] = c;
         kernel->cases++;
-        kernel->time_ns += c->stats.median * (c->weight > 0 ? c->weight : 1);
+        kernel->time_ns += weight_of(c) * c->stats.median;
         if (!kernel->best || c->flops_per_s > kernel->best->flops_per_s)
             kernel->best = c;
     }
     if (!r->count || !result->machine.level_count)
         return false;
-    qsort(r->kernels, r->kernel_count, sizeof(*r->kernels), by_time);
+    kernel_sums_sort(&r->kernels);
     return true;
 }
 
@@ -169,21 +141,23 @@ static void add_units(struct chart *chart, const struct roofline *r, bool vendor
 
 /* ---- cases ---- */
 
-static void add_series(struct chart *chart, const struct roofline *r)
+static void add_series(struct chart *chart, struct roofline *r)
 {
-    for (size_t k = 0; k < r->kernel_count && k < CHART_SERIES; k++) {
-        const bool others = k + 1 == CHART_SERIES && r->kernel_count > CHART_SERIES;
-        const char *share = figure_words("% of ceiling", r->kernels[k].best, chart->arena);
+    for (size_t k = 0; k < r->kernels.count && k < CHART_SERIES; k++) {
+        const bool others = k + 1 == CHART_SERIES && r->kernels.count > CHART_SERIES;
+        const char *share = figure_words("% of ceiling", r->kernels.items[k].best, chart->arena);
         chart_add(chart, CHART_MARKS,
-                  others               ? arena_printf(chart->arena, "%zu others", r->kernel_count - CHART_SERIES + 1)
-                  : strcmp(share, "-") ? arena_printf(chart->arena, "%.40s, best %s", r->kernels[k].name, share)
-                                       : arena_printf(chart->arena, "%.40s", r->kernels[k].name),
+                  others               ? arena_printf(chart->arena, "%zu others", r->kernels.count - CHART_SERIES + 1)
+                  : strcmp(share, "-") ? arena_printf(chart->arena, "%.40s, best %s", r->kernels.items[k].name, share)
+                                       : arena_printf(chart->arena, "%.40s", r->kernels.items[k].name),
                   k);
     }
     for (size_t k = 0; k < r->count; k++) {
         const struct result_case *c = r->cases[k];
-        chart_case(chart, &chart->series[series_of(r, c)], c->lower_bound.intensity, c->flops_per_s, c)->group =
-            c->work.unit;
+        const size_t at = (size_t)(kernel_of(r, c) - r->kernels.items);
+        chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1], c->lower_bound.intensity,
+                   c->flops_per_s, c)
+            ->group = c->work.unit;
     }
 }
 
@@ -212,12 +186,13 @@ static struct table *data_of(const struct roofline *r, struct arena *arena)
                                                   {.title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
                                                   {.title = "ceiling"}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < r->kernel_count; k++) {
-        const struct result_case *c = r->kernels[k].best;
-        table_add(table, (struct cell[]){cell_text(r->kernels[k].name), cell_number((double)r->kernels[k].cases),
-                                         cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
-                                         cell_number(c->lower_bound.intensity), cell_positive(c->fraction),
-                                         cell_known(c->lower_bound.ceiling_name)});
+    for (size_t k = 0; k < r->kernels.count; k++) {
+        const struct result_case *c = r->kernels.items[k].best;
+        table_add(table,
+                  (struct cell[]){cell_text(r->kernels.items[k].name), cell_number((double)r->kernels.items[k].cases),
+                                  cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
+                                  cell_number(c->lower_bound.intensity), cell_positive(c->fraction),
+                                  cell_known(c->lower_bound.ceiling_name)});
     }
     return table;
 }

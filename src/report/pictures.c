@@ -60,7 +60,7 @@ struct chart_point *chart_case(struct chart *chart, struct chart_series *series,
     point->name = case_name(c);
     point->said = evidence(c, chart->arena);
     point->id = plain_id(chart->arena, c);
-    point->cost = c->stats.median * (c->weight > 0 ? c->weight : 1);
+    point->cost = weight_of(c) * c->stats.median;
     return point;
 }
 
@@ -222,40 +222,37 @@ static void add_samples(struct document *document, const struct result *result, 
 static void add_trace(struct document *document, const struct result *result, const char *suffix)
 {
     struct arena *arena = document->arena;
-    const char **names = arena_array(arena, result->case_count + 1, sizeof(*names));
-    double *traced = arena_array(arena, result->case_count + 1, sizeof(*traced)),
-           *now = arena_array(arena, result->case_count + 1, sizeof(*now)), all = 0;
-    size_t count = 0;
+    struct kernel_sums sums = kernel_sums_new(arena, result);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        const double weight = c->weight > 0 ? c->weight : 1;
-        size_t at = 0;
         if (!(c->traced_ns > 0))
             continue;
-        while (at < count && strcmp(names[at], c->kernel) != 0)
-            at++;
-        count += at == count;
-        names[at] = c->kernel;
-        traced[at] += weight * c->traced_ns;
-        now[at] += is_mark(c) ? weight * c->stats.median : 0;
-        all += weight * c->traced_ns;
+        struct kernel_sum *sum = kernel_sum_of(&sums, c->kernel);
+        sum->time_ns += weight_of(c) * c->traced_ns;
+        sum->measured_ns += is_mark(c) ? weight_of(c) * c->stats.median : 0;
     }
-    if (!count)
+    const double all_ns = kernel_sums_sort(&sums);
+    if (!sums.count)
         return;
-    const size_t shown = count < MOST_SHARES ? count : MOST_SHARES;
+    const size_t shown = sums.count < MOST_SHARES ? sums.count : MOST_SHARES;
+    const char **names = arena_array(arena, shown, sizeof(*names));
     struct chart *chart =
         chart_new(arena, arena_printf(arena, "trace%s", suffix), "Shares of the trace",
-                  arena_printf(arena, "Time that the trace spent in what each kernel stands for, %zu of %zu kernels.",
-                               shown, count));
+                  arena_printf(arena,
+                               "Time that the trace spent in what each kernel stands for, the %zu of %zu kernels that "
+                               "took the longest.",
+                               shown, sums.count));
     struct chart_series *bars = chart_add(chart, CHART_BAR, "in the trace", LOOK_PALE);
     for (size_t k = 0; k < shown; k++) {
-        struct chart_point *point = chart_point(chart, bars, traced[k] / all, (double)k);
+        const struct kernel_sum *sum = &sums.items[k];
+        struct chart_point *point = chart_point(chart, bars, sum->time_ns / all_ns, (double)k);
+        names[k] = sum->name;
         point->low = 0;
-        point->high = traced[k] / all;
-        point->words = words(traced[k] / all, UNIT_SHARE, arena);
+        point->high = point->x;
+        point->words = words(point->x, UNIT_SHARE, arena);
         point->said =
-            arena_printf(arena, "%.80s\n%s in the trace, %s here", names[k], words(traced[k], UNIT_TIME, arena),
-                         now[k] > 0 ? words(now[k], UNIT_TIME, arena) : "not measured");
+            arena_printf(arena, "%.80s\n%s in the trace, %s here", sum->name, words(sum->time_ns, UNIT_TIME, arena),
+                         sum->measured_ns > 0 ? words(sum->measured_ns, UNIT_TIME, arena) : "not measured");
     }
     chart->x = (struct chart_axis){.title = "share of the trace's time", .unit = UNIT_SHARE, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};

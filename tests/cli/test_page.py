@@ -83,10 +83,20 @@ def pictures(home):
     check(done.returncode == 2 and "--format html" in done.stderr, done.stderr)
 
 
+def trace(home, result):
+    """Of many kernels, those that the trace spent the most in, the longest first; the last case has the longest."""
+    cases = [result["cases"][0] | {"id": f"k{k}", "kernel": f"kernel_{k}", "weight": 2, "traced_ns": 1000.0 * (k + 1)} for k in range(20)]
+    (home / "traced.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+    done = run("report", "traced.result.json", "--format", "svg", "--picture", "trace", home=home)
+    named = re.findall(r">(kernel_\d+)<", done.stdout)
+    check(named == [f"kernel_{k}" for k in range(19, 3, -1)], f"{named} {done.stderr}")
+
+
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
     pictures(home)
+    trace(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     middle = with_cases(home, home, "middle", result, 500, None)
     check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")
