@@ -101,7 +101,9 @@ async function add_charts() {
 }
 
 /* ---- tables of cases: search, filters, sorting ---- */
-const MOST = 200; /* rows a browser lays out quickly */
+const MOST = 100; /* rows a browser lays out quickly */
+const rest = el("style", `table.cases tbody tr:nth-child(n+${MOST + 1}){display:none}`); /* until the tables' own filters hide them */
+document.head.append(rest);
 function text_of(row) { return row.search ??= (row.id + " " + row.textContent).toLowerCase(); }
 function case_table(table) {
   const body = table.tBodies[0], rows = [...body.rows], filters = el("div", "", { class: "filters", role: "search" });
@@ -197,6 +199,7 @@ document.addEventListener("DOMContentLoaded", () => {
   add_tools();
   for (const figure of document.querySelectorAll("figure[data-picture]")) add_picture_tools(figure);
   const tables = [...document.querySelectorAll("table.cases")].filter(t => t.tBodies[0]?.rows.length).map(case_table);
+  rest.remove();
   document.addEventListener("click", e => {
     const head = e.target.closest?.("table.cases tbody th");
     if (head) location.hash = encodeURIComponent(head.parentElement.id);
