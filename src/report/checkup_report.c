@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "picture.h"
+#include "page_data.h"
 #include "report_internal.h"
 #include "rooftile/checkup.h"
 #include "rooftile/file.h"
 
-enum { NOISIEST = 12, MOST_LINES = 10 };
+enum { NOISIEST = 12, MOST_LINES = 10, MOST_DATA = 32 << 20 };
 
 static const char *const said[CHECKUP_WORDS] = {
     [CHECKUP_PASS] =
@@ -129,11 +129,6 @@ static void add_noisiest(struct document *document, const cJSON *noise)
     document_table(document, NULL, NULL, table);
 }
 
-static void add_cases(struct document *document, const struct result *result)
-{
-    document_table(document, NULL, "Every case", figures_table(result, document->arena))->folded = true;
-}
-
 static void add_tables(struct document *document, const struct checkup *checkup, enum checkup_step step)
 {
     const struct result *result = checkup->sections[step].result;
@@ -147,23 +142,19 @@ static void add_tables(struct document *document, const struct checkup *checkup,
         derived_sections(document, result, true);
         library_lines(document, result);
     }
-    if (step == STEP_QUICK || step == STEP_LIBRARIES)
-        add_cases(document, result);
     if (step == STEP_NOISE && checkup->noise)
         add_noisiest(document, checkup->noise);
 }
 
 /* ---- the page ---- */
 
+/* As on the page of a result, a level below. */
 static void add_pictures(struct document *document, const struct checkup_section *section)
 {
     const size_t first = document->count;
     const char *suffix = arena_printf(document->arena, "-%s", section->name);
-    if (!section->result)
-        return;
-    picture_roofline(document, section->result, suffix);
-    picture_kernels(document, section->result, suffix);
-    picture_curves(document, section->result, suffix);
+    result_pictures(document, section->result, NULL, suffix);
+    result_case_table(document, section->result, NULL, suffix)->folded = true;
     for (size_t k = first; k < document->count; k++)
         document->sections[k].level = 1;
 }
@@ -180,8 +171,9 @@ static void add_section(struct document *document, const struct checkup *checkup
     document_table(document, NULL, NULL, section->findings);
     if (step != STEP_CHARACTERISATION) /* whose tables have them */
         document_table(document, NULL, NULL, section->numbers);
-    add_pictures(document, section);
     add_tables(document, checkup, step);
+    if (section->result && step != STEP_VERIFICATION) /* which measures nothing */
+        add_pictures(document, section);
     document_add(document,
                  (struct section){.level = 1, .title = "What was skipped, and why", .table = section->skipped});
     if (*section->log)
@@ -224,8 +216,8 @@ static void add_page(struct document *document, const struct checkup *checkup)
             add_section(document, checkup, (enum checkup_step)k);
     document_add(document, (struct section){.title = "Everything else"});
     document_text(document, 0, TONE_PLAIN,
-                  "check.json beside this page has all of it: each result with its samples, the machine file that "
-                  "--machine takes, and what was learned about noise.");
+                  "check.json beside this page, and the JSON in it, have each result with its samples, the machine "
+                  "file that --machine takes, and what was learned about noise.");
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
 }
@@ -269,6 +261,33 @@ static enum status add_data(struct document *document, const struct checkup *che
     return status;
 }
 
+/* The document for programs, unless it is more than a page should hold; and the cases of all steps. */
+static const struct page_data *data_of(const struct document *document, const struct checkup *checkup)
+{
+    struct arena *arena = document->arena;
+    struct page_data *data = arena_alloc(arena, sizeof(*data));
+    struct result all = {0};
+    struct text json = {0}, csv = {0};
+    struct result_case *cases = NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < STEP_COUNT; k++) {
+        const struct result *result = checkup->sections[k].result;
+        for (size_t c = 0; result && c < result->case_count; c++)
+            ARENA_PUSH(arena, cases, count, result->cases[c]);
+    }
+    if (checkup->facts)
+        all = *checkup->facts;
+    all.cases = cases;
+    all.case_count = count;
+    render_json(&json, document, &(struct report_options){0});
+    render_csv(&csv, figures_table(&all, arena));
+    data->json = json.length <= MOST_DATA ? text_take(&json, arena) : NULL;
+    data->csv = count ? text_take(&csv, arena) : NULL;
+    text_release(&json);
+    text_release(&csv);
+    return data;
+}
+
 enum status checkup_document(struct document *document, const struct checkup *checkup, struct err *err)
 {
     document->title = device_of(checkup);
@@ -277,5 +296,8 @@ enum status checkup_document(struct document *document, const struct checkup *ch
                   device_of(checkup), checkup->seconds, checkup->budget_s);
     document_table(document, NULL, NULL, steps_of(checkup, true, document->arena))->show = SHOW_TEXT;
     add_page(document, checkup);
-    return add_data(document, checkup, err);
+    const enum status status = add_data(document, checkup, err);
+    if (!status)
+        document->data = data_of(document, checkup);
+    return status;
 }

@@ -15,11 +15,11 @@ enum { MOST_WORST = 10, MOST_LISTED = 10, MOST_SAMPLES = 200000 };
 
 /* ---- keys ---- */
 
-static const struct compare_case *compared(const struct report_page *page, const char *id)
+static const struct compare_case *compared(const struct comparison *comparison, const char *id)
 {
-    for (size_t k = 0; page->comparison && k < page->comparison->case_count; k++)
-        if (!strcmp(page->comparison->cases[k].id, id))
-            return &page->comparison->cases[k];
+    for (size_t k = 0; comparison && k < comparison->case_count; k++)
+        if (!strcmp(comparison->cases[k].id, id))
+            return &comparison->cases[k];
     return NULL;
 }
 
@@ -38,8 +38,8 @@ static const char *verdict_of(const struct result_case *c, const struct compare_
     return words;
 }
 
-static const struct row_keys *keys_of(const struct report_page *page, const struct result_case *c, const char *suffix,
-                                      struct arena *arena)
+static const struct row_keys *keys_of(const struct comparison *comparison, const struct result_case *c,
+                                      const char *suffix, struct arena *arena)
 {
     struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
     const char *id = plain_id(arena, c);
@@ -47,7 +47,7 @@ static const struct row_keys *keys_of(const struct report_page *page, const stru
                               .kernel = c->kernel,
                               .tags = c->tags,
                               .tag_count = c->tag_count,
-                              .verdict = verdict_of(c, compared(page, id), arena)};
+                              .verdict = verdict_of(c, compared(comparison, id), arena)};
     return keys;
 }
 
@@ -142,7 +142,7 @@ static int by_share(const void *a, const void *b)
                                       : strcmp(p->id, q->id);
 }
 
-static void add_worst(struct document *document, const struct report_page *page, const struct result *result,
+static void add_worst(struct document *document, const struct comparison *comparison, const struct result *result,
                       const char *suffix)
 {
     static const struct table_column columns[] = {{.title = "case"},
@@ -165,7 +165,7 @@ static void add_worst(struct document *document, const struct report_page *page,
         table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(c->stats.median),
                                          cell_positive(c->lower_bound.time_ns), cell_positive(c->fraction),
                                          cell_known(c->lower_bound.ceiling_name)})
-            ->keys = keys_of(page, c, suffix, arena);
+            ->keys = keys_of(comparison, c, suffix, arena);
     }
     document_add(
         document,
@@ -181,7 +181,7 @@ static void add_worst(struct document *document, const struct report_page *page,
                          .tone = TONE_DIM});
 }
 
-static void add_flagged(struct document *document, const struct report_page *page, const struct result *result,
+static void add_flagged(struct document *document, const struct comparison *comparison, const struct result *result,
                         const char *suffix)
 {
     static const struct table_column columns[] = {
@@ -199,7 +199,7 @@ static void add_flagged(struct document *document, const struct report_page *pag
                           (struct cell[]){cell_text(case_name(c)),
                                           cell_toned(flag->name, flag->flag == FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT),
                                           cell_number(c->sample_count ? c->stats.median : NAN)})
-                    ->keys = keys_of(page, c, suffix, document->arena);
+                    ->keys = keys_of(comparison, c, suffix, document->arena);
         }
         if (table->row_count > before)
             meanings = arena_printf(document->arena, "%s%s: %s\n", meanings, flag->name, flag->meaning);
@@ -232,8 +232,8 @@ static void add_machine(struct document *document, const struct result *result, 
     machine_tables(document, machine);
 }
 
-static void add_cases(struct document *document, const struct report_page *page, const struct result *result,
-                      const char *suffix)
+struct section *result_case_table(struct document *document, const struct result *result,
+                                  const struct comparison *comparison, const char *suffix)
 {
     const struct table *all = figures_table(result, document->arena);
     struct table *table = table_new(document->arena, all->columns, all->column_count);
@@ -242,13 +242,13 @@ static void add_cases(struct document *document, const struct report_page *page,
         struct table_row *row = table_add(table, from->cells);
         row->note = from->note;
         row->instead = from->instead;
-        row->keys = keys_of(page, &result->cases[k], suffix, document->arena);
+        row->keys = keys_of(comparison, &result->cases[k], suffix, document->arena);
     }
     table->named = true;
-    document_add(document, (struct section){.show = SHOW_HTML,
-                                            .key = arena_printf(document->arena, "cases%s", suffix),
-                                            .title = "All cases",
-                                            .table = table});
+    return document_add(document, (struct section){.show = SHOW_HTML,
+                                                   .key = arena_printf(document->arena, "cases%s", suffix),
+                                                   .title = "All cases",
+                                                   .table = table});
 }
 
 static void add_environment(struct document *document, const struct result *result, const char *suffix)
@@ -273,20 +273,26 @@ static void add_environment(struct document *document, const struct result *resu
         document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
 }
 
-static void add_result(struct document *document, const struct report_page *page, const struct result *result,
-                       const char *suffix)
+void result_pictures(struct document *document, const struct result *result, const struct comparison *comparison,
+                     const char *suffix)
 {
-    const size_t first = document->count;
-    add_worst(document, page, result, suffix);
-    add_flagged(document, page, result, suffix);
+    add_worst(document, comparison, result, suffix);
+    add_flagged(document, comparison, result, suffix);
     picture_roofline(document, result, suffix);
     picture_kernels(document, result, suffix);
     picture_heat_maps(document, result, suffix);
     picture_curves(document, result, suffix);
     picture_others(document, result, suffix);
+}
+
+static void add_result(struct document *document, const struct comparison *comparison, const struct result *result,
+                       const char *suffix)
+{
+    const size_t first = document->count;
+    result_pictures(document, result, comparison, suffix);
     result_figures(document, result, suffix);
     add_machine(document, result, suffix);
-    add_cases(document, page, result, suffix);
+    result_case_table(document, result, comparison, suffix);
     add_environment(document, result, suffix);
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
@@ -407,7 +413,7 @@ static void page_document(struct document *document, const struct report_page *p
             result_findings(document, page->results[r]);
             add_tiles(document, page->results[r], &own, NULL);
         }
-        add_result(document, page, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");
+        add_result(document, page->comparison, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");
     }
 }
 

@@ -44,9 +44,20 @@ def pages(home):
     for name, results in {"cpu": ["cpu"], "sim": ["sim"], "two": ["sim", "sim2"], "devices": ["sim", "other"]}.items():
         done = run("report", *(f"{r}.result.json" for r in results), "-o", folder / f"{name}.html", home=home)
         check(done.returncode == 0, f"{name}: {done.stderr}")
+    checkup(home, folder)
     again = run("report", "sim.result.json", "--format", "html", home=home)
     check(again.stdout == (folder / "sim.html").read_text(), "the same result gives the same page")
     return folder, load(home / "sim.result.json")
+
+
+def checkup(home, folder):
+    """The same page with verdicts on top."""
+    (home / "check").mkdir()
+    shutil.copy(home / "sim.result.json", home / "check/quick.json")
+    (home / "check/steps.json").write_text(json.dumps({"started_at": "2026-01-31T12:00:00Z", "device": "hip:0", "budget_s": 480, "seconds": 3, "steps": [
+        {"name": "quick", "exit_code": 0, "seconds": 2, "budget_s": 80}]}))
+    done = run("checkup", "check", "--html", folder / "checkup.html", home=home)
+    check((folder / "checkup.html").exists(), f"checkup: {done.stderr}")
 
 
 def with_cases(home, folder, name, result, count, labels):

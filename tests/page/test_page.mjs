@@ -50,6 +50,7 @@ async function accessible(name, options) {
 
 async function choosing(name) {
   const page = await open(name);
+  await page.evaluate(() => document.querySelector("table.cases").closest("details")?.setAttribute("open", ""));
   const shown = () => page.locator("table.cases tbody tr:visible").count();
   const all = await shown();
   const kernel = await page.locator("select[data-filter=kernel] option").nth(1).getAttribute("value");
@@ -71,7 +72,9 @@ async function choosing(name) {
   const { createReadStream } = require("node:fs");
   let data = "";
   for await (const part of createReadStream(await json.path(), "utf8")) data += part;
-  check(JSON.parse(data).results.length > 0, `${name}: the JSON inside`);
+  const inside = JSON.parse(data);
+  check((inside.results?.[0] || inside.documents.quick).cases.length > 0, `${name}: the JSON inside`);
+  check(await page.locator("#save-csv").count() === 1, `${name}: the CSV inside`);
   const [svg] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "SVG" }).first().click()]);
   check(svg.suggestedFilename().endsWith(".svg"), `${name}: a picture as SVG`);
   const [png] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "PNG" }).first().click()]);
@@ -154,9 +157,12 @@ for (const name of readdirSync(folder).filter(f => f.endsWith(".html")).map(f =>
 }
 await accessible("sim", {});
 await accessible("two", { colorScheme: "dark" });
-await choosing("sim");
+await accessible("checkup", {});
+for (const name of ["sim", "checkup"]) {
+  await choosing(name);
+  await permalink(name);
+}
 await charts("sim");
-await permalink("sim");
 await browser.close();
 for (const problem of problems) console.log(problem);
 process.exit(problems.length ? 1 : 0);

@@ -191,6 +191,7 @@ function go(tables) {
   const row = id.startsWith("case=") && $(id);
   if (!row) return;
   for (const table of tables) if (table.rows.includes(row)) table.reveal(row);
+  row.closest("details")?.setAttribute("open", "");
   row.classList.add("here");
   row.scrollIntoView({ block: "center" });
 }
