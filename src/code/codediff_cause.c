@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What made a kernel change, from the most certain sign to the least: what the code was compiled for, then what it
- * calls, where its values live, how often its loop was unrolled, what it loads again, how wide, what it computes anew,
+ * calls, where its values live, what it loads again, how wide, how often its loop was unrolled, what it computes anew,
  * and at last in what order. The first rule that sees its sign names the cause; what else changed is beside it in the
  * figures.
  */
@@ -155,6 +155,39 @@ static bool unrolled_no_more(const struct signs *s)
     return true;
 }
 
+/* Accesses that move the same bytes for the same work, but more or fewer of them each: "narrower loads: 16 to 4 bytes".
+ * `unrolled`: also those whose number in a pass went the other way, which unrolling joined or its lack parted. */
+static bool add_widths(const struct signs *s, bool unrolled)
+{
+    static const enum isa_space spaces[] = {ISA_GLOBAL, ISA_LDS};
+    bool found = false;
+    for (size_t k = 0; k < 2 * COUNT_OF(spaces) && s->in && s->out && !isnan(s->pair->scale); k++) {
+        const struct isa_traffic *a = &s->in->traffic[spaces[k / 2]], *b = &s->out->traffic[spaces[k / 2]];
+        const bool stores = k % 2;
+        const double count_a = (double)(stores ? a->stores : a->loads),
+                     count_b = (double)(stores ? b->stores : b->loads);
+        const double bytes_a = (double)(stores ? a->store_bytes : a->load_bytes);
+        const double bytes_b = (double)(stores ? b->store_bytes : b->load_bytes);
+        const double width_a = bytes_a / count_a, width_b = bytes_b / count_b;
+        const bool narrower = width_b < width_a * 0.75, wider = width_a < width_b * 0.75;
+        if (!(narrower || wider) || fabs(bytes_b * s->pair->scale - bytes_a) > 0.1 * bytes_a ||
+            (!unrolled && (narrower ? count_b < count_a : count_b > count_a)))
+            continue;
+        text_addf(s->text, "%s%s %s%s: %.3g to %.3g bytes", found ? ", " : "", narrower ? "narrower" : "wider",
+                  spaces[k / 2] == ISA_LDS ? "LDS " : "", stores ? "stores" : "loads", width_a, width_b);
+        found = true;
+    }
+    return found;
+}
+
+static bool access_width(const struct signs *s)
+{
+    if (!add_widths(s, false))
+        return false;
+    change(s, CODE_LOOP_ISSUE);
+    return true;
+}
+
 static bool unrolling(const struct signs *s)
 {
     const bool before = s->pair->hot[0] != ISA_NO_LOOP, after = s->pair->hot[1] != ISA_NO_LOOP;
@@ -166,6 +199,7 @@ static bool unrolling(const struct signs *s)
         text_addf(s->text, "unrolling: a pass of the loop does %.3g times the work: ", times);
     else
         return false;
+    add_widths(s, true);
     spill_changes(s);
     change(s, CODE_LOOP_ISSUE);
     change(s, CODE_BYTES);
@@ -244,27 +278,6 @@ static bool aliasing(const struct signs *s)
         }
     change(s, CODE_LOOP_ISSUE);
     return true;
-}
-
-static double width_of(const struct isa_traffic *traffic)
-{
-    const uint64_t count = traffic->loads + traffic->stores;
-    return count ? (double)(traffic->load_bytes + traffic->store_bytes) / (double)count : 0;
-}
-
-static bool narrower(const struct signs *s)
-{
-    static const enum isa_space spaces[] = {ISA_GLOBAL, ISA_LDS};
-    for (size_t k = 0; k < COUNT_OF(spaces) && s->in && s->out; k++) {
-        const double a = width_of(&s->in->traffic[spaces[k]]), b = width_of(&s->out->traffic[spaces[k]]);
-        if (!(b > 0 && b < a * 0.75))
-            continue;
-        text_addf(s->text, "narrower accesses (alignment or alias analysis): %.3g to %.3g bytes a %s access", a, b,
-                  isa_space_name(spaces[k]));
-        change(s, CODE_LOOP_ISSUE);
-        return true;
-    }
-    return false;
 }
 
 static uint64_t of_kind(const struct code_pair *pair, int side, const char *words)
@@ -430,7 +443,7 @@ const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
 {
     static bool (*const rules[])(const struct signs *s) = {
         other_mode,       launch_bounds, inlining,   unrolled_no_more,  register_limit, register_allocation,
-        array_in_scratch, lds,           aliasing,   unrolling,         narrower,       arithmetic,
+        array_in_scratch, lds,           aliasing,   access_width,      unrolling,      arithmetic,
         more_registers,   outside,       scheduling, more_instructions, registers};
     struct text text = {0};
     const struct signs signs = {.pair = pair,

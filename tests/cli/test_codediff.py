@@ -96,6 +96,14 @@ MOVE = """extern "C" __global__ void __launch_bounds__(256) NAME(float *@R@ y, c
     }
 }
 """
+COPY = """typedef float NAME_quad __attribute__((ext_vector_type(4)));
+extern "C" __global__ void __launch_bounds__(256) NAME(float *__restrict y, const float *__restrict x, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t r = i; r < n * 16384 / sizeof(@TYPE@); r += 1024)
+        ((@TYPE@ *)y)[r] = ((const @TYPE@ *)x)[r] * 2.0f;
+}
+"""
 BOUNDS = {"BOUNDS": "__launch_bounds__(256)", "INDEX": "7"}
 PLAIN = {"PRAGMA": "", "OP": "*"}
 NEAR = {"R": "__restrict", "CAST": "c"}
@@ -111,6 +119,7 @@ PLANTED = {
     "called": (CALL, {"INLINE": "inline"}, {"INLINE": "__attribute__((noinline))"}, "inlining: 1 call to functions that were inlined before"),
     "tile": (TILE, {"SIZE": "2048"}, {"SIZE": "12288"}, "LDS: LDS bytes 8192 to 49152"),
     "serial": (MOVE, NEAR, {"R": ""}, "loads that stay behind stores (alias analysis"),
+    "narrow": (COPY, {"TYPE": "NAME_quad"}, {"TYPE": "float"}, "narrower loads: 16 to 4 bytes, narrower stores: 16 to 4 bytes"),
     "untouched": (DOT, PLAIN, {}, None),
     "moved": (DOT + "/* a comment, and another line number */\n", PLAIN, {}, None),
 }
