@@ -89,6 +89,7 @@ enum {
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean that it is not known */
     COLUMN_TEST = 64,     /* JUnit: the row's name, where it is a test */
     COLUMN_VERDICT = 128, /* JUnit: what became of it, TONE_BAD is a failure and TONE_DIM skipped */
+    COLUMN_CUT = 1024,    /* text: cut in the middle where there is no room for all of it */
     COLUMN_STRIP = 512,   /* HTML: a row of marks that no line breaks */
     COLUMN_BAR = 256,     /* HTML: a bar beside it: a share from 0 to 1, a change or its interval around 0 */
 };
@@ -116,7 +117,7 @@ struct table_column {
     const char *key, *title; /* title "": shown without a head */
     const char *unit;        /* NULL: text, left; else to the right */
     unsigned flags;
-    unsigned drop; /* what a narrow terminal goes without: 1 first; 0: never */
+    unsigned drop; /* what a narrow terminal goes without: 1 first, 9 last; 0: never */
     enum field field;
     size_t offset;
 };

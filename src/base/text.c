@@ -171,6 +171,23 @@ size_t text_columns(const char *utf8)
     return columns;
 }
 
+const char *text_cut(struct arena *arena, const char *utf8, size_t columns)
+{
+    const size_t all = text_columns(utf8), begin = (columns - 1) / 2, end = columns - 2 - begin;
+    const unsigned char *at = (const unsigned char *)utf8;
+    const char *head = NULL, *tail = NULL;
+    if (all <= columns)
+        return utf8;
+    for (size_t column = 0; !tail;) {
+        const char *here = (const char *)at;
+        if (is_combining(next_point(&at)))
+            continue;
+        head = column == begin ? here : head;
+        tail = column++ == all - end ? here : NULL;
+    }
+    return arena_printf(arena, "%.*s..%s", (int)(head - utf8), utf8, tail);
+}
+
 bool text_has_word(const char *list, const char *separators, const char *word, size_t length)
 {
     for (list += strspn(list, separators); *list; list += strspn(list, separators)) {

@@ -53,14 +53,9 @@ static void timeline_line(struct document *document, const struct import *import
 
 enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56 };
 
-static const char *shortened(const char *name, size_t most, struct arena *arena)
-{
-    return strlen(name) <= most ? name : arena_printf(arena, "%.*s...", (int)most - 3, name);
-}
-
 static const char *short_name(const char *name, struct arena *arena)
 {
-    return shortened(name, NAME_SHOWN, arena);
+    return text_cut(arena, name, NAME_SHOWN);
 }
 
 /* For people: without what is so of nearly every convolution. */
@@ -70,7 +65,7 @@ static const char *short_shape(const struct import_row *row, struct arena *arena
     const char *shape = row->shape[0] ? row->shape : row->traits;
     if (text_ends(shape, usual))
         shape = arena_strndup(arena, shape, strlen(shape) - strlen(usual));
-    return shortened(shape, SHAPE_SHOWN, arena);
+    return text_cut(arena, shape, SHAPE_SHOWN);
 }
 
 static const char *types_of(const struct import_row *row, struct arena *arena)
@@ -116,11 +111,11 @@ static const struct table_column row_columns[] = {
     [RANK] = {.key = "rank", .title = "#", .unit = UNIT_COUNT},
     [SHARE] = {.key = "share", .title = "share", .unit = UNIT_PERCENT},
     [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
-    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
-    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME},
-    [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME},
-    [OPERATOR] = {.title = "operator"},
-    [SHAPE] = {.title = "shape"},
+    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME, .drop = 5},
+    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 6},
+    [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6},
+    [OPERATOR] = {.title = "operator", .flags = COLUMN_CUT},
+    [SHAPE] = {.title = "shape", .flags = COLUMN_CUT},
     [FULL_SHAPE] = {.key = "shape"},
     [TYPES] = {.title = "types"},
     [LAYOUT] = {.key = "layout", .title = "layout", .drop = 3},
@@ -128,7 +123,7 @@ static const struct table_column row_columns[] = {
     [ALGORITHM] = {.key = "algorithm_bytes_per_s", .title = "algorithm", .unit = UNIT_BYTE_RATE},
     [BUS] = {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE},
     [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT},
-    [KERNEL] = {.key = "kernel", .title = "kernel"},
+    [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT, .drop = 7},
     [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4},
     [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE},
     [LIBRARY] = {.key = "library", .title = "library", .drop = 1},
@@ -210,7 +205,7 @@ static struct table *rows_table(const struct import *import, struct arena *arena
 static struct table *operators_table(const struct import *import, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.key = "operator", .title = "operator"},
+        {.key = "operator", .title = "operator", .flags = COLUMN_CUT},
         {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
         {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
         {.key = "share", .title = "share", .unit = UNIT_PERCENT},
@@ -346,10 +341,10 @@ void import_diff_document(struct document *document, const struct import *before
         {.key = "before_ns", .title = "A", .unit = UNIT_TIME},
         {.key = "after_ns", .title = "B", .unit = UNIT_TIME},
         {.key = "change", .title = "change", .unit = UNIT_CHANGE},
-        {.key = "before_calls", .title = "calls A", .unit = UNIT_COUNT},
-        {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT},
-        {.title = "operator"},
-        {.key = "shape", .title = "shape"},
+        {.key = "before_calls", .title = "calls A", .unit = UNIT_COUNT, .drop = 1},
+        {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT, .drop = 1},
+        {.title = "operator", .flags = COLUMN_CUT},
+        {.key = "shape", .title = "shape", .flags = COLUMN_CUT},
         {.key = "dtype", .title = "types"},
         {.key = "operator"},
         {.key = "difference_ns", .unit = UNIT_TIME},

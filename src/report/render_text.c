@@ -8,7 +8,17 @@
 
 #include "report_internal.h"
 
-enum { GAP = 2, NOTE_INDENT = 4, LEAST_LABEL = 12, LEAST_PROSE = 28, USUAL_COLUMNS = 100, MAX_WORDS = 32 };
+enum {
+    GAP = 2,
+    NOTE_INDENT = 4,
+    LEAST_LABEL = 12,
+    LEAST_CUT = 12,
+    READABLE_CUT = 20,
+    LAST_DROP = 9,
+    LEAST_PROSE = 28,
+    USUAL_COLUMNS = 100,
+    MAX_WORDS = 32
+};
 
 /* ---- labels ----
  * They say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so
@@ -225,12 +235,21 @@ static void measure(struct layout *l, size_t column)
     l->widths[column] = widest && widest < title && !l->dropped[column] ? title : widest;
 }
 
-static size_t rest_of(const struct layout *l)
+/* What cutting its texts would leave of a column. */
+static size_t least_width(const struct layout *l, size_t column, size_t least)
+{
+    const struct table_column *c = &l->table->columns[column];
+    const size_t title = l->widths[column] ? text_columns(c->title) : 0;
+    least = title > least ? title : least;
+    return c->flags & COLUMN_CUT && l->widths[column] > least ? least : l->widths[column];
+}
+
+static size_t rest_of(const struct layout *l, bool cut)
 {
     size_t rest = 0;
     for (size_t k = 0; k < l->table->column_count; k++)
         if (k != l->first && k != l->prose && l->widths[k])
-            rest += GAP + l->widths[k];
+            rest += GAP + (cut ? least_width(l, k, READABLE_CUT) : l->widths[k]);
     return rest;
 }
 
@@ -279,7 +298,27 @@ static void choose_labels(struct layout *l)
     l->labels = plain;
 }
 
-/* A label that is wider than its column stands on a line of its own. */
+/* Of columns whose texts may be cut, the widest gives first. */
+static void cut(struct layout *l, size_t too_many)
+{
+    for (; too_many; too_many--) {
+        size_t widest = l->table->column_count;
+        for (size_t k = 0; k < l->table->column_count; k++)
+            if (k != l->first && k != l->prose && l->widths[k] > least_width(l, k, LEAST_CUT) &&
+                (widest == l->table->column_count || l->widths[k] > l->widths[widest]))
+                widest = k;
+        if (widest == l->table->column_count)
+            return;
+        l->widths[widest]--;
+    }
+}
+
+static bool cuts_label(const struct layout *l)
+{
+    return l->first < l->table->column_count && l->table->columns[l->first].flags & COLUMN_CUT;
+}
+
+/* A label that is wider than its column is cut, or stands on a line of its own. */
 static void choose_widths(struct layout *l)
 {
     size_t widest = l->first < l->table->column_count ? text_columns(l->table->columns[l->first].title) : 0;
@@ -288,9 +327,12 @@ static void choose_widths(struct layout *l)
         widest = width > widest ? width : widest;
     }
     const size_t columns = l->columns > l->table->indent ? l->columns - l->table->indent : 0;
-    for (unsigned step = 1; step <= 4 && widest + rest_of(l) > columns; step++)
+    const size_t label = cuts_label(l) && widest > READABLE_CUT ? READABLE_CUT : widest;
+    for (unsigned step = 1; step <= LAST_DROP && label + rest_of(l, true) > columns; step++)
         drop(l, step);
-    const size_t rest = rest_of(l), room = columns > rest + LEAST_LABEL ? columns - rest : LEAST_LABEL;
+    const size_t wanted = label + rest_of(l, false);
+    cut(l, wanted > columns ? wanted - columns : 0);
+    const size_t rest = rest_of(l, false), room = columns > rest + LEAST_LABEL ? columns - rest : LEAST_LABEL;
     l->label_width = widest < room ? widest : room;
 }
 
@@ -299,7 +341,7 @@ static void choose_widths(struct layout *l)
 static void add_prose_cell(struct line *line, const struct layout *l, const char *words, enum tone tone, bool head)
 {
     const bool alone = l->first == l->table->column_count;
-    const size_t at = l->table->indent + (alone ? 0 : l->label_width + rest_of(l) + GAP);
+    const size_t at = l->table->indent + (alone ? 0 : l->label_width + rest_of(l, false) + GAP);
     if (!*words)
         return;
     if (at + text_columns(words) > l->columns && at + LEAST_PROSE > l->columns) {
@@ -324,6 +366,7 @@ static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
         if (k == l->first || k == l->prose || !l->widths[k])
             continue;
         const char *words = row < 0 ? (l->dropped[k] ? "" : t->columns[k].title) : words_at(l, (size_t)row, k);
+        words = t->columns[k].flags & COLUMN_CUT ? text_cut(l->arena, words, l->widths[k]) : words;
         const size_t width = text_columns(words), pad = t->columns[k].unit ? l->widths[k] - width : 0;
         go_to(line, end + GAP + pad, 0);
         add(line, words, shown ? shown->cells[k].tone : TONE_BOLD);
@@ -339,6 +382,7 @@ static void add_label(struct line *line, const struct layout *l, const char *lab
     line->blanks = l->table->indent;
     if (l->first == l->table->column_count)
         return;
+    label = cuts_label(l) ? text_cut(l->arena, label, l->label_width) : label;
     const bool right = l->table->columns[l->first].unit && text_columns(label) < l->label_width;
     go_to(line, l->table->indent + (right ? l->label_width - text_columns(label) : 0), 0);
     add(line, label, tone);
@@ -401,7 +445,8 @@ unsigned report_columns(const struct report_options *options)
 static void add_title(struct text *out, const struct section *section, const struct report_options *options)
 {
     struct arena arena = {0};
-    toned(out, options, TONE_BOLD, printable(&arena, section->title));
+    struct line line = {.out = out, .options = options};
+    add_prose(&line, printable(&arena, section->title), TONE_BOLD, 0, report_columns(options));
     if (section->mark.kind) {
         text_add(out, "  ");
         toned(out, options, section->mark.tone, printable(&arena, cell_words(&section->mark, NULL, &arena)));

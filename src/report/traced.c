@@ -56,9 +56,12 @@ static double calls_ns(const struct result_case *c)
 void traced_section(struct document *document, const struct result *result)
 {
     static const struct table_column columns[] = {
-        {.title = "operator of the trace"},      {.title = "calls", .unit = UNIT_COUNT, .drop = 1},
-        {.title = "traced", .unit = UNIT_TIME},  {.title = "ours", .unit = UNIT_TIME},
-        {.title = "library", .unit = UNIT_TIME}, {.title = "lower bound", .unit = UNIT_TIME, .drop = 2},
+        {.title = "operator of the trace", .flags = COLUMN_CUT},
+        {.title = "calls", .unit = UNIT_COUNT, .drop = 1},
+        {.title = "traced", .unit = UNIT_TIME},
+        {.title = "ours", .unit = UNIT_TIME},
+        {.title = "library", .unit = UNIT_TIME},
+        {.title = "lower bound", .unit = UNIT_TIME, .drop = 2},
         {.title = "worth", .unit = UNIT_CHANGE},
     };
     size_t count = 0;

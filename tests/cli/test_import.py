@@ -334,6 +334,9 @@ def suites(home):
     done = run("import", TRACES / "bert_mi300x.json.gz", "-o", home / "bert.json", home=home)
     check_run(done, 0, "a suite of the trace")
     check("explained: 99.4 %" in done.stdout, f"the suite's name changes what is shown: {done.stdout[:200]}")
+    for width in 80, 100, 120, 200:
+        shown = run("import", TRACES / "bert_mi300x.json.gz", home=home, COLUMNS=str(width)).stdout
+        check(max(map(len, shown.splitlines())) <= width and "M=141 N=2048 K=512" in shown, f"COLUMNS={width}:\n{shown}")
     suite = load(home / "bert.json")
     weights = {(case["kernel"], case["params"].get("n")): case for case in suite["cases"]}
     check(weights[("gemm_matrix", 512)]["weight"] in (17, 4) and all("traced_ns" in case for case in suite["cases"]), f"{weights}")
@@ -344,6 +347,8 @@ def suites(home):
     kpi = result["kpis"][0]
     check(kpi["name"] == "weighted time" and len(ours) == kpi["case_count"] and
           near(kpi["value"], sum(case["weight"] * case["stats"]["median_ns"] for case in ours), 1e-9), f"{kpi}")
+    done = run("report", home / "sim.json", home=home, COLUMNS="80")
+    check(max(map(len, done.stdout.split("Roofline (")[0].splitlines())) <= 80, done.stdout)
     done = run("report", home / "sim.json", home=home, COLUMNS="200")
     check("traced" in done.stdout and "27.3 us" in done.stdout, done.stdout)
     library = {case["label"].split(" ", 1)[-1]: case["stats"]["median_ns"] for case in result["cases"] if case["kernel"] == "gemm_library"}
@@ -473,6 +478,10 @@ def damage(home):
     events = [kernel("x" * 10000, 0, 5), kernel("back", 10, -3), kernel("good", 20, 5), {"ph": "X", "cat": "kernel", "name": "none", "args": {}}]
     found = imported(home, write(home, "odd.json", events))
     check(found["events"] == 2 and found["timeline"]["busy_ns"] == 10e3 and any("before it starts" in note for note in found["notes"]), f"{found['notes']}")
+    for options in [], ["--verbose"], ["--diff", "odd.json"]:
+        done = run("import", *options, "odd.json", home=home, COLUMNS="80")
+        check_run(done, 0, f"a long name {options}")
+        check(max(map(len, done.stdout.splitlines())) <= 80 and "x..x" in done.stdout, f"{options}: {done.stdout[:2000]}")
     (home / "empty").write_text("")
     (home / "prose.txt").write_text("nothing that a profiler wrote\n")
     (home / "other.json").write_text('{"name": "a suite"}')

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "rooftile/render.h"
+#include "rooftile/text.h"
 
 /* name, time, share, count (verbose), flags, why */
 static const struct table_column columns[] = {
@@ -106,6 +107,29 @@ static void test_most_rows(void **state)
     list->most_rows = 2;
     list->rest = "--format json has them all";
     check_text(list, (struct report_options){0}, "item 0\nitem 1\n... and 38 more; --format json has them all\n");
+    arena_release(&arena);
+}
+
+static void test_cut(void **state)
+{
+    (void)state;
+    static const struct table_column cut[] = {{.title = "#", .unit = UNIT_COUNT},
+                                              {.title = "name", .flags = COLUMN_CUT},
+                                              {.title = "time", .unit = UNIT_TIME, .drop = 5},
+                                              {.key = "data"},
+                                              {.title = "short", .flags = COLUMN_CUT}};
+    struct arena arena = {0};
+    struct table *table = TABLE(&arena, cut);
+    table_add(table, (struct cell[]){cell_number(1), cell_text("0123456789abcdefghijklmnopqrstuvwxyz"), cell_number(5),
+                                     cell_text(""), cell_text("x")});
+    check_text(table, (struct report_options){.columns = 40},
+               "#  name                      time  short\n"
+               "1  0123456789..rstuvwxyz  5.00 ns  x\n");
+    check_text(table, (struct report_options){.columns = 30},
+               "#  name                  short\n"
+               "1  012345678..rstuvwxyz  x\n");
+    assert_string_equal(text_cut(&arena, "\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5", 5), "\u00b5\u00b5..\u00b5");
+    assert_string_equal(text_cut(&arena, "12345", 5), "12345");
     arena_release(&arena);
 }
 
@@ -435,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_html),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_record),
         cmocka_unit_test(test_junit),
