@@ -446,7 +446,9 @@ enum status report_picture(struct text *out, const struct result *result, const 
     picture_others(&document, result, "");
     for (size_t k = 0; k < document.count; k++) {
         const struct chart *chart = document.sections[k].chart;
-        text_addf(&names, "%s%s", k ? ", " : "", chart->name);
+        if (!chart)
+            continue;
+        text_addf(&names, "%s%s", names.length ? ", " : "", chart->name);
         found = !strcmp(chart->name, name) ? chart : found;
     }
     if (found)

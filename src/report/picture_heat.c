@@ -9,13 +9,14 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { LEAST_SIDE = 3, MOST_SIDE = 16, MOST_MAPS = 4, MOST_ROWS = 40 };
+enum { LEAST_SIDE = 3, MOST_SIDE = 64, MOST_MAPS = 4, MOST_ROWS = 40 };
 
 struct map {
     const char *kernel; /* of its cases */
     const char *x, *y;  /* parameters */
-    double xs[MOST_SIDE], ys[MOST_SIDE];
+    const struct param_value *xs[MOST_SIDE], *ys[MOST_SIDE];
     size_t columns, rows;
+    bool wider;                                            /* a grid, but of more values than there is room for */
     const struct result_case *cells[MOST_SIDE][MOST_SIDE]; /* by row; NULL: there is none */
     double best;                                           /* the shortest time of each item */
 };
@@ -28,22 +29,18 @@ static double cost(const struct result_case *c)
     return c->stats.median / (amount > 0 ? amount : 1);
 }
 
-static double number_of(const struct result_case *c, const char *name)
-{
-    const struct param_value *value = result_param(c, name);
-    return value && value->kind == PARAM_NUMBER ? value->number : NAN;
-}
-
-/* Where it stands among sorted values, which it joins; MOST_SIDE: there is no room. */
-static size_t place(double *values, size_t *count, double value)
+/* Where it stands among values, which it joins: numbers by size, others as they are found; MOST_SIDE: there is no room. */
+static size_t place(const struct param_value **values, size_t *count, const struct param_value *value)
 {
     size_t at = 0;
-    while (at < *count && values[at] < value)
-        at++;
-    if (at < *count && values[at] == value)
-        return at;
+    for (size_t k = 0; k < *count; k++)
+        if (param_equal(values[k], value))
+            return k;
     if (*count == MOST_SIDE)
         return MOST_SIDE;
+    while (at < *count &&
+           (value->kind != PARAM_NUMBER || values[at]->kind != PARAM_NUMBER || values[at]->number < value->number))
+        at++;
     memmove(&values[at + 1], &values[at], (*count - at) * sizeof(*values));
     values[at] = value;
     ++*count;
@@ -72,43 +69,53 @@ static bool fill(struct map *map, const struct result *result, const struct resu
             const struct result_case *c = &result->cases[k];
             if (!is_mark(c) || !same_but(first, c, map->x, map->y))
                 continue;
-            const size_t column = place(map->xs, &map->columns, number_of(c, map->x));
-            const size_t row = place(map->ys, &map->rows, number_of(c, map->y));
-            if (column == MOST_SIDE || row == MOST_SIDE)
-                return false;
-            if (!pass)
+            const size_t column = place(map->xs, &map->columns, result_param(c, map->x));
+            const size_t row = place(map->ys, &map->rows, result_param(c, map->y));
+            map->wider |= column == MOST_SIDE || row == MOST_SIDE;
+            if (!pass || map->wider)
                 continue;
             count += !map->cells[row][column];
             map->cells[row][column] = c;
             map->best = fmin(map->best, cost(c));
         }
-    return map->columns >= LEAST_SIDE && map->rows >= LEAST_SIDE && 4 * count >= 3 * map->columns * map->rows;
+    const bool grid = map->columns >= LEAST_SIDE && map->rows >= LEAST_SIDE;
+    map->wider &= grid;
+    return grid && 4 * count >= 3 * map->columns * map->rows;
 }
 
-/* The first pair of parameters whose values make a grid with this case in it. */
+/* The first pair of parameters whose values make a grid with this case in it, of numbers where there is one. Where there
+ * are only grids with more values than there is room for, the first of those. */
 static bool find(struct map *map, const struct result *result, const struct result_case *c)
 {
-    for (size_t p = 0; p < c->param_count; p++)
-        for (size_t q = p + 1; q < c->param_count; q++) {
-            const struct param_value *x = &c->params[p].value, *y = &c->params[q].value;
-            if (x->kind != PARAM_NUMBER || y->kind != PARAM_NUMBER)
-                continue;
-            *map = (struct map){.kernel = c->kernel, .x = c->params[p].name, .y = c->params[q].name, .best = INFINITY};
-            if (fill(map, result, c))
-                return true;
-        }
+    struct map wider = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t p = 0; p < c->param_count; p++)
+            for (size_t q = p + 1; q < c->param_count; q++) {
+                const struct result_param *x = &c->params[p], *y = &c->params[q];
+                const bool numbers = x->value.kind == PARAM_NUMBER && y->value.kind == PARAM_NUMBER;
+                if (numbers != !pass)
+                    continue;
+                *map = (struct map){.kernel = c->kernel, .x = x->name, .y = y->name, .best = INFINITY};
+                if (fill(map, result, c))
+                    return true;
+                if (map->wider && !wider.wider)
+                    wider = *map;
+            }
+    *map = wider;
     return false;
 }
 
 /* ---- charts ---- */
 
-static struct chart_axis names_of(const char *title, const double *values, size_t count, struct arena *arena)
+static struct chart_axis names_of(const char *title, const struct param_value *const *values, size_t count,
+                                  struct arena *arena)
 {
     const char **names = arena_array(arena, count + 1, sizeof(*names));
     for (size_t k = 0; k < count; k++) {
         char words[32];
-        svg_tick_words(words, values[k], UNIT_SIZE);
-        names[k] = arena_strdup(arena, words);
+        if (values[k]->kind == PARAM_NUMBER)
+            svg_tick_words(words, values[k]->number, UNIT_SIZE);
+        names[k] = values[k]->kind == PARAM_NUMBER ? arena_strdup(arena, words) : param_text(arena, values[k]);
     }
     return (struct chart_axis){.title = title, .scale = CHART_NAMES, .names = names, .name_count = count};
 }
@@ -161,8 +168,14 @@ void picture_heat_maps(struct document *document, const struct result *result, c
     size_t count = 0, kernels = 0;
     for (size_t k = 0; k < result->case_count && count < MOST_MAPS; k++) {
         struct map map;
-        if (is_mark(&result->cases[k]) && is_first(result, k, seen, &kernels) && find(&map, result, &result->cases[k]))
+        if (!is_mark(&result->cases[k]) || !is_first(result, k, seen, &kernels))
+            continue;
+        if (find(&map, result, &result->cases[k]))
             add_map(document, &map, arena_printf(document->arena, "map-%zu%s", ++count, suffix));
+        else if (map.wider)
+            document_text(document, SHOW_HTML, TONE_DIM,
+                          "%s over %s and %s is not drawn: over %d values of one of them.", map.kernel, map.x, map.y,
+                          MOST_SIDE);
     }
 }
 

@@ -332,7 +332,7 @@ static void x_axis(struct svg *svg)
         char words[64];
         const double x = svg_x(svg, names ? (double)k : ticks[k]);
         if (names)
-            name_words(words, svg->x.names[k], svg->y.scale == CHART_NAMES ? room / (double)count - 4 : room);
+            name_words(words, svg->x.names[k], svg->y.scale == CHART_NAMES ? fmax(36, room / (double)count - 4) : room);
         else
             svg_tick_words(words, ticks[k], svg->x.unit);
         if (!names)
@@ -353,7 +353,7 @@ static void y_names(struct svg *svg)
     const double row = (svg->plot.bottom - svg->plot.top) / (double)svg->y.name_count;
     for (size_t k = 0; k < svg->y.name_count; k++) {
         char words[64];
-        const bool above = svg->plot.left < 40;
+        const bool above = svg->plot.left < 12;
         const double y = svg_y(svg, (double)k);
         name_words(words, svg->y.names[k], above ? svg->width - 16 : svg->plot.left - 14);
         if (above)

@@ -103,11 +103,23 @@ def trace(home, result):
     check(named == [f"kernel_{k}" for k in range(19, 3, -1)], f"{named} {done.stderr}")
 
 
+def heat_maps(home, result):
+    """Grids of numbers and of names, up to 64 values wide; a wider one is said to be left out."""
+    for columns, drawn in ((64, True), (65, False)):
+        cases = [result["cases"][0] | {"id": f"k{n}{dtype}", "kernel": "grid", "params": {"n": n, "dtype": dtype}} for n in range(columns) for dtype in ("f32", "f64", "f16")]
+        (home / "grid.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+        done = run("report", "grid.result.json", "--format", "svg", "--picture", "map-1", home=home)
+        check((done.returncode == 0) == drawn and (not drawn or all(f">{name}<" in done.stdout for name in ("f32", "f64", "f16", "0"))), done.stderr)
+        page = run("report", "grid.result.json", "--format", "html", home=home).stdout
+        check(("grid over n and dtype is not drawn: over 64 values" in page) != drawn, f"{columns} columns")
+
+
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
     pictures(home)
     trace(home, result)
+    heat_maps(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     middle = with_cases(home, home, "middle", result, 500, None)
     check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")

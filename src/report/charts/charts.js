@@ -193,7 +193,7 @@ class Live {
     const c = this.look, names = axis.scale === "names";
     const room = y ? (this.narrow ? 120 : 260) : this.chart.y.scale !== "names" ? undefined : Math.max(40, (this.box.clientWidth - 160) / Math.max(1, axis.names.length) - 8);
     const common = {
-      name: axis.title || "", nameLocation: y ? "end" : "middle", nameGap: y ? 14 : 34, nameTextStyle: { color: c.tick, fontFamily: font, align: y ? "left" : "center", padding: y ? [0, 0, 0, -60] : 0 },
+      name: axis.title || "", nameLocation: !y ? "middle" : names ? "start" : "end", nameGap: y ? 14 : 34, nameTextStyle: { color: c.tick, fontFamily: font, align: y ? "left" : "center", padding: y ? [0, 0, 0, names ? -Math.min(60, 8 + 6.6 * Math.max(...axis.names.map(n => n.length))) : -60] : 0 },
       axisLine: { show: !y && !names, onZero: false, lineStyle: { color: c.axis } }, axisTick: { show: false }, splitLine: { show: !names, lineStyle: { color: c.grid } },
       axisLabel: { color: names && y ? c.label : c.tick, fontFamily: font, fontSize: 12, hideOverlap: true },
     };
