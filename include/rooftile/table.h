@@ -233,6 +233,7 @@ struct document {
     struct arena *arena;
     const char *title;            /* Markdown, HTML */
     const struct page_data *data; /* HTML: what it was made of, inside the page (src/report); NULL: nothing */
+    const char *index;            /* HTML: the page beside it that lists it; NULL: none */
     const char *name;             /* JUnit: of the suite of tests, behind "rooftile " */
     const char *date;             /* JUnit: RFC 3339 */
     struct cell mark;

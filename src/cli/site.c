@@ -20,10 +20,11 @@ struct site {
 };
 
 enum { MOST_NAME = 120 };
+static const char index_file[] = "index.html";
 
 static bool is_taken(const struct site *site, const char *file)
 {
-    bool taken = !strcmp(file, "index.html");
+    bool taken = !strcmp(file, index_file);
     for (size_t k = 0; k < site->count; k++)
         taken |= !strcmp(site->pages[k].file, file);
     return taken;
@@ -54,9 +55,9 @@ static enum status write_page(struct site *site, const char *file, const struct 
     return status;
 }
 
-static enum status add_page(struct site *site, const struct site_page *page, const struct document *document,
-                            struct err *err)
+static enum status add_page(struct site *site, const struct site_page *page, struct document *document, struct err *err)
 {
+    document->index = index_file;
     ARENA_PUSH(site->arena, site->pages, site->count, *page);
     return write_page(site, page->file, document, err);
 }
@@ -152,8 +153,8 @@ enum status site_write(const struct call *call, struct err *err)
     if (status)
         return status;
     site_document(&index, site.pages, site.count);
-    status = write_page(&site, "index.html", &index, err);
+    status = write_page(&site, index_file, &index, err);
     if (!status)
-        log_info("%zu page%s: %s", site.count, text_s(site.count), path_join(site.arena, options->out, "index.html"));
+        log_info("%zu page%s: %s", site.count, text_s(site.count), path_join(site.arena, options->out, index_file));
     return status;
 }

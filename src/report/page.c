@@ -413,7 +413,10 @@ static void page_document(struct document *document, const struct report_page *p
             result_findings(document, page->results[r]);
             add_tiles(document, page->results[r], &own, NULL);
         }
+        const size_t first = document->count;
         add_result(document, page->comparison, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");
+        for (size_t k = first; k < document->count; k++)
+            document->sections[k].level = several ? 1 : document->sections[k].level;
     }
 }
 

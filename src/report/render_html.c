@@ -377,10 +377,16 @@ static void put_top(struct page *page, const struct document *document)
                   "<meta name=\"color-scheme\" content=\"light dark\">\n");
     element(out, "title", document->title);
     text_addf(out, "\n<style>\n%s%s</style>\n<script>%s</script></head><body>\n", page_picture_css, page_css, page_js);
-    text_add(out, "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header>\n<h1>");
+    text_add(out, "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header>\n<div>");
+    if (document->index) {
+        text_add(out, "<a class=\"index\"");
+        attribute(out, "href", document->index);
+        text_add(out, ">\u2190 All pages</a>\n");
+    }
+    text_add(out, "<h1>");
     text_add_xml(out, document->title);
     put_mark(out, &document->mark);
-    text_add(out, "</h1>\n<div class=\"tools\" id=\"tools\"></div>\n</header>\n");
+    text_add(out, "</h1></div>\n<div class=\"tools\" id=\"tools\"></div>\n</header>\n");
 }
 
 /* Where there is much to jump to. */

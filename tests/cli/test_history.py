@@ -126,6 +126,8 @@ def site(bench):
     index = (bench.home / "site/index.html").read_text()
     pages = re.findall(r'<a href="([\w.-]+\.html)"', index)
     check(len(pages) == 1 and pages[0].startswith("nightly-") and "REGRESSION" in index, f"the index: {pages}")
+    leads = '<a class="index" href="index.html"'
+    check(leads in (bench.home / "site" / pages[0]).read_text() and leads not in index, "a page leads back to the index")
     page = (bench.home / "site" / pages[0]).read_text()
     check("STILL SLOWER" in page and "<svg" in page and "stream_copy n=1Ki" in page, "a page has the verdict and the series")
     check(all(text.count("Content-Security-Policy") == 1 for text in (index, page)), "nothing but its own script runs in a page")

@@ -34,6 +34,8 @@ async function everywhere(name) {
   }
   const still = await open(name, { javaScriptEnabled: false });
   check(await still.locator("table.cases tbody tr").count() > 0 && await still.locator("svg.picture title").count() > 0, `${name}: without a script`);
+  const places = await still.locator("nav a").allTextContents();
+  check(new Set(places).size === places.length, `${name}: places of one name: ${places}`);
   await still.close();
 }
 
@@ -122,6 +124,8 @@ async function many(name) {
   const visible = () => [...document.querySelectorAll("table.cases tbody tr")].filter(r => r.checkVisibility()).length;
   const still = await open(name, { javaScriptEnabled: false });
   check(await still.evaluate(visible) === 5000, `${name}: rows without a script`);
+  const places = await still.locator("nav a").allTextContents();
+  check(new Set(places).size === places.length, `${name}: places of one name: ${places}`);
   await still.close();
   const page = await open(name, {}, "", `addEventListener("DOMContentLoaded", () => { globalThis.first = (${visible})(); }, { capture: true })`);
   check(await page.evaluate("first") === 100 && await page.evaluate(visible) === 100, `${name}: rows at first: ${await page.evaluate("first")}, then ${await page.evaluate(visible)}`);
