@@ -110,6 +110,27 @@ static const char *link_of(const struct table *t, size_t row, size_t column, con
     return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
 }
 
+enum { LONG_NAME = 300, KEPT = LONG_NAME / 2 - 2 };
+
+static bool inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* Without its middle, where it is too long to be read. */
+static const char *short_name(const char *name, struct arena *arena)
+{
+    const size_t length = strlen(name);
+    size_t head = KEPT, tail = length - KEPT;
+    if (length <= LONG_NAME)
+        return name;
+    while (head && inside_character(name[head]))
+        head--;
+    while (inside_character(name[tail]))
+        tail++;
+    return arena_printf(arena, "%.*s \u2026 %s", (int)head, name, name + tail);
+}
+
 struct place {
     const struct table *t;
     size_t row, column;
@@ -127,7 +148,8 @@ static void put_words(struct text *out, const struct place *at, struct arena *ar
         attribute(out, "href", link);
         text_add(out, ">");
     }
-    put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone, words);
+    put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
+        at->first ? short_name(words, arena) : words);
     text_add(out, link ? "</a>" : "");
 }
 
@@ -138,6 +160,8 @@ static void put_cell(struct text *out, const struct place *at, double most)
     const struct cell *cell = &table_at(at->t, at->row)->cells[at->column];
     const bool head = at->first && !column->unit, bar = column->flags & COLUMN_BAR && cell->kind == CELL_NUMBER;
     text_add(out, head ? "<th scope=\"row\"" : "<td");
+    if (at->first && cell->text && strlen(cell->text) > LONG_NAME)
+        attribute(out, "title", cell->text);
     if (column->unit || column->flags & COLUMN_BAR)
         text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");
     else if (column->flags & COLUMN_STRIP)

@@ -12,7 +12,7 @@ import sys
 from harness import PATIENCE_S, QUICK, ROOT, check, load, main, run, skip
 
 MODULES = ROOT / "build/page"
-HOSTILE = ["<img src=x onerror=pwned=1>", "\"><script>pwned=1</script>", "</script><b>", "\u202eright to left\u2066", "a'b\"c`d", "x" * 10000]
+HOSTILE = ["<img src=x onerror=pwned=1>", "\"><script>pwned=1</script>", "</script><b>", "\u202eright to left\u2066", "a'b\"c`d", "start" + "x" * 9990 + "stop!"]
 
 
 def browser():

@@ -104,7 +104,8 @@ async function add_charts() {
 const MOST = 100; /* rows a browser lays out quickly */
 const rest = el("style", `table.cases tbody tr:nth-child(n+${MOST + 1}){display:none}`); /* until the tables' own filters hide them */
 document.head.append(rest);
-function text_of(row) { return row.search ??= (row.id + " " + row.textContent).toLowerCase(); }
+const words_of = cell => cell.title || cell.textContent; /* a long name is whole in its title */
+function text_of(row) { return row.search ??= (row.id + " " + row.textContent + " " + row.cells[0].title).toLowerCase(); }
 function case_table(table) {
   const body = table.tBodies[0], rows = [...body.rows], filters = el("div", "", { class: "filters", role: "search" });
   const state = { words: "", kernel: "", tag: "", verdict: "", all: false };
@@ -171,7 +172,7 @@ function add_sorting(table, rows, body) {
 }
 const markdown = words => words.trim().replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>()#+!|~]/g, "\\$&");
 async function copy(table, rows, button) {
-  const line = cells => "| " + cells.map(c => markdown(c.textContent)).join(" | ") + " |";
+  const line = cells => "| " + cells.map(c => markdown(words_of(c))).join(" | ") + " |";
   const heads = [...table.tHead.rows[0].cells], text = [line(heads), "|" + heads.map(h => h.className === "n" ? "---:|" : "---|").join(""), ...rows.filter(r => !r.hidden).map(r => line([...r.cells]))].join("\n") + "\n";
   try {
     await navigator.clipboard.writeText(text);
