@@ -61,6 +61,30 @@ const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
     return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
 }
 
+uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++)
+        if ((pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side]) &&
+            (isa_has_word(isa->instructions[i].mnemonic, words) ||
+             isa_has_word(isa->instructions[i].dual_mnemonic, words)))
+            count++;
+    return count;
+}
+
+uint64_t codediff_single(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        const bool is_single = (in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2);
+        count += is_single && (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side]);
+    }
+    return count;
+}
+
 static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;

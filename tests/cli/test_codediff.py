@@ -104,6 +104,21 @@ extern "C" __global__ void __launch_bounds__(256) NAME(float *__restrict y, cons
         ((@TYPE@ *)y)[r] = ((const @TYPE@ *)x)[r] * 2.0f;
 }
 """
+SUMS = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__restrict y, const float *__restrict x, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s[16] = {0};
+    for (uint32_t r = 0; r < n; r++)
+#pragma unroll
+        for (int k = 0; k < 16; k++)
+            s[@INDEX@] += x[(r * 16 + k) * 4096 + i];
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+        sum = sum * 1.5f + s[k];
+    y[i] = sum;
+}
+"""
 BOUNDS = {"BOUNDS": "__launch_bounds__(256)", "INDEX": "7"}
 PLAIN = {"PRAGMA": "", "OP": "*"}
 NEAR = {"R": "__restrict", "CAST": "c"}
@@ -120,6 +135,7 @@ PLANTED = {
     "tile": (TILE, {"SIZE": "2048"}, {"SIZE": "12288"}, "LDS: LDS bytes 8192 to 49152"),
     "serial": (MOVE, NEAR, {"R": ""}, "loads that stay behind stores (alias analysis"),
     "narrow": (COPY, {"TYPE": "NAME_quad"}, {"TYPE": "float"}, "narrower loads: 16 to 4 bytes, narrower stores: 16 to 4 bytes"),
+    "indexed": (SUMS, {"INDEX": "k"}, {"INDEX": "(k + n) % 16"}, "selects and indexed moves"),
     "untouched": (DOT, PLAIN, {}, None),
     "moved": (DOT + "/* a comment, and another line number */\n", PLAIN, {}, None),
 }
@@ -204,6 +220,10 @@ def flags(home):
         check_run(done, code, words)
         found = load(home / "f.json")["kernels"][0]
         check((found["cause"] or "").startswith(cause) if cause else found["verdict"] == "same", f"{words}: {found['verdict']}: {found['cause']}, not {cause}")
+    for words in ("-enable-misched=0", "-enable-post-misched=0"):
+        done = run("codediff", CLANGXX, f"{CLANGXX} -mllvm {words}", "stream_triad", "softmax_row", "--arch", "gfx1201", "--json", "f.json", home=home)
+        causes = [kernel["cause"] for kernel in load(home / "f.json")["kernels"] if kernel["verdict"] != "same"]
+        check(causes and all(cause.startswith("scheduling") for cause in causes), f"{words}, which pairs other instructions for dual issue: {causes} {done.stderr}")
     check_run(run("codediff", f"{CLANGXX} -fplugin=x.so", CLANGXX, "rolled", "--kernels", "a", *ARCH, home=home), 2, "a plugin", stderr="--allow-flags")
     check_run(run("codediff", "clang++-0", CLANGXX, "rolled", home=home), 2, "no compiler", stderr="codediff: there is no folder, compiler or code object 'clang++-0'")
     check_run(run("codediff", "a", CLANGXX, "rolled", home=home), 2, "not of a kind", stderr="give two of a kind")
