@@ -74,7 +74,7 @@ struct error_line {
 struct error_table {
     struct error_line *lines; /* per family and machine; the last is all together */
     size_t count;
-    size_t left_out, without_model;
+    size_t skipped, without_model;
 };
 
 /* `raw` and `calibrated` have a guess per row; `calibrated` decides which rows are the worst. */

@@ -289,12 +289,10 @@ const struct command commands[] = {
      .details =
          "Of RESULTs the predictions that were made before their cases were measured, by kernel; of --truth times "
          "that others measured. Errors are relative to the measured time, signed ones above 0 where the prediction is "
-         "too slow. Raw: "
-         "by data sheets and documented figures alone; calibrated: with the constants of --models. In the "
-         "interval: how often the truth lies inside the 80 % interval. Programs (kernel_name) are compiled and walked "
-         "where --kernels has kernels of these names; problem_size is their n, m x n, or m x n x k. Rows that cannot "
-         "be right are listed and "
-         "left out.",
+         "too slow. Raw: by data sheets and documented figures alone; calibrated: with the constants of --models. In "
+         "the interval: how often the truth lies inside the 80 % interval. Programs (kernel_name) are compiled and "
+         "walked where --kernels has kernels of these names; problem_size is their n, m x n, or m x n x k. Rows that "
+         "cannot be right are listed and skipped.",
      .options = "truth models format out json seed " COMPILING,
      .max_args = ANY_NUMBER,
      .run = cmd_model_error,

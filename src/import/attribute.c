@@ -177,7 +177,7 @@ static void leave_out_unlinked(struct trace *trace)
         if (trace->events[k].operator!= TRACE_NONE || find_id(&trace->runtime, trace->events[k].correlation))
             trace->events[kept++] = trace->events[k];
     if (kept < trace->event_count)
-        trace_note(trace, "%s: %zu GPU events were left out: they were launched before the recording began",
+        trace_note(trace, "%s: %zu GPU events were skipped: they were launched before the recording began",
                    trace->timelines[trace->events[kept].device].file, trace->event_count - kept);
     trace->event_count = kept;
 }

@@ -119,7 +119,7 @@ static void add_side(struct collective *c, struct trace_operator *o, char *const
 {
     double us, algorithm, bus, wrong;
     if (!is_number(&us, words[0]) || !is_number(&algorithm, words[1]) || !is_number(&bus, words[2]) || !(us > 0)) {
-        trace_note(c->trace, "%s:%zu: a measurement without a time was left out", c->path, c->number);
+        trace_note(c->trace, "%s:%zu: a measurement without a time was skipped", c->path, c->number);
         return;
     }
     const double size = o->dims[1], exact = size / us / 1e3; /* the table has two decimals */
@@ -149,7 +149,7 @@ static void read_row(struct collective *c, char *line)
     if (count < 3 + 2 * SIDE_WORDS || lead > 5 || !is_number(&size, words[0]) || !is_number(&elements, words[1]))
         return;
     if (!(size > 0) || !(elements > 0)) {
-        trace_note(c->trace, "%s: sizes of no bytes were left out", c->path);
+        trace_note(c->trace, "%s: sizes of no bytes were skipped", c->path);
         return;
     }
     if (lead == 5)

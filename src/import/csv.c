@@ -254,7 +254,7 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
         if (whole)
             dialect->row(&csv);
         else
-            trace_note(trace, "%s:%zu: a row with %zu of %zu columns was left out", source->path, csv.line,
+            trace_note(trace, "%s:%zu: a row with %zu of %zu columns was skipped", source->path, csv.line,
                        csv.cell_count, csv.head_count);
     }
     (void)err;

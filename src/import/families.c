@@ -14,7 +14,7 @@ static const struct operator_input *tensor(const struct operator_inputs *in, int
 }
 
 /* Of the last two dimensions the first one is contiguous. */
-static bool turned(const struct operator_input *input)
+static bool transposed(const struct operator_input *input)
 {
     const size_t last = input->rank - 1;
     return input->strides[last - 1] == 1 && (input->strides[last] > 1 || input->dims[last] > 1) &&
@@ -41,8 +41,8 @@ static bool gemm_shape(struct trace_operator *out, const struct operator_inputs 
         dtype_of_trace("float") && (packed || strstr(b->dtype, "e4m3") || strstr(b->dtype, "e5m2")) ? "bf16" : a->dtype;
     if (strcmp(b->dtype, "i8") == 0)
         out->total = "i32";
-    out->ta = a->rank > 1 && turned(a);
-    out->tb = weights ? !turned(b) : turned(b);
+    out->ta = a->rank > 1 && transposed(a);
+    out->tb = weights ? !transposed(b) : transposed(b);
     out->layout = blas_layout(out->ta, out->tb);
     return k == b->dims[weights ? last : last - 1];
 }

@@ -176,7 +176,7 @@ void kineto_event(void *context, struct slice value, uint64_t offset)
     if (!e.category.data || slice_is(e.category, "python_function") || slice_is(e.category, "ac2g"))
         return;
     if (!e.start.data)
-        trace_note(r->trace, "%s: an event without \"ts\" was left out (the first at byte %llu)", r->trace->path,
+        trace_note(r->trace, "%s: an event without \"ts\" was skipped (the first at byte %llu)", r->trace->path,
                    (unsigned long long)offset);
     take_args(&e);
     if (slice_is(e.category, "cpu_op"))

@@ -106,7 +106,7 @@ static const char *type_of(const char *word)
     return word;
 }
 
-static bool is_turned(const char *word)
+static bool is_transposed(const char *word)
 {
     return word[0] == 'T' || word[0] == 't' || word[0] == 'C' || word[0] == 'c';
 }
@@ -129,7 +129,7 @@ static bool read_gemm(struct trace *trace, const struct bench_line *line, const 
         trace_note(trace, "%s: a line of %s without -m, -n and -k was passed over", path, library);
         return false;
     }
-    blas_gemm(&operator, mnk, batch, is_turned(a), is_turned(b));
+    blas_gemm(&operator, mnk, batch, is_transposed(a), is_transposed(b));
     operator.dtype = type_of(or_else(option(line, "a_type"), all));
     operator.total = type_of(or_else(option(line, "d_type"), or_else(option(line, "c_type"), all)));
     operator.name = arena_printf(&trace->arena, "%s -m %.0f -n %.0f -k %.0f", library, mnk[0], mnk[1], mnk[2]);

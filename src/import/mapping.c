@@ -60,9 +60,9 @@ static bool set(const struct mapping *m, const char *kernel, const char *params)
 static const char *tile_of(const struct mapping *m, const char *dtype)
 {
     const struct trace_operator *o = m->o;
-    const bool low = o->dims[1] <= 64, turned = o->ta || !o->tb;
+    const bool low = o->dims[1] <= 64, transposed = o->ta || !o->tb;
     if (!is_one_of(dtype, "f16 bf16"))
-        return turned                          ? "\"BM\": 128, \"BK\": 128, \"LDS\": 1, "
+        return transposed                      ? "\"BM\": 128, \"BK\": 128, \"LDS\": 1, "
                : low                           ? "\"BM\": 64, \"WM\": 2, \"WN\": 4, \"BK\": 128, "
                : is_one_of(dtype, "e4m3 e5m2") ? "\"BM\": 128, \"WN\": 4, \"BK\": 64, "
                                                : "\"BK\": 64, ";

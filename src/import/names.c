@@ -91,7 +91,7 @@ static bool tensile(struct trace_operator *out, struct text *traits, const char 
         return false;
     const char *a = strstr(name, "_A"), *b = type ? type : strstr(name, "_Bj");
     out->kind = IMPORT_GEMM;
-    out->tb = a && text_starts(a, "_Al"); /* l, the inner index, comes first: A is stored turned */
+    out->tb = a && text_starts(a, "_Al"); /* l, the inner index, comes first: A is stored transposed */
     out->ta = b && text_starts(b, "_Bj");
     out->layout = blas_layout(out->ta, out->tb);
     const char *types = b ? strchr(b + 1, '_') : NULL;

@@ -209,16 +209,16 @@ const char *blas_layout(bool ta, bool tb)
     return layouts[2 * ta + tb];
 }
 
-void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_turned, bool b_turned)
+void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_transposed, bool b_transposed)
 {
     out->kind = IMPORT_GEMM;
     out->dims[0] = batch > 0 ? batch : 1;
     out->dims[1] = mnk[1];
     out->dims[2] = mnk[0];
     out->dims[3] = mnk[2];
-    out->ta = b_turned;
-    out->tb = a_turned;
-    out->layout = blas_layout(b_turned, a_turned);
+    out->ta = b_transposed;
+    out->tb = a_transposed;
+    out->layout = blas_layout(b_transposed, a_transposed);
 }
 
 void operator_read(struct trace_operator *out, const char *signature, struct arena *arena)

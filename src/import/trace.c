@@ -72,9 +72,9 @@ void trace_note(struct trace *trace, const char *format, ...)
 void trace_add(struct trace *trace, const struct trace_event *event)
 {
     if (!isfinite(event->start) || !isfinite(event->end))
-        trace_note(trace, "%s: a GPU event without a time was left out", trace->timelines[event->device].file);
+        trace_note(trace, "%s: a GPU event without a time was skipped", trace->timelines[event->device].file);
     else if (event->end < event->start)
-        trace_note(trace, "%s: a GPU event that ends before it starts was left out",
+        trace_note(trace, "%s: a GPU event that ends before it starts was skipped",
                    trace->timelines[event->device].file);
     else
         ARRAY_PUSH(trace->events, trace->event_count, *event);

@@ -214,7 +214,7 @@ struct trace_call *trace_add_call(struct trace *trace, const struct trace_operat
                                   double time_ns);
 const char *blas_layout(bool ta, bool tb); /* "TN" of y = x W^T: column-major, where our B comes first */
 /* As BLAS has it, column-major, in row-major order. */
-void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_turned, bool b_turned);
+void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_transposed, bool b_transposed);
 /* The second form. */
 uint32_t operator_signature(struct trace *trace, const struct trace_operator *operator);
 

@@ -151,8 +151,8 @@ static void read_row(struct transfers *t, const char *at)
         end = nothing ? (char *)at + 3 : end;
         if (end == at)
             return;
-        const bool turned = t->backwards || back;
-        const struct device from = turned ? t->columns[k] : row, to = turned ? row : t->columns[k];
+        const bool reversed = t->backwards || back;
+        const struct device from = reversed ? t->columns[k] : row, to = reversed ? row : t->columns[k];
         const char owner = t->source_executes ? from.kind : to.kind;
         if (rate > 0 && isfinite(rate))
             add_transfer(t, t->size, t->size > 0 ? t->size / rate / 1e6 : NAN, rate * 1e9, t->alone,

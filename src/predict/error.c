@@ -157,7 +157,7 @@ void error_table_make(struct error_table *table, const struct truth *truth, cons
     *table = (struct error_table){0};
     for (size_t k = 0; k < truth->count; k++) {
         const struct truth_row *row = &truth->rows[k];
-        table->left_out += row->problem != NULL;
+        table->skipped += row->problem != NULL;
         table->without_model += !row->problem && !calibrated[k].known;
         if (!row->problem && calibrated[k].known)
             add_line(table, row, arena);

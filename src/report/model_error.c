@@ -65,7 +65,7 @@ static struct table *worst_rows(const struct error_table *table, struct arena *a
     return shown;
 }
 
-static struct table *left_out(const struct truth *truth, struct arena *arena)
+static struct table *skipped_rows(const struct truth *truth, struct arena *arena)
 {
     static const struct table_column out_columns[] = {{.key = "line", .title = "line", .unit = UNIT_COUNT},
                                                       {.key = "row", .title = "row"},
@@ -88,8 +88,8 @@ void model_error_document(struct document *document, const struct truth *truth, 
     document->title = "Error of predictions";
     document_table(document, "errors", NULL, errors(table, arena));
     document_table(document, "worst", "The worst rows", worst_rows(table, arena));
-    if (table->left_out)
-        document_table(document, "left_out", "Left out", left_out(truth, arena));
+    if (table->skipped)
+        document_table(document, "skipped", "Skipped rows", skipped_rows(truth, arena));
     if (table->without_model)
         document_text(document, 0, TONE_DOUBT, "%zu rows are of kernels or machines of which there is no model",
                       table->without_model);
@@ -113,7 +113,7 @@ void model_error_rows(struct text *out, const struct truth *truth, const struct 
                                                       {.key = "raw_ns", .unit = UNIT_TIME},
                                                       {.key = "bound"},
                                                       {.key = "held_out"},
-                                                      {.key = "left_out"}};
+                                                      {.key = "skipped"}};
     struct table *shown = TABLE(arena, row_columns);
     for (size_t k = 0; k < truth->count; k++) {
         const struct truth_row *row = &truth->rows[k];

@@ -117,7 +117,7 @@ static void add_flag_legend(struct document *document, const struct result *resu
     }
 }
 
-/* What verification left out, and of how many cases; the result file has the words of each. */
+/* What verification skipped, and of how many cases; the result file has the words of each. */
 static void add_unchecked(struct document *document, const struct result *result)
 {
     const struct result_case *first = NULL;

@@ -177,7 +177,7 @@ static double distance(const double line[static 4], double x, double y)
     return hypot(line[0] + at * dx - x, line[1] + at * dy - y);
 }
 
-/* Turned words as a chain of small boxes. */
+/* Rotated words as a chain of small boxes. */
 struct chain {
     struct svg_box boxes[32];
     size_t count;

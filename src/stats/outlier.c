@@ -22,7 +22,7 @@ struct outlier_rule outlier_defaults(size_t tests)
 
 /* ---- levels ---- */
 
-static size_t left_out(size_t count)
+static size_t trimmed(size_t count)
 {
     return count >= 20 ? count / 10 : count > 3 ? 1 : 0;
 }
@@ -56,7 +56,7 @@ struct outlier_level outlier_level_of(double *values, size_t count, double *scra
     for (size_t k = 0; k < count; k++)
         scratch[k] = fabs(values[k] - level.median);
     sort_values(scratch, count);
-    const size_t cut = left_out(count);
+    const size_t cut = trimmed(count);
     double squares = 0;
     for (size_t k = 0; k < count - cut; k++)
         squares += scratch[k] * scratch[k];
@@ -69,7 +69,7 @@ struct outlier_level outlier_level_of(double *values, size_t count, double *scra
 /* Degrees of freedom of the spread, by simulation: 0.89 of those of the devices that are kept. */
 static double freedom(size_t count)
 {
-    return 0.89 * (double)(count - left_out(count) - 1);
+    return 0.89 * (double)(count - trimmed(count) - 1);
 }
 
 /* In spreads, for a spread that is known from `count` devices alone. */

@@ -126,7 +126,7 @@ static void what_began_before_the_recording(void **state)
     assert_string_equal(operator_at(500), "mm");
     assert_null(operator_at(400));
     assert_int_equal(trace.note_count, 1);
-    assert_non_null(strstr(trace.notes[0].text, "1 GPU events were left out"));
+    assert_non_null(strstr(trace.notes[0].text, "1 GPU events were skipped"));
 }
 
 static void events_that_cannot_be(void **state)

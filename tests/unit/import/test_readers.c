@@ -243,7 +243,7 @@ static void collectives(void **state)
                                                      "none -1 50.00 20.00 15.00 0 0.00 25.00 18.75 0\n",
          {"all_to_all out-of-place f32 50000 ns 20.0 15.0 0 it ran on several nodes, and ours takes the devices of "
           "one"},
-         "sizes of no bytes were left out"},
+         "sizes of no bytes were skipped"},
     };
     (void)state;
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
