@@ -29,7 +29,7 @@ static double cost(const struct result_case *c)
     return c->stats.median / (amount > 0 ? amount : 1);
 }
 
-/* Where it stands among values, which it joins: numbers by size, others as they are found; MOST_SIDE: there is no room. */
+/* Where it stands among values, which it joins: numbers by size, others as found; MOST_SIDE: there is no room. */
 static size_t place(const struct param_value **values, size_t *count, const struct param_value *value)
 {
     size_t at = 0;
@@ -83,8 +83,8 @@ static bool fill(struct map *map, const struct result *result, const struct resu
     return grid && 4 * count >= 3 * map->columns * map->rows;
 }
 
-/* The first pair of parameters whose values make a grid with this case in it, of numbers where there is one. Where there
- * are only grids with more values than there is room for, the first of those. */
+/* The first pair of parameters whose values make a grid with this case in it, of numbers where there is one. Where all
+ * grids have more values than there is room for, the first of those. */
 static bool find(struct map *map, const struct result *result, const struct result_case *c)
 {
     struct map wider = {0};
