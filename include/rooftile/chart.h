@@ -35,15 +35,16 @@ enum { CHART_SERIES = 8, LOOK_PALE = CHART_SERIES, LOOK_HOLLOW, LOOK_COUNT };
 
 struct chart_point {
     double x, y;
-    double low, high;  /* of the axis that has no names; without names of y */
-    double share;      /* cells: 0..1 of the best */
-    double cost;       /* how much of all time it takes; 0: not known */
-    const char *name;  /* whose it is: a case; NULL: the series' */
-    const char *words; /* shown beside or in it; NULL: none */
-    const char *more;  /* cells: the same as a value, where `words` are a share; NULL: none */
-    const char *said;  /* the evidence, for who points at it: lines; NULL: none */
-    const char *id;    /* of the case that it leads to; NULL: none */
-    const char *group; /* what charts can be narrowed to: an arithmetic unit; NULL: belongs to all */
+    double low, high;    /* of the axis that has no names; without names of y */
+    double share;        /* cells: 0..1 of the best */
+    double cost;         /* how much of all time it takes; 0: not known */
+    const char *name;    /* whose it is: a case; NULL: the series' */
+    const char *words;   /* shown beside or in it; NULL: none */
+    const char *more;    /* cells: the same as a value, where `words` are a share; NULL: none */
+    const char *said;    /* the evidence, for who points at it: lines; NULL: none */
+    const char *id;      /* of the case that it leads to; NULL: none */
+    const char *ceiling; /* a line's: what it limits; a case's: the one above it; NULL: none */
+    const char *group;   /* what charts can be narrowed to: an arithmetic unit; NULL: belongs to all */
 };
 
 struct chart_series {

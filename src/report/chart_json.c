@@ -55,6 +55,7 @@ static void point(struct json_out *json, const struct chart_point *point)
     string(json, "more", point->more);
     string(json, "said", point->said);
     string(json, "id", point->id);
+    string(json, "ceiling", point->ceiling);
     string(json, "group", point->group);
     json_out_end(json);
 }

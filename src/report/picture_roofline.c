@@ -15,6 +15,7 @@ struct roofline {
     const struct result_case **cases;
     size_t count;
     struct kernel_sums kernels;
+    double held[MACHINE_MAX_UNITS]; /* the middle clock of cases of each unit, as a share of its vendor peak's; NaN */
 };
 
 /* ---- what is drawn ---- */
@@ -37,6 +38,18 @@ static bool is_used(const struct roofline *r, const struct machine_unit *unit)
         if (!strcmp(r->cases[k]->work.unit, unit->name))
             return true;
     return false;
+}
+
+/* Of cases that use the unit. */
+static double held_of(const struct roofline *r, const struct machine_unit *unit, struct arena *arena)
+{
+    const double clock = unit->clock_hz > 0 ? unit->clock_hz : r->result->machine.core_hz;
+    double *held = arena_array(arena, r->count + 1, sizeof(*held));
+    size_t count = 0;
+    for (size_t k = 0; k < r->count; k++)
+        if (!strcmp(r->cases[k]->work.unit, unit->name) && r->cases[k]->core_hz > 0)
+            held[count++] = r->cases[k]->core_hz;
+    return clock > 0 ? median_of(held, count) / clock : NAN;
 }
 
 static double highest_peak(const struct roofline *r)
@@ -73,6 +86,8 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
     }
     if (!r->count || !result->machine.level_count)
         return false;
+    for (uint32_t k = 0; k < result->machine.unit_count; k++)
+        r->held[k] = held_of(r, &result->machine.units[k], arena);
     kernel_sums_sort(&r->kernels);
     return true;
 }
@@ -85,6 +100,14 @@ static const char *words(double value, const char *unit, struct arena *arena)
     return cell_words(&cell, NULL, arena);
 }
 
+static void add_ceiling(struct chart *chart, bool measured, const char *said, const double xy[static 4],
+                        const char *name)
+{
+    chart_line(chart, measured ? CHART_LINE : CHART_DASHED, said, xy);
+    for (size_t k = 0; k < 2; k++)
+        chart->series[chart->count - 1].points[k].ceiling = name;
+}
+
 /* From below the axes up to the highest peak. */
 static void add_levels(struct chart *chart, const struct roofline *r)
 {
@@ -94,48 +117,60 @@ static void add_levels(struct chart *chart, const struct roofline *r)
         const struct ceiling *ceiling = &machine->levels[k].bandwidth;
         const double value = ceiling_value(ceiling), from = fmax(chart->x.low, chart->y.low / value);
         if (value > 0 && highest / value > from)
-            chart_line(chart, ceiling->measured > 0 ? CHART_LINE : CHART_DASHED,
-                       arena_printf(chart->arena, "%s %s", machine->levels[k].name,
-                                    words(value, UNIT_BYTE_RATE, chart->arena)),
-                       (double[]){from, from * value, highest / value, highest});
+            add_ceiling(chart, ceiling->measured > 0,
+                        arena_printf(chart->arena, "%s %s", machine->levels[k].name,
+                                     words(value, UNIT_BYTE_RATE, chart->arena)),
+                        (double[]){from, from * value, highest / value, highest}, machine->levels[k].name);
     }
 }
 
+enum peak { PEAK_MEASURED, PEAK_VENDOR, PEAK_HELD, PEAK_COUNT };
+
+/* 0: there is none. The vendor's is drawn at the clock held where that was lower by more than a line is thick. */
+static double peak_of(const struct roofline *r, uint32_t unit, enum peak kind)
+{
+    const struct ceiling *peak = &r->result->machine.units[unit].peak;
+    return !is_used(r, &r->result->machine.units[unit]) ? 0
+           : kind == PEAK_MEASURED                      ? peak->measured
+           : kind == PEAK_VENDOR                        ? peak->vendor
+           : r->held[unit] < 0.98                       ? peak->vendor * r->held[unit]
+                                                        : 0;
+}
+
 /* From the fastest level on. */
-static void add_peak(struct chart *chart, const struct roofline *r, bool vendor, double peak, const char *name,
+static void add_peak(struct chart *chart, const struct roofline *r, enum peak kind, double peak, const char *name,
                      const char *unit)
 {
+    static const char *const of[] = {
+        [PEAK_MEASURED] = "", [PEAK_VENDOR] = ", vendor", [PEAK_HELD] = ", at the clock held"};
     const struct machine *machine = &r->result->machine;
     double fastest = 0;
     for (uint32_t k = 0; k < machine->level_count; k++)
         fastest = fmax(fastest, ceiling_value(&machine->levels[k].bandwidth));
     const double from = fastest > 0 ? fmax(chart->x.low, fmin(peak / fastest, chart->x.high)) : chart->x.low;
-    const char *said = arena_printf(chart->arena, "%s %s%s", name, words(peak, machine_unit_rate(unit), chart->arena),
-                                    vendor ? ", vendor" : "");
-    chart_line(chart, vendor ? CHART_DASHED : CHART_LINE, said, (double[]){from, peak, chart->x.high, peak});
+    const char *said =
+        arena_printf(chart->arena, "%s %s%s", name, words(peak, machine_unit_rate(unit), chart->arena), of[kind]);
+    add_ceiling(chart, kind == PEAK_MEASURED, said, (double[]){from, peak, chart->x.high, peak}, name);
     for (size_t k = 0; k < 2; k++)
         chart->series[chart->count - 1].points[k].group = unit;
 }
 
 /* Units of one rate share a line and its name. */
-static void add_units(struct chart *chart, const struct roofline *r, bool vendor)
+static void add_units(struct chart *chart, const struct roofline *r, enum peak kind)
 {
     const struct machine *machine = &r->result->machine;
     for (uint32_t k = 0; k < machine->unit_count; k++) {
-        const struct machine_unit *unit = &machine->units[k];
-        const double value = vendor ? unit->peak.vendor : unit->peak.measured;
-        const char *names = unit->name;
-        bool said = !is_used(r, unit) || value <= 0;
-        for (uint32_t j = 0; j < machine->unit_count; j++) {
-            const struct machine_unit *other = &machine->units[j];
-            const double also = vendor ? other->peak.vendor : other->peak.measured;
-            if (j == k || !is_used(r, other) || fabs(also / value - 1) > 0.01)
+        const double value = peak_of(r, k, kind);
+        const char *names = machine->units[k].name;
+        bool said = value <= 0;
+        for (uint32_t j = 0; j < machine->unit_count && !said; j++) {
+            if (j == k || !(fabs(peak_of(r, j, kind) / value - 1) <= 0.01))
                 continue;
             said |= j < k;
-            names = arena_printf(chart->arena, "%s, %s", names, other->name);
+            names = arena_printf(chart->arena, "%s, %s", names, machine->units[j].name);
         }
         if (!said)
-            add_peak(chart, r, vendor, value, names, unit->name);
+            add_peak(chart, r, kind, value, names, machine->units[k].name);
     }
 }
 
@@ -155,9 +190,10 @@ static void add_series(struct chart *chart, struct roofline *r)
     for (size_t k = 0; k < r->count; k++) {
         const struct result_case *c = r->cases[k];
         const size_t at = (size_t)(kernel_of(r, c) - r->kernels.items);
-        chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1], c->lower_bound.intensity,
-                   c->flops_per_s, c)
-            ->group = c->work.unit;
+        struct chart_point *point = chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1],
+                                               c->lower_bound.intensity, c->flops_per_s, c);
+        point->group = c->work.unit;
+        point->ceiling = c->lower_bound.ceiling_name;
     }
 }
 
@@ -204,18 +240,23 @@ void picture_roofline(struct document *document, const struct result *result, co
     if (!collect(r, result, arena))
         return;
     struct chart *chart = chart_new(arena, arena_printf(arena, "roofline%s", suffix), "Roofline", "");
-    chart->desc = arena_printf(arena,
-                               "Arithmetic rate over arithmetic intensity of %zu case%s with arithmetic. %s; dashed "
-                               "lines are vendor peaks. %s are in the order of the time they take.",
-                               r->count, text_s(r->count),
-                               result->machine.measured ? "Solid lines are ceilings measured on this device"
-                                                        : "No ceiling of this device was measured",
-                               r->by_unit ? "Arithmetic units" : "Kernels");
+    bool held = false;
+    for (uint32_t k = 0; k < result->machine.unit_count; k++)
+        held |= peak_of(r, k, PEAK_HELD) > 0;
+    chart->desc =
+        arena_printf(arena,
+                     "Arithmetic rate over arithmetic intensity of %zu case%s with arithmetic. %s; dashed lines are "
+                     "vendor peaks%s. %s are in the order of the time they take.",
+                     r->count, text_s(r->count),
+                     result->machine.measured ? "Solid lines are ceilings measured on this device"
+                                              : "No ceiling of this device was measured",
+                     held ? ", and what they come to at the clock that cases held" : "",
+                     r->by_unit ? "Arithmetic units" : "Kernels");
     chart->group_title = "unit";
     add_series(chart, r);
     choose_range(chart, r);
     add_levels(chart, r);
-    add_units(chart, r, false);
-    add_units(chart, r, true);
+    for (enum peak kind = 0; kind < PEAK_COUNT; kind++)
+        add_units(chart, r, kind);
     document_chart(document, chart, data_of(r, arena));
 }

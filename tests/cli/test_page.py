@@ -114,12 +114,26 @@ def heat_maps(home, result):
         check(("grid over n and dtype is not drawn: over 64 values" in page) != drawn, f"{columns} columns")
 
 
+def clock_held(home, result):
+    """Vendor peaks stand at the clock held too, where that is lower."""
+    for share, drawn in ((0.3, True), (1, False)):
+        clock = share * result["machine"]["facts"]["core_hz"]
+        cases = [c | {"measurement": c["measurement"] | {"core_hz": clock}} for c in result["cases"]]
+        (home / "held.result.json").write_text(json.dumps(result | {"cases": cases}))
+        svg = run("report", "held.result.json", "--format", "svg", "--picture", "roofline", home=home).stdout
+        peaks = [float(y) for y, end in re.findall(r'class="vendor" x1="[^"]*" y1="([^"]*)" x2="[^"]*" y2="([^"]*)"', svg) if y == end]
+        ticks = [float(re.search(rf'class="tick"[^>]* y="([^"]*)"[^>]*>{tick} TFLOP/s<', svg)[1]) for tick in (1, 10)]
+        lower = 10 ** ((min(peaks) - max(peaks)) / (ticks[0] - ticks[1]))
+        check(len(peaks) == 1 + drawn and abs(lower - share) < 0.02 and ("at the clock that cases held" in svg) == drawn, f"{share}: {peaks}, {lower}")
+
+
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
     pictures(home)
     trace(home, result)
     heat_maps(home, result)
+    clock_held(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     middle = with_cases(home, home, "middle", result, 500, None)
     check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")

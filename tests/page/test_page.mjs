@@ -100,11 +100,21 @@ async function charts(name) {
   const faint = () => figure.locator(".chart path[fill-opacity='0.1'], .chart path[opacity='0.1']").count();
   check(await figure.locator(".chart path").count() > 5 && !await figure.locator("svg.on-screen").isVisible(), `${name}: no chart`);
   check(await faint() === 0, `${name}: faint marks`);
-  await figure.locator("button.key").nth(1).click();
-  check(await figure.locator("button.key").nth(1).getAttribute("aria-pressed") === "true" && await faint() > 0, `${name}: a kernel alone`);
-  await figure.locator("button.key").nth(1).click();
-  check(await faint() === 0, `${name}: all of them again`);
+  // All of its cases stand under L1: with that ceiling they stay, with another one they go, as do other ceilings with the kernel.
+  const lines = () => figure.locator(".chart path[stroke-opacity='0.12'], .chart path[opacity='0.12']").count();
+  for (const [key, marks] of [["L1", false], ["HBM", true], ["vector_f32, best", false]]) {
+    const button = figure.locator("button.key", { hasText: key });
+    await button.click();
+    check(await button.getAttribute("aria-pressed") === "true" && await lines() > 2 && (await faint() > 0) === marks, `${name}: ${key} alone: ${await lines()} faint lines, ${await faint()} marks`);
+    await button.click();
+    check(await faint() === 0 && await lines() === 0, `${name}: all of them again`);
+  }
   const marks = () => page.evaluate(() => document.querySelectorAll("figure[data-picture=roofline] .chart path").length), all = await marks();
+  await figure.locator("[data-control=level]").selectOption("L1");
+  const under = await marks();
+  await figure.locator("[data-control=level]").selectOption("HBM");
+  check(await marks() < under && under < all, `${name}: of a memory level: ${under}, ${await marks()} of ${all}`);
+  await figure.locator("[data-control=level]").selectOption("");
   await figure.locator("[data-control=heaviest]").fill("1");
   check(await marks() < all, `${name}: the heaviest case: ${await marks()} of ${all} marks`);
   await page.close();

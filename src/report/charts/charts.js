@@ -69,9 +69,10 @@ const plain = text => text.replace(/\{/g, "{\u200b").split("\n").map(line => lin
 /* ---- a chart on a page ---- */
 class Live {
   constructor(figure, chart) {
-    Object.assign(this, { figure, chart, only: null, group: "", heaviest: Infinity, values: false, zoomed: false, taken: [] });
+    Object.assign(this, { figure, chart, only: null, group: "", level: "", heaviest: Infinity, values: false, zoomed: false, taken: [] });
     const points = chart.series.flatMap(s => is_line(s.kind) ? [] : s.points);
     this.costs = points.map(p => p.cost || 0).filter(Boolean).sort((a, b) => b - a);
+    this.levels = [...new Set(chart.series.flatMap(s => is_line(s.kind) ? s.points : []).filter(p => !p.group).map(p => p.ceiling).filter(Boolean))];
     this.groups = [...new Set(points.map(p => p.group).filter(Boolean))];
     this.box = document.createElement("div");
     this.box.className = "chart";
@@ -117,12 +118,15 @@ class Live {
       return e;
     };
     const field = (text, input) => { const label = el("label", text, { class: "field" }); label.append(input); this.controls.append(label); };
-    if (this.groups.length > 1) {
-      const select = el("select", "", { "data-control": "group" });
-      select.append(el("option", "all", { value: "" }), ...this.groups.map(g => el("option", g, { value: g })));
-      select.addEventListener("change", () => { this.group = select.value; this.draw(); });
-      field(chart.group_title || "group", select);
-    }
+    const choice = (title, key, values) => {
+      if (values.length < 2) return;
+      const select = el("select", "", { "data-control": key });
+      select.append(el("option", "all", { value: "" }), ...values.map(v => el("option", v, { value: v })));
+      select.addEventListener("change", () => { this[key] = select.value; this.draw(); });
+      field(title, select);
+    };
+    choice(chart.group_title || "group", "group", this.groups);
+    choice("memory level", "level", this.levels);
     if (this.costs.length > 3) {
       const range = el("input", "", { type: "range", min: 1, max: this.costs.length, value: this.costs.length, "data-control": "heaviest" }), said = el("output", "all cases");
       range.addEventListener("input", () => {
@@ -183,9 +187,17 @@ class Live {
       this.picked.append(link);
     }
   }
+  /* A ceiling's line and the cases under it belong together. */
+  under(line, p) { return !!p.ceiling && (line.points[0].ceiling || "").split(", ").includes(p.ceiling); }
+  faint(series, k, p) {
+    const only = this.chart.series[this.only];
+    if (!only || this.only === k) return false;
+    if (is_line(series.kind) === is_line(only.kind)) return true;
+    return is_line(only.kind) ? !p || !this.under(only, p) : !only.points.some(q => this.under(series, q));
+  }
   shown(series) {
     const least = this.heaviest < this.costs.length ? this.costs[this.heaviest - 1] : 0;
-    return series.points.map((p, at) => ({ ...p, at })).filter(p => (!this.group || !p.group || p.group === this.group) && (is_line(series.kind) || !p.cost || p.cost >= least));
+    return series.points.map((p, at) => ({ ...p, at })).filter(p => (!this.group || !p.group || p.group === this.group) && (!this.level || p.ceiling === this.level || !this.levels.includes(p.ceiling)) && (is_line(series.kind) || !p.cost || p.cost >= least));
   }
 
   /* -- how it is drawn -- */
@@ -264,15 +276,15 @@ class Live {
     };
   }
   series(series, k) {
-    const points = this.shown(series), faint = this.only !== null && this.only !== k, all = [];
+    const points = this.shown(series), faint = this.faint(series, k), all = [];
     const data = points.map(p => ({ value: [p.x, p.y], at: p.at }));
     const z = { band: 1, line: 2, dashed: 2, boundary: 2 }[series.kind] || 3;
     if (series.kind !== "marks") all.push({ id: k + " shape", type: "custom", clip: series.kind !== "bar" && series.kind !== "interval", z, data, renderItem: this.shape(series, points, faint), name: series.name, silent: series.kind === "band" });
     if (series.kind === "marks" || series.kind === "curve" || series.kind === "interval")
       all.push({
         id: k + " marks", type: "scatter", name: series.name, z: faint ? 3 : 4, symbol: symbol(series.look), symbolSize: series.look === 7 ? 6 : 9, 
-        data: data.map((d, at) => ({ ...d, label: { show: !!points[at].words && series.kind === "marks", position: d.value[0] > this.chart.x.low + 0.85 * (this.chart.x.high - this.chart.x.low) ? "left" : "right", formatter: () => points[at].words || "" } })),
-        itemStyle: { color: this.look.series[series.look], borderColor: this.look.paper, borderWidth: 0.9, opacity: faint ? 0.1 : 1 },
+        data: data.map((d, at) => ({ ...d, itemStyle: { opacity: this.faint(series, k, points[at]) ? 0.1 : 1 }, label: { show: !!points[at].words && series.kind === "marks", position: d.value[0] > this.chart.x.low + 0.85 * (this.chart.x.high - this.chart.x.low) ? "left" : "right", formatter: () => points[at].words || "" } })),
+        itemStyle: { color: this.look.series[series.look], borderColor: this.look.paper, borderWidth: 0.9 },
         label: { color: this.look.label, fontFamily: font, fontSize: 12 }, labelLayout: { hideOverlap: true, moveOverlap: "shiftY" }, emphasis: { scale: 1.5 }, large: false,
       });
     return all;
