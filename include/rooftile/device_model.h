@@ -42,7 +42,8 @@ struct device_launch_model {
 };
 
 /* Which share of the caches a workgroup has, what the pipes take and how long loads are, on this machine.
- * `footprint_bytes` of all buffers says where data is when the launch begins. All of it as if `without` were gone. */
+ * `footprint_bytes` of all buffers says where data is when the launch begins (INFINITY: in the memory). All of it as if
+ * `without` were gone. */
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
                          const struct walk_launch *launch, double footprint_bytes, enum cost without);
 

@@ -210,21 +210,28 @@ struct asked {
     const struct build_result *builds;
     const struct machine *machine;
     struct predicted_buffers buffers;
+    bool *cached;       /* by buffer: caches may hold it when the next launch begins */
     double least_bytes; /* of a case of one launch: what its work needs */
     struct prediction *prediction;
     struct err *err;
     const char *why; /* a launch cannot be walked */
 };
 
-static double footprint_of(const struct resolved_launch *launch, const struct predicted_buffers *buffers)
+static bool uses(const struct resolved_launch *launch, size_t buffer)
+{
+    bool used = false;
+    for (size_t arg = 0; arg < launch->arg_count; arg++)
+        used |= launch->args[arg].buffer == (int)buffer;
+    return used;
+}
+
+/* What caches must hold to serve the launch; with a buffer that none holds yet only the memory can. */
+static double footprint_of(const struct resolved_launch *launch, const struct asked *asked)
 {
     double bytes = 0;
-    for (size_t k = 0; k < buffers->count; k++) {
-        bool used = false;
-        for (size_t arg = 0; arg < launch->arg_count; arg++)
-            used |= launch->args[arg].buffer == (int)k;
-        bytes += used ? (double)buffers->items[k].size_bytes : 0;
-    }
+    for (size_t k = 0; k < asked->buffers.count; k++)
+        if (uses(launch, k))
+            bytes += asked->cached[k] ? (double)asked->buffers.items[k].size_bytes : INFINITY;
     return bytes;
 }
 
@@ -266,8 +273,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
         return;
     }
     predicted_launch_make(&walk, launch, &asked->buffers, code, &predictor->launch);
-    device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, &asked->buffers),
-                        predictor->without);
+    device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, asked), predictor->without);
     made.model.least_bytes = asked->least_bytes;
     if (walk_once(&made.walk, predictor, &walk, &options, asked->err)) {
         asked->why = arena_strdup(&predictor->launch, asked->err->text);
@@ -321,14 +327,20 @@ static void predict_move(struct asked *asked, const struct resolved_step *step, 
 static void add_launch(struct asked *asked, const struct resolved_step *step, double times, bool timed)
 {
     struct predictor *predictor = asked->predictor;
-    const size_t before = predictor->launch_count;
-    predict_launch(asked, &step->launch, timed ? times : 0);
-    if (predictor->launch_count == before || !timed)
+    const bool first_is_cold = timed && times > 1 && isinf(footprint_of(&step->launch, asked));
+    if (first_is_cold)
+        add_launch(asked, step, 1, true);
+    const double rest = first_is_cold ? times - 1 : times;
+    const size_t at = predictor->launch_count;
+    predict_launch(asked, &step->launch, timed ? rest : 0);
+    if (predictor->launch_count == at || !timed)
         return;
-    const struct predicted_launch *made = &predictor->launches[before];
+    for (size_t k = 0; k < asked->buffers.count; k++)
+        asked->cached[k] |= uses(&step->launch, k);
+    const struct predicted_launch *made = &predictor->launches[at];
     for (int term = 0; term < TERM_COUNT; term++)
-        asked->prediction->term_ns[term] += times * made->prediction.term_ns[term];
-    asked->prediction->time_ns += times * made->prediction.time_ns;
+        asked->prediction->term_ns[term] += rest * made->prediction.term_ns[term];
+    asked->prediction->time_ns += rest * made->prediction.time_ns;
 }
 
 static double add_steps(struct asked *asked, const struct resolved_step *steps, size_t count, double times, bool timed)
@@ -404,6 +416,9 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     enum status status = predicted_buffers_make(&asked.buffers, resolved, predictor->seed, &predictor->launch, err);
     if (status)
         return status;
+    asked.cached = arena_array(&predictor->launch, asked.buffers.count + 1, sizeof(*asked.cached));
+    for (size_t k = 0; k < asked.buffers.count; k++)
+        asked.cached[k] = cache == CACHE_HOT;
     if (!builds)
         asked.why = "there is no code";
     if (plan_launches(resolved) < 1.5)
