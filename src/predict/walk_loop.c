@@ -8,6 +8,9 @@
  *     63 to 65     compares are kept: each lane's distance moves by a constant, so the pass of its flip is known
  *     65           if both passes took the same path, whole rounds are added up to shortly before the first flip
  *
+ * Arithmetic alone needs no window of lines: without an access in the loop a round is 2 passes, and the last of them is
+ * pass 5. Few passes over much unrolled code are where that counts.
+ *
  * A pass of an outer loop judges its inner loops anew: the first touch of data is not like the second.
  */
 #include <stdlib.h>
@@ -15,7 +18,7 @@
 
 #include "walk_internal.h"
 
-enum { ROUND = 32, FIRST = ROUND + 1, LAST = 2 * ROUND + 1, SNAPSHOTS = 3 };
+enum { ROUND = 32, ROUND_OF_ARITHMETIC = 2, SNAPSHOTS = 3 };
 #define NEVER (INT64_C(1) << 40)
 #define MOST_PASSES (INT64_C(1) << 30) /* that are added at once */
 #define MOST_COMPARED 4096u            /* of a pass; larger ones are walked */
@@ -35,6 +38,7 @@ struct snapshot {
 
 struct loop {
     size_t branch, target;
+    unsigned round;
     unsigned passes;
     bool is_done; /* judged, in this pass of the outer loop */
     bool refused;
@@ -70,7 +74,7 @@ static void clear(struct wave *wave, struct loop *loop)
     free(loop->compared[1]);
     free(loop->traffic);
     free(loop->executed);
-    *loop = (struct loop){.branch = loop->branch, .target = loop->target};
+    *loop = (struct loop){.branch = loop->branch, .target = loop->target, .round = loop->round};
 }
 
 void loops_release(struct wave *wave)
@@ -84,6 +88,28 @@ void loops_release(struct wave *wave)
     wave->loop_count = 0;
 }
 
+static unsigned last_pass(const struct loop *loop)
+{
+    return 2 * loop->round + 1;
+}
+
+static unsigned round_of(const struct walk_code *code, size_t branch, size_t target)
+{
+    for (size_t k = target; k < branch; k++)
+        switch (code->ops[k].class) {
+        case WALK_LOAD:
+        case WALK_STORE:
+        case WALK_ATOMIC:
+        case WALK_LDS:
+        case WALK_SCALAR_LOAD:
+        case WALK_BARRIER:
+            return ROUND;
+        default:
+            break;
+        }
+    return ROUND_OF_ARITHMETIC;
+}
+
 static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
 {
     for (size_t k = 0; k < wave->loop_count; k++)
@@ -92,6 +118,7 @@ static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
     struct loop *loop = take(sizeof(*loop));
     loop->branch = branch;
     loop->target = target;
+    loop->round = round_of(wave->code, branch, target);
     ARRAY_PUSH(wave->loops, wave->loop_count, loop);
     return loop;
 }
@@ -130,7 +157,7 @@ static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
 void loop_compared(struct wave *wave, const struct op *op, const int64_t *distance, uint64_t lanes, bool is_float)
 {
     struct loop *loop = wave->recording;
-    const unsigned which = loop->passes > LAST - 2;
+    const unsigned which = loop->passes > last_pass(loop) - 2;
     if (!distance || loop->compared_count[which] == MOST_COMPARED) {
         loop->refused = true;
         return;
@@ -178,9 +205,9 @@ static int64_t passes_left(const struct loop *loop)
             least = flip < least ? flip : least;
         }
     }
-    if (!moves || least >= NEVER || least < 2 * ROUND)
+    if (!moves || least >= NEVER || least < 2 * loop->round)
         return 0;
-    return (least < MOST_PASSES ? least : MOST_PASSES) / ROUND * ROUND;
+    return (least < MOST_PASSES ? least : MOST_PASSES) / loop->round * loop->round;
 }
 
 /* ---- going on ---- */
@@ -259,7 +286,7 @@ static void forget_stores(struct wave *wave, const struct loop *loop)
 
 static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
 {
-    const double rounds = (double)(passes / ROUND), more = (wave->time - loop->time) * rounds;
+    const double rounds = (double)(passes / loop->round), more = (wave->time - loop->time) * rounds;
     forget_stores(wave, loop);
     advance_scalars(wave, loop, passes);
     advance_vectors(wave, loop, passes);
@@ -285,9 +312,8 @@ static void judge(struct wave *wave, struct loop *loop)
     wave->recording = wave->recording == loop ? NULL : wave->recording;
     if (passes)
         jump(wave, loop, passes);
-    const size_t branch = loop->branch, target = loop->target;
     clear(wave, loop);
-    *loop = (struct loop){.branch = branch, .target = target, .is_done = true};
+    loop->is_done = true;
 }
 
 void loop_turned(struct wave *wave, size_t branch, size_t target)
@@ -300,15 +326,16 @@ void loop_turned(struct wave *wave, size_t branch, size_t target)
     struct loop *loop = loop_at(wave, branch, target);
     if (loop->is_done)
         return;
+    const unsigned last = last_pass(loop);
     loop->passes++;
-    if (loop->passes == FIRST)
+    if (loop->passes == loop->round + 1)
         keep_counters(wave, loop);
-    if (loop->passes >= LAST - 3 && loop->passes < LAST)
-        keep_registers(&loop->snapshots[loop->passes - (LAST - 3)], wave);
-    if (loop->passes >= LAST - 2)
-        loop->instructions[loop->passes - (LAST - 2)] = wave->instructions;
-    if (loop->passes == LAST - 2 && !wave->recording)
+    if (loop->passes >= last - 3 && loop->passes < last)
+        keep_registers(&loop->snapshots[loop->passes - (last - 3)], wave);
+    if (loop->passes >= last - 2)
+        loop->instructions[loop->passes - (last - 2)] = wave->instructions;
+    if (loop->passes == last - 2 && !wave->recording)
         wave->recording = loop;
-    if (loop->passes == LAST)
+    if (loop->passes == last)
         judge(wave, loop);
 }
