@@ -100,6 +100,7 @@ struct import_row {
     double lower_bound_ns;               /* on the trace's own GPU; NaN */
     const struct described *described;   /* what a tuned kernel would do; NULL: there is no model of one */
     /* predicted for it there, of one call: the truth lies between low and high in 80 % of cases; NaN */
+    const char *estimate_note; /* whose constants it has, where not its own; NULL: nothing to say */
     double estimate_ns, estimate_low_ns, estimate_high_ns;
     struct import_launch *launch; /* NULL: not known */
 };

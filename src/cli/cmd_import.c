@@ -67,12 +67,15 @@ static void take_bounds(struct import *import, const struct plan *plan)
 }
 
 /* What tuned kernels would take there. Constants of element-wise and row kernels have the launch as events around a
- * call see it, which is no part of a kernel's time in a trace: those are predicted without. */
+ * call see it, which is no part of a kernel's time in a trace: those are predicted without. All constants are of AMD's
+ * GPUs; others have no estimate. */
 static enum status add_estimates(struct import *import, const struct machine *device, struct arena *arena,
                                  struct err *err)
 {
     struct models models;
     struct prediction prediction;
+    if (!text_starts(device->arch, "gfx"))
+        return STATUS_OK;
     struct machine *machine = arena_copy(arena, device, sizeof(*device));
     struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
     if (models_read(&models, session_config(arena, "models", "described.json"), arena, err) ||
@@ -83,6 +86,9 @@ static enum status add_estimates(struct import *import, const struct machine *de
         const bool product = row->described && row->described->kind == DESCRIBED_GEMM;
         if (!row->described || !describe_predict(&prediction, row->described, machine, product ? &models : NULL))
             continue;
+        for (size_t note = 0; product && note < prediction.note_count; note++)
+            if (text_starts(prediction.notes[note], "constants of "))
+                row->estimate_note = arena_strdup(arena, prediction.notes[note]);
         row->estimate_ns = prediction.time_ns;
         row->estimate_low_ns = prediction.low_ns;
         row->estimate_high_ns = prediction.high_ns;

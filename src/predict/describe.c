@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "describe_internal.h"
@@ -54,17 +55,24 @@ static bool is(const char *text, const char *wanted)
     return text && !strcmp(text, wanted);
 }
 
-/* How well constants suit: 0 not at all. A machine's own count more than those of the same type elsewhere. */
+/* "bf16", "f16": 16. */
+static long bits_of(const char *type)
+{
+    return type ? strtol(type + strcspn(type, "0123456789"), NULL, 10) : 0;
+}
+
+/* How well constants suit: 0 not at all. Elements of the same width elsewhere are nearer than others of the machine:
+ * blocks with scales of their own are not what a plain product does. Of equals those that more rows were fitted to. */
 static int suits(const struct model_constants *constants, const struct described *what, const char *machine)
 {
     if (!is(constants->family, what->family) ||
         (what->kind != DESCRIBED_GEMM &&
          !is(constants->machine, machine))) /* data sheets are nearer than other cards */
         return 0;
-    return 1 + 8 * is(constants->machine, machine) + 4 * is(constants->type, what->type) +
-           2 * is(constants->scales, what->scales);
+    return 1 + 16 * (bits_of(constants->type) == bits_of(what->type)) + 8 * is(constants->type, what->type) +
+           4 * is(constants->machine, machine) + 2 * is(constants->scales, what->scales);
 }
-enum { SUITS_WHOLLY = 1 + 8 + 4 + 2 };
+enum { SUITS_WHOLLY = 1 + 16 + 8 + 4 + 2 };
 
 static const struct model_constants *constants_of(int *quality, const struct models *models,
                                                   const struct described *what, const char *machine)
@@ -73,7 +81,7 @@ static const struct model_constants *constants_of(int *quality, const struct mod
     *quality = 0;
     for (size_t k = 0; models && k < models->count; k++) {
         const int suit = suits(&models->items[k], what, machine);
-        if (suit <= *quality)
+        if (suit < *quality || !suit || (suit == *quality && models->items[k].rows <= best->rows))
             continue;
         *quality = suit;
         best = &models->items[k];

@@ -250,20 +250,23 @@ static void tuned_line(struct document *document, const struct import *import)
 {
     static const struct table_column time = {.unit = UNIT_TIME};
     double now = 0, then = 0;
+    const char *borrowed = NULL; /* of the row that takes most */
     for (size_t k = 0; k < import->row_count; k++) {
         const struct import_row *row = &import->rows[k];
         if (!isfinite(row->estimate_ns) || !(row->total_ns > 0))
             continue;
         now += row->total_ns;
+        borrowed = borrowed ? borrowed : row->estimate_note;
         then += fmin(row->total_ns, row->calls * row->estimate_ns);
     }
     const struct cell before = cell_number(now), after = cell_number(then), rest = cell_number(import->total_ns - now);
     if (now > 0)
-        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "tuned: a well tuned kernel's time here, predicted; %s of the trace would become %s, the other "
-                      "%s have no such prediction",
-                      cell_words(&before, &time, document->arena), cell_words(&after, &time, document->arena),
-                      cell_words(&rest, &time, document->arena));
+        document_text(
+            document, SHOW_PEOPLE, TONE_PLAIN,
+            "tuned: a well tuned kernel's time here, predicted%s%s; %s of the trace would become %s, the other "
+            "%s have no such prediction",
+            borrowed ? " with " : "", borrowed ? borrowed : "", cell_words(&before, &time, document->arena),
+            cell_words(&after, &time, document->arena), cell_words(&rest, &time, document->arena));
 }
 
 static void add_notes(struct document *document, struct table *list, const struct import *import)

@@ -348,6 +348,10 @@ def suites(home):
     check(kpi["name"] == "weighted time" and len(ours) == kpi["case_count"] and
           near(kpi["value"], sum(case["weight"] * case["stats"]["median_ns"] for case in ours), 1e-9), f"{kpi}")
     done = run("report", home / "sim.json", home=home, COLUMNS="80")
+    shown = run("import", TRACES / "bert_mi300x.json.gz", home=home, COLUMNS="400").stdout
+    check("with constants of gemm bf16 on mi355x" in shown, shown)
+    found = imported(home, TRACES / "bert_mi300x.json.gz", "--machine", "h100")
+    check(all(row["estimate_ns"] is None for row in found["rows"]), "constants of another vendor")
     check(max(map(len, done.stdout.split("Roofline (")[0].splitlines())) <= 80, done.stdout)
     done = run("report", home / "sim.json", home=home, COLUMNS="200")
     check("traced" in done.stdout and "27.3 us" in done.stdout, done.stdout)

@@ -151,6 +151,23 @@ static void constants_of_another_machine_widen_the_interval(void **state)
     assert_true(borrowed.high_ns / borrowed.time_ns > own.high_ns / own.time_ns);
 }
 
+/* Of a relative of the same type rather than of the machine's own blocks with scales. */
+static void constants_of_the_type_go_before_those_of_the_machine(void **state)
+{
+    (void)state;
+    struct model_constants all[2];
+    memcpy(all, some, sizeof(some));
+    all[0].type = "bf16";
+    all[1].type = "fp8";
+    all[1].scales = "1x128x128";
+    const struct models models = {all, 2}, alone = {all, 1};
+    struct prediction chosen, wanted;
+    assert_true(describe_predict(&chosen, &gemm, &machine, &models));
+    assert_true(describe_predict(&wanted, &gemm, &machine, &alone));
+    assert_near(chosen.time_ns, wanted.time_ns, 1e-9);
+    assert_string_equal(chosen.notes[0], "constants of gemm bf16 on other");
+}
+
 static const struct described convolution = {.kind = DESCRIBED_CONVOLUTION,
                                              .family = "convolution",
                                              .op = "forward",
@@ -288,6 +305,7 @@ int main(void)
         cmocka_unit_test(gemms_are_bound_by_the_matrix_unit),
         cmocka_unit_test(a_second_round_of_tiles_costs_a_round),
         cmocka_unit_test(constants_of_another_machine_widen_the_interval),
+        cmocka_unit_test(constants_of_the_type_go_before_those_of_the_machine),
         cmocka_unit_test(a_convolution_of_f64_waits_for_its_rate),
         cmocka_unit_test(taps_beside_the_image_cost_little),
         cmocka_unit_test(small_images_leave_simds_idle),
