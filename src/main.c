@@ -10,11 +10,12 @@
 /* Twice what any command was seen to need. Threads have as much: an overflow there is a crash without a word. */
 #define LEAST_STACK_BYTES (512u * 1024u)
 
-/* A file opened under the number of a closed standard stream would receive our messages. */
+/* A file opened under the number of a closed standard stream would receive our messages. Writing to a closed standard
+ * output fails, as it does to a full disk: what was asked for is lost. */
 static void open_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd)
             abort();
 }
 

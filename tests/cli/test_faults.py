@@ -240,6 +240,9 @@ def full_standard_output(home):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([str(PROGRAM), *arguments], env=environment(home), cwd=home, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         check(done.returncode == 3 and "cannot write standard output" in done.stderr, f"full output of {arguments[0]}: exit {done.returncode} {done.stderr}")
+        closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', str(PROGRAM), *arguments], env=environment(home), cwd=home, stderr=subprocess.PIPE, text=True,
+                                timeout=PATIENCE_S, check=False)
+        check(closed.returncode == 3 and "cannot write standard output" in closed.stderr, f"closed output of {arguments[0]}: exit {closed.returncode} {closed.stderr}")
 
 
 def unwritable_folder(home):
