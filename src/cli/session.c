@@ -112,15 +112,10 @@ static void override_measure(struct measure_options *measure, const struct cli_o
 static void override_suite(const struct suite **suite, const struct session *session)
 {
     struct suite *changed = arena_copy(session->arena, *suite, sizeof(**suite));
-    struct suite_case *cases = NULL;
-    for (size_t k = 0; k < changed->case_count; k++) {
-        struct measure_options measure = changed->cases[k].measure;
-        override_measure(&measure, session->options);
-        if (!cases && memcmp(&measure, &changed->cases[k].measure, sizeof(measure)) != 0)
-            changed->cases = cases = arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*cases));
-        if (cases)
-            cases[k].measure = measure;
-    }
+    struct suite_case *cases = arena_copy(session->arena, changed->cases, changed->case_count * sizeof(*cases));
+    for (size_t k = 0; k < changed->case_count; k++)
+        override_measure(&cases[k].measure, session->options);
+    changed->cases = cases;
     *suite = changed;
 }
 
