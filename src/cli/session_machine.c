@@ -50,13 +50,16 @@ enum status session_suites(const char *const **paths, size_t *count, struct aren
 static enum status unknown_model(const char *model, struct arena *arena, struct err *err)
 {
     char **paths = NULL;
-    size_t count = 0;
-    struct text names = {0};
-    if (!session_configs(&paths, &count, "machines", ".json", arena, err))
-        for (size_t k = 0; k < count; k++)
-            text_addf(&names, "%s%s", k ? ", " : "", cli_stem(path_base(paths[k]), ".json", arena));
-    return err_set(err, ERR_USAGE, "there is no machine '%s'; known: %s", model,
-                   count ? text_take(&names, arena) : "none");
+    const char **names = NULL;
+    size_t path_count = 0, count = 0;
+    struct text known = {0};
+    if (!session_configs(&paths, &path_count, "machines", ".json", arena, err))
+        for (size_t k = 0; k < path_count; k++) {
+            ARENA_PUSH(arena, names, count, cli_stem(path_base(paths[k]), ".json", arena));
+            text_addf(&known, "%s%s", k ? ", " : "", names[k]);
+        }
+    err_set(err, ERR_USAGE, "there is no machine '%s'; known: %s", model, count ? text_take(&known, arena) : "none");
+    return err_nearest(err, model, names, count, NULL);
 }
 
 /* ---- a real device ---- */

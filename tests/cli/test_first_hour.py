@@ -48,7 +48,7 @@ LINES = [
     ("history add suite.json", 2, "suite.json is a suite"),
     ("run mine SIM --resume suite.json", 2, "suite.json is a suite"),
     ("run mine SIM --machine r.json", 2, "r.json is a result; a machine file is wanted"),
-    ("run mine SIM --machine mi300", 2, "there is no machine 'mi300'; mi300x"),
+    ("run mine SIM --machine mi300", 2, "there is no machine 'mi300'; mi300x; did you mean 'mi300a'?"),
     ("run qiuck SIM", 2, "did you mean 'quick'?"),
     ("run stream_traid SIM", 2, "did you mean 'stream_triad'?"),
     ("list qiuck", 2, "did you mean 'quick'?"),
