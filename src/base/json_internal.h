@@ -56,7 +56,9 @@ struct json_reader {
     const unsigned char *text;
     size_t length;
     size_t at;
-    struct text string;           /* the one read last, unescaped */
+    const char *read; /* the string read last, unescaped: in the text, or in `string` */
+    size_t read_length;
+    struct text string;
     const struct json_node *node; /* being read */
     size_t values;                /* so far */
     struct arena *arena;          /* of the tree; NULL: it is only checked */
@@ -79,7 +81,7 @@ static inline bool json_is_digit(int byte)
 
 /* These pass over something, or are false after err_set at the value that is being read. */
 void json_skip_space(struct json_reader *c);
-bool json_read_string(struct json_reader *c); /* at the opening quote; into c->string */
+bool json_read_string(struct json_reader *c); /* at the opening quote; into c->read */
 bool json_scan_number(struct json_reader *c);
 bool json_scan_word(struct json_reader *c); /* true, false, null */
 /* Always false: something else than `what` stands here; this is wrong at `offset`. */

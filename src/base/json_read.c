@@ -19,7 +19,11 @@ static bool read_value(struct json_reader *c, struct json_node *node, unsigned d
 /* The string read last, in the tree; NULL where there is none. */
 static char *keep_string(struct json_reader *c)
 {
-    return c->arena ? arena_copy(c->arena, c->string.data, c->string.length + 1) : NULL;
+    if (!c->arena)
+        return NULL;
+    char *kept = arena_alloc(c->arena, c->read_length + 1);
+    memcpy(kept, c->read, c->read_length);
+    return kept;
 }
 
 /* Whether the key whose quote stands there is that word, written plainly. */

@@ -46,8 +46,10 @@ bool json_expected(struct json_reader *c, const char *what)
 
 void json_skip_space(struct json_reader *c)
 {
-    for (int byte = json_peek(c); byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; byte = json_peek(c))
-        c->at++;
+    const unsigned char *at = c->text + c->at, *end = c->text + c->length;
+    while (at < end && *at <= ' ' && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+        at++;
+    c->at = (size_t)(at - c->text);
 }
 
 /* ---- strings ---- */
@@ -108,17 +110,28 @@ static bool read_escape(struct json_reader *c)
     return true;
 }
 
+/* How many bytes from `at` on stand for themselves. */
+static size_t plain_length(const struct json_reader *c)
+{
+    const unsigned char *start = c->text + c->at, *end = c->text + c->length, *at = start;
+    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\')
+        at++;
+    return (size_t)(at - start);
+}
+
 /* At the opening quote. */
 bool json_read_string(struct json_reader *c)
 {
-    const size_t start = c->at++;
+    const size_t start = c->at++, plain = plain_length(c);
+    if (c->at + plain < c->length && c->text[c->at + plain] == '"') { /* nearly all: it is taken where it stands */
+        c->read = (const char *)c->text + c->at;
+        c->read_length = plain;
+        c->at += plain + 1;
+        return true;
+    }
     text_clear(&c->string);
-    text_add(&c->string, "");
     for (;;) {
-        size_t length = 0;
-        while (c->at + length < c->length && c->text[c->at + length] >= 0x20 && c->text[c->at + length] < 0x80 &&
-               c->text[c->at + length] != '"' && c->text[c->at + length] != '\\')
-            length++;
+        size_t length = plain_length(c);
         const int byte = c->at + length < c->length ? c->text[c->at + length] : -1;
         if (byte >= 0x80) {
             const size_t extra = json_utf8_length(c->text + c->at + length, c->length - c->at - length);
@@ -137,6 +150,8 @@ bool json_read_string(struct json_reader *c)
             return false;
         if (byte == '"') {
             c->at++;
+            c->read = c->string.data;
+            c->read_length = c->string.length;
             return true;
         }
     }
@@ -150,7 +165,7 @@ void json_add_key(struct text *out, const struct json_node *node)
     c.file = file;
     c.err = &ignored;
     if (!node->value.string && json_read_string(&c))
-        text_add(out, c.string.data);
+        text_addn(out, c.read, c.read_length);
     if (node->value.string)
         text_add(out, node->value.string);
     text_release(&c.string);

@@ -161,7 +161,6 @@ static enum status get_sidecar(struct reading *reading, struct result *result, s
 static enum status get_cases(struct result *result, const cJSON *root, struct json_long *document,
                              struct reading *reading, struct err *err)
 {
-    const size_t scratch_bytes = 1 << 20; /* small enough for the cache, large enough for a few hundred cases */
     const cJSON *array = NULL, *item = NULL;
     enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
     if (status)
@@ -178,8 +177,7 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
             return json_fail(json_member(item, "trials"), err, "a trial's index must be below run.trials = %u",
                              result->trials);
         result->case_count++;
-        if (reading->scratch.used_bytes > scratch_bytes)
-            arena_release(&reading->scratch);
+        arena_reset(&reading->scratch); /* it stays in the cache */
     }
     result->cases = cases;
     return status;

@@ -132,11 +132,30 @@ static void refuses_elements(void **state)
     arena_release(&arena);
 }
 
+/* What is taken where it stands keeps nothing of an escaped string before it, in a list that is checked, then read. */
+static void strings_with_and_without_escapes(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    const cJSON *root, *item;
+    struct json_long *document =
+        open_text(&root, "{\"list\": [{\"\\u0041b\": \"x\\ty\", \"c\": \"pl\xc3\xa4in\", \"d\": \"\", \"e\": \"f\"}]}");
+    assert_int_equal(json_long_next(&item, document, &arena, &err), STATUS_OK);
+    assert_string_equal(json_member(item, "Ab")->valuestring, "x\ty");
+    assert_string_equal(json_member(item, "c")->valuestring, "pl\xc3\xa4in");
+    assert_string_equal(json_member(item, "d")->valuestring, "");
+    assert_string_equal(json_member(item, "e")->valuestring, "f");
+    json_long_free(document);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_one_element_after_the_other),
         cmocka_unit_test(other_shapes),
+        cmocka_unit_test(strings_with_and_without_escapes),
         cmocka_unit_test(refuses),
         cmocka_unit_test(refuses_elements),
     };
