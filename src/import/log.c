@@ -99,6 +99,8 @@ static const char *type_of(const char *word)
         {"f8_fnuz_r", "e4m3fnuz"},
         {"bf8_fnuz_r", "e5m2fnuz"},
         {"f4_r", "e2m1"},
+        {"f32_c", "c64"},
+        {"f64_c", "c128"},
     };
     for (size_t k = 0; k < COUNT_OF(types); k++)
         if (strcmp(types[k].word, word) == 0)

@@ -67,7 +67,8 @@ void traced_section(struct document *document, const struct result *result)
     size_t count = 0;
     const struct traced *all = traced_operators(&count, result, document->arena);
     struct table *table = TABLE(document->arena, columns);
-    double sums[5] = {0};
+    double sums[5] = {0}; /* of ours and of the library's, each with the other's where it has none */
+    bool libraries = false;
     for (size_t k = 0; k < count; k++) {
         const struct result_case *c = all[k].ours ? all[k].ours : all[k].library;
         sums[0] += c->weight * c->traced_ns;
@@ -80,19 +81,23 @@ void traced_section(struct document *document, const struct result *result)
         table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(c->weight), cell_number(values[0]),
                                          cell_number(ours), cell_number(library), cell_positive(values[3]),
                                          cell_number(worth)});
-        for (size_t m = 1; m < COUNT_OF(values); m++)
-            sums[m] += isfinite(values[m]) ? values[m] : fmin(ours, library);
+        sums[1] += isnan(ours) ? library : ours;
+        sums[2] += isnan(library) ? ours : library;
+        libraries = libraries || !isnan(library);
+        sums[3] += values[3] > 0 ? values[3] : NAN;
         sums[4] += worth;
     }
     if (count < 2)
         return;
     table_add(table,
               (struct cell[]){cell_text("all of these"), cell_absent(), cell_number(sums[0]), cell_number(sums[1]),
-                              cell_number(sums[2]), cell_positive(sums[3]), cell_number(sums[4])});
-    document_table(document, NULL,
-                   arena_printf(document->arena,
-                                "against the trace, all calls together%s; worth: how the faster of ours and the "
-                                "library's changes the whole",
-                                result->predicted ? " (predicted)" : ""),
-                   table);
+                              cell_number(libraries ? sums[2] : NAN), cell_positive(sums[3]), cell_number(sums[4])});
+    document_table(
+        document, NULL,
+        arena_printf(document->arena,
+                     "against the trace, all calls together%s; worth: how the faster of ours and the "
+                     "library's changes the whole%s",
+                     result->predicted ? " (predicted)" : "",
+                     strcmp(result->device.backend, "cpu") == 0 ? "; measured on a processor, not on a GPU" : ""),
+        table);
 }

@@ -281,6 +281,7 @@ def logs(home):
         "#./rocblas-bench -f gemm_ex -r bf16_r --transposeA N --transposeB N -m 1 -n 1 -k 1\n"
         "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
         "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
+        "./rocblas-bench -f gemm -r f64_c --transposeA N --transposeB N -m 3 -n 5 -k 7\n"
         "- {'rocblas_function': 'gemm_ex', 'transA': 'N', 'transB': 'N', 'M': 320, 'N': 588, 'K': 4096, 'a_type': 'f16_r', 'd_type': 'f16_r', 'call_count': 7}\n"
         "hipblaslt-bench -m 5\n"
         # two processes wrote this line
@@ -292,6 +293,7 @@ def logs(home):
                    ("rnn", "layers=2 N=256 T=45 H=250 I=30", "f32", "f32", None, 1),
                    ("gemm", "M=512 N=28672 K=4096", "bf16", "f32", "TN", 1),
                    ("gemm", "B=200 M=32 N=33 K=31", "f16", "f16", "NT", 2),
+                   ("gemm", "M=5 N=3 K=7", "c128", "c128", "NN", 1),
                    ("gemm", "M=588 N=320 K=4096", "f16", "f16", "NN", 7),
                    ("gemm", "M=8 N=64 K=32", "i8", "i32", "TN", 1), ("gemm", "M=8 N=96 K=32", "f16", "f16", "NN", 1)}, f"{have}")
     check(any("without -m, -n and -k" in note for note in found["notes"]), f"{found['notes']}")
@@ -430,7 +432,7 @@ def worth(home):
     kpi = json.loads(done.stdout)["kpis"][0]
     check(kpi["verdict"] == "worse" and 0.05 < kpi["ratio"] - 1 < 0.07, f"{kpi}")
     done = run("report", "r10.json", home=home, COLUMNS="120")
-    check_run(done, 0, "what it is worth", stdout=["operator of the trace", "all of these"])
+    check_run(done, 0, "what it is worth", stdout=["operator of the trace", "all of these", "processor"])
 
 
 def kinds(home):
