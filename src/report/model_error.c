@@ -91,8 +91,7 @@ void model_error_document(struct document *document, const struct truth *truth, 
     if (table->skipped)
         document_table(document, "skipped", "Skipped rows", skipped_rows(truth, arena));
     if (table->without_model)
-        document_text(document, 0, TONE_DOUBT, "%zu rows are of kernels or machines of which there is no model",
-                      table->without_model);
+        document_text(document, 0, TONE_DOUBT, "rows whose kernel or machine has no model: %zu", table->without_model);
 }
 
 /* A row each, in the order of the file. */

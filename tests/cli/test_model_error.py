@@ -23,7 +23,7 @@ def table(home):
     path = write(home, "truth.csv", HEAD + "\n".join(ROWS) + "\n")
     done = run("model-error", "--truth", path, home=home)
     check_run(done, 0, "table", stdout=["element-wise", "mi210", "faster than the machine's peaks allow", "the time is no positive number",
-                                        "1 rows are of kernels or machines of which there is no model"])
+                                        "rows whose kernel or machine has no model: 1"])
     data = json.loads(run("model-error", "--truth", path, "--json", "-", home=home).stdout)
     line = data["errors"][0]
     check(line["rows"] == 3 and line["median"] < 0.2 and line["coverage"] == 1 and line["bound_right"] == 1, f"errors: {line}")
@@ -90,7 +90,7 @@ def programs(home):
     path = write(home, "programs.csv", "kernel_name,problem_size,min_ms,machine\n" + "\n".join(times) + "\n")
     script = [sys.executable, ROOT / "scripts" / "model_error", PROGRAM, "--manifests"]
     done = subprocess.run([*script, kernels, path], capture_output=True, text=True, check=False)
-    check_run(done, 0, "the script", stdout=["HIP programs above 10 us", "double_it 16384x16384", "2 rows are of kernels or machines of which there is no model"])
+    check_run(done, 0, "the script", stdout=["HIP programs above 10 us", "double_it 16384x16384", "rows whose kernel or machine has no model: 2"])
     rows = list(csv.DictReader(run("model-error", "--truth", path, "--kernels", kernels, "--format", "csv", home=home).stdout.splitlines()))
     times = [float(row["predicted_ns"] or 0) for row in rows]
     check(abs(times[0] / 1.65e6 - 1) < 0.25 and times[1] == times[0] and 0 < times[2] < 2e4 and times[3:] == [0, 0], f"times: {times}")
