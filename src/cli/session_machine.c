@@ -21,7 +21,11 @@ char *session_config(struct arena *arena, const char *folder, const char *name)
 /* Of a name, with or without its suffix. */
 static char *machine_file(const char *name, struct arena *arena)
 {
-    return session_config(arena, "machines", arena_printf(arena, "%s.json", cli_stem(name, ".json", arena)));
+    const char *stem = cli_stem(name, ".json", arena);
+    char *path = session_config(arena, "machines", arena_printf(arena, "%s.json", stem));
+    return file_exists(path)
+               ? path
+               : session_config(arena, "machines", arena_printf(arena, "%s.json", text_lower(stem, arena)));
 }
 
 enum status session_configs(char ***paths, size_t *count, const char *folder, const char *suffix, struct arena *arena,

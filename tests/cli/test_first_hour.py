@@ -81,6 +81,7 @@ LINES = [
     ("run mine --device 0", 3, "there is no GPU here"),
     ("run mine --device gpu:1", 3, "there is no GPU here"),
     ("plan mine --device CPU", 0, "1 case (1 ready)"),
+    ("plan mine --device sim:MI300X", 0, "1 case (1 ready)"),
     ("plan mine --device mi300x", 2, "did you mean 'sim:mi300x'"),
     ("plan mine --device gfx942", 2, "which is a target; --arch gfx942"),
     ("plan mine --device cup", 2, "did you mean 'cpu'?"),
