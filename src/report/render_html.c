@@ -408,7 +408,7 @@ static void put_top(struct page *page, const struct document *document)
         text_add(out, ">\u2190 All pages</a>\n");
     }
     text_add(out, "<h1>");
-    text_add_xml(out, document->title);
+    element(out, "bdi", document->title);
     put_mark(out, &document->mark);
     text_add(out, "</h1></div>\n<div class=\"tools\" id=\"tools\"></div>\n</header>\n");
 }

@@ -161,6 +161,7 @@ async function hostile(name) {
   check(await page.evaluate(() => !globalThis.pwned && !document.querySelector("main script, main img, main iframe, [onerror]")), `${name}: a string became an element`);
   check(await page.locator("body").textContent().then(t => t.includes("<img src=x onerror=pwned=1>")), `${name}: the text is not there`);
   check(!await sideways(page), `${name}: scrolls sideways`);
+  check(await page.locator("h1").evaluate(h => /isolate/.test(getComputedStyle(h.firstElementChild).unicodeBidi)), `${name}: a name can turn the verdict beside it around`);
   const long = page.locator("table.cases tbody th[title]");
   check(await long.evaluateAll(all => all.length === 1 && all[0].title === "start" + "x".repeat(9990) + "stop!" && /^start.*x \u2026 x.*stop!$/.test(all[0].textContent) && all[0].offsetHeight < 300), `${name}: a name of 10,000 characters`);
   await page.fill("input[type=search]", "x".repeat(5000));
