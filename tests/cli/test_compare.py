@@ -266,6 +266,13 @@ def put(value, *path):
     return change
 
 
+def shorten(stats):
+    """Times that agree with each other, but not with the samples."""
+    for key, value in stats.items():
+        if key.endswith("_ns") and value:
+            stats[key] = [time * 0.9999 for time in value] if isinstance(value, list) else value * 0.9999
+
+
 def bad_input(home):
     text = (home / "t3.json").read_text()
     (home / "empty.json").write_text("")
@@ -274,7 +281,7 @@ def bad_input(home):
     (home / "deep.json").write_text("[" * 100000)
     (home / "twice.json").write_text('{"schema_version": "2.0.0", "schema_version": "2.0.0"}')
     changed(home, "version.json", put("1.1.0", "schema_version"))
-    changed(home, "median.json", lambda d: d["cases"][0]["stats"].update(median_ns=d["cases"][0]["stats"]["median_ns"] * 0.9999))
+    changed(home, "median.json", lambda d: shorten(d["cases"][0]["stats"]))
     changed(home, "device.json", put("Another CPU", "environment", "device", "name"))
     changed(home, "dup.json", lambda d: d["cases"].append(d["cases"][0]))
     changed(home, "profile.json", put(["profiled"], "cases", 0, "flags"))

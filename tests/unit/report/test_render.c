@@ -362,7 +362,7 @@ static void test_html(void **state)
     const struct document document = a_page(&arena);
     static const char *const wanted[] = {
         "<title>a &lt;page&gt;</title>",
-        "<h1>a &lt;page&gt; <span class=\"mark good\">pass</span></h1>",
+        "<h1><bdi>a &lt;page&gt;</bdi> <span class=\"mark good\">pass</span></h1>",
         "<tr><th scope=\"row\">Device</th><td>GPU &amp; co</td></tr>",
         "<p><span class=\"bad\">all is wrong</span></p>",
         "<summary>All cases</summary>",
