@@ -87,7 +87,7 @@ static bool read_manifest(const char *path, const char *text, size_t length, str
 /* One that extends another is tried in each folder where some do. */
 bool fuzz_manifest(const char *text, size_t length, struct arena *arena)
 {
-    static const char *const folders[] = {"attention", "compute", "latency", "memory", "moe"};
+    static const char *const folders[] = {"attention", "collective", "compute", "latency", "memory", "moe"};
     bool accepted = false;
     for (size_t k = 0; k < sizeof(folders) / sizeof(*folders) && !accepted && (!k || strstr(text, "extends")); k++)
         accepted = read_manifest(arena_printf(arena, "%s/kernels/%s/fuzz.json", ROOFTILE_SOURCE_DIR, folders[k]), text,
