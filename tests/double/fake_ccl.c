@@ -48,7 +48,7 @@ struct shared {
     _Atomic int arrived, round;
     struct slot slots[MAX_RANKS];
 };
-struct id {
+struct collectives_id {
     char bytes[128];
 };
 
@@ -314,8 +314,8 @@ static int add(struct call call)
 int ncclGetVersion(int *version);
 const char *ncclGetErrorString(int code);
 int ncclCommInitAll(void **comms, int count, const int *devices);
-int ncclGetUniqueId(struct id *id);
-int ncclCommInitRank(void **comm, int count, struct id id, int rank);
+int ncclGetUniqueId(struct collectives_id *id);
+int ncclCommInitRank(void **comm, int count, struct collectives_id id, int rank);
 int ncclCommDestroy(void *comm);
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
@@ -353,7 +353,7 @@ int ncclCommInitAll(void **comms, int count, const int *devices)
     return 0;
 }
 
-int ncclGetUniqueId(struct id *id)
+int ncclGetUniqueId(struct collectives_id *id)
 {
     MAY_FAIL();
     snprintf(id->bytes, sizeof(id->bytes), "%.100s/fake-ccl-XXXXXX", getenv("HOME")); /* a test's own folder */
@@ -363,7 +363,7 @@ int ncclGetUniqueId(struct id *id)
     return bad ? SYSTEM_ERROR : 0;
 }
 
-int ncclCommInitRank(void **out, int count, struct id id, int rank)
+int ncclCommInitRank(void **out, int count, struct collectives_id id, int rank)
 {
     MAY_FAIL();
     const int file = open(id.bytes, O_RDWR | O_CLOEXEC);
