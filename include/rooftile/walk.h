@@ -81,6 +81,9 @@ struct walk_clocks {
     double l1_bytes;       /* that L1 moves in a clock */
 };
 
+/* Of no machine, about those of CDNA: for who asks which instructions are executed, not how long they take. */
+extern const struct walk_clocks walk_clocks_usual;
+
 struct walk_options {
     struct walk_clocks clocks;
     uint32_t line_bytes;         /* of L1 and L2; a power of two */

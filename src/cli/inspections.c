@@ -104,9 +104,7 @@ static const double *execute(void *context, const struct isa_kernel *isa, const 
 {
     const struct execution *execution = context;
     const struct resolved *resolved = execution->resolved;
-    /* Of no machine: they say in which order waves take turns. */
-    const struct walk_options options = {.clocks = {4, 16, 16, 0, 4, 4, 8, 16, 20, 64, 128, 120, 210, 880, 48, 64},
-                                         .counts_each = true};
+    const struct walk_options options = {.clocks = walk_clocks_usual, .counts_each = true};
     struct predicted_buffers buffers = {0};
     struct walk_launch walk;
     struct walk_result result;

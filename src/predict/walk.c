@@ -16,6 +16,22 @@
 #define MOST_GROUPS (UINT64_C(1) << 40)
 #define MATRIX_CLOCKS 16u /* of an instruction whose clocks are not known */
 
+const struct walk_clocks walk_clocks_usual = {.vector = 4,
+                                              .transcendental = 16,
+                                              .multiply = 16,
+                                              .vector_latency = 4,
+                                              .scalar = 4,
+                                              .branch = 8,
+                                              .branch_taken = 16,
+                                              .barrier = 20,
+                                              .lds = 64,
+                                              .lds_bytes = 128,
+                                              .l1 = 120,
+                                              .l2 = 210,
+                                              .memory = 880,
+                                              .scalar_load = 48,
+                                              .l1_bytes = 64};
+
 const char *walk_class_name(enum walk_class class)
 {
     static const char *const names[] = {

@@ -161,12 +161,8 @@ static bool walks(const char *target, const char *text, uint32_t wave, struct ar
                                           .user_sgprs = 2,
                                           .workgroup_ids = 7,
                                           .group_segment_bytes = 4096};
-    const struct walk_options options = {.clocks = {4, 16, 16, 0, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64},
-                                         .line_bytes = 128,
-                                         .l1_lines = 16,
-                                         .l2_lines = 64,
-                                         .dies = 2,
-                                         .budget = 5000};
+    const struct walk_options options = {
+        .clocks = walk_clocks_usual, .line_bytes = 128, .l1_lines = 16, .l2_lines = 64, .dies = 2, .budget = 5000};
     static const uint8_t kernarg[64] = {0, 0, 0, 0, 0, 1};
     const struct walk_buffer buffer = {.base = UINT64_C(1) << 40, .size_bytes = 4096};
     struct err err = {0};

@@ -51,7 +51,7 @@ static void walk_launch(struct predictor *predictor, const struct session *sessi
                         const struct resolved_launch *launch, struct predicted_buffers *buffers)
 {
     struct err err = {0};
-    const struct walk_options options = {.clocks = {1, 4, 4, 0, 5, 1, 4, 8, 10, 50, 128, 100, 200, 800, 50, 64},
+    const struct walk_options options = {.clocks = walk_clocks_usual,
                                          .every_group = true,
                                          .budget = 20000000};
     const char *why = NULL;

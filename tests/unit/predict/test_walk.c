@@ -30,7 +30,22 @@ struct bench {
     struct walk_result result;
 };
 
-static const struct walk_clocks clocks = {4, 16, 16, 8, 4, 4, 8, 16, 20, 64, 128, 119, 213, 886, 48, 64};
+static const struct walk_clocks clocks = {.vector = 4,
+                                          .transcendental = 16,
+                                          .multiply = 16,
+                                          .f64 = 8,
+                                          .vector_latency = 4,
+                                          .scalar = 4,
+                                          .branch = 8,
+                                          .branch_taken = 16,
+                                          .barrier = 20,
+                                          .lds = 64,
+                                          .lds_bytes = 128,
+                                          .l1 = 119,
+                                          .l2 = 213,
+                                          .memory = 886,
+                                          .scalar_load = 48,
+                                          .l1_bytes = 64};
 
 /* Instructions of 8 bytes each; a branch is "s_branch @3" to the third of them. */
 static void assemble(struct bench *bench, const char *const *lines)
