@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codediff_internal.h"
+#include "rooftile/hash.h"
 
 struct signs {
     const struct code_pair *pair;
@@ -384,11 +385,9 @@ static void hash_of_start(const struct signs *s, int side, uint64_t *hash, uint6
             break;
         if (in->kind == ISA_WAIT || in->kind == ISA_OTHER)
             continue;
-        uint64_t name = 14695981039346656037u;
-        for (const char *c = in->mnemonic; *c; c++)
-            name = (name ^ (unsigned char)*c) * 1099511628211u;
-        *hash += name * name;
-        *order = *order * 1099511628211u + name;
+        const uint64_t name = hash_u64(in->mnemonic, strlen(in->mnemonic));
+        *hash += name;
+        *order = *order * 31 + name;
     }
 }
 
