@@ -19,11 +19,7 @@ static bool read_value(struct json_reader *c, struct json_node *node, unsigned d
 /* The string read last, in the tree; NULL where there is none. */
 static char *keep_string(struct json_reader *c)
 {
-    if (!c->arena)
-        return NULL;
-    char *kept = arena_alloc(c->arena, c->read_length + 1);
-    memcpy(kept, c->read, c->read_length);
-    return kept;
+    return c->arena ? arena_strndup(c->arena, c->read, c->read_length) : NULL;
 }
 
 /* Whether the key whose quote stands there is that word, written plainly. */
