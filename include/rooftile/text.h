@@ -75,8 +75,9 @@ bool text_has_word(const char *list, const char *separators, const char *word, s
 
 /* Columns a UTF-8 string takes on a terminal (each code point counts as one; combining marks as none). */
 size_t text_columns(const char *utf8);
-/* The text, or its two ends with ".." between them, in `columns` columns, at least 4; maybe `utf8` itself. */
-const char *text_cut(struct arena *arena, const char *utf8, size_t columns);
+/* The text, or its two ends with `gap` between them (".."), in `columns` columns, at least 2 more than the gap takes;
+ * `utf8` itself where all of it has room. */
+const char *text_cut(struct arena *arena, const char *utf8, size_t columns, const char *gap);
 
 /* Shell-style pattern with * ? [] over the whole string, as fnmatch without flags. */
 bool text_matches(const char *string, const char *glob);

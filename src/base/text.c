@@ -171,9 +171,9 @@ size_t text_columns(const char *utf8)
     return columns;
 }
 
-const char *text_cut(struct arena *arena, const char *utf8, size_t columns)
+const char *text_cut(struct arena *arena, const char *utf8, size_t columns, const char *gap)
 {
-    const size_t all = text_columns(utf8), begin = (columns - 1) / 2, end = columns - 2 - begin;
+    const size_t all = text_columns(utf8), ends = columns - text_columns(gap), begin = (ends + 1) / 2;
     const unsigned char *at = (const unsigned char *)utf8;
     const char *head = NULL, *tail = NULL;
     if (all <= columns)
@@ -183,9 +183,9 @@ const char *text_cut(struct arena *arena, const char *utf8, size_t columns)
         if (is_combining(next_point(&at)))
             continue;
         head = column == begin ? here : head;
-        tail = column++ == all - end ? here : NULL;
+        tail = column++ == all - (ends - begin) ? here : NULL;
     }
-    return arena_printf(arena, "%.*s..%s", (int)(head - utf8), utf8, tail);
+    return arena_printf(arena, "%.*s%s%s", (int)(head - utf8), utf8, gap, tail);
 }
 
 bool text_has_word(const char *list, const char *separators, const char *word, size_t length)

@@ -55,7 +55,7 @@ enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56 };
 
 static const char *short_name(const char *name, struct arena *arena)
 {
-    return text_cut(arena, name, NAME_SHOWN);
+    return text_cut(arena, name, NAME_SHOWN, "..");
 }
 
 /* For people: without what is so of nearly every convolution. */
@@ -65,7 +65,7 @@ static const char *short_shape(const struct import_row *row, struct arena *arena
     const char *shape = row->shape[0] ? row->shape : row->traits;
     if (text_ends(shape, usual))
         shape = arena_strndup(arena, shape, strlen(shape) - strlen(usual));
-    return text_cut(arena, shape, SHAPE_SHOWN);
+    return text_cut(arena, shape, SHAPE_SHOWN, "..");
 }
 
 static const char *types_of(const struct import_row *row, struct arena *arena)

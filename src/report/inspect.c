@@ -82,7 +82,7 @@ static struct cell name_cell(const struct inspection *inspection, const struct i
     if (inspection->label)
         name = object->kernel_count == 1 ? inspection->label
                                          : arena_printf(arena, "%s: %s", inspection->label, kernel->name);
-    return cell_text(text_cut(arena, name + prefix, ROW_LONGEST));
+    return cell_text(text_cut(arena, name + prefix, ROW_LONGEST, ".."));
 }
 
 /* Up to the end of a word: "void gemm<" of two instances, "Cijk_Ailk_" of a library. */

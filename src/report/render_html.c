@@ -110,26 +110,7 @@ static const char *link_of(const struct table *t, size_t row, size_t column, con
     return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
 }
 
-enum { LONG_NAME = 300, KEPT = LONG_NAME / 2 - 2 };
-
-static bool inside_character(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
-/* Without its middle, where it is too long to be read. */
-static const char *short_name(const char *name, struct arena *arena)
-{
-    const size_t length = strlen(name);
-    size_t head = KEPT, tail = length - KEPT;
-    if (length <= LONG_NAME)
-        return name;
-    while (head && inside_character(name[head]))
-        head--;
-    while (inside_character(name[tail]))
-        tail++;
-    return arena_printf(arena, "%.*s \u2026 %s", (int)head, name, name + tail);
-}
+enum { LONG_NAME = 300 }; /* columns; a longer one is shown without its middle */
 
 struct place {
     const struct table *t;
@@ -149,7 +130,7 @@ static void put_words(struct text *out, const struct place *at, struct arena *ar
         text_add(out, ">");
     }
     put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
-        at->first ? short_name(words, arena) : words);
+        at->first ? text_cut(arena, words, LONG_NAME, " \u2026 ") : words);
     text_add(out, link ? "</a>" : "");
 }
 
@@ -160,7 +141,7 @@ static void put_cell(struct text *out, const struct place *at, double most)
     const struct cell *cell = &table_at(at->t, at->row)->cells[at->column];
     const bool head = at->first && !column->unit, bar = column->flags & COLUMN_BAR && cell->kind == CELL_NUMBER;
     text_add(out, head ? "<th scope=\"row\"" : "<td");
-    if (at->first && cell->text && strlen(cell->text) > LONG_NAME)
+    if (at->first && cell->text && text_columns(cell->text) > LONG_NAME)
         attribute(out, "title", cell->text);
     if (column->unit || column->flags & COLUMN_BAR)
         text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");

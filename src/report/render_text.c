@@ -366,7 +366,7 @@ static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
         if (k == l->first || k == l->prose || !l->widths[k])
             continue;
         const char *words = row < 0 ? (l->dropped[k] ? "" : t->columns[k].title) : words_at(l, (size_t)row, k);
-        words = t->columns[k].flags & COLUMN_CUT ? text_cut(l->arena, words, l->widths[k]) : words;
+        words = t->columns[k].flags & COLUMN_CUT ? text_cut(l->arena, words, l->widths[k], "..") : words;
         const size_t width = text_columns(words), pad = t->columns[k].unit ? l->widths[k] - width : 0;
         go_to(line, end + GAP + pad, 0);
         add(line, words, shown ? shown->cells[k].tone : TONE_BOLD);
@@ -382,7 +382,7 @@ static void add_label(struct line *line, const struct layout *l, const char *lab
     line->blanks = l->table->indent;
     if (l->first == l->table->column_count)
         return;
-    label = cuts_label(l) ? text_cut(l->arena, label, l->label_width) : label;
+    label = cuts_label(l) ? text_cut(l->arena, label, l->label_width, "..") : label;
     const bool right = l->table->columns[l->first].unit && text_columns(label) < l->label_width;
     go_to(line, l->table->indent + (right ? l->label_width - text_columns(label) : 0), 0);
     add(line, label, tone);

@@ -128,8 +128,8 @@ static void test_cut(void **state)
     check_text(table, (struct report_options){.columns = 30},
                "#  name                  short\n"
                "1  012345678..rstuvwxyz  x\n");
-    assert_string_equal(text_cut(&arena, "\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5", 5), "\u00b5\u00b5..\u00b5");
-    assert_string_equal(text_cut(&arena, "12345", 5), "12345");
+    assert_string_equal(text_cut(&arena, "\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5", 5, ".."), "\u00b5\u00b5..\u00b5");
+    assert_string_equal(text_cut(&arena, "12345", 5, ".."), "12345");
     arena_release(&arena);
 }
 
