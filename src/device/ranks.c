@@ -19,7 +19,7 @@ enum { POLL_NS = 5000000, JOB_TEXT = 64 };
 
 struct meeting {
     const struct device_ranks *ranks;
-    struct arena arena;
+    struct arena arena, look; /* of one look at the files: thousands of them are taken */
     const char *call, *id;
     uint64_t own;     /* nonce */
     uint64_t *nonces; /* of rank 0: those that answered; 0: not yet */
@@ -29,39 +29,47 @@ struct meeting {
     char job[JOB_TEXT];
 };
 
-static const char *path_of(struct meeting *meeting, const char *name)
-{
-    return path_join(&meeting->arena, meeting->ranks->folder, name);
-}
-
+/* Until the next look. */
 static const char *answer_of(struct meeting *meeting, uint32_t rank)
 {
-    return path_of(meeting, arena_printf(&meeting->arena, ".ranks.%u", rank));
+    return arena_printf(&meeting->look, "%s/.ranks.%u", meeting->ranks->folder, rank);
 }
 
-/* "": there is none. */
+/* "": there is none. Until the next look. */
 static const char *read_text(struct meeting *meeting, const char *path)
 {
     struct err ignored = {0};
     char *text = NULL;
     size_t length = 0;
-    return file_read(&text, &length, path, 1 << 20, &meeting->arena, &ignored) ? "" : text;
+    return file_read(&text, &length, path, 1 << 20, &meeting->look, &ignored) ? "" : text;
 }
 
 static enum status write_text(struct meeting *meeting, const char *path, struct text *text, struct err *err)
 {
-    const char *taken = text_take(text, &meeting->arena);
+    const char *taken = text_take(text, &meeting->look);
     return file_write(path, taken, strlen(taken), err);
 }
 
 static void open_meeting(struct meeting *meeting, const struct device_ranks *ranks)
 {
     *meeting = (struct meeting){.ranks = ranks};
-    meeting->call = path_of(meeting, ".ranks.call");
-    meeting->id = path_of(meeting, ".ranks.id");
+    meeting->call = path_join(&meeting->arena, ranks->folder, ".ranks.call");
+    meeting->id = path_join(&meeting->arena, ranks->folder, ".ranks.id");
     meeting->nonces = arena_array(&meeting->arena, ranks->world, sizeof(*meeting->nonces));
     while (!meeting->own && getrandom(&meeting->own, sizeof(meeting->own), 0) < 0)
         continue;
+}
+
+static void next_look(struct meeting *meeting)
+{
+    arena_reset(&meeting->look);
+    clock_sleep_ns(POLL_NS);
+}
+
+static void close_meeting(struct meeting *meeting)
+{
+    arena_release(&meeting->look);
+    arena_release(&meeting->arena);
 }
 
 /* Whose call it is; 0: nobody's. */
@@ -111,7 +119,7 @@ static enum status gather(struct meeting *meeting, struct err *err)
                            meeting->ranks->folder);
         if ((double)(clock_now_ns() - start_ns) > meeting->ranks->limit_ns)
             return say_absent(meeting, err);
-        clock_sleep_ns(POLL_NS);
+        next_look(meeting);
     }
     return STATUS_OK;
 }
@@ -205,7 +213,7 @@ static enum status take(struct meeting *meeting, uint8_t *id, size_t size, struc
     while (!status && !read_id(meeting, id, size)) {
         status = (double)(clock_now_ns() - start_ns) > meeting->ranks->limit_ns ? say_no_id(meeting, err)
                                                                                 : answer(meeting, err);
-        clock_sleep_ns(POLL_NS);
+        next_look(meeting);
     }
     unlink(answer_of(meeting, meeting->ranks->rank));
     return status;
@@ -220,7 +228,7 @@ enum status ranks_share(void *id, size_t size, const struct device_ranks *ranks,
     const enum status status = ranks->rank ? take(&meeting, id, size, err) : give(&meeting, id, size, err);
     if (status && !ranks->rank)
         unlink(meeting.call);
-    arena_release(&meeting.arena);
+    close_meeting(&meeting);
     return status;
 }
 
@@ -230,5 +238,5 @@ void ranks_shared(const struct device_ranks *ranks)
     open_meeting(&meeting, ranks);
     if (!ranks->rank)
         unlink(meeting.id);
-    arena_release(&meeting.arena);
+    close_meeting(&meeting);
 }
