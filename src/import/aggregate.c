@@ -20,8 +20,8 @@ static const char *shape_words(const struct trace_operator *o, struct arena *are
         if ((o->dims[k] > 0 || (o->kind == IMPORT_CONV && k == 8 && o->dims[0] > 0)) &&
             !(o->kind == IMPORT_GEMM && k == 0 && o->dims[k] == 1))
             text_addf(&out, "%s%s=%.0f", out.length ? " " : "", import_dims[o->kind][k], o->dims[k]);
-    if (out.length && o->causal)
-        text_add(&out, " causal");
+    if (out.length)
+        text_addf(&out, "%s%s", o->causal ? " causal" : "", o->extra ? o->extra : "");
     const bool known = out.length;
     const char *words = text_take(&out, arena);
     return known ? words : o->shape ? o->shape : "";

@@ -60,14 +60,12 @@ static void elements(struct described *out, double count, double arrays)
     out->operands = arrays;
 }
 
-/* Arrays that are read or written: inputs and the result. A copy's result is one of its inputs. */
+/* Arrays that are read or written: inputs and the result. */
 static double arrays_of(const struct trace_operator *o)
 {
     if (o->dims[2] > 0) /* halves of one input */
         return 1.5;
-    if (!strcmp(o->name, "aten::fill_") || !strcmp(o->name, "aten::zero_"))
-        return 1;
-    return strcmp(o->name, "aten::copy_") != 0 ? o->dims[1] + 1 : 2;
+    return !strcmp(o->name, "aten::fill_") || !strcmp(o->name, "aten::zero_") ? 1 : o->dims[1] + 1;
 }
 
 const struct described *row_described(const struct trace_operator *o, struct arena *arena)
@@ -87,13 +85,16 @@ const struct described *row_described(const struct trace_operator *o, struct are
         experts(out, o);
         break;
     case IMPORT_CONV:
-        convolution(out, o);
+        if (!o->extra || !*o->extra)
+            convolution(out, o);
         break;
     case IMPORT_NORM:
     case IMPORT_SOFTMAX:
         rows(out, o);
         break;
     case IMPORT_ELEMENTWISE:
+        if (dtype_from_name(o->total) != DTYPE_NONE) /* a copy may convert */
+            out->in_bytes = (out->in_bytes + (double)dtype_bytes(dtype_from_name(o->total))) / 2;
         elements(out, o->dims[0], arrays_of(o));
         break;
     case IMPORT_REDUCTION:

@@ -4,6 +4,7 @@
  * operator's inputs mean is its schema, which the numbers of inputs here repeat.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "operators.h"
@@ -31,8 +32,9 @@ static bool gemm_shape(struct trace_operator *out, const struct operator_inputs 
     if (!a || !b)
         return false;
     const size_t last = b->rank - 1;
+    const bool told = weights || b->strides[last] > 0 || b->strides[last - 1] > 0;
     const double k = a->dims[a->rank - 1], n = b->dims[weights ? last - 1 : last];
-    out->dims[0] = batched ? input_count(b, 2) : 1;
+    out->dims[0] = batched ? fmax(input_count(b, 2), input_count(a, 2)) : 1; /* either may be broadcast */
     out->dims[1] = a->rank == 1 ? 1 : batched ? a->dims[a->rank - 2] : input_count(a, 1);
     out->dims[2] = n;
     out->dims[3] = packed ? 2 * k : k;
@@ -43,8 +45,8 @@ static bool gemm_shape(struct trace_operator *out, const struct operator_inputs 
         out->total = "i32";
     out->ta = a->rank > 1 && transposed(a);
     out->tb = weights ? !transposed(b) : transposed(b);
-    out->layout = blas_layout(out->ta, out->tb);
-    return k == b->dims[weights ? last : last - 1];
+    out->layout = told ? blas_layout(out->ta, out->tb) : "";
+    return k == b->dims[weights ? last : last - 1] && k > 0 && n > 0 && out->dims[1] > 0;
 }
 
 /* Rows sorted by expert, times the matrix of each: A [rows, k], B [experts, k, n] (or n x k). */
@@ -72,6 +74,11 @@ static bool attention_shape(struct trace_operator *out, const struct operator_in
     const size_t heads = at[1] ? 2 : 1, tokens = at[1] ? 1 : 2;
     if (!q || !k || !v || q->rank != k->rank || v->rank != k->rank)
         return false;
+    /* Keys of another batch lie in pages. */
+    const size_t last = q->rank - 1, at_heads = q->rank == 4 ? heads : 1;
+    if ((q->rank == 4 && q->dims[0] != k->dims[0]) || k->dims[0] != v->dims[0] || q->dims[last] != k->dims[last] ||
+        fmod(q->dims[at_heads], k->dims[at_heads]) != 0)
+        return false;
     out->dtype = out->total = q->dtype;
     out->causal = input_number(in, at[2], 0, 0) > 0;
     if (q->rank == 4) {
@@ -79,6 +86,7 @@ static bool attention_shape(struct trace_operator *out, const struct operator_in
                                k->dims[tokens], q->dims[3],     v->dims[3]};
         memcpy(out->dims, dims, sizeof(dims));
         out->layout = at[1] ? "BSHD" : "BHSD";
+        out->extra = at[2] < 0 && dims[3] > 1 ? " causal=?" : "";
         return true;
     }
     /* Sequences behind each other: all of one length, or the shape is none. */
@@ -93,12 +101,28 @@ static bool attention_shape(struct trace_operator *out, const struct operator_in
 
 /* ---- rows ---- */
 
+/* "[14, 96]": 1344; 0: no list. */
+static double list_product(const struct operator_inputs *in, int at)
+{
+    const char *text = at >= 0 && (size_t)at < in->count ? in->items[at].value : "";
+    double product = *text == '[' ? 1 : 0;
+    char *end = NULL;
+    for (text += *text == '['; product > 0 && *text && *text != ']'; text = end + strspn(end, ", ")) {
+        product *= strtod(text, &end);
+        if (end == text)
+            return 0;
+    }
+    return product;
+}
+
+/* Rows are as long as the list says, or the gain is, or the last dimension. */
 static bool rows_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
 {
     const struct operator_input *x = tensor(in, at[0], 1), *gain = tensor(in, at[1], 1);
+    const double listed = list_product(in, at[2]);
     if (!x)
         return false;
-    out->dims[1] = gain ? input_count(gain, 0) : x->dims[x->rank - 1];
+    out->dims[1] = listed > 0 ? listed : gain ? input_count(gain, 0) : x->dims[x->rank - 1];
     out->dims[0] = out->dims[1] > 0 ? input_count(x, 0) / out->dims[1] : 0;
     out->dtype = out->total = x->dtype;
     return out->dims[0] > 0 && floor(out->dims[0]) == out->dims[0];
@@ -144,6 +168,17 @@ static bool gated_shape(struct trace_operator *out, const struct operator_inputs
     return pointwise_shape(out, in, at);
 }
 
+/* Result and input, which may be of another type. */
+static bool copied_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    if (in->count < 2 || !pointwise_shape(out, in, at))
+        return false;
+    out->dims[1] = 1;
+    out->dtype = in->items[1].dtype;
+    out->total = in->items[0].dtype;
+    return true;
+}
+
 static bool reduction_shape(struct trace_operator *out, const struct operator_inputs *in,
                             const signed char at[static 6])
 {
@@ -161,6 +196,7 @@ static bool conv_shape(struct trace_operator *out, const struct operator_inputs 
         return false;
     const size_t last = x->rank - 1;
     const bool line = x->rank == 3;
+    const size_t inner = x->rank == 5; /* of lists: the element of the height; the width follows */
     const double dims[] = {x->dims[0],
                            x->dims[1],
                            line ? 1 : x->dims[last - 1],
@@ -168,13 +204,29 @@ static bool conv_shape(struct trace_operator *out, const struct operator_inputs 
                            w->dims[0],
                            line ? 1 : w->dims[last - 1],
                            w->dims[last],
-                           input_number(in, at[3], x->rank == 5, 0),
-                           input_number(in, at[2], x->rank == 5, -1),
-                           input_number(in, at[4], x->rank == 5, 1),
+                           input_number(in, at[3], inner, 0),
+                           line ? 0 : input_number(in, at[2], inner, -1),
+                           line ? 1 : input_number(in, at[4], inner, 1),
                            input_number(in, at[5], 0, 1),
                            x->rank == 5 ? x->dims[2] : 0};
     memcpy(out->dims, dims, sizeof(dims));
     out->dtype = out->total = x->dtype;
+    const size_t width = line ? 0 : inner + 1;
+    struct text extra = {0};
+    if (at[5] == 8 && input_number(in, 6, 0, 0) > 0) { /* filters are [channels, filters of a group, R, S] */
+        out->dims[4] = w->dims[1] * fmax(1, dims[10]);
+        text_add(&extra, " transposed");
+    }
+    static const char *const of_width[] = {"stride_w", "pad_w", "dilation_w"};
+    for (int k = 0; k < 3; k++) {
+        const double of_height = dims[7 + k], its = input_number(in, at[k == 0 ? 3 : k == 1 ? 2 : 4], width, of_height);
+        if (its != of_height)
+            text_addf(&extra, " %s=%.0f", of_width[k], its);
+    }
+    if (inner)
+        text_addf(&extra, " filter_d=%.0f stride_d=%.0f pad_d=%.0f", w->dims[2], input_number(in, at[3], 0, 1),
+                  input_number(in, at[2], 0, 0));
+    out->extra = text_take(&extra, in->arena);
     out->layout = x->rank == 4 && x->strides[1] == 1 && x->dims[1] > 1 ? "NHWC" : x->rank == 5 ? "NCDHW" : "NCHW";
     return dims[7] > 0 && dims[8] >= 0;
 }
@@ -236,6 +288,8 @@ bool operator_is_whole(const char *signature)
         }                                                                                                              \
     }
 static const struct operator_family families[] = {
+    {"aten::mv", IMPORT_GEMM, gemm_shape, {1, 0, 1}},
+    {"aten::addmv aten::addmv_", IMPORT_GEMM, gemm_shape, {2, 1, 1}},
     {"aten::mm aten::bmm aten::_int_mm aten::matmul aten::_scaled_mm trtllm::cublas_scaled_mm",
      IMPORT_GEMM,
      gemm_shape,
@@ -275,9 +329,12 @@ static const struct operator_family families[] = {
      IMPORT_ATTENTION,
      attention_shape,
      {0, 1, -1, -1, -1}},
-    {"aten::native_layer_norm aten::layer_norm aten::_fused_rms_norm aten::rms_norm", IMPORT_NORM, rows_shape, {0, 2}},
+    {"aten::native_layer_norm aten::layer_norm aten::_fused_rms_norm aten::rms_norm",
+     IMPORT_NORM,
+     rows_shape,
+     {0, 2, 1}},
     {"*_backward* *Backward*", IMPORT_OTHER, pointwise_shape, {0}},
-    {"*rms_norm* *rmsnorm* *layer_norm* *layernorm*", IMPORT_NORM, rows_shape, {0, -1}},
+    {"*rms_norm* *rmsnorm* *layer_norm* *layernorm*", IMPORT_NORM, rows_shape, {0, -1, -1}},
     {"aten::_softmax aten::softmax aten::_log_softmax aten::_safe_softmax", IMPORT_SOFTMAX, softmax_shape, {0, 1}},
     {"aten::miopen_convolution aten::miopen_depthwise_convolution", IMPORT_CONV, conv_shape, {0, 1, 3, 4, 5, 6}},
     {"aten::cudnn_convolution aten::cudnn_convolution_relu", IMPORT_CONV, conv_shape, {0, 1, 2, 3, 4, 5}},
@@ -307,10 +364,11 @@ static const struct operator_family families[] = {
         "aten::gelu_ aten::silu aten::silu_ aten::relu aten::relu_ aten::clamp aten::clamp_ aten::clamp_min "
         "aten::clamp_min_ aten::clamp_max aten::sigmoid aten::sigmoid_ aten::tanh aten::tanh_ aten::exp aten::exp_ "
         "aten::log aten::sqrt aten::rsqrt aten::reciprocal aten::neg aten::abs aten::pow aten::sin aten::cos "
-        "aten::copy_ aten::fill_ aten::zero_ aten::where aten::eq aten::ne aten::lt aten::le aten::gt aten::ge "
+        "aten::fill_ aten::zero_ aten::where aten::eq aten::ne aten::lt aten::le aten::gt aten::ge "
         "aten::bitwise_* aten::logical_* aten::masked_fill* aten::addcmul* aten::addcdiv* aten::lerp* aten::hardtanh* "
         "aten::leaky_relu* aten::native_dropout aten::bernoulli_ aten::uniform_ aten::normal_ aten::maximum "
         "aten::minimum aten::remainder aten::erf aten::threshold* triton_poi_*"),
+    {"aten::copy_", IMPORT_ELEMENTWISE, copied_shape, {0}},
     {"*silu_and_mul* *gelu_and_mul* *gelu_tanh_and_mul* *act_and_mul*", IMPORT_ELEMENTWISE, gated_shape, {0}},
 };
 

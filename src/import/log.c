@@ -176,19 +176,21 @@ static bool read_conv(struct trace *trace, const struct bench_line *line)
         number(line, "W in_w", 32),       number(line, "k out_channels", 32), number(line, "y fil_h", 3),
         number(line, "x fil_w", 3),       number(line, "u conv_stride_h", 1), number(line, "p pad_h", 0),
         number(line, "l dilation_h", 1),  number(line, "g group_count", 1),   depth > 0 ? number(line, "in_d", 32) : 0};
-    const bool even = number(line, "v conv_stride_w", 1) == dims[7] && number(line, "q pad_w", 0) == dims[8] &&
-                      number(line, "j dilation_w", 1) == dims[9];
+    static const char *const of_width[][2] = {
+        {"v conv_stride_w", "stride_w"}, {"q pad_w", "pad_w"}, {"j dilation_w", "dilation_w"}};
+    struct text extra = {0};
     struct trace_operator operator= {.kind = IMPORT_CONV, .layout = layout, .shape = ""};
     memcpy(operator.dims, dims, sizeof(dims));
     operator.dtype = operator.total = type_of_driver(line->word);
-    operator.name = arena_printf(&trace->arena, "MIOpen convolution %s%s", what,
-                                 even ? ""
-                                      : arena_printf(&trace->arena, ", in width stride %s pad %s dilation %s",
-                                                     or_else(option(line, "v conv_stride_w"), "1"),
-                                                     or_else(option(line, "q pad_w"), "0"),
-                                                     or_else(option(line, "j dilation_w"), "1")));
+    operator.name = arena_printf(&trace->arena, "MIOpen convolution %s", what);
     if (strcmp(option(line, "m mode"), "trans") == 0)
-        operator.name = arena_printf(&trace->arena, "%s, transposed", operator.name);
+        text_add(&extra, " transposed");
+    for (size_t k = 0; k < COUNT_OF(of_width); k++) {
+        const double its = number(line, of_width[k][0], k == 1 ? 0 : 1);
+        if (its != dims[7 + k])
+            text_addf(&extra, " %s=%.0f", of_width[k][1], its);
+    }
+    operator.extra = text_take(&extra, &trace->arena);
     trace_add_call(trace, &operator, 1, NAN);
     return true;
 }

@@ -141,6 +141,8 @@ static bool map_attention(const struct mapping *m)
         return no(m, d > 0 && s > 0 ? arena_printf(m->arena, "attention_prefill has no heads of %.0f", d)
                                     : "the length of its context is not in the trace");
     m->row->cpu_exclude = "4 * D * heads_q * batch * n * 512 > " MOST_FLOPS_IN_LOOPS;
+    if (o->extra && *o->extra)
+        return no(m, "whether it is causal is not in the trace");
     if (s == 1)
         return set(m, "attention_decode", typed(m, arena_printf(m->arena, "%s%s", heads, P("n", all)), true));
     if (all < s)
@@ -186,7 +188,9 @@ static bool map_elementwise(const struct mapping *m)
     const enum dtype dtype = dtype_from_name(strcmp(o->dtype, "bool") == 0 ? "u8" : o->dtype);
     if (dtype == DTYPE_NONE)
         return lacks_type(m, "stream_copy");
-    const double bytes = o->dims[0] * (double)dtype_bytes(dtype);
+    const enum dtype result = dtype_from_name(o->total); /* another one where a copy converts */
+    const double bytes =
+        o->dims[0] * (double)(dtype_bytes(dtype) + dtype_bytes(result == DTYPE_NONE ? dtype : result)) / 2;
     if (strstr(o->name, "silu_and_mul") && is_one_of(o->dtype, "f32 f16 bf16") && o->dims[2] > 0)
         return set(
             m, "silu_mul",
@@ -194,8 +198,7 @@ static bool map_elementwise(const struct mapping *m)
                   false));
     if (text_matches(o->name, "aten::fill_") || text_matches(o->name, "aten::zero_"))
         return set(m, "stream_init", arena_printf(m->arena, "{\"n\": %.0f}", ceil(bytes / 4)));
-    const bool copies = text_matches(o->name, "aten::copy_"); /* its result is an input */
-    return set(m, o->dims[1] > 1 && !copies ? "stream_add" : "stream_copy",
+    return set(m, o->dims[1] > 1 ? "stream_add" : "stream_copy",
                arena_printf(m->arena, "{\"n\": %.0f}", ceil(bytes / 4)));
 }
 
@@ -239,6 +242,9 @@ static bool map_conv(const struct mapping *m)
                                      : "conv_implicit has no dilation and no groups");
     if (strstr(o->name, "backward"))
         return no(m, "no kernel of ours computes gradients of convolutions");
+    if (o->extra && *o->extra)
+        return no(m, strstr(o->extra, "transposed") ? "no kernel of ours computes transposed convolutions"
+                                                    : "conv_implicit has one stride and one padding for both axes");
     for (size_t k = 0; k < COUNT_OF(names); k++)
         sizes = arena_printf(m->arena, "%s%s", sizes, P(names[k], o->dims[k]));
     const bool halves = is_one_of(o->dtype, "f16 bf16");

@@ -124,21 +124,40 @@ static const struct words {
     {"*paged_attention*", IMPORT_ATTENTION},
     {"*unified_attention*", IMPORT_ATTENTION},
     {"*mla_*", IMPORT_ATTENTION},
+    {"*sdpa*fprop*", IMPORT_ATTENTION},
     {"*flash_attn*", IMPORT_ATTENTION},
+    {"*FlashAttnFwd*", IMPORT_ATTENTION},
+    {"*fmha_cutlassF*", IMPORT_ATTENTION},
     {"*fmha*bwd*", IMPORT_OTHER},
+    {"*FmhaBwd*", IMPORT_OTHER},
+    {"*flash_bwd*", IMPORT_OTHER},
+    {"*FlashAttnBwd*", IMPORT_OTHER},
+    {"*sdpa*bprop*", IMPORT_OTHER},
+    {"*fmha_cutlassB*", IMPORT_OTHER},
     {"*fused_moe*", IMPORT_MOE_GEMM},
     {"*moe_gemm*", IMPORT_MOE_GEMM},
     {"*MoeGemm*", IMPORT_MOE_GEMM},
     {"*fmoe*", IMPORT_MOE_GEMM},
     {"_matmul_ogs*", IMPORT_MOE_GEMM},
     {"*topk*softmax*", IMPORT_MOE_GATE},
+    {"*topkGating*", IMPORT_MOE_GATE},
+    {"*grouped_topk*", IMPORT_MOE_GATE},
     {"*igemm*", IMPORT_CONV},
+    {"*convert*", IMPORT_ELEMENTWISE},
+    {"*conv_fwd*", IMPORT_CONV},
+    {"*conv_bwd*", IMPORT_CONV},
+    {"*convolution*", IMPORT_CONV},
+    {"*_fprop_*", IMPORT_CONV},
+    {"*_dgrad_*", IMPORT_CONV},
+    {"*_wgrad_*", IMPORT_CONV},
     {"*DeviceGemm*", IMPORT_GEMM},
     {"*kernel_gemm*", IMPORT_GEMM},
     {"*gemm_xdl*", IMPORT_GEMM},
     {"*GridwiseGemm*", IMPORT_GEMM},
     {"*ck_tile*Gemm*", IMPORT_GEMM},
     {"*gemm*", IMPORT_GEMM},
+    {"*gemv*", IMPORT_GEMM},
+    {"*Gemv*", IMPORT_GEMM},
     {"*wvSplitK*", IMPORT_GEMM},
     {"*cutlass*gemm*", IMPORT_GEMM},
     {"nvjet_*", IMPORT_GEMM},
@@ -150,8 +169,10 @@ static const struct words {
     {"*LayerNorm*", IMPORT_NORM},
     {"*ayernorm*", IMPORT_NORM},
     {"*rms_norm*", IMPORT_NORM},
-    {"*softmax*", IMPORT_SOFTMAX},
-    {"*SoftMax*", IMPORT_SOFTMAX},
+    {"*BatchNorm*", IMPORT_NORM},
+    {"*GroupNorm*", IMPORT_NORM},
+    {"*oftmax*", IMPORT_SOFTMAX},
+    {"*oftMax*", IMPORT_SOFTMAX},
     {"*rotary_embedding*", IMPORT_ROPE},
     {"*reduce_kernel*", IMPORT_REDUCTION},
     {"triton_red_*", IMPORT_REDUCTION},
@@ -173,9 +194,12 @@ static const char *type_in(const char *name)
 {
     static const struct {
         const char *word, *dtype;
-    } types[] = {{"bf16", "bf16"},  {"BFloat16", "bf16"}, {"bfloat16", "bf16"}, {"DF16b", "bf16"},
-                 {"_fp16", "f16"},  {"Half", "f16"},      {"_Float16", "f16"},  {"_f16", "f16"},
-                 {"half_t", "f16"}, {"fp8", "e4m3"},      {"<float", "f32"}};
+    } types[] = {{"f8_fnuz_t", "e4m3fnuz"}, {"f8_ocp_t", "e4m3"}, {"f4x2", "e2m1"},
+                 {"Fp4", "e2m1"},           {"Fp8", "fp8"},       {"fp8", "fp8"},
+                 {"bf16", "bf16"},          {"BFloat16", "bf16"}, {"bfloat16", "bf16"},
+                 {"bhalf_t", "bf16"},       {"DF16b", "bf16"},    {"_fp16", "f16"},
+                 {"Half", "f16"},           {"half_t", "f16"},    {"_Float16", "f16"},
+                 {"_f16", "f16"},           {"<float", "f32"}};
     for (size_t k = 0; k < COUNT_OF(types); k++)
         if (strstr(name, types[k].word))
             return types[k].dtype;
@@ -217,7 +241,7 @@ bool kernel_name_read(struct trace_operator *out, struct text *traits, const cha
         if (text_matches(name, words[k].glob)) {
             out->kind = words[k].kind;
             out->dtype = out->total = type_in(name);
-            text_add(traits, import_kind_names[out->kind]);
+            text_add(traits, out->kind == IMPORT_OTHER ? "attention, backward" : import_kind_names[out->kind]);
             add_traits(out, traits, name);
             if (grid[0] > 0)
                 text_addf(traits, ", %.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),

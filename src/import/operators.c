@@ -38,13 +38,16 @@ const char *dtype_of_trace(const char *type)
         {"float8_e5m2", "e5m2"},
         {"bfloat16", "bf16"},
         {"float4", "e2m1"},
+        {"complex<float>", "c64"},
+        {"complex<double>", "c128"},
         {"half", "f16"},
         {"float16", "f16"},
         {"double", "f64"},
         {"float64", "f64"},
         {"float", "f32"},
-        {"signed char", "i8"},
         {"unsigned char", "u8"},
+        {"uint8", "u8"},
+        {"signed char", "i8"},
         {"int8", "i8"},
         {"long", "i64"},
         {"short", "i16"},
@@ -115,6 +118,7 @@ void operator_inputs_read(struct operator_inputs *in, const char *signature, str
     for (size_t k = 0; k < COUNT_OF(lines); k++)
         lines[k] = next_line(&signature);
     in->name = arena_strndup(arena, lines[0].data, lines[0].length);
+    in->arena = arena;
     for (size_t line = 1; line < COUNT_OF(lines); line++) {
         struct slice left = cut_inside(lines[line]);
         for (size_t k = 0; k < MOST_INPUTS && cut_element(&left, &value); k++) {
@@ -140,16 +144,33 @@ void operator_inputs_read(struct operator_inputs *in, const char *signature, str
 
 /* ---- signatures ---- */
 
-/* "[141,512] [512]": what the inputs are, where nothing else is known of the operator. */
-static const char *plain_shape(const struct operator_inputs *in, struct arena *arena)
+static void add_shapes(struct text *out, struct slice list)
+{
+    struct slice left = cut_inside(list), value, first;
+    while (cut_element(&left, &value)) {
+        struct slice inside = cut_inside(value);
+        if (!cut_element(&inside, &first)) /* no tensor */
+            continue;
+        text_add(out, out->length && out->data[out->length - 1] != '(' ? " " : "");
+        if (first.data[0] == '[') {
+            text_add(out, "(");
+            add_shapes(out, value);
+            text_add(out, ")");
+            continue;
+        }
+        text_addf(out, "[%.0f", slice_number(first, 0));
+        while (cut_element(&inside, &first))
+            text_addf(out, ",%.0f", slice_number(first, 0));
+        text_add(out, "]");
+    }
+}
+
+/* "[141,512] ([512] [512])": the inputs, where nothing else is known of the operator; a list in parentheses. */
+static const char *plain_shape(const char *signature, struct arena *arena)
 {
     struct text out = {0};
-    for (size_t k = 0; k < in->count; k++) {
-        const struct operator_input *input = &in->items[k];
-        for (size_t d = 0; d < input->rank; d++)
-            text_addf(&out, "%s%.0f", d ? "," : out.length ? " [" : "[", input->dims[d]);
-        text_add(&out, input->rank ? "]" : "");
-    }
+    next_line(&signature);
+    add_shapes(&out, next_line(&signature));
     return text_take(&out, arena);
 }
 
@@ -166,7 +187,7 @@ static void read_known(struct trace_operator *out, const char *signature, struct
         line = next_line(&at);
         out->dims[k] = slice_number(line, 0);
     }
-    const char **texts[] = {&out->dtype, &out->total, &out->layout, &out->shape};
+    const char **texts[] = {&out->dtype, &out->total, &out->layout, &out->shape, &out->extra};
     for (size_t k = 0; k < COUNT_OF(texts); k++) {
         line = next_line(&at);
         *texts[k] = arena_strndup(arena, line.data, line.length);
@@ -187,8 +208,9 @@ uint32_t operator_signature(struct trace *trace, const struct trace_operator *o)
     text_addf(&text, "%s\n=%u\n", o->name, (unsigned)o->kind);
     for (size_t k = 0; import_dims[o->kind][k]; k++)
         text_addf(&text, "%.0f\n", o->dims[k]);
-    text_addf(&text, "%s\n%s\n%s\n%s\n%d%d%d", word_or_nothing(o->dtype), word_or_nothing(o->total),
-              word_or_nothing(o->layout), word_or_nothing(o->shape), o->ta, o->tb, o->causal);
+    text_addf(&text, "%s\n%s\n%s\n%s\n%s\n%d%d%d", word_or_nothing(o->dtype), word_or_nothing(o->total),
+              word_or_nothing(o->layout), word_or_nothing(o->shape), word_or_nothing(o->extra), o->ta, o->tb,
+              o->causal);
     const uint32_t number = texts_add(&trace->signatures, text.data, text.length);
     text_release(&text);
     return number;
@@ -232,7 +254,7 @@ void operator_read(struct trace_operator *out, const char *signature, struct are
     }
     operator_inputs_read(&in, signature, arena);
     out->name = in.name;
-    out->shape = plain_shape(&in, arena);
+    out->shape = plain_shape(signature, arena);
     for (size_t k = 0; k < in.count && !out->dtype[0]; k++)
         if (in.items[k].rank)
             out->dtype = out->total = in.items[k].dtype;
@@ -240,6 +262,9 @@ void operator_read(struct trace_operator *out, const char *signature, struct are
     if (!family)
         return;
     out->kind = family->kind;
-    if (!family->shape(out, &in, family->at))
-        memset(out->dims, 0, sizeof(out->dims));
+    if (family->shape(out, &in, family->at))
+        return;
+    memset(out->dims, 0, sizeof(out->dims));
+    out->layout = "";
+    out->causal = false;
 }

@@ -20,6 +20,7 @@ struct operator_inputs {
     const char *name;
     struct operator_input items[MOST_INPUTS];
     size_t count;
+    struct arena *arena;
 };
 
 /* A family: which inputs are meant, and what it makes of them. False: they are not as they should be. */

@@ -195,6 +195,8 @@ struct trace_operator {
     bool causal, scaled;
     const char *layout;
     const char *shape; /* inputs in words, where the kind has no dimensions of its own */
+    /* behind the dimensions, what they cannot say: " transposed", " pad_w=2"; NULL or "": they say it all */
+    const char *extra;
 };
 extern const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1]; /* short names; NULL after the last */
 

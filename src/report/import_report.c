@@ -63,8 +63,9 @@ static const char *short_shape(const struct import_row *row, struct arena *arena
 {
     static const char usual[] = " dilation=1 groups=1";
     const char *shape = row->shape[0] ? row->shape : row->traits;
-    if (text_ends(shape, usual))
-        shape = arena_strndup(arena, shape, strlen(shape) - strlen(usual));
+    const char *at = strstr(shape, usual);
+    if (at)
+        shape = arena_printf(arena, "%.*s%s", (int)(at - shape), shape, at + strlen(usual));
     return text_cut(arena, shape, SHAPE_SHOWN, "..");
 }
 

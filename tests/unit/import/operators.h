@@ -19,7 +19,7 @@ static inline const char *operator_words(const struct trace_operator *o, struct 
         text_addf(&out, strcmp(o->dtype, o->total) ? " %s>%s" : " %s", o->dtype, o->total);
     if (o->layout && o->layout[0])
         text_addf(&out, " %s", o->layout);
-    text_add(&out, o->causal ? " causal" : "");
+    text_addf(&out, "%s%s", o->causal ? " causal" : "", o->extra ? o->extra : "");
     return text_take(&out, arena);
 }
 

@@ -23,7 +23,7 @@ static const struct {
     {"aten::mm", "[[4,8],[8,16]]", HALF, "[[8,1],[16,1]]", "", "gemm B=1 M=4 N=16 K=8 f16 NN"},
     {"aten::mm", "[[4,8],[8,16]]", HALF, "[[8,1],[1,8]]", "", "gemm B=1 M=4 N=16 K=8 f16 TN"},
     {"aten::mm", "[[4,8],[8,16]]", HALF, "[[1,4],[16,1]]", "", "gemm B=1 M=4 N=16 K=8 f16 NT"},
-    {"aten::mm", "[[4,8],[9,16]]", HALF, "[[8,1],[16,1]]", "", "gemm f16 NN"},
+    {"aten::mm", "[[4,8],[9,16]]", HALF, "[[8,1],[16,1]]", "", "gemm f16"},
     {"aten::addmm", "[[16],[4,8],[8,16]]", BF16, "[[1],[8,1],[1,8]]", "", "gemm B=1 M=4 N=16 K=8 bf16 TN"},
     {"aten::bmm", "[[3,4,8],[3,8,16]]", BF16, "[[32,8,1],[128,16,1]]", "", "gemm B=3 M=4 N=16 K=8 bf16 NN"},
     {"aten::linear", "[[2,4,8],[16,8],[]]", BF16, "[[32,8,1],[8,1],[]]", "", "gemm B=1 M=8 N=16 K=8 bf16 TN"},
@@ -31,6 +31,13 @@ static const struct {
      "gemm B=1 M=4 N=16 K=8 i8>i32 TN"},
     {"aten::_scaled_mm", "[[4,8],[8,16]]", "[\"c10::Float8_e4m3fnuz\",\"c10::Float8_e4m3fnuz\"]", "[[8,1],[1,8]]", "",
      "gemm B=1 M=4 N=16 K=8 e4m3fnuz>bf16 TN"},
+    {"aten::matmul", "[[3,4,8],[1,8,16]]", BF16, "[[32,8,1],[128,16,1]]", "", "gemm B=3 M=4 N=16 K=8 bf16 NN"},
+    {"aten::mv", "[[16,8],[8]]", HALF, "[[8,1],[1]]", "", "gemm B=1 M=1 N=16 K=8 f16 TN"},
+    {"aten::addmv_", "[[16],[16,8],[8]]", HALF, "[[1],[1,16],[1]]", "", "gemm B=1 M=1 N=16 K=8 f16 NN"},
+    {"aten::mm", "[[4,8],[8,16]]", HALF, "", "", "gemm B=1 M=4 N=16 K=8 f16"}, /* how they lie is not told */
+    {"aten::mm", "[[0,8],[8,16]]", HALF, "[[8,1],[16,1]]", "", "gemm f16"},
+    {"aiter::gemm_a4w4", "[[4,8],[16,8]]", "[\"unsigned char\",\"unsigned char\"]", "", "",
+     "gemm B=1 M=4 N=16 K=16 e2m1>bf16 TN"},
     /* attention */
     {"aten::_scaled_dot_product_flash_attention", "[[2,8,100,64],[2,8,120,64],[2,8,120,64],[],[]]", BF16, "",
      "[\"\",\"\",\"\",\"0.\",\"True\"]", "attention B=2 H=8 HKV=8 S=100 SKV=120 D=64 DV=64 bf16 BHSD causal"},
@@ -40,9 +47,16 @@ static const struct {
      "[\"\",\"\",\"\",\"\",\"\",\"100\",\"100\"]", "attention B=2 H=8 HKV=2 S=100 SKV=100 D=64 DV=64 bf16 THD"},
     /* the sequences are not alike: no shape */
     {"flash_attn::_flash_attn_varlen_forward", "[[150,8,64],[150,2,64],[150,2,64],[3],[3],[],[]]", BF16, "",
-     "[\"\",\"\",\"\",\"\",\"\",\"100\",\"100\"]", "attention bf16 THD"},
+     "[\"\",\"\",\"\",\"\",\"\",\"100\",\"100\"]", "attention bf16"},
+    /* keys in pages, or of heads that no query has; and nobody says whether it is causal */
+    {"flash_attn_3::fwd", "[[4,1,8,64],[90,16,2,64],[90,16,2,64]]", BF16, "", "", "attention bf16"},
+    {"flash_attn_3::fwd", "[[4,1,8,64],[4,50,3,64],[4,50,3,64]]", BF16, "", "", "attention bf16"},
+    {"flash_attn_3::fwd", "[[4,9,8,64],[4,9,2,64],[4,9,2,64]]", BF16, "", "",
+     "attention B=4 H=8 HKV=2 S=9 SKV=9 D=64 DV=64 bf16 BSHD causal=?"},
     /* rows */
     {"aten::native_layer_norm", "[[2,3,512],[],[512],[512]]", HALF, "", "", "norm rows=6 columns=512 f16"},
+    {"aten::native_layer_norm", "[[2,3,4,512],[],[],[]]", HALF, "", "[\"\",\"[4, 512]\"]",
+     "norm rows=6 columns=2048 f16"},
     {"vllm::rms_norm", "[[7,512],[7,512]]", BF16, "", "", "norm rows=7 columns=512 bf16"},
     {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"-1\"]", "softmax rows=6 columns=50 f16"},
     {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"2\"]", "softmax rows=6 columns=50 f16"},
@@ -50,6 +64,8 @@ static const struct {
     /* by element: broadcast, and x[:, :d] beside x[:, d:] */
     {"aten::add", "[[4,16],[16]]", HALF, "", "", "elementwise n=64 inputs=2 f16"},
     {"_C::silu_and_mul", "[[4,16],[4,32]]", HALF, "", "", "elementwise n=128 inputs=2 rows=4 f16"},
+    {"aten::copy_", "[[4,16],[4,16],[]]", "[\"c10::Half\",\"float\",\"\"]", "", "",
+     "elementwise n=64 inputs=1 f32>f16"},
     {"aten::sum", "[[4,16]]", HALF, "", "", "reduction n=64 f16"},
     {"aten::embedding", "[[1000,64],[2,3]]", HALF, "", "", "gather rows=6 columns=64 f16"},
     /* convolution */
@@ -59,6 +75,19 @@ static const struct {
     {"aten::miopen_convolution", "[[2,3,20,30],[8,3,5,7],[8]]", HALF, "[[1800,1,90,3]]",
      "[\"\",\"\",\"\",\"[0, 0]\",\"[1, 1]\",\"[1, 1]\",\"1\"]",
      "conv N=2 C=3 H=20 W=30 K=8 R=5 S=7 stride=1 dilation=1 groups=1 f16 NHWC"},
+    {"aten::convolution", "[[2,8,20,30],[8,3,4,4],[]]", HALF, "",
+     "[\"\",\"\",\"\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"True\",\"[0, 0]\",\"2\"]",
+     "conv N=2 C=8 H=20 W=30 K=6 R=4 S=4 stride=2 pad=1 dilation=1 groups=2 f16 NCHW transposed"},
+    {"aten::convolution", "[[2,3,20,30],[8,3,5,7],[8]]", HALF, "",
+     "[\"\",\"\",\"\",\"[2, 1]\",\"[2, 3]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\"]",
+     "conv N=2 C=3 H=20 W=30 K=8 R=5 S=7 stride=2 pad=2 dilation=1 groups=1 f16 NCHW stride_w=1 pad_w=3"},
+    {"aten::convolution", "[[2,80,3000],[8,80,3],[8]]", HALF, "",
+     "[\"\",\"\",\"\",\"[1]\",\"[1]\",\"[1]\",\"False\",\"[0]\",\"1\"]",
+     "conv N=2 C=80 H=1 W=3000 K=8 R=1 S=3 stride=1 dilation=1 groups=1 f16 NCHW pad_w=1"},
+    {"aten::convolution", "[[1,3,16,20,30],[8,3,2,5,7],[8]]", HALF, "",
+     "[\"\",\"\",\"\",\"[1, 2, 2]\",\"[0, 1, 1]\",\"[1, 1, 1]\",\"False\",\"[0, 0, 0]\",\"1\"]",
+     "conv N=1 C=3 H=20 W=30 K=8 R=5 S=7 stride=2 pad=1 dilation=1 groups=1 D=16 f16 NCDHW filter_d=2 stride_d=1 "
+     "pad_d=0"},
     /* mixtures of experts, positions */
     {"aten::_grouped_mm", "[[64,128],[8,128,256]]", BF16, "", "", "moe_gemm rows=64 N=256 K=128 experts=8 bf16"},
     {"_moe_C::topk_softmax", "[[32,8],[32,8],[32,8],[32,128]]", BF16, "", "",
@@ -102,6 +131,7 @@ static void signatures_keep_all(void **state)
                                       .total = "f32",
                                       .layout = "BHSD",
                                       .shape = "in words",
+                                      .extra = " pad_w=2",
                                       .ta = true,
                                       .causal = true};
     struct trace_operator out;
@@ -125,6 +155,8 @@ static void types(void **state)
                 {"double", "f64"},
                 {"long int", "i64"},
                 {"signed char", "i8"},
+                {"unsigned char", "u8"},
+                {"c10::complex<float>", "c64"},
                 {"torch.float8_e4m3fnuz", "e4m3fnuz"},
                 {"c10::Float8_e5m2", "e5m2"},
                 {"torch.bfloat16", "bf16"},
@@ -140,9 +172,20 @@ static void types(void **state)
     }
 }
 
+/* Of an operator without dimensions the inputs in words; a list of tensors whole, so that two lists are two shapes. */
+static void other_inputs_in_words(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct trace_operator o;
+    operator_read(&o, "aten::cat\n[[[4,8],[2,8]],[],[3]]\n[\"TensorList\",\"Scalar\",\"float\"]\n", &arena);
+    assert_string_equal(o.shape, "([4,8] [2,8]) [3]");
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(inputs_give_the_shape), cmocka_unit_test(signatures_keep_all),
-                                       cmocka_unit_test(types)};
+                                       cmocka_unit_test(types), cmocka_unit_test(other_inputs_in_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
