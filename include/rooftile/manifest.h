@@ -15,7 +15,8 @@
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
  *               or { "library": "{library}", "symbol": "gemm_{dtype}" },    a function of a library that the device
  *                                                                           opens (device.h), such as "openblas";
- *                                                                           variants may choose it
+ *                                                                           variants may choose it; a launch may
+ *                                                                           name another "library" beside any code
  *   "variants": [ { "backend": "cpu", "params": { "VEC": 16 } }, { "arch": "gfx11*", "wave": 32, "params": { ... } } ],
  *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
@@ -190,8 +191,9 @@ struct define {
 };
 
 struct manifest_launch {
-    const struct text_template *symbol; /* never NULL after parsing: code.symbol is the default */
-    /* code.defines with the launch's own over them; the very array without own ones */
+    const struct text_template *symbol;  /* never NULL after parsing: code.symbol is the default */
+    const struct text_template *library; /* whose function it is, code.library by default; NULL: of the code */
+    /* code.defines with the launch's own over them; the very array without own ones; NULL of a library */
     const struct define *defines;
     size_t define_count;
     const struct expr *grid[3]; /* NULL = 1 */

@@ -38,9 +38,10 @@ static enum status join_defines(void *field, const cJSON *at, const struct recor
     struct manifest_launch *launch = field;
     const char *indexes[MANIFEST_MAX_INDEXES];
     index_hide(parser, indexes); /* it is compiled once for all rounds */
-    const enum status status = manifest->source ? record_parse_row(launch, &row_of_own, at, in, err)
-                                                : json_fail_key(at, err, "%s is not compiled: this has no effect",
-                                                                manifest->image ? "an image" : "a library");
+    const enum status status = manifest->source && !launch->library
+                                   ? record_parse_row(launch, &row_of_own, at, in, err)
+                                   : json_fail_key(at, err, "%s is not compiled: this has no effect",
+                                                   launch->library ? "a library" : "an image");
     index_show(parser, indexes);
     (void)row;
     if (status)
@@ -129,6 +130,7 @@ static enum status into_dimensions(void *field, const cJSON *at, const struct re
 #define RECORD_STRUCT struct manifest_launch
 static const struct record_field launch_rows[] = {
     FIELD_READ("symbol", symbol, into_template),
+    FIELD_READ("library", library, into_template),
     FIELD_WHOLE("defines", join_defines),
     FIELD_READ("grid", grid, into_dimensions, RECORD_REQUIRED),
     FIELD_READ("block", block, into_dimensions, RECORD_REQUIRED),
@@ -146,14 +148,20 @@ static enum status into_launch(void *field, const cJSON *at, const struct record
     const struct manifest *manifest = parser->manifest;
     struct manifest_launch *launch = field;
     (void)row;
-    *launch = (struct manifest_launch){
-        .symbol = parser->symbol, .defines = manifest->defines, .define_count = manifest->define_count};
+    *launch = (struct manifest_launch){.symbol = parser->symbol,
+                                       .library = manifest->library,
+                                       .defines = manifest->defines,
+                                       .define_count = manifest->define_count};
     const enum status status = record_parse(launch, &launch_record, at, in, err);
     if (!status && launch->arg_count > MANIFEST_MAX_ARGS)
         return json_fail(json_member(at, "args"), err, "%zu arguments, more than the %d a launch can have",
                          launch->arg_count, MANIFEST_MAX_ARGS);
     if (!status && !launch->symbol)
         return json_fail(at, err, "no symbol: neither here nor in /code");
+    if (launch->library) {
+        launch->defines = NULL;
+        launch->define_count = 0;
+    }
     return status;
 }
 

@@ -263,7 +263,8 @@ static bool steps_use(const struct manifest_step *steps, size_t count, size_t pa
 {
     for (size_t i = 0; i < count; i++) {
         const struct manifest_launch *launch = &steps[i].launch;
-        if (uses(launch->symbol, param) || defines_use(launch->defines, launch->define_count, param) ||
+        if (uses(launch->symbol, param) || uses(launch->library, param) ||
+            defines_use(launch->defines, launch->define_count, param) ||
             steps_use(steps[i].steps, steps[i].step_count, param))
             return true;
     }

@@ -13,7 +13,8 @@ struct ask {
     bool for_cpu;
     const char *id;
     const struct manifest_twin *twin;
-    const struct define *defines; /* the manifest's or a launch's own: the array itself tells them apart */
+    const struct text_template *library; /* NULL: the manifest's source or image */
+    const struct define *defines;        /* the manifest's or a launch's own: the array itself tells them apart */
     size_t define_count;
     size_t *codes; /* of the case so far, each once */
     size_t count;
@@ -44,7 +45,7 @@ static enum status add_symbols(struct symbols *symbols, const struct ask *ask, c
         char *name = NULL;
         if (steps[k].kind != STEP_LAUNCH)
             status = add_symbols(symbols, ask, steps[k].steps, steps[k].step_count);
-        else if (steps[k].launch.defines == ask->defines) {
+        else if (steps[k].launch.defines == ask->defines && !steps[k].launch.library) {
             status = resolve_text(&name, &ask->resolve, steps[k].launch.symbol, &place);
             ARENA_PUSH(ask->resolve.scratch, symbols->names, symbols->count, name);
         }
@@ -92,7 +93,7 @@ static enum status render_defines(struct build_request *request, const struct as
     if (ask->twin && ask->twin->define)
         defines[request->define_count++] =
             (struct build_define){"ISOLATE", arena_printf(ask->resolve.arena, "%u", ask->twin->define)};
-    if (request->target.kind == BUILD_CPU && ask->resolve.manifest->source) {
+    if (request->target.kind == BUILD_CPU && request->source) {
         struct build_define *list = &defines[request->define_count++];
         list->name = "ROOFTILE_KERNELS";
         if (exports(&list->value, ask))
@@ -115,16 +116,18 @@ static enum status render(struct build_request *request, const struct ask *ask)
 {
     const struct manifest *manifest = ask->resolve.manifest;
     char *image = NULL, *library = NULL;
+    if (ask->library) {
+        const enum status status = render_member(&library, ask, ask->library, "library");
+        request->library = library;
+        return status;
+    }
+    request->source = manifest->source;
     enum status status = render_defines(request, ask);
     if (!status)
         status = render_member(&image, ask, manifest->image, "image");
-    if (!status)
-        status = render_member(&library, ask, manifest->library, "library");
     if (status)
         return status;
-    request->source = manifest->source;
     request->image = image ? path_join(ask->resolve.arena, manifest->dir, image) : NULL;
-    request->library = library;
     request->flags = manifest->flags;
     request->flag_count = manifest->flag_count;
     return STATUS_OK;
@@ -195,7 +198,7 @@ static void key_of_ask(struct text *key, const struct ask *ask)
 {
     const struct manifest *manifest = ask->resolve.manifest;
     const bool *compiled = kernel_of(ask->planner, manifest)->compiled;
-    const void *const whose[] = {manifest, ask->defines, ask->twin};
+    const void *const whose[] = {manifest, ask->library, ask->defines, ask->twin};
     text_clear(key);
     text_addn(key, (const char *)whose, sizeof(whose));
     text_addn(key, ask->for_cpu ? "c" : "d", 1);
@@ -225,12 +228,13 @@ static enum status find_code(size_t *code, const struct ask *ask)
     return STATUS_OK;
 }
 
-/* ---- the code objects of a case: launches with defines of their own need others than the rest ---- */
+/* ---- the code objects of a case: launches with defines or a library of their own need others than the rest ---- */
 
-static enum status add_code(size_t *code, struct ask *ask, const struct define *defines, size_t define_count)
+static enum status add_code(size_t *code, struct ask *ask, const struct manifest_launch *launch)
 {
-    ask->defines = defines;
-    ask->define_count = define_count;
+    ask->library = launch->library;
+    ask->defines = launch->defines;
+    ask->define_count = launch->define_count;
     enum status status = find_code(code, ask);
     if (status)
         return status;
@@ -248,7 +252,7 @@ static enum status add_steps(struct ask *ask, struct resolved_step *steps, size_
     for (size_t k = 0; k < count && !status; k++) {
         struct resolved_launch *launch = &steps[k].launch;
         if (steps[k].kind == STEP_LAUNCH)
-            status = add_code(&launch->code, ask, launch->spec->defines, launch->spec->define_count);
+            status = add_code(&launch->code, ask, launch->spec);
         else
             status = add_steps(ask, steps[k].steps, steps[k].step_count);
     }
@@ -275,9 +279,11 @@ enum status codes_add(struct planner *planner, struct resolved *resolved, bool f
     enum status status = add_steps(&ask, resolved->steps, resolved->step_count);
     if (!status)
         status = add_steps(&ask, resolved->setup, resolved->setup_count);
+    const struct manifest_launch none = {
+        .library = manifest->library, .defines = manifest->defines, .define_count = manifest->define_count};
     if (!status && !ask.count &&
         (manifest->source || manifest->image || manifest->library)) /* the code is there to be loaded */
-        status = add_code(&(size_t){0}, &ask, manifest->defines, manifest->define_count);
+        status = add_code(&(size_t){0}, &ask, &none);
     if (status)
         return status;
     resolved->code = ask.count ? ask.codes[0] : 0;

@@ -47,8 +47,8 @@ struct layout {
     struct resolved_struct made;
 };
 
-static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve,
-                               const struct manifest_arg *spec);
+static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec,
+                               bool takes_parts);
 
 /* Each member stands on a multiple of its alignment: of its size, unless it is a struct itself. */
 static void align(struct layout *layout, uint32_t alignment)
@@ -89,7 +89,7 @@ static enum status add_members(struct layout *layout, const struct manifest_arg 
         uint64_t repeat = 1;
         enum status status = resolve_size(&repeat, layout->resolve, spec->members[k].repeat, 1, &place);
         if (!status)
-            status = resolve_arg(&arg, layout->resolve, &spec->members[k]);
+            status = resolve_arg(&arg, layout->resolve, &spec->members[k], false);
         if (status)
             return status;
         if (repeat > MANIFEST_MAX_STRUCT || layout->bytes.length + repeat * arg.size_bytes > MANIFEST_MAX_STRUCT)
@@ -137,7 +137,9 @@ static enum status resolve_part(int *buffer, const struct resolve *resolve, cons
     return STATUS_OK;
 }
 
-static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec)
+/* A library's function takes the places of all parts of a buffer. */
+static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec,
+                               bool takes_parts)
 {
     arg->spec = spec;
     arg->buffer = spec->buffer;
@@ -151,7 +153,7 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
         return resolve_value(arg, resolve, spec);
     const struct place place = {spec->at, "offset", -1}, device_place = {spec->at, "device", -1};
     enum status status = resolve_size(&arg->offset, resolve, spec->offset, 0, &place);
-    if (!status && (spec->device || !resolve->manifest->library)) /* a library's function takes the places of all */
+    if (!status && (spec->device || !takes_parts))
         status = resolve_part(&arg->buffer, resolve, spec->device, &device_place);
     if (status)
         return status;
@@ -234,7 +236,7 @@ static enum status resolve_args(struct resolved_launch *launch, const struct res
     struct resolved_arg *args = arena_array(resolve->arena, total, sizeof(*args));
     for (size_t k = 0; k < spec->arg_count; k++)
         for (uint64_t n = 0; n < repeats[k]; n++) {
-            status = resolve_arg(&args[at++], resolve, &spec->args[k]);
+            status = resolve_arg(&args[at++], resolve, &spec->args[k], spec->library);
             if (status)
                 return status;
         }

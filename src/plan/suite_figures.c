@@ -31,9 +31,13 @@ static const struct derive_key {
     const char *methods[4]; /* that need it; NULL-terminated */
     bool others;            /* not these methods but all others */
 } derive_needs[] = {
-    {"kernel", {"shares"}, true}, {"x", {"shares", "ratio"}, true},     {"y", {"shares", "together"}, true},
-    {"rows", {"matrix"}, false},  {"to", {"ratio", "together"}, false}, {"layers", {"shares"}, false},
-    {"parts", {"shares"}, false},
+    {"kernel", {"shares"}, true},
+    {"x", {"shares", "ratio", "overlap"}, true},
+    {"y", {"shares", "together", "overlap"}, true},
+    {"rows", {"matrix"}, false},
+    {"to", {"ratio", "together"}, false},
+    {"layers", {"shares"}, false},
+    {"parts", {"shares", "overlap"}, false},
 };
 
 static bool needs(const struct derive_key *key, const char *method)
@@ -106,7 +110,7 @@ static enum status derive_parse(void *field, const cJSON *at, const struct recor
         status = check_needs(at, derive->method, err);
     if (!status && derive->layers && derive->group_count)
         status = json_fail_key(json_member(at, "group"), err, "the method 'shares' has no 'group'");
-    if (!status && derive->layers && !derive->part_count)
+    if (!status && json_member(at, "parts") && !derive->part_count)
         status = json_fail(json_member(at, "parts"), err, "has no parts");
     return status ? status : check_unique(at, derive, sizeof(*derive), "'%s' is derived twice", err);
 }
@@ -145,7 +149,7 @@ static enum status check_name(const struct manifest *manifest, const char *name,
 
 static enum status check_derive(const struct suite_derive *derive, const struct catalog *catalog, struct err *err)
 {
-    const struct manifest *manifest = NULL, *to = NULL;
+    const struct manifest *manifest = NULL, *to = NULL, *part = NULL;
     struct err inner;
     if (!derive->kernel) /* shares: of shapes, whatever the kernels */
         return STATUS_OK;
@@ -153,8 +157,12 @@ static enum status check_derive(const struct suite_derive *derive, const struct 
         return json_fail(json_member(derive->at, "kernel"), err, "%s", inner.text);
     if (derive->to && catalog_get(&to, catalog, derive->to, &inner))
         return json_fail(json_member(derive->at, "to"), err, "%s", inner.text);
+    for (size_t k = 0; k < derive->part_count; k++)
+        if (catalog_get(&part, catalog, derive->parts[k].name, &inner))
+            return json_fail_key(json_member(json_member(derive->at, "parts"), derive->parts[k].name), err, "%s",
+                                 inner.text);
     enum status status =
-        derive->to ? STATUS_OK : check_name(manifest, derive->x, false, json_member(derive->at, "x"), err);
+        *derive->x ? check_name(manifest, derive->x, false, json_member(derive->at, "x"), err) : STATUS_OK;
     if (!status && derive->to)
         status = check_name(to, derive->y, false, json_member(derive->at, "y"), err);
     if (!status)

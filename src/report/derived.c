@@ -161,13 +161,24 @@ static void say_together(struct text *out, const struct value *v)
                   member_number(one, "overlap"));
 }
 
+static void say_overlap(struct text *out, const struct value *v)
+{
+    for (const cJSON *one = first_of(json_member(v->json, "points")), *first = one; one; one = one->next) {
+        const char *where = member_string(one, "at");
+        text_addf(out, "%s%s%s%s at once, %s one after the other: speedup %.2f of %.2f, overlap efficiency %s",
+                  one == first ? "" : "; ", where, *where ? ": " : "", words(v, one, "whole_ns", UNIT_TIME),
+                  words(v, one, "sum_ns", UNIT_TIME), member_number(one, "speedup"),
+                  member_number(one, "ideal_speedup"), words(v, one, "efficiency", UNIT_PERCENT));
+    }
+}
+
 static const struct {
     const char *method;
     void (*say)(struct text *out, const struct value *value);
 } methods[] = {
     {"startup", say_startup},   {"change_points", say_changes}, {"knee", say_knee},   {"max", say_extreme},
     {"min", say_extreme},       {"three_arm", say_arms},        {"ratio", say_ratio}, {"dips", say_dips},
-    {"together", say_together},
+    {"together", say_together}, {"overlap", say_overlap},
 };
 
 /* NULL: its method is not known. */

@@ -128,6 +128,7 @@ static const struct method {
     {"shares", derive_shares, NULL, 0},
     {"dips", derive_dips, NULL, 0},
     {"together", derive_together, NULL, 0},
+    {"overlap", derive_overlap, NULL, 0},
 };
 
 static void derive_by(struct json_out *out, const struct method *method, const struct derive *d)

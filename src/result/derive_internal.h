@@ -44,6 +44,12 @@ void derive_dips(struct json_out *out, const struct derive *d);
  * nearer to the sum than to the slowest is a finding: something serialises them. */
 void derive_together(struct json_out *out, const struct derive *d);
 
+/* Several kernels at once, set against the same kernels one by one with equal parameters (spec->parts): "points" (at:
+ * what tells the case from the kernel's others; whole_ns; of the parts longest_ns and sum_ns; speedup: sum over whole;
+ * ideal_speedup: sum over longest; efficiency: 1 where only the longest part takes time, 0 where nothing overlaps,
+ * null where the others are too short for that to be seen). */
+void derive_overlap(struct json_out *out, const struct derive *d);
+
 /* y over x of the cases that were measured, in the order of x. */
 struct curve {
     double *x, *y;

@@ -213,22 +213,23 @@ void derive_arms(struct json_out *out, const struct derive *d)
 
 /* ---- ratio ---- */
 
-/* Equal in each parameter that both have. */
-static bool same_params(const struct result_case *a, const struct result_case *b)
+/* Equal in each parameter that both have; words, which name a library or units, only where they count. */
+static bool same_params(const struct result_case *a, const struct result_case *b, bool words)
 {
     for (size_t k = 0; k < a->param_count; k++) {
         const struct param_value *other = result_param(b, a->params[k].name);
-        if (other && !param_equal(&a->params[k].value, other))
+        if (other && (words || other->kind != PARAM_STRING) && !param_equal(&a->params[k].value, other))
             return false;
     }
     return true;
 }
 
-/* The other kernel's case of the same work, NULL: there is none. */
-static const struct result_case *counterpart(const struct derive *d, const struct result_case *c)
+/* The case of another kernel with the same work, NULL: there is none. */
+static const struct result_case *counterpart(const struct derive *d, const struct result_case *c, const char *kernel,
+                                             bool words)
 {
     for (size_t k = 0; k < d->result->case_count; k++)
-        if (!strcmp(d->result->cases[k].kernel, d->spec->to) && same_params(c, &d->result->cases[k]))
+        if (!strcmp(d->result->cases[k].kernel, kernel) && same_params(c, &d->result->cases[k], words))
             return &d->result->cases[k];
     return NULL;
 }
@@ -242,22 +243,22 @@ static const char *label_rest(const struct result_case *c)
     return c->label + length + 1;
 }
 
-/* Why there was nothing to divide by, from the first case that says so. */
-static const char *why_none(const struct derive *d)
+/* Why there was nothing of that kernel to set a case against, from the first case that says so. */
+static const char *why_none(const struct derive *d, const char *kernel)
 {
     for (size_t k = 0; k < d->result->case_count; k++) {
         const struct result_case *c = &d->result->cases[k];
-        if (!strcmp(c->kernel, d->spec->to) && !result_case_counts(c))
-            return arena_printf(d->arena, "%s %s: %s", d->spec->to, case_status_name(c->status), reason_of(c));
+        if (!strcmp(c->kernel, kernel) && !result_case_counts(c))
+            return arena_printf(d->arena, "%s %s: %s", kernel, case_status_name(c->status), reason_of(c));
     }
-    return arena_printf(d->arena, "no case of %s with the parameters of one of %s was measured", d->spec->to,
+    return arena_printf(d->arena, "no case of %s with the parameters of one of %s was measured", kernel,
                         d->spec->kernel);
 }
 
 /* False: the case has no counterpart. */
 static bool put_ratio(struct json_out *out, const struct derive *d, const struct result_case *c)
 {
-    const struct result_case *other = counterpart(d, c);
+    const struct result_case *other = counterpart(d, c, d->spec->to, true);
     const double value = result_quantity(c, d->spec->y);
     const double of = other && result_case_counts(other) ? result_quantity(other, d->spec->y) : NAN;
     if (!isfinite(value / of))
@@ -282,7 +283,53 @@ void derive_ratio(struct json_out *out, const struct derive *d)
     json_out_end(out);
     json_out_u64(out, "unmatched", unmatched);
     if (!matched)
-        json_out_string(out, "error", why_none(d));
+        json_out_string(out, "error", why_none(d, d->spec->to));
+}
+
+/* ---- overlap ---- */
+
+/* Of the time of the longest part: where all others together take less, noise decides how much of it overlaps. */
+static const double least_to_hide = 0.05;
+
+/* False: some part was not measured alone; *missing is one of them. */
+static bool put_parts(struct json_out *out, const struct derive *d, const struct result_case *c, const char **missing)
+{
+    double sum_ns = 0, longest_ns = 0;
+    const double whole_ns = c->stats.median;
+    for (size_t k = 0; k < d->spec->part_count; k++) {
+        const struct result_case *part = counterpart(d, c, d->spec->parts[k].name, false);
+        if (!part || !result_case_counts(part)) {
+            *missing = d->spec->parts[k].name;
+            return false;
+        }
+        const double time_ns = (double)d->spec->parts[k].times * part->stats.median;
+        sum_ns += time_ns;
+        longest_ns = fmax(longest_ns, time_ns);
+    }
+    json_out_object(out, NULL);
+    json_out_string(out, "at", label_rest(c));
+    json_out_number(out, "whole_ns", whole_ns);
+    json_out_number(out, "longest_ns", longest_ns);
+    json_out_number(out, "sum_ns", sum_ns);
+    json_out_number(out, "speedup", sum_ns / whole_ns);
+    json_out_number(out, "ideal_speedup", sum_ns / longest_ns);
+    json_out_number(out, "efficiency",
+                    sum_ns - longest_ns < least_to_hide * longest_ns ? NAN
+                                                                     : (sum_ns - whole_ns) / (sum_ns - longest_ns));
+    json_out_end(out);
+    return true;
+}
+
+void derive_overlap(struct json_out *out, const struct derive *d)
+{
+    const char *missing = NULL;
+    size_t points = 0;
+    json_out_array(out, "points");
+    for (size_t k = 0; k < d->count; k++)
+        points += result_case_counts(d->cases[k]) && put_parts(out, d, d->cases[k], &missing);
+    json_out_end(out);
+    if (!points)
+        json_out_string(out, "error", why_none(d, missing ? missing : d->spec->kernel));
 }
 
 /* ---- shares ---- */

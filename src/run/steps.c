@@ -3,10 +3,12 @@
  * The steps of a case that is made ready: its code, and for each step the kernel, buffers and arguments it stands for.
  * Load and alloc steps change these while the case runs.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/clock.h"
+#include "rooftile/hash.h"
 #include "run_internal.h"
 
 /* ---- code ---- */
@@ -15,7 +17,7 @@ static enum status load_one(struct device_module **module, const struct ready *r
 {
     const struct device_ops *ops = ready->device->ops;
     const struct build_result *build = &ready->builds[code];
-    if (!ready->resolved->manifest->library)
+    if (!build->library)
         return ops->load(module, ready->device, build->object, err);
     if (ops->load_library)
         return ops->load_library(module, ready->device, build->library, err);
@@ -140,6 +142,23 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
     }
 }
 
+/* Launches may be of several libraries: all are named, and hashed together. */
+static void name_library(struct ready *ready, const struct kernel_info *info)
+{
+    char text[sizeof(ready->library) + sizeof(info->library) + 2], both[2 * sizeof(ready->library_sha256)];
+    const bool first = !ready->library[0];
+    if (strstr(ready->library, info->library))
+        return;
+    snprintf(text, sizeof(text), "%s%s%s", ready->library, first ? "" : "; ", info->library);
+    snprintf(ready->library, sizeof(ready->library), "%.*s", (int)sizeof(ready->library) - 1, text);
+    if (first) {
+        memcpy(ready->library_sha256, info->library_sha256, sizeof(ready->library_sha256));
+        return;
+    }
+    snprintf(both, sizeof(both), "%s%s", ready->library_sha256, info->library_sha256);
+    hash_sha256(ready->library_sha256, both, strlen(both));
+}
+
 static enum status point_launch(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
 {
     const struct resolved_launch *resolved = &step->resolved->launch;
@@ -152,10 +171,8 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
         return status;
     ready->fibers |= info.fibers && step->resolved->timed;
     ready->ranks |= info.ranks;
-    if (info.library[0]) {
-        memcpy(ready->library, info.library, sizeof(ready->library));
-        memcpy(ready->library_sha256, info.library_sha256, sizeof(ready->library_sha256));
-    }
+    if (info.library[0])
+        name_library(ready, &info);
     point_args(step, ready, rotation);
     memcpy(step->launch.grid, resolved->grid, sizeof(resolved->grid));
     memcpy(step->launch.block, resolved->block, sizeof(resolved->block));

@@ -33,6 +33,31 @@ def library(home):
     check(len(value["points"]) == 2 and value["unmatched"] == 1, f"{value}")
 
 
+OWN = {"name": "own", "summary": "s", "params": {"n": 16}, "code": {"source": "own.hip", "symbol": "doubled", "defines": {"FACTOR": "2"}},
+       "buffers": {"d": {"type": "f32", "count": "n * n", "role": "out"}, "e": {"type": "f32", "count": "n * n", "role": "out"},
+                   "a": {"type": "f32", "count": "n * n", "role": "in", "fill": "i % 5"}},
+       "steps": [{"launch": {"library": "openblas", "symbol": "gemm_f32_f32", "grid": [1], "block": [1],
+                             "args": ["d", "a", "a", "a", *[{"value": "n", "type": "u32"}] * 6, *[{"value": "0", "type": "u64"}] * 3,
+                                      {"value": "1", "type": "f64"}, {"value": "0", "type": "f64"}, *[{"value": "0", "type": "u32"}] * 2,
+                                      {"value": "1", "type": "u32"}]}},
+                 {"launch": {"grid": ["n"], "block": ["n"], "args": ["e", "a"]}}],
+       "work": {"read": "4 * n * n"}}
+
+
+def beside_own(home):
+    """A launch of a library's function beside one of our own code."""
+    (home / "k").mkdir()
+    (home / "k/own.hip").write_text('extern "C" __global__ void doubled(float *e, const float *a)\n'
+                                    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; e[i] = FACTOR * a[i]; }\n")
+    expected = {"d": {"expr": " + ".join(f"((floor(i / n) * n + {k}) % 5) * (({k} * n + i % n) % 5)" for k in range(16)), "abs": "0"}, "e": "2 * (i % 5)"}
+    (home / "k/own.json").write_text(json.dumps(OWN | {"check": {"expect": expected}}))
+    done = run("check", "--run", "own", "--kernels", "k", "--device", "cpu:threads=1", home=home, cwd=home, **FAKE)
+    check_run(done, 0, "a library beside own code")
+    check("1 verified" in done.stdout, done.stdout)
+    done = run("check", "--run", "own", "--kernels", "k", "--device", "cpu", home=home, cwd=home, ROOFTILE_OPENBLAS="/nowhere.so")
+    check("the device has no openblas" in done.stdout, done.stdout)
+
+
 def missing(home):
     done = run("run", "gemm_library", "--device", "cpu", "--quick", "-q", home=home, ROOFTILE_OPENBLAS="/nowhere.so")
     check_run(done, 3, "without a library", stdout=["the device has no openblas (/nowhere.so: ", "1 skipped"])
@@ -104,4 +129,4 @@ def gpus_without(home):
 
 
 if __name__ == "__main__":
-    main(library, missing, misspelt, gpus, gpus_without)
+    main(library, beside_own, missing, misspelt, gpus, gpus_without)

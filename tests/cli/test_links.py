@@ -17,14 +17,15 @@ def vendor(backend, devices, **fake):
     name = backend.upper()
     return {f"ROOFTILE_{name}_LIBRARY": str(DOUBLES / f"libfake_{backend}.so"), f"FAKE_{name}_DEVICES": str(devices),
             "ROOFTILE_RCCL": str(DOUBLES / "libfake_ccl.so"), "ROOFTILE_NCCL": str(DOUBLES / "libfake_ccl.so"),
+            "ROOFTILE_HIPBLASLT": str(DOUBLES / "libfake_hipblaslt.so"), "ROOFTILE_CUBLASLT": str(DOUBLES / "libfake_cublaslt.so"),
             "ROOFTILE_NVML_LIBRARY": "/nonexistent.so"} | {f"FAKE_{name}_{key}": str(value) for key, value in fake.items()}
 
 
 def verified(home):
     for backend, devices in (("hip", 8), ("cuda", 3)):
-        done = run("check", "--run", *COLLECTIVES, *COPIES, "--device", f"{backend}:0", home=home, **vendor(backend, devices))
+        done = run("check", "--run", *COLLECTIVES, *COPIES, "gemm_all_reduce", "--device", f"{backend}:0", home=home, **vendor(backend, devices))
         check_run(done, 0, f"collectives of {devices} devices")
-        check(f"{len(COLLECTIVES) + len(COPIES)} verified" in done.stdout, done.stdout)
+        check(f"{len(COLLECTIVES) + len(COPIES) + 1} verified" in done.stdout, done.stdout)
     done = run("check", "--inject-faults", "all_to_all", "copy_ring", "--device", "hip:0", home=home, **vendor("hip", 3))
     check_run(done, 0, "injected faults")
     done = run("check", "--run", "reduce_scatter", "--device", "hip:0", home=home, FAKE_CCL_WRONG="1", **vendor("hip", 3))
@@ -42,6 +43,32 @@ def skipped(home):
     check("what devices do together is started from device 0" in done.stdout, done.stdout)
     done = run("check", "--run", "all_gather", "--set", "devices=9", "--device", "hip:0", home=home, **vendor("hip", 2))
     check(done.returncode in (2, 3), f"nine of two devices: {done.returncode}")
+
+
+def overlap(home):
+    """A library's product and an all-reduce on two streams: each verified, both libraries named, set against each alone."""
+    collectives = json.loads((ROOT / "configs/collectives.json").read_text())
+    cases = [case for case in collectives["cases"] if case["kernel"] in ("gemm_library", "gemm_all_reduce", "all_reduce")]
+    for case in cases:
+        case["params"] |= {"m": 32, "n": 32, "k": 32} if "m" in case["params"] else {}
+        case["sweep"] = {"size": [1 << 16]} if "sweep" in case else {}
+    derive = [derive for derive in collectives["derive"] if derive["method"] == "overlap"]
+    (home / "overlap.json").write_text(json.dumps({"name": "overlap", "defaults": {"measure": QUICK}, "cases": cases, "derive": derive}))
+    done = run("run", "./overlap.json", "--device", "hip:0", "-o", "overlap.r.json", cwd=home, home=home, **vendor("hip", 3))
+    check_run(done, 0, "an overlap")
+    result = load(home / "overlap.r.json")
+    point, = result["derived"][0]["value"]["points"]
+    alone = [case["stats"]["median_ns"] for case in result["cases"] if case["kernel"] != "gemm_all_reduce"]
+    check(len(alone) == 2 and abs(point["sum_ns"] / sum(alone) - 1) < 1e-9 and point["longest_ns"] == max(alone), f"{point} {alone}")
+    both = next(case for case in result["cases"] if case["kernel"] == "gemm_all_reduce")
+    check(both["verification"]["status"] == "pass" and "rccl " in both["code"]["library"] and "hipblaslt " in both["code"]["library"], f"{both['code']}")
+    check(len({case["code"]["object_sha256"] for case in result["cases"]}) == 3, "the hash of two files is that of neither")
+    for form in ("table", "markdown"):
+        done = run("report", "overlap.r.json", "--format", form, cwd=home, home=home)
+        check("one after the other: speedup " in " ".join(done.stdout.split()), done.stdout)
+    done = run("check", "--run", "gemm_all_reduce", "--device", "hip:0", home=home, FAKE_CCL_FAIL="ncclAllReduce:1:5", **vendor("hip", 3))
+    check_run(done, 1, "a collective that fails")
+    check("ncclAllReduce: invalid usage (5)" in done.stdout, done.stdout)
 
 
 def write_suite(home, name, *kernels, **params):
@@ -169,4 +196,4 @@ def end_absent(home):
     check(re.search("rank 0 (gave no id|of 4 did not come).* within 8 s", " ".join(reasons[1])), f"{reasons}")
 
 
-main(begin_absent, verified, skipped, links, ranks, wrong_ranks, end_absent, doubles=["libfake_hip.so", "libfake_cuda.so", "libfake_ccl.so"])
+main(begin_absent, verified, skipped, overlap, links, ranks, wrong_ranks, end_absent, doubles=["libfake_hip.so", "libfake_cuda.so", "libfake_ccl.so", "libfake_hipblaslt.so", "libfake_cublaslt.so"])

@@ -262,16 +262,19 @@ static void function_of_a_library(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    const struct manifest *m =
-        parse("{'name': 'product', 'summary': 's', 'params': {'n': 8, 'library': 'openblas', 'dtype': 'f32'}, "
-              "'code': {'library': '{library}', 'symbol': 'gemm_{dtype}'}, "
-              "'launch': {'grid': [1], 'block': [1]}}",
-              &arena);
+    const struct manifest *m = parse("{'name': 'product', 'summary': 's', 'params': {'n': 8, 'library': 'openblas', "
+                                     "'dtype': 'f32', 'other': 'rccl'}, "
+                                     "'code': {'library': '{library}', 'symbol': 'gemm_{dtype}'}, "
+                                     "'steps': [{'launch': {'grid': [1], 'block': [1]}}, "
+                                     "{'launch': {'library': '{other}', 'grid': [1], 'block': [1]}}]}",
+                                     &arena);
     assert_null(m->source);
     assert_string_equal(template_source(m->library), "{library}");
+    assert_ptr_equal(m->steps[0].launch.library, m->library);
+    assert_string_equal(template_source(m->steps[1].launch.library), "{other}");
     assert_false(manifest_param_is_compiled(m, 0));
-    assert_true(manifest_param_is_compiled(m, 1));
-    assert_true(manifest_param_is_compiled(m, 2));
+    for (size_t k = 1; k < 4; k++)
+        assert_true(manifest_param_is_compiled(m, k));
     arena_release(&arena);
 }
 
@@ -546,6 +549,8 @@ static void head_mistakes(void **state)
          "/code: has more than one of 'source', 'image' and 'library'"},
         {"'source': 'stream.hip'", "'library': 'openblas'",
          "/code/defines: a library is not compiled: this has no effect"},
+        {"'grid'", "'library': 'openblas', 'defines': {'VEC': '1'}, 'grid'",
+         "/launch/defines: a library is not compiled: this has no effect"},
         {"'source': 'stream.hip'", "'library': ''", "/code/library: is empty"},
         {"'source': 'stream.hip', ", "", "/code: the key 'source' (or 'image' or 'library') is missing"},
         {"'symbol': 'stream_triad', ", "", "/launch: no symbol: neither here nor in /code"},

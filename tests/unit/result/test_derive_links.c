@@ -89,8 +89,43 @@ static void finds_serialised_queues(void **state)
     arena_release(&arena);
 }
 
+static const struct suite_derive both = {
+    .name = "overlap",
+    .method = "overlap",
+    .kernel = "gemm_all_reduce",
+    .parts = (const struct suite_part[]){{.name = "gemm", .times = 1}, {.name = "all_reduce", .times = 2}},
+    .part_count = 2,
+    .x = "",
+    .y = "time_ns"};
+
+/* The parts are the cases with equal numbers; the library that a word names may be another. */
+static void sets_kernels_at_once_against_each_alone(void **state)
+{
+    struct arena arena = {0};
+    struct result_case cases[] = {copied(0, "gemm_all_reduce", 1e6, -1, 0, 0, 500), copied(1, "gemm", 0, -1, 0, 0, 400),
+                                  copied(2, "all_reduce", 2e6, -1, 0, 0, 999),
+                                  copied(3, "all_reduce", 1e6, -1, 0, 0, 100)};
+    struct result result = {.cases = cases, .case_count = 4};
+    (void)state;
+    params[1][0] = (struct result_param){"library", {.kind = PARAM_STRING, .string = "rocblas"}};
+    params[0][1] = (struct result_param){"library", {.kind = PARAM_STRING, .string = "rccl"}};
+    cases[0].param_count = 2;
+    const struct result_derived *found = derived(&result, &both, &arena);
+    assert_string_equal(found->json, "{\"points\":[{\"at\":\"\",\"whole_ns\":500,\"longest_ns\":400,\"sum_ns\":600,"
+                                     "\"speedup\":1.2,\"ideal_speedup\":1.5,\"efficiency\":0.5}]}");
+    assert_null(found->finding);
+    cases[3].stats.median = 5; /* too short to be seen */
+    assert_non_null(strstr(derived(&result, &both, &arena)->json, "\"efficiency\":null}]}"));
+    cases[3].status = CASE_SKIPPED;
+    cases[3].reason = "the device has no peer";
+    assert_string_equal(derived(&result, &both, &arena)->json,
+                        "{\"points\":[],\"error\":\"all_reduce skipped: the device has no peer\"}");
+    arena_release(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_dips), cmocka_unit_test(finds_serialised_queues)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_dips), cmocka_unit_test(finds_serialised_queues),
+                                       cmocka_unit_test(sets_kernels_at_once_against_each_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
