@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator. Each value on its stack is either one number or a row of them, one for each element of a block: what
- * does not depend on i is computed once, and operations on rows are loops that compilers turn into vector code. A
- * single evaluation is a block of one element. As soon as a result of a longer block is not finite, even on a side that
- * a choice will not take, the block is computed again element by element, where only the side that is taken runs: any
- * fault is then real.
+ * The evaluator. A value on its stack is one number, a first number and a step, or a row, for the elements of a block:
+ * what does not depend on i, or rises with it, is computed once (expr_affine.c), and operations on rows are loops that
+ * compilers turn into vector code (expr_rows.c). A block ends where a value stops rising evenly, so that `i % columns`
+ * costs one division per row. A single evaluation is a block of one element. As soon as a result of a longer block is
+ * not finite, even on a side that a choice will not take, the block is computed again element by element, where only
+ * the side that is taken runs: any fault is then real.
  */
 #include "rooftile/expr.h"
 
@@ -15,180 +16,6 @@
 
 #define AREA 8192     /* doubles of stack for the rows: 64 KiB */
 #define BLOCK_MAX 256 /* elements: a dozen rows of them fit the first-level cache */
-
-/* ---- operations on rows ---- */
-
-/* Rounded to a whole number, by adding what leaves no bits for a fraction; from 2^52 on there is none anyway. rint,
- * floor and ceil are calls without SSE 4.1 and keep a loop from becoming vector code. */
-static inline double nearest(double x)
-{
-    const double size = fabs(x), rounded = (size + 0x1p52) - 0x1p52;
-    return copysign(size < 0x1p52 ? rounded : size, x);
-}
-
-static inline double rounded_down(double x)
-{
-    const double near = nearest(x);
-    return near > x ? near - 1 : near;
-}
-
-/* Of whole numbers below 2^50 by plain arithmetic, as fmod takes ten times as long: the estimated quotient is within
- * 0.75 of x/m (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one
- * correction suffices. */
-static inline double remainder_of(double x, double m, double reciprocal)
-{
-    const double size = fabs(x), rest = size - ((size * reciprocal + 0x1p52) - 0x1p52) * m;
-    return copysign(rest < 0 ? rest + m : rest, x);
-}
-
-/* The sum of `expression` of each a of x. Eight sums: the additions of one may not be reordered into vector code. */
-#define SUM(expression)                                                                                                \
-    double sums[8] = {0};                                                                                              \
-    size_t k = 0;                                                                                                      \
-    for (; k + 8 <= count; k += 8)                                                                                     \
-        for (size_t j = 0; j < 8; j++) {                                                                               \
-            const double a = x[k + j];                                                                                 \
-            sums[j] += (expression);                                                                                   \
-        }                                                                                                              \
-    for (; k < count; k++) {                                                                                           \
-        const double a = x[k];                                                                                         \
-        sums[0] += (expression);                                                                                       \
-    }                                                                                                                  \
-    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7]
-
-/* 0, or NaN where not all are finite. */
-static double not_finite(const double *x, size_t count)
-{
-    SUM(a - a);
-}
-
-static double not_zero(const double *x, size_t count)
-{
-    SUM(a != 0 ? 1.0 : 0.0);
-}
-
-/* 0 where remainder_of takes all, else more, or NaN. */
-static double not_whole(const double *x, size_t count)
-{
-    SUM(fabs(a) < 0x1p50 ? fabs((fabs(a) + 0x1p52) - 0x1p52 - fabs(a)) : 1.0);
-}
-
-#define EACH(expression)                                                                                               \
-    for (size_t k = 0; k < count; k++) {                                                                               \
-        const double a = x[k];                                                                                         \
-        x[k] = (expression);                                                                                           \
-    }                                                                                                                  \
-    break
-
-static double inverted(double a)
-{
-    return fabs(a) <= EXPR_BITS_MAX && a == floor(a) ? -a - 1 : (double)NAN;
-}
-
-/* The bits of whole numbers; NaN for what has none. */
-static double bits_of(enum expr_op op, double a, double b)
-{
-    if (!(fabs(a) <= EXPR_BITS_MAX && fabs(b) <= EXPR_BITS_MAX) || a != floor(a) || b != floor(b))
-        return (double)NAN;
-    const int64_t x = (int64_t)a, y = (int64_t)b;
-    switch (op) {
-    case OP_BIT_AND:
-        return (double)(x & y);
-    case OP_BIT_OR:
-        return (double)(x | y);
-    case OP_BIT_XOR:
-        return (double)(x ^ y);
-    case OP_SHIFT_LEFT:
-        return y >= 0 && y < 64 ? ldexp(a, (int)y) : (double)NAN;
-    default:
-        return y >= 0 && y < 64 ? (double)(x >> y) : (double)NAN;
-    }
-}
-
-static void apply_unary(enum expr_op op, double *x, size_t count)
-{
-    switch (op) {
-    case OP_NEG:
-        EACH(-a);
-    case OP_NOT:
-        EACH(a == 0 ? 1.0 : 0.0);
-    case OP_TRUTH:
-        EACH(a != 0 ? 1.0 : 0.0);
-    case OP_ABS:
-        EACH(fabs(a));
-    case OP_FLOOR:
-        EACH(rounded_down(a));
-    case OP_INVERT:
-        EACH(inverted(a));
-    case OP_SIN:
-    case OP_COS:
-        expr_sines(x, count, op == OP_COS);
-        break;
-    default:
-        EACH(-rounded_down(-a));
-    }
-}
-
-static void apply_math(double (*math)(double), double *x, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        x[k] = math(x[k]);
-}
-
-#define EACH_WITH(expression)                                                                                          \
-    if (one) {                                                                                                         \
-        const double b = y[0];                                                                                         \
-        EACH(expression);                                                                                              \
-    }                                                                                                                  \
-    for (size_t k = 0; k < count; k++) {                                                                               \
-        const double a = x[k], b = y[k];                                                                               \
-        x[k] = (expression);                                                                                           \
-    }                                                                                                                  \
-    break
-
-/* x = x op y, where y may be `one` number for all. */
-static void apply_binary(enum expr_op op, double *restrict x, const double *restrict y, bool one, size_t count)
-{
-    switch (op) {
-    case OP_ADD:
-        EACH_WITH(a + b);
-    case OP_SUB:
-        EACH_WITH(a - b);
-    case OP_MUL:
-        EACH_WITH(a * b);
-    case OP_DIV:
-        EACH_WITH(a / b);
-    case OP_MOD:
-        if (not_whole(x, count) != 0 || not_whole(y, one ? 1 : count) != 0) {
-            EACH_WITH(fmod(a, b));
-        }
-        EACH_WITH(remainder_of(a, fabs(b), 1 / fabs(b)));
-    case OP_POW:
-        EACH_WITH(pow(a, b));
-    case OP_BIT_AND:
-    case OP_BIT_OR:
-    case OP_BIT_XOR:
-    case OP_SHIFT_LEFT:
-    case OP_SHIFT_RIGHT:
-        EACH_WITH(bits_of(op, a, b));
-    case OP_EQ:
-        EACH_WITH(a == b ? 1.0 : 0.0);
-    case OP_NE:
-        EACH_WITH(a != b ? 1.0 : 0.0);
-    case OP_LT:
-        EACH_WITH(a < b ? 1.0 : 0.0);
-    case OP_LE:
-        EACH_WITH(a <= b ? 1.0 : 0.0);
-    case OP_GT:
-        EACH_WITH(a > b ? 1.0 : 0.0);
-    case OP_GE:
-        EACH_WITH(a >= b ? 1.0 : 0.0);
-    case OP_MIN:
-        EACH_WITH(a < b ? a : b);
-    default:
-        EACH_WITH(a > b ? a : b);
-    }
-}
 
 /* Of finite operands. */
 static bool may_be_infinite(enum expr_op op)
@@ -203,70 +30,119 @@ struct block {
     const struct expr *expr;
     const double *slots;
     const struct expr_arrays *arrays;
-    double wanted;               /* the last index of an array, in a block of one element */
-    double first;                /* i of the first element */
-    size_t count;                /* elements */
-    double *rows;                /* one of `count` for each value on the stack */
-    size_t top;                  /* values on the stack */
-    size_t have[EXPR_MAX_STACK]; /* numbers in each row: 1 for all elements, or `count` */
-    bool both[EXPR_MAX_STACK];   /* for each open choice: both sides run */
+    double wanted; /* the last index of an array, in a block of one element */
+    double first;  /* i of the first element */
+    size_t count;  /* elements; becomes smaller on the way */
+    double *rows;  /* one of `length` for each value on the stack */
+    size_t length;
+    size_t top; /* values on the stack */
+    struct expr_value values[EXPR_MAX_STACK];
+    bool both[EXPR_MAX_STACK]; /* for each open choice: both sides run */
     size_t choices;
 };
 
-static double *row(const struct block *b, size_t index)
+/* Leaves the stack as it is: to clear it would take longer than most evaluations. */
+static void begin(struct block *b, const struct expr *expr, const double *slots, const struct expr_arrays *arrays)
 {
-    return b->rows + index * b->count;
+    b->expr = expr;
+    b->slots = slots;
+    b->arrays = arrays;
 }
 
-static void push(struct block *b, double value)
+static struct expr_value *last(struct block *b)
 {
-    row(b, b->top)[0] = value;
-    b->have[b->top++] = 1;
+    return &b->values[b->top - 1];
 }
 
-/* The value becomes a row where it was one number. */
-static double *widen(struct block *b, size_t index, size_t want)
+static void push(struct block *b, double first, double step)
 {
-    double *x = row(b, index);
-    for (size_t k = b->have[index]; k < want; k++)
-        x[k] = x[0];
-    b->have[index] = want;
-    return x;
+    b->values[b->top++] = (struct expr_value){.first = first, .step = step, .over = 1};
+}
+
+static bool is_one(const struct expr_value *x)
+{
+    return !x->row && x->step == 0;
+}
+
+/* x[k] = element k of a value without a row. */
+static void write_elements(double *x, const struct expr_value *value, size_t count)
+{
+    const double first = value->first, step = value->step, over = value->over;
+    for (int k = 0; k < (int)count; k++)
+        x[k] = first + step * k;
+    for (size_t k = 0; k < count && over != 1; k++)
+        x[k] /= over;
+}
+
+/* The value becomes a row. */
+static double *widen(struct block *b, struct expr_value *x)
+{
+    if (!x->row) {
+        x->row = b->rows + (size_t)(x - b->values) * b->length;
+        write_elements(x->row, x, b->count);
+    }
+    return x->row;
 }
 
 static void push_index(struct block *b)
 {
-    double *x = row(b, b->top);
-    for (int k = 0; k < (int)b->count; k++)
-        x[k] = b->first + k;
-    b->have[b->top++] = b->count;
+    push(b, b->first, b->count > 1);
+    if (b->first + (double)b->count > EXPR_AFFINE_MAX && b->count > 1)
+        widen(b, last(b));
+}
+
+static void unary(struct block *b, enum expr_op op)
+{
+    struct expr_value *x = last(b);
+    if (is_one(x))
+        expr_apply_unary(op, &x->first, 1);
+    else if (x->row || !expr_affine_unary(op, x, &b->count))
+        expr_apply_unary(op, widen(b, x), b->count);
 }
 
 static void binary(struct block *b, enum expr_op op)
 {
-    const size_t left = b->top - 2, right = b->top - 1;
-    const bool one = b->have[right] == 1;
-    double *x = one ? row(b, left) : widen(b, left, b->have[right]);
-    apply_binary(op, x, row(b, right), one, b->have[left]);
+    struct expr_value *y = last(b), *x = y - 1;
     b->top--;
+    if (is_one(x) && is_one(y))
+        expr_apply_binary(op, &x->first, &y->first, true, 1);
+    else if (is_one(y) && (x->row || !expr_affine_binary(op, x, y, &b->count)))
+        expr_apply_binary(op, widen(b, x), &y->first, true, b->count);
+    else if (!is_one(y) && (x->row || y->row || !expr_affine_binary(op, x, y, &b->count)))
+        expr_apply_binary(op, widen(b, x), widen(b, y), false, b->count);
+}
+
+static void math(struct block *b, double (*function)(double))
+{
+    struct expr_value *x = last(b);
+    const bool one = is_one(x);
+    double *values = one ? &x->first : widen(b, x);
+    for (size_t k = 0; k < (one ? 1 : b->count); k++)
+        values[k] = function(values[k]);
 }
 
 static void call(struct block *b, const struct expr_function *function)
 {
-    const size_t arity = (size_t)function->arity, base = b->top - arity;
-    size_t want = 1;
-    for (size_t j = base; j < b->top; j++)
-        want = b->have[j] > want ? b->have[j] : want;
-    for (size_t j = base; j < b->top; j++)
-        widen(b, j, want);
-    for (size_t k = 0; k < want; k++) {
-        double args[EXPR_MAX_ARITY];
-        for (size_t j = 0; j < arity; j++)
-            args[j] = row(b, base + j)[k];
-        row(b, base)[k] = function->call(args);
+    const size_t arity = (size_t)function->arity;
+    struct expr_value *x = &b->values[b->top -= arity];
+    double args[EXPR_MAX_ARITY];
+    bool one = true;
+    for (size_t j = 0; j < arity; j++) {
+        one = one && is_one(&x[j]);
+        args[j] = x[j].first;
     }
-    b->top = base + 1;
-    b->have[base] = want;
+    b->top++;
+    if (one) {
+        x->first = function->call(args);
+        return;
+    }
+    for (size_t j = 0; j < arity; j++)
+        widen(b, &x[j]);
+    for (size_t k = 0; k < b->count; k++) {
+        for (size_t j = 0; j < arity; j++)
+            args[j] = x[j].row[k];
+        x->row[k] = function->call(args);
+    }
 }
 
 static bool has_element(const struct expr_arrays *arrays, size_t array, double index)
@@ -276,23 +152,26 @@ static bool has_element(const struct expr_arrays *arrays, size_t array, double i
 
 static void element(struct block *b, size_t array)
 {
-    double *x = row(b, b->top - 1);
-    const size_t have = b->have[b->top - 1];
+    const bool one = is_one(last(b));
+    double *x = one ? &last(b)->first : widen(b, last(b));
+    const size_t count = one ? 1 : b->count;
     b->wanted = x[0];
-    for (size_t k = 0; k < have; k++)
+    for (size_t k = 0; k < count; k++)
         if (!has_element(b->arrays, array, x[k])) {
             x[k] = (double)NAN;
             return;
         }
-    b->arrays->read(x, have, array, b->arrays->context);
+    b->arrays->read(x, count, array, b->arrays->context);
 }
 
 /* Returns where to go on. */
 static size_t branch(struct block *b, size_t next, size_t otherwise)
 {
-    const size_t have = b->have[b->top - 1];
-    const double taken = not_zero(row(b, b->top - 1), have);
-    const bool both = taken > 0 && taken < (double)have;
+    struct expr_value *x = last(b);
+    if (!x->row)
+        expr_affine_unary(OP_TRUTH, x, &b->count);
+    const double taken = x->row ? expr_not_zero(x->row, b->count) : x->first;
+    const bool both = x->row && taken > 0 && taken < (double)b->count;
     b->both[b->choices++] = both;
     b->top -= !both;
     return taken > 0 ? next : otherwise;
@@ -303,14 +182,19 @@ static void select_sides(struct block *b)
     if (!b->both[--b->choices])
         return;
     b->top -= 2;
-    const size_t count = b->count;
-    double *restrict condition = row(b, b->top - 1);
-    const double *restrict yes = widen(b, b->top, count), *restrict no = widen(b, b->top + 1, count);
-    for (size_t k = 0; k < count; k++)
+    double *restrict condition = last(b)->row;
+    const double *restrict yes = widen(b, &b->values[b->top]), *restrict no = widen(b, &b->values[b->top + 1]);
+    for (size_t k = 0; k < b->count; k++)
         condition[k] = condition[k] != 0 ? yes[k] : no[k];
 }
 
-/* The value is in row 0 then. Else the step whose result is not finite. */
+static bool is_finite(struct block *b)
+{
+    const struct expr_value *x = last(b);
+    return (x->row ? expr_not_finite(x->row, b->count) : x->first - x->first) == 0;
+}
+
+/* The value is the only one on the stack then. Else the step whose result is not finite. */
 static const struct expr_step *run(struct block *b)
 {
     b->top = b->choices = 0;
@@ -319,10 +203,10 @@ static const struct expr_step *run(struct block *b)
         next = pc + 1;
         switch (step->op) {
         case OP_CONST:
-            push(b, step->as.value);
+            push(b, step->as.value, 0);
             continue;
         case OP_SLOT:
-            push(b, b->slots[step->as.slot]);
+            push(b, b->slots[step->as.slot], 0);
             break;
         case OP_INDEX:
             push_index(b);
@@ -343,15 +227,12 @@ static const struct expr_step *run(struct block *b)
             element(b, step->as.slot);
             break;
         case OP_MATH:
-            apply_math(step->as.math->math, row(b, b->top - 1), b->have[b->top - 1]);
+            math(b, step->as.math->math);
             break;
         default:
-            if (step->op < OP_ADD)
-                apply_unary(step->op, row(b, b->top - 1), b->have[b->top - 1]);
-            else
-                binary(b, step->op);
+            (step->op < OP_ADD ? unary : binary)(b, step->op);
         }
-        if (may_be_infinite(step->op) && not_finite(row(b, b->top - 1), b->have[b->top - 1]) != 0)
+        if (may_be_infinite(step->op) && !is_finite(b))
             return step;
     }
     return NULL;
@@ -372,8 +253,8 @@ static enum status fault_of_element(const struct block *b, const struct expr_ste
 /* Of a block of one element that stopped at `step`. */
 static enum status fault(const struct block *b, const struct expr_step *step, struct err *err)
 {
-    const double result = row(b, b->top - 1)[0];
-    if ((step->op == OP_DIV || step->op == OP_MOD) && row(b, b->top)[0] == 0) /* the divisor */
+    const double result = b->values[b->top - 1].first;
+    if ((step->op == OP_DIV || step->op == OP_MOD) && b->values[b->top].first == 0) /* the divisor */
         return err_set(err, ERR_CONFIG, "%s by zero at column %u", step->op == OP_DIV ? "division" : "remainder",
                        step->column);
     if ((step->op == OP_CALL || step->op == OP_MATH) && isnan(result))
@@ -393,15 +274,15 @@ static enum status fault(const struct block *b, const struct expr_step *step, st
 static enum status run_each(double *values, const struct block *whole, struct err *err)
 {
     struct block b = *whole;
-    b.count = 1;
     for (size_t k = 0; k < whole->count; k++) {
+        b.count = 1;
         b.first = whole->first + (double)k;
         const struct expr_step *step = run(&b);
         if (step) {
             fault(&b, step, err);
             return err_within(err, "i = %.0f", b.first);
         }
-        values[k] = b.rows[0];
+        values[k] = b.values[0].first;
     }
     return STATUS_OK;
 }
@@ -410,16 +291,22 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
                         uint64_t first, size_t count, struct err *err)
 {
     double rows[AREA];
-    struct block b = {.expr = expr, .slots = slots, .arrays = arrays, .rows = rows};
-    const size_t fitting = AREA / expr->stack, length = fitting < BLOCK_MAX ? fitting : BLOCK_MAX;
+    const size_t fitting = AREA / expr->stack;
+    struct block b;
+    begin(&b, expr, slots, arrays);
+    b.rows = rows;
+    b.length = fitting < BLOCK_MAX ? fitting : BLOCK_MAX;
     const uint64_t end = (uint64_t)1 << 53;
     if (first > end || count > end - first)
         return err_set(err, ERR_CONFIG, "i reaches beyond 2^53");
     for (size_t done = 0; done < count; done += b.count) {
         b.first = (double)(first + done);
-        b.count = count - done < length ? count - done : length;
+        b.count = count - done < b.length ? count - done : b.length;
         if (!run(&b)) {
-            memcpy(values + done, widen(&b, 0, b.count), b.count * sizeof(*values));
+            if (b.values[0].row)
+                memcpy(values + done, b.values[0].row, b.count * sizeof(*values));
+            else
+                write_elements(values + done, &b.values[0], b.count);
             continue;
         }
         enum status status = run_each(values + done, &b, err);
@@ -431,18 +318,14 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
 
 enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err)
 {
-    double rows[EXPR_MAX_STACK + 1];
     struct block b;
-    b.expr = expr;
-    b.slots = slots;
-    b.arrays = NULL;
+    begin(&b, expr, slots, NULL);
     b.first = 0;
     b.count = 1;
-    b.rows = rows;
     const struct expr_step *step = run(&b);
     if (step)
         return fault(&b, step, err);
-    *value = rows[0];
+    *value = b.values[0].first;
     return STATUS_OK;
 }
 

@@ -10,6 +10,8 @@
 #ifndef ROOFTILE_EXPR_INTERNAL_H
 #define ROOFTILE_EXPR_INTERNAL_H
 
+#include <math.h>
+
 #include "rooftile/expr.h"
 
 #define EXPR_MAX_LENGTH 65536 /* characters of source */
@@ -103,6 +105,39 @@ struct token {
 
 /* The token of `source` at or after `at`; false after err_set. */
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err);
+
+/* A value on the evaluator's stack: element k is row[k] or, without a row, (first + step * k) / over; then `step` is 0
+ * (any one number, for all), or all three are whole, |first + step * k| up to EXPR_AFFINE_MAX and over > 0. */
+#define EXPR_AFFINE_MAX 0x1p50
+struct expr_value {
+    double *row;
+    double first, step, over;
+};
+
+/* x = op x, x = x op y of values without rows, where a step is not 0. Makes `count` smaller where only so many elements
+ * have a result without a row; false where it would need one. */
+bool expr_affine_unary(enum expr_op op, struct expr_value *x, size_t *count);
+bool expr_affine_binary(enum expr_op op, struct expr_value *x, const struct expr_value *y, size_t *count);
+
+/* The same of rows; y may be `one` number for all. */
+void expr_apply_unary(enum expr_op op, double *x, size_t count);
+void expr_apply_binary(enum expr_op op, double *restrict x, const double *restrict y, bool one, size_t count);
+double expr_not_finite(const double *x, size_t count); /* 0, or NaN where not all are finite */
+double expr_not_zero(const double *x, size_t count);   /* how many */
+
+/* Rounded to a whole number, by adding what leaves no bits for a fraction; from 2^52 on there is none anyway. rint,
+ * floor and ceil are calls without SSE 4.1 and keep a loop from becoming vector code. */
+static inline double expr_nearest(double x)
+{
+    const double size = fabs(x), rounded = (size + 0x1p52) - 0x1p52;
+    return copysign(size < 0x1p52 ? rounded : size, x);
+}
+
+static inline double expr_rounded_down(double x)
+{
+    const double near = expr_nearest(x);
+    return near > x ? near - 1 : near;
+}
 
 /* x[k] = sin(x[k] + ahead * pi/2), within 4 units in the last place. */
 void expr_sines(double *x, size_t count, int ahead);

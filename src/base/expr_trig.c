@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "expr_internal.h"
+#include "rooftile/vector.h"
 
 #define QUADRANTS_PER_RADIAN 0x1.45f306dc9c883p-1
 #define NEAR_BELOW 0x1p27 /* so many quadrants have 27 bits, which times 26 are exact */
@@ -43,7 +44,7 @@ static double reduce_far(double x, int *quadrant)
     return -rest;
 }
 
-static void reduce_near(double *x, int *quadrants, size_t count)
+static inline void reduce_near(double *x, int *quadrants, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         const double turns = x[k] * QUADRANTS_PER_RADIAN, near = (turns + 0x1.8p52) - 0x1.8p52;
@@ -74,7 +75,7 @@ static inline double cosine(double z)
     return 1 - (z / 2 - z * z * sum);
 }
 
-static void part(double *x, size_t count, int ahead)
+WIDER static void part(double *x, size_t count, int ahead)
 {
     int quadrants[PART];
     bool near = true;

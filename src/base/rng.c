@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rooftile/hash.h"
+#include "rooftile/vector.h"
 
 /* 2^64 over the golden ratio, odd: the step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
 #define GOLDEN_STEP 0x9E3779B97F4A7C15u
@@ -50,7 +51,7 @@ double rng_normal_at(uint64_t seed, uint64_t index)
     return pair[index & 1];
 }
 
-void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count)
+WIDER void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count)
 {
     const uint64_t mixed = mix(seed);
     for (size_t k = 0; k < count; k++)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "rooftile/vector.h"
+
 /* A floating-point format narrower than f32, as numbers. Codes are without the sign bit. */
 struct float_format {
     unsigned mantissa; /* stored bits */
@@ -93,7 +95,7 @@ static inline __attribute__((always_inline)) double decode(uint64_t code, const 
 /* Are all values in [low, high]? The common case, told by a loop that vectorises so that the conversion after it needs
  * no branches. Differences are negative outside, and only NaN and infinities times zero have exponent bits: comparisons
  * would not vectorise, because one with a NaN may trap. */
-static bool all_within(const double *values, size_t count, double low, double high)
+static inline bool all_within(const double *values, size_t count, double low, double high)
 {
     uint64_t outside = 0;
     uint64_t special = 0;
@@ -117,7 +119,7 @@ static void load_f64(double *restrict values, const void *restrict in, size_t co
 
 /* Store and load of one type per row: the C language has no other way to say "the same loop for this type". */
 #define LOAD_LOOP(name, type, from)                                                                                    \
-    static void load_##name(double *restrict values, const void *restrict in, size_t count)                            \
+    WIDER static void load_##name(double *restrict values, const void *restrict in, size_t count)                      \
     {                                                                                                                  \
         const type *restrict stored = in;                                                                              \
         for (size_t i = 0; i < count; i++)                                                                             \
@@ -125,18 +127,19 @@ static void load_f64(double *restrict values, const void *restrict in, size_t co
     }
 
 #define NARROW_STORE(name, type)                                                                                       \
-    static bool store_##name(void *restrict out, const double *restrict values, size_t count)                          \
+    WIDER static bool store_##name(void *restrict out, const double *restrict values, size_t count)                    \
     {                                                                                                                  \
         type *restrict stored = out;                                                                                   \
         const struct float_format format = format_##name;                                                              \
-        if (format.unsigned_zero || !all_within(values, count, -format.max, format.max)) {                             \
+        if (!all_within(values, count, -format.max, format.max)) {                                                     \
             for (size_t i = 0; i < count; i++)                                                                         \
                 stored[i] = (type)encode(values[i], format);                                                           \
             return true;                                                                                               \
         }                                                                                                              \
         for (size_t i = 0; i < count; i++) {                                                                           \
             const uint64_t sign = (bits_of(values[i]) >> 63) * format.sign;                                            \
-            stored[i] = (type)(sign | encode_magnitude(fabs(values[i]), format));                                      \
+            const uint64_t code = encode_magnitude(fabs(values[i]), format);                                           \
+            stored[i] = (type)(format.unsigned_zero && !code ? 0 : sign | code);                                       \
         }                                                                                                              \
         return true;                                                                                                   \
     }
@@ -151,7 +154,7 @@ static void load_f64(double *restrict values, const void *restrict in, size_t co
 /* Fit: values in (low, limit), which truncate to smallest..largest. Up to `fast` they convert through `via`, a signed
  * type that the hardware knows. What does not fit is clamped; NaN becomes the smallest value. */
 #define INTEGER_STORE(name, type, via, low, limit, smallest, largest, fast)                                            \
-    static bool store_##name(void *restrict out, const double *restrict values, size_t count)                          \
+    WIDER static bool store_##name(void *restrict out, const double *restrict values, size_t count)                    \
     {                                                                                                                  \
         type *restrict stored = out;                                                                                   \
         if (all_within(values, count, (double)(smallest), fast)) {                                                     \
@@ -172,7 +175,7 @@ static void load_f64(double *restrict values, const void *restrict in, size_t co
     INTEGER_STORE(name, type, via, (double)(smallest)-1, (double)(largest) + 1, smallest, largest, (double)(largest))  \
     LOAD_LOOP(name, type, (double))
 
-static bool store_f32(void *restrict out, const double *restrict values, size_t count)
+WIDER static bool store_f32(void *restrict out, const double *restrict values, size_t count)
 {
     float *restrict stored = out;
     for (size_t i = 0; i < count; i++)
@@ -180,7 +183,7 @@ static bool store_f32(void *restrict out, const double *restrict values, size_t 
     return true;
 }
 
-static bool store_xf32(void *restrict out, const double *restrict values, size_t count)
+WIDER static bool store_xf32(void *restrict out, const double *restrict values, size_t count)
 {
     uint32_t *restrict stored = out;
     const struct float_format format = format_xf32;

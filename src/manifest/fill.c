@@ -7,6 +7,7 @@
 
 #include "rooftile/file.h"
 #include "rooftile/rng.h"
+#include "rooftile/vector.h"
 
 enum {
     CHUNK = 1024,               /* elements evaluated at a time: doubles of one chunk stay in L1 */
@@ -130,6 +131,14 @@ static double index_value(const struct fill *fill, uint64_t i)
     return fmin(floor(x) - 1, resolved - 1);
 }
 
+WIDER static void place(double *values, size_t count, double offset, double scale, bool whole)
+{
+    for (size_t k = 0; k < count; k++)
+        values[k] = offset + scale * values[k];
+    for (size_t k = 0; k < count && whole; k++)
+        values[k] = floor(values[k]);
+}
+
 /* `pairs` ends: the second of two elements is the first once more, or negated. */
 static void draw(const struct fill *fill, double *values, uint64_t first, size_t count)
 {
@@ -137,11 +146,7 @@ static void draw(const struct fill *fill, double *values, uint64_t first, size_t
     const double offset = fill->options[normal ? FILL_MEAN : FILL_LOW];
     const double scale = normal ? fill->options[FILL_SD] : fill->options[FILL_HIGH] - offset;
     (normal ? rng_normals_at : rng_uniforms_at)(values, fill->seed, first, count);
-    for (size_t k = 0; k < count; k++)
-        values[k] = offset + scale * values[k];
-    if (!normal && !dtype_is_float(fill->dtype))
-        for (size_t k = 0; k < count; k++)
-            values[k] = floor(values[k]);
+    place(values, count, offset, scale, !normal && !dtype_is_float(fill->dtype));
     if (fill->options[FILL_PAIRS] == 0)
         return;
     double before = 0;

@@ -85,6 +85,38 @@ static void blocks_equal_single_values(void **state)
     }
 }
 
+/* Values that rise evenly, and where they stop doing so: at a row's end, a remainder's, where a comparison changes, and
+ * where numbers are no longer exact. */
+static void runs_end_where_rows_do(void **state)
+{
+    static const char *const sources[] = {
+        "i % 100 + floor(i / 100) * 3",
+        "(i % n * 7 + floor(i / n)) % 251",
+        "i % 640 % 90 - floor(i % 640 / 90)",
+        "floor((i * 3 + 1) / 200) + ceil((i * 3 + 1) / 200) + floor(-i / 70) + ceil(i / -333)",
+        "(5000 - i) % 300 + floor((5000 - i) / 300)",
+        "i % 128 < 40 ? i % 128 : -i",
+        "i % 130 == 64 || i % 130 != 65 && i % 130 > 128",
+        "(i <= 1030) + (i >= 1031) + (i == 1029) + (1028 != i)",
+        "min(i % 128, 100) + max(3000 - i, 64) + min(i, 2 * i - 1040)",
+        "abs(i - 1030) + !(i - 1040) + (i - 1050 ? 1 : 3)",
+        "i / 100 + i / 3 % 70 + (i & 127) * 0.1 + sqrt(i % 99)",
+        "four(i % 100, floor(i / 100), 1, n) + (i - 0.5) % 100",
+        "i * 100000 * 100000 + (i + 1000000000000000) % 1000",
+        "(i - 1000000000000000) * 2 % 77777",
+        "(i - 1100) % 200 + (1150 - i) % 200",
+        "i * 1000000007 * 1000003 - i * 3",
+        "i % 1e17 + i % 2.5e2 + floor(i / 1e3)",
+    };
+    struct fixture *f = *state;
+    for (size_t k = 0; k < COUNT(sources); k++) {
+        expect_block(f, sources[k], 0, 1100);
+        expect_block(f, sources[k], 1021, 700);
+        expect_block(f, sources[k], ((uint64_t)1 << 50) - 300, 700);
+        expect_block(f, sources[k], ((uint64_t)1 << 53) - 300, 300);
+    }
+}
+
 struct random {
     uint64_t bits;
 };
@@ -97,7 +129,8 @@ static unsigned roll(struct random *r, unsigned below)
 
 static void add_random(struct text *out, struct random *r, int depth)
 {
-    static const char *const leaves[] = {"i", "i", "i", "n", "block", "zero", "1", "2", "7", "3.5", "0.1", "sum(lens)"};
+    static const char *const leaves[] = {"i", "i", "i",  "n",   "block", "zero",     "1",
+                                         "2", "7", "90", "3.5", "0.1",   "sum(lens)"};
     static const char *const operators[] = {
         "+", "-", "*", "/", "%", "%", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "*", "+"};
     static const char *const unaries[] = {"-", "!", "abs", "floor", "ceil", "round", "floor", "bytes"};
@@ -137,7 +170,7 @@ static void random_blocks_equal_single_values(void **state)
     for (int k = 0; k < 600; k++) {
         text_clear(&text);
         add_random(&text, &random, 1 + (int)roll(&random, 5));
-        expect_block(f, text.data, roll(&random, 3) * 1000, 1 + roll(&random, 40));
+        expect_block(f, text.data, roll(&random, 3) * 1000, 1 + roll(&random, 400));
         arena_release(&f->arena);
     }
     text_release(&text);
@@ -403,10 +436,15 @@ static void random_periods_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(blocks_equal_single_values), TEST(random_blocks_equal_single_values),
-        TEST(blocks_join_seamlessly),     TEST(blocks_name_the_index_of_an_error),
-        TEST(elements_of_arrays),         TEST(remainders_are_exact),
-        TEST(sines_of_any_size),          TEST(finds_periods),
+        TEST(blocks_equal_single_values),
+        TEST(runs_end_where_rows_do),
+        TEST(random_blocks_equal_single_values),
+        TEST(blocks_join_seamlessly),
+        TEST(blocks_name_the_index_of_an_error),
+        TEST(elements_of_arrays),
+        TEST(remainders_are_exact),
+        TEST(sines_of_any_size),
+        TEST(finds_periods),
         TEST(random_periods_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
