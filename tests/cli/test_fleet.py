@@ -28,8 +28,8 @@ def stretch(case, factor):
     stats["ci95_ns"] = [value * factor for value in stats["ci95_ns"]]
     if "samples_ns" in case:
         case["samples_ns"] = [value * factor for value in case["samples_ns"]]
-    for group, key in (("throughput", "bytes_per_s"), ("throughput", "flops_per_s"), ("roofline", "fraction_of_ceiling")):
-        case[group][key] = case[group][key] and case[group][key] / factor
+    for group, key in (("throughput", "bytes_per_s"), ("throughput", "flops_per_s"), ("throughput", "items_per_s"), ("roofline", "fraction_of_ceiling")):
+        case[group][key] = case[group].get(key) and case[group][key] / factor
     error = case["prediction"].get("error_rel")
     if error is not None:
         case["prediction"]["error_rel"] = (1 + error) * factor - 1
