@@ -28,9 +28,12 @@ static const char *extent_words(double low, double high, struct arena *arena)
 }
 
 /* The kernel's name and nothing else of a case id. */
+/* The kernel of a case's id; of a sentence that says where a number is from, what stands before the address. */
 static struct cell kernel_of(const char *id, struct arena *arena)
 {
-    return cell_text(arena_strndup(arena, id, strcspn(id, "/")));
+    const char *address = strstr(id, " (http");
+    const size_t word = strcspn(id, " /");
+    return cell_text(arena_strndup(arena, id, id[word] == '/' ? word : address ? (size_t)(address - id) : strlen(id)));
 }
 
 static struct cell spread(double ci_rel)
