@@ -326,7 +326,8 @@ void fleet_document(struct document *document, const struct fleet *fleet)
     document_table(document, "summary", NULL, summary)->show = SHOW_DATA;
     if (fleet->predicted)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "PREDICTED: nothing was executed");
-    document_table(document, "metrics", NULL, metrics_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
+    const struct table *metrics = metrics_of(fleet, arena);
+    document_table(document, "metrics", NULL, metrics)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
     document_table(document, "outliers", NULL, outliers_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
     document_table(document, NULL, NULL, broken_of(fleet, arena))->show = SHOW_PEOPLE;
     document_table(document, "drift", NULL, drifts_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
@@ -334,6 +335,7 @@ void fleet_document(struct document *document, const struct fleet *fleet)
     add_lists(document, fleet);
     for (size_t g = 0; g < fleet->group_count; g++)
         add_strips(document, fleet, g);
+    document_add(document, (struct section){.show = SHOW_HTML, .key = "cases", .title = "All cases", .table = metrics});
     add_group_findings(document, fleet);
     if (fleet->missing_count)
         document_text(document, SHOW_PEOPLE, TONE_BAD, "missing: %s",
