@@ -69,7 +69,7 @@ struct compare_class {
 };
 
 struct compare_kpi {
-    const char *name, *unit;
+    const char *name, *of, *unit; /* as in struct result_kpi */
     bool higher_is_better;
     double base, now;   /* NaN with reason */
     const char *reason; /* of a figure that is not judged */

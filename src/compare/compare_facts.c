@@ -89,6 +89,7 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
         const struct result_kpi *mine = &now->kpis[k], *theirs = kpi_named(base, mine->name);
         struct compare_kpi *out = &kpis[count++];
         *out = (struct compare_kpi){.name = mine->name,
+                                    .of = mine->of,
                                     .unit = mine->unit,
                                     .higher_is_better = mine->higher_is_better,
                                     .base = theirs ? theirs->value : NAN,
@@ -102,6 +103,7 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
         const struct result_kpi *old = &base->kpis[k];
         if (!kpi_named(now, old->name))
             kpis[count++] = (struct compare_kpi){.name = old->name,
+                                                 .of = old->of,
                                                  .unit = old->unit,
                                                  .higher_is_better = old->higher_is_better,
                                                  .base = old->value,

@@ -90,6 +90,11 @@ const char *cell_words(const struct cell *cell, const struct table_column *colum
     }
 }
 
+const char *kpi_shown_unit(const char *of, const char *unit)
+{
+    return strcmp(of, "fraction") ? unit : UNIT_PERCENT;
+}
+
 const char *change_words(double value, struct arena *arena)
 {
     char words[UNITS_TEXT];
@@ -163,6 +168,32 @@ size_t columns_shown(size_t *shown, const struct table *table, const struct repo
     for (size_t k = 0; k < table->column_count; k++)
         if (column_shown(table, k, options))
             shown[count++] = k;
+    return count;
+}
+
+/* Something is known in it; of the last one, a note is. */
+static bool says_something(const struct table *t, size_t column, bool last)
+{
+    struct arena arena = {0};
+    bool some = false;
+    for (size_t row = 0; row < rows_shown(t) && !some; row++) {
+        const char *words = flat_words(t, row, column, false, last, &arena);
+        some = *words && strcmp(words, "-") != 0;
+        arena_reset(&arena);
+    }
+    arena_release(&arena);
+    return some;
+}
+
+size_t columns_known(size_t *shown, const struct table *t, const struct report_options *options)
+{
+    const size_t all = columns_shown(shown, t, options);
+    size_t count = 0, always = 1;
+    for (size_t row = 0; row < rows_shown(t) && always < 2; row++)
+        always += table_at(t, row)->instead.kind != CELL_ABSENT; /* which the second one shows */
+    for (size_t k = 0; k < all; k++)
+        if (k < always || says_something(t, shown[k], k + 1 == all))
+            shown[count++] = shown[k];
     return count;
 }
 

@@ -226,8 +226,10 @@ static void noise_numbers(struct judging *j, const cJSON *noise)
 static void kpi_numbers(struct judging *j)
 {
     const struct result *result = j->section->result;
-    for (size_t k = 0; k < result->kpi_count; k++)
-        add_number(j, result->kpis[k].name, result->kpis[k].value, result->kpis[k].unit);
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        const struct result_kpi *kpi = &result->kpis[k];
+        add_number(j, kpi->name, kpi->value, strcmp(kpi->of, "fraction") ? kpi->unit : "share");
+    }
 }
 
 /* ---- judging: words ---- */

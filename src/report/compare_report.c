@@ -254,7 +254,7 @@ static struct table *kpis_of(const struct comparison *comparison, struct arena *
         const enum shift_verdict verdict = kpi->shift.verdict;
         struct cell *cells = table_add_object(table, kpi)->cells;
         cells[KPI_BETTER] = cell_text(kpi->higher_is_better ? "higher" : "lower");
-        cells[KPI_BASE].unit = cells[KPI_NEW].unit = kpi->unit;
+        cells[KPI_BASE].unit = cells[KPI_NEW].unit = kpi_shown_unit(kpi->of, kpi->unit);
         cells[KPI_VERDICT] = kpi_word(kpi);
         cells[KPI_WHY].text = kpi->reason ? kpi->reason : "";
         if (!kpi->judged) {

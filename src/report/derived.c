@@ -263,27 +263,40 @@ static struct table *shares(const struct value *v)
     return table;
 }
 
-/* Point by point, what a line says of all of them. */
-static struct table *ratio(const struct value *v)
+/* What its points were at, without what all of them share; that is left in `shared`. */
+static const char *const *points_of(const struct value *v, const cJSON *points, const char **shared)
 {
+    const char **names = arena_array(v->arena, json_count(points) + 1, sizeof(*names));
+    size_t count = 0;
+    for (const cJSON *one = first_of(points); one; one = one->next)
+        names[count++] = arena_printf(v->arena, "%s %s", v->derived->kernel, member_string(one, "at"));
+    return names_apart(names, count, shared, v->arena);
+}
+
+/* Point by point, what a line says of all of them. */
+static struct table *ratio(const struct value *v, const char **shared)
+{
+    const cJSON *points = json_member(v->json, "points");
+    const char *const *at = cJSON_IsArray(points) ? points_of(v, points, shared) : NULL;
     struct table_column *columns = arena_array(v->arena, 4, sizeof(*columns));
     columns[0].title = "work";
     columns[1] = (struct table_column){.title = v->derived->kernel, .unit = v->y};
     columns[2] = (struct table_column){.title = member_string(v->json, "to"), .unit = v->y};
     columns[3] = (struct table_column){.title = "share", .unit = UNIT_PERCENT};
     struct table *table = table_new(v->arena, columns, 4);
-    for (const cJSON *one = first_of(json_member(v->json, "points")); one; one = one->next) {
-        const char *at = member_string(one, "at");
+    for (const cJSON *one = first_of(points); one; one = one->next, at++) {
+        const char *words = *at + strcspn(*at, " ");
         table_add(table,
-                  (struct cell[]){cell_text(*at ? at : "all"), cell_number(member_number(one, "value")),
-                                  cell_number(member_number(one, "of")), cell_number(member_number(one, "ratio"))});
+                  (struct cell[]){cell_text(*words && words[1] ? words + 1 : "all"),
+                                  cell_number(member_number(one, "value")), cell_number(member_number(one, "of")),
+                                  cell_number(member_number(one, "ratio"))});
     }
     return table->row_count ? table : NULL;
 }
 
 /* ---- the sections ---- */
 
-static struct table *table_of(const struct value *v, const char **said, bool ratios)
+static struct table *table_of(const struct value *v, const char **said, const char **shared, bool ratios)
 {
     struct table *table = matrix(v);
     if (table) {
@@ -291,7 +304,7 @@ static struct table *table_of(const struct value *v, const char **said, bool rat
     } else if ((table = shares(v))) {
         *said = words(v, v->json, "sum_ns", UNIT_TIME);
     } else if (ratios && !strcmp(v->derived->method, "ratio")) {
-        table = ratio(v);
+        table = ratio(v, shared);
         *said = table ? v->derived->y : NULL;
     }
     return table;
@@ -307,12 +320,12 @@ void derived_sections(struct document *document, const struct result *result, bo
         const struct result_derived *derived = &result->derived[k];
         struct value v = {.derived = derived, .arena = document->arena};
         struct err ignored = {0};
-        const char *said = NULL;
+        const char *said = NULL, *shared = NULL;
         if (json_parse(&v.json, derived->name, derived->json, strlen(derived->json), document->arena, &ignored))
             continue;
         v.x = unit_of(result, derived, derived->x);
         v.y = unit_of(result, derived, derived->y);
-        struct table *table = table_of(&v, &said, ratios);
+        struct table *table = table_of(&v, &said, &shared, ratios);
         const char *line = table ? said : line_of(&v);
         if (!line)
             continue;
@@ -323,6 +336,9 @@ void derived_sections(struct document *document, const struct result *result, bo
             continue;
         }
         table->indent = 2;
-        document_table(document, NULL, line, table)->level = 1;
+        struct section *section = document_table(document, NULL, line, table);
+        section->level = 1;
+        section->text = shared;
+        section->tone = TONE_DIM;
     }
 }

@@ -309,9 +309,8 @@ static const struct result_case *case_of(const struct result *result, const char
 }
 
 /* Time and share of the ceiling of each, in the cases of the first. */
-static void add_side_by_side(struct document *document, const struct report_page *page)
+static const struct table *side_by_side(const struct report_page *page, struct arena *arena)
 {
-    struct arena *arena = document->arena;
     struct table_column *columns = arena_array(arena, 2 * page->count + 1, sizeof(*columns));
     struct cell *cells = arena_array(arena, 2 * page->count + 1, sizeof(*cells));
     columns[0] = (struct table_column){.title = "case"};
@@ -331,8 +330,7 @@ static void add_side_by_side(struct document *document, const struct report_page
         }
         table_add(table, cells);
     }
-    document_add(document,
-                 (struct section){.show = SHOW_HTML, .key = "machines", .title = "Side by side", .table = table});
+    return table;
 }
 
 /* ---- the page ---- */
@@ -397,10 +395,8 @@ static void page_document(struct document *document, const struct report_page *p
         comparison_sections(document, page->comparison);
     if (page->comparison)
         picture_changes(document, page->comparison);
-    if (several) {
-        picture_machines(document, page->results, page->count);
-        add_side_by_side(document, page);
-    }
+    if (several)
+        picture_machines(document, page->results, page->count, side_by_side(page, arena));
     for (size_t r = page->comparison ? page->count - 1 : 0; r < page->count; r++) {
         const struct counts own = count(page->results[r], arena);
         if (several)
@@ -415,8 +411,11 @@ static void page_document(struct document *document, const struct report_page *p
         }
         const size_t first = document->count;
         add_result(document, page->comparison, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");
-        for (size_t k = first; k < document->count; k++)
-            document->sections[k].level = several ? 1 : document->sections[k].level;
+        for (size_t k = first; k < document->count && several; k++) {
+            struct section *section = &document->sections[k];
+            section->level = 1;
+            section->folded = section->table && section->title && !section->chart && section->table->named;
+        }
     }
 }
 

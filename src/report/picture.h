@@ -59,6 +59,8 @@ void picture_heat_maps(struct document *document, const struct result *result, c
 void picture_others(struct document *document, const struct result *result, const char *suffix);
 /* What changed, with its intervals; one column for each of several devices. */
 void picture_changes(struct document *document, const struct comparison *comparison);
-void picture_machines(struct document *document, const struct result *const *results, size_t count);
+/* `table`: what stands behind the picture. */
+void picture_machines(struct document *document, const struct result *const *results, size_t count,
+                      const struct table *table);
 
 #endif

@@ -11,7 +11,7 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { LEAST_POINTS = 5, MOST_POINTS = 64, MOST_PICTURES = 6 };
+enum { LEAST_POINTS = 5, LEAST_SPAN = 2, MOST_POINTS = 64, MOST_PICTURES = 6 };
 
 struct curve {
     const char *name; /* kernel, and what its cases share besides the swept parameter */
@@ -143,12 +143,13 @@ static int by_points(const void *a, const void *b)
     return p->count != q->count ? (p->count < q->count) - (p->count > q->count) : strcmp(p->name, q->name);
 }
 
-/* Curves of few points go. */
+/* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */
 static void prune(struct curves *sweep)
 {
     size_t kept = 0;
     for (size_t k = 0; k < sweep->count; k++)
-        if (sweep->curves[k].count >= LEAST_POINTS)
+        if (sweep->curves[k].count >= LEAST_POINTS &&
+            sweep->curves[k].x[sweep->curves[k].count - 1] >= (double)LEAST_SPAN * sweep->curves[k].x[0])
             sweep->curves[kept++] = sweep->curves[k];
     sweep->count = kept;
     qsort(sweep->curves, kept, sizeof(*sweep->curves), by_points);
@@ -234,9 +235,14 @@ static void add_chart(struct document *document, const struct curves *sweep, con
                   arena_printf(arena, "%s%s over %s", kernel, what->title, sweep->x),
                   arena_printf(arena, "%s over %s, both logarithmic.%s%s", what->title, sweep->x,
                                footprint ? " Dotted lines are the capacities of the memory levels." : "", more));
-    for (size_t c = 0; c < sweep->count && c < CHART_SERIES; c++) {
+    const char **names = arena_array(arena, CHART_SERIES, sizeof(*names));
+    const size_t count = sweep->count < CHART_SERIES ? sweep->count : CHART_SERIES;
+    for (size_t c = 0; c < count; c++)
+        names[c] = sweep->curves[c].name;
+    const char *const *apart = names_apart(names, count, NULL, arena);
+    for (size_t c = 0; c < count; c++) {
         const struct curve *curve = &sweep->curves[c];
-        struct chart_series *series = chart_add(chart, CHART_CURVE, curve->name, c);
+        struct chart_series *series = chart_add(chart, CHART_CURVE, apart[c], c);
         for (size_t p = 0; p < curve->count; p++)
             chart_case(chart, series, curve->x[p], curve->y[p], curve->cases[p])->cost = 0;
     }

@@ -3,6 +3,7 @@
  * Heat maps: sweeps of two parameters, each cell's rate as a share of the best one; and cases by machines.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct map {
     const struct param_value *xs[MOST_SIDE], *ys[MOST_SIDE];
     size_t columns, rows;
     bool wider;                                            /* a grid, but of more values than there is room for */
+    bool sparse;                                           /* values that few cases have are left out */
     const struct result_case *cells[MOST_SIDE][MOST_SIDE]; /* by row; NULL: there is none */
     double best;                                           /* the shortest time of each item */
 };
@@ -61,6 +63,53 @@ static bool same_but(const struct result_case *a, const struct result_case *b, c
     return true;
 }
 
+static size_t cells_of(const struct map *map, bool column, size_t k)
+{
+    size_t count = 0;
+    for (size_t other = 0; other < (column ? map->rows : map->columns); other++)
+        count += (column ? map->cells[other][k] : map->cells[k][other]) != NULL;
+    return count;
+}
+
+static void drop_row(struct map *map, size_t row)
+{
+    memmove(&map->ys[row], &map->ys[row + 1], (map->rows - row - 1) * sizeof(*map->ys));
+    memmove(&map->cells[row], &map->cells[row + 1], (map->rows - row - 1) * sizeof(*map->cells));
+    map->rows--;
+}
+
+static void drop_column(struct map *map, size_t column)
+{
+    const size_t behind = map->columns - column - 1;
+    memmove(&map->xs[column], &map->xs[column + 1], behind * sizeof(*map->xs));
+    for (size_t row = 0; row < map->rows; row++)
+        memmove(&map->cells[row][column], &map->cells[row][column + 1], behind * sizeof(*map->cells[row]));
+    map->columns--;
+}
+
+/* What is left when values that less than half of their cells have are gone, those of the fewest cases first. */
+static void drop_sparse(struct map *map)
+{
+    for (size_t least = 0; least < SIZE_MAX;) {
+        size_t at = 0;
+        bool is_column = false;
+        least = SIZE_MAX;
+        for (int column = 0; column < 2; column++)
+            for (size_t k = 0; k < (column ? map->columns : map->rows); k++) {
+                const size_t count = cells_of(map, column, k);
+                if (2 * count < (column ? map->rows : map->columns) && count < least) {
+                    least = count;
+                    at = k;
+                    is_column = column;
+                }
+            }
+        if (least < SIZE_MAX && is_column)
+            drop_column(map, at);
+        else if (least < SIZE_MAX)
+            drop_row(map, at);
+    }
+}
+
 static bool fill(struct map *map, const struct result *result, const struct result_case *first)
 {
     size_t count = 0;
@@ -72,12 +121,19 @@ static bool fill(struct map *map, const struct result *result, const struct resu
             const size_t column = place(map->xs, &map->columns, result_param(c, map->x));
             const size_t row = place(map->ys, &map->rows, result_param(c, map->y));
             map->wider |= column == MOST_SIDE || row == MOST_SIDE;
-            if (!pass || map->wider)
-                continue;
-            count += !map->cells[row][column];
-            map->cells[row][column] = c;
-            map->best = fmin(map->best, cost(c));
+            if (pass && !map->wider)
+                map->cells[row][column] = c;
         }
+    const size_t values = map->columns + map->rows;
+    if (!map->wider)
+        drop_sparse(map);
+    map->sparse = map->columns + map->rows < values;
+    for (size_t row = 0; row < map->rows; row++)
+        for (size_t column = 0; column < map->columns; column++)
+            if (map->cells[row][column]) {
+                map->best = fmin(map->best, cost(map->cells[row][column]));
+                count++;
+            }
     const bool grid = map->columns >= LEAST_SIDE && map->rows >= LEAST_SIDE;
     map->wider &= grid;
     return grid && 4 * count >= 3 * map->columns * map->rows;
@@ -138,8 +194,8 @@ static void add_map(struct document *document, const struct map *map, const char
         chart_new(arena, name, arena_printf(arena, "%s over %s and %s", map->kernel, map->x, map->y),
                   arena_printf(arena,
                                "Speed for the same amount of work as a share of the best cell, which has a frame. "
-                               "Columns are %s, rows %s; darker is further from the best.",
-                               map->x, map->y));
+                               "Columns are %s, rows %s; darker is further from the best.%s",
+                               map->x, map->y, map->sparse ? " Values that few cases have are left out." : ""));
     chart_add(chart, CHART_CELL, "", 0);
     for (size_t r = 0; r < map->rows; r++)
         for (size_t c = 0; c < map->columns; c++)
@@ -207,7 +263,8 @@ static bool add_machine_row(struct chart *chart, size_t row, const char *id, con
     return known > 1;
 }
 
-void picture_machines(struct document *document, const struct result *const *results, size_t count)
+void picture_machines(struct document *document, const struct result *const *results, size_t count,
+                      const struct table *table)
 {
     struct arena *arena = document->arena;
     const char **names = arena_array(arena, MOST_ROWS, sizeof(*names)),
@@ -224,6 +281,7 @@ void picture_machines(struct document *document, const struct result *const *res
         devices[r] = results[r]->device.name;
     chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = devices, .name_count = count};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = rows};
+    chart->y.names = names_apart(names, rows, NULL, arena);
     if (rows)
-        document_chart(document, chart, NULL);
+        document_chart(document, chart, table);
 }

@@ -148,7 +148,7 @@ static void add_occupancy(struct document *document, const struct result *result
 /* ---- rows of cases around 0 ---- */
 
 /* Rows by name, changes from 0 to either side. */
-static void document_rows(struct document *document, struct chart *chart, const char *title, const char **names,
+static void document_rows(struct document *document, struct chart *chart, const char *title, const char *const *names,
                           size_t count)
 {
     chart->x = (struct chart_axis){.title = title, .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
@@ -214,7 +214,7 @@ static void add_samples(struct document *document, const struct result *result, 
         names[k] = case_name(order[k]);
         add_sample_row(chart, k, order[k]);
     }
-    document_rows(document, chart, "against the case's median", names, shown);
+    document_rows(document, chart, "against the case's median", names_apart(names, shown, NULL, arena), shown);
 }
 
 /* ---- a trace ---- */
@@ -276,6 +276,12 @@ static bool is_change(const struct compare_case *c)
     return c->state == COMPARE_JUDGED && c->shift.ratio_ci[0] > 0 && isfinite(c->shift.ratio_ci[1]);
 }
 
+/* Its interval leaves 0 out: without one of these there is nothing to see. */
+static bool has_moved(const struct compare_case *c)
+{
+    return is_change(c) && (c->shift.ratio_ci[0] > 1 || c->shift.ratio_ci[1] < 1);
+}
+
 static int by_change(const void *a, const void *b)
 {
     const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
@@ -310,11 +316,13 @@ void picture_changes(struct document *document, const struct comparison *compari
     struct arena *arena = document->arena;
     const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
     const char **names = arena_array(arena, MOST_CHANGES, sizeof(*names));
-    size_t count = 0;
-    for (size_t k = 0; k < comparison->case_count; k++)
+    size_t count = 0, moved = 0;
+    for (size_t k = 0; k < comparison->case_count; k++) {
         if (is_change(&comparison->cases[k]))
             order[count++] = &comparison->cases[k];
-    if (!count)
+        moved += has_moved(&comparison->cases[k]);
+    }
+    if (!moved)
         return;
     qsort(order, count, sizeof(*order), by_change);
     const size_t shown = count < MOST_CHANGES ? count : MOST_CHANGES;
@@ -333,5 +341,5 @@ void picture_changes(struct document *document, const struct comparison *compari
         names[k] = order[k]->label;
         add_change(chart, k, order[k]);
     }
-    document_rows(document, chart, "change of the time", names, shown);
+    document_rows(document, chart, "change of the time", names_apart(names, shown, NULL, arena), shown);
 }

@@ -114,6 +114,7 @@ enum { LONG_NAME = 300 }; /* columns; a longer one is shown without its middle *
 
 struct place {
     const struct table *t;
+    const char *const *names; /* of rows with keys, as they are shown; NULL: as they are */
     size_t row, column;
     bool first, second, last;
 };
@@ -130,7 +131,7 @@ static void put_words(struct text *out, const struct place *at, struct arena *ar
         text_add(out, ">");
     }
     put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
-        at->first ? text_cut(arena, words, LONG_NAME, " \u2026 ") : words);
+        at->first ? text_cut(arena, at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ") : words);
     text_add(out, link ? "</a>" : "");
 }
 
@@ -141,7 +142,8 @@ static void put_cell(struct text *out, const struct place *at, double most)
     const struct cell *cell = &table_at(at->t, at->row)->cells[at->column];
     const bool head = at->first && !column->unit, bar = column->flags & COLUMN_BAR && cell->kind == CELL_NUMBER;
     text_add(out, head ? "<th scope=\"row\"" : "<td");
-    if (at->first && cell->text && text_columns(cell->text) > LONG_NAME)
+    if (at->first && cell->text &&
+        (text_columns(cell->text) > LONG_NAME || (at->names && strcmp(at->names[at->row], cell->text) != 0)))
         attribute(out, "title", cell->text);
     if (column->unit || column->flags & COLUMN_BAR)
         text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");
@@ -163,6 +165,21 @@ static void put_cell(struct text *out, const struct place *at, double most)
 
 /* ---- tables ---- */
 
+static void put_text(struct text *out, const struct section *section)
+{
+    struct arena arena = {0};
+    text_add(out, section->verbatim ? "<pre tabindex=\"0\">" : "");
+    for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        if (*p == '\n' && !section->verbatim)
+            continue;
+        text_add(out, section->verbatim ? "" : "<p>");
+        put(out, section->tone, arena_strndup(&arena, p, strcspn(p, "\n")));
+        text_add(out, section->verbatim ? "\n" : "</p>\n");
+    }
+    text_add(out, section->verbatim ? "</pre>\n" : "");
+    arena_release(&arena);
+}
+
 static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
 {
     if (!t->named || !keys)
@@ -180,7 +197,8 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     text_add(out, keys->tag_count ? "\"" : "");
 }
 
-static void put_rows(struct page *page, const struct table *t, const size_t *shown, size_t count)
+static void put_rows(struct page *page, const struct table *t, const char *const *names, const size_t *shown,
+                     size_t count)
 {
     struct arena arena = {0};
     double *most = arena_array(&arena, count + 1, sizeof(*most));
@@ -192,7 +210,7 @@ static void put_rows(struct page *page, const struct table *t, const size_t *sho
         put_keys(page->out, t, table_at(t, row)->keys);
         text_add(page->out, ">");
         for (size_t k = 0; k < count; k++)
-            put_cell(page->out, &(struct place){t, row, shown[k], k == 0, k == 1, k + 1 == count}, most[k]);
+            put_cell(page->out, &(struct place){t, names, row, shown[k], k == 0, k == 1, k + 1 == count}, most[k]);
         text_add(page->out, "</tr>\n");
     }
     text_add(page->out, "</tbody>");
@@ -234,9 +252,13 @@ static void put_table(struct page *page, const struct table *table, const char *
     struct arena arena = {0};
     const struct table *t = table_for_people(table, &arena);
     size_t *shown = arena_array(&arena, t->column_count + 1, sizeof(*shown));
-    const size_t count = columns_shown(shown, t, page->options), rows = rows_shown(t);
+    const size_t count = columns_known(shown, t, page->options), rows = rows_shown(t);
+    const char *shared = "";
+    const char *const *names = table_names_apart(t, &shared, &arena);
     page->tables++;
     put_labels(page, t, shown, count);
+    if (*shared)
+        put_text(page->out, &(struct section){.text = shared, .tone = TONE_DIM});
     text_add(page->out, "<div class=\"wide\" tabindex=\"0\" role=\"region\"");
     attribute(page->out, "aria-label", arena_printf(&arena, "%s, table %u", label, page->tables));
     text_addf(page->out, "><table id=\"table%u\"%s>\n", page->tables,
@@ -244,7 +266,7 @@ static void put_table(struct page *page, const struct table *table, const char *
               : table->record ? " class=\"record\""
                               : "");
     put_head(page, t, shown, count);
-    put_rows(page, t, shown, count);
+    put_rows(page, t, names, shown, count);
     text_add(page->out, "</table></div>\n");
     if (rows < t->row_count) {
         text_addf(page->out, "<p class=\"dim\">%zu more%s", t->row_count - rows, t->rest ? "; " : "");
@@ -297,21 +319,6 @@ static void put_heading(struct page *page, const struct section *section)
     text_add_xml(page->out, section->title);
     put_mark(page->out, &section->mark);
     text_add(page->out, section->folded ? "</summary>\n" : section->level ? "</h3>\n" : "</h2>\n");
-}
-
-static void put_text(struct text *out, const struct section *section)
-{
-    struct arena arena = {0};
-    text_add(out, section->verbatim ? "<pre tabindex=\"0\">" : "");
-    for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        if (*p == '\n' && !section->verbatim)
-            continue;
-        text_add(out, section->verbatim ? "" : "<p>");
-        put(out, section->tone, arena_strndup(&arena, p, strcspn(p, "\n")));
-        text_add(out, section->verbatim ? "\n" : "</p>\n");
-    }
-    text_add(out, section->verbatim ? "</pre>\n" : "");
-    arena_release(&arena);
 }
 
 /* Twice: what fits a screen is too small to be read on a phone. */

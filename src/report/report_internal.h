@@ -11,6 +11,8 @@
 
 /* ---- words ---- */
 
+/* What people read a key figure in: a share as percent. */
+const char *kpi_shown_unit(const char *of, const char *unit);
 /* "+1.2 %" */
 const char *change_words(double change, struct arena *arena);
 struct count {
@@ -40,6 +42,8 @@ size_t rows_shown(const struct table *table);
 bool column_shown(const struct table *table, size_t column, const struct report_options *options);
 /* Which columns they see, into `shown`, which has room for all; how many. */
 size_t columns_shown(size_t *shown, const struct table *table, const struct report_options *options);
+/* The same, without columns that say "-" in every row: on a page they are no news. */
+size_t columns_known(size_t *shown, const struct table *table, const struct report_options *options);
 /* A cell where notes have no line of their own: what became of a row stands in its `second` column, the note below it
  * in its `last` one. */
 const char *flat_words(const struct table *table, size_t row, size_t column, bool second, bool last,
@@ -69,6 +73,11 @@ extern const struct flag_words flag_words[]; /* the gravest first; ends with fla
 const char *plain_id(struct arena *arena, const struct result_case *c);
 /* Its label, or its id where it has none. */
 const char *case_name(const struct result_case *c);
+/* Such names where they stand together: without parameters' values that most names of a kernel (a name's first word)
+ * have, where some are long. `usual` (NULL: nobody asks) is what those were, a line for each kernel. */
+const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena);
+/* Those of a table's rows that people see; NULL where rows are no cases. */
+const char *const *table_names_apart(const struct table *table, const char **usual, struct arena *arena);
 
 /* For JSON: the terms that are not 0, in ns (forecast.c); and the notes. */
 struct table *prediction_terms(const struct prediction *prediction, struct arena *arena);

@@ -71,8 +71,7 @@ static void add_kpis(struct document *document, const struct result *result)
         const struct result_kpi *kpi = &result->kpis[k];
         const bool single = !strcmp(kpi->method, "value");
         struct table_row *row = table_add(
-            table, (struct cell[]){cell_text(kpi->name),
-                                   cell_quantity(kpi->value, strcmp(kpi->of, "fraction") ? kpi->unit : UNIT_PERCENT),
+            table, (struct cell[]){cell_text(kpi->name), cell_quantity(kpi->value, kpi_shown_unit(kpi->of, kpi->unit)),
                                    cell_text(kpi->higher_is_better ? "higher" : "lower"),
                                    cell_text(single ? ""
                                                     : arena_printf(document->arena, "%s of %u case%s", kpi->method,

@@ -33,7 +33,8 @@ def missing():
 
 def pages(home):
     suite = {"name": "page", "defaults": {"measure": QUICK},
-             "cases": [{"kernel": "stream_triad", "sweep": {"n": "1Ki..64Ki*2"}}, {"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": "4Ki..128Ki*2"}}]}
+             "cases": [{"kernel": "stream_triad", "sweep": {"n": "1Ki..64Ki*2"}}, {"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": "4Ki..128Ki*2"}}],
+             "kpis": [{"name": "triad", "of": "fraction", "method": "max", "cases": ["stream_triad"]}]}
     (home / "page.json").write_text(json.dumps(suite))
     folder = home / "pages"
     folder.mkdir()
@@ -44,6 +45,9 @@ def pages(home):
     for name, results in {"cpu": ["cpu"], "sim": ["sim"], "two": ["sim", "sim2"], "devices": ["sim", "other"]}.items():
         done = run("report", *(f"{r}.result.json" for r in results), "-o", folder / f"{name}.html", home=home)
         check(done.returncode == 0, f"{name}: {done.stderr}")
+    two = (folder / "two.html").read_text()
+    check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")
+    check(len(re.findall(r"<th scope=\"row\">triad</th>(<td class=\"n\">[\d.]+ %</td>){2}", two)) == 1, "a share is a percentage in a comparison, too")
     checkup(home, folder)
     again = run("report", "sim.result.json", "--format", "html", home=home)
     check(again.stdout == (folder / "sim.html").read_text(), "the same result gives the same page")
@@ -114,6 +118,28 @@ def heat_maps(home, result):
         check(("grid over n and dtype is not drawn: over 64 values" in page) != drawn, f"{columns} columns")
 
 
+def sparse_grid(home, result):
+    """Of sweeps that overlap in a grid, the grid; a sweep of what stays in one place is no curve."""
+    cases = [result["cases"][0] | {"id": f"k{n}{p}", "kernel": "grid", "params": {"n": n, "p": p}} for n in range(1, 60) for p in range(4) if p == 0 or n < 8]
+    (home / "sparse.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+    svg = run("report", "sparse.result.json", "--format", "svg", "--picture", "map-1", home=home).stdout
+    check(svg.count('class="h0"') == 28 and ">59<" not in svg and "few cases have are left out" in svg, svg[-2000:])
+    near = [result["cases"][0] | {"id": f"k{n}", "kernel": "near", "params": {"n": 1000 + n}} for n in range(8)]
+    (home / "near.result.json").write_text(json.dumps(result | {"cases": near, "derived": [], "kpis": []}))
+    check('data-picture="curve' not in run("report", "near.result.json", "--format", "html", home=home).stdout, "a curve of one place")
+
+
+def names(home, result):
+    """What most cases of a kernel share is said once; those that have something else say it."""
+    cases = [result["cases"][0] | {"id": f"k{k}", "label": f"gemm m={k} {'hot ' if k == 1 else ''}LONG_PARAMETER=1 OTHER_PARAMETER={2 if k == 3 else 4}", "kernel": "gemm"} for k in range(6)]
+    (home / "names.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+    page = run("report", "names.result.json", "--format", "html", home=home).stdout
+    rows = re.findall(r'<tr id="case=k\d"[^>]*><th scope="row" title="([^"]*)">([^<]*)<', page)
+    check([row[1] for row in rows] == ["gemm m=0", "gemm m=1 hot", "gemm m=2", "gemm m=3 OTHER_PARAMETER=2", "gemm m=4", "gemm m=5"], f"{rows}")
+    check([row[0] for row in rows] == [case["label"] for case in cases] and "gemm, unless said otherwise: LONG_PARAMETER=1 OTHER_PARAMETER=4<" in page, "whole names")
+    check('"col" class="n">error<' not in page, "a column that knows nothing")
+
+
 def clock_held(home, result):
     """Vendor peaks stand at the clock held too, where that is lower."""
     for share, drawn in ((0.3, True), (1, False)):
@@ -133,6 +159,8 @@ def test(home):
     pictures(home)
     trace(home, result)
     heat_maps(home, result)
+    sparse_grid(home, result)
+    names(home, result)
     clock_held(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     middle = with_cases(home, home, "middle", result, 500, None)

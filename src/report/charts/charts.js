@@ -83,7 +83,10 @@ class Live {
     this.picked.setAttribute("aria-live", "polite");
     this.controls = document.createElement("div");
     this.controls.className = "controls";
-    figure.prepend(this.controls, this.box, this.picked);
+    const across = document.createElement("p"); /* over the chart, where no room of an axis can cut it */
+    across.className = "across dim";
+    across.textContent = chart.y.title || "";
+    figure.prepend(this.controls, across, this.box, this.picked);
     figure.classList.add("live");
     this.add_controls();
     this.box.style.height = this.height() + "px";
@@ -104,9 +107,19 @@ class Live {
     }).observe(this.box);
   }
   get narrow() { return this.box.clientWidth < 600; }
+  /* Of a heat map: what names of its rows take, and a column; few columns stay narrow. */
+  name_room() { return Math.min(this.box.clientWidth * 0.4, 12 + 6.6 * Math.max(...this.chart.y.names.map(n => n.length))); }
+  cell_width() { return Math.min(130, (this.box.clientWidth - this.name_room() - 40) / this.chart.x.names.length); }
+  /* Long names of few columns are broken, or stand upright; of rows on a phone they have two lines. */
+  name_labels(axis, y, room, cells) {
+    const longest = 6.6 * Math.max(...axis.names.map(n => n.length)), few = cells && axis.names.length <= 12;
+    if (y) return { rotate: 0, width: room, overflow: this.narrow ? "break" : "truncate", lineHeight: 13, interval: 0, hideOverlap: false, formatter: n => { const most = Math.floor(room / 6.6) * 2 - 4; return this.narrow && n.length > most ? n.slice(0, most) + "\u2026" : n; } };
+    if (!few || longest < room) return { rotate: 0, width: cells ? room : undefined, overflow: "truncate", interval: "auto", hideOverlap: true };
+    return room > 90 ? { rotate: 0, width: room, overflow: "break", lineHeight: 14, interval: 0, hideOverlap: false } : { rotate: 90, width: 120, overflow: "truncate", interval: 0, hideOverlap: false };
+  }
   height() {
     const { x, y } = this.chart, rows = y.names.length;
-    return y.scale !== "names" ? (this.narrow ? 330 : 430) : rows * (x.scale === "names" ? 34 : this.narrow ? 44 : 28) + 70;
+    return y.scale !== "names" ? (this.narrow ? 330 : 430) : rows * (x.scale === "names" ? 34 : this.narrow ? 44 : 28) + 66;
   }
 
   /* -- what is chosen -- */
@@ -203,13 +216,13 @@ class Live {
   /* -- how it is drawn -- */
   axis(axis, y) {
     const c = this.look, names = axis.scale === "names";
-    const room = y ? (this.narrow ? 120 : 260) : this.chart.y.scale !== "names" ? undefined : Math.max(40, (this.box.clientWidth - 160) / Math.max(1, axis.names.length) - 8);
+    const cells = this.chart.y.scale === "names" && this.chart.x.scale === "names", room = y ? this.name_room() : this.cell_width() - 8;
     const common = {
-      name: axis.title || "", nameLocation: !y ? "middle" : names ? "start" : "end", nameGap: y ? 14 : 34, nameTextStyle: { color: c.tick, fontFamily: font, align: y ? "left" : "center", padding: y ? [0, 0, 0, names ? -Math.min(60, 8 + 6.6 * Math.max(...axis.names.map(n => n.length))) : -60] : 0 },
+      name: y ? "" : axis.title || "", nameLocation: "middle", nameGap: 30, nameTextStyle: { color: c.tick, fontFamily: font },
       axisLine: { show: !y && !names, onZero: false, lineStyle: { color: c.axis } }, axisTick: { show: false }, splitLine: { show: !names, lineStyle: { color: c.grid } },
       axisLabel: { color: names && y ? c.label : c.tick, fontFamily: font, fontSize: 12, hideOverlap: true },
     };
-    if (names) return { ...common, type: "category", data: axis.names, inverse: y, axisLabel: { ...common.axisLabel, width: room, overflow: "truncate", interval: y ? 0 : "auto" } };
+    if (names) return { ...common, type: "category", data: axis.names, inverse: y, position: y ? undefined : cells ? "top" : "bottom", axisLabel: { ...common.axisLabel, ...this.name_labels(axis, y, room, cells) } };
     const binary = axis.unit === "B" || axis.unit === "size";
     const customValues = this.zoomed ? undefined : ticks(axis, y ? 7 : this.narrow ? 4 : 10);
     return { ...common, type: axis.scale === "log" ? "log" : "value", logBase: binary ? 2 : 10, min: axis.low, max: axis.high, splitNumber: y ? 6 : this.narrow ? 3 : 8, axisTick: { show: false, customValues },
@@ -250,7 +263,7 @@ class Live {
         const dash = { dashed: [6, 4], boundary: [2, 4] }[series.kind];
         const label = { fill: c.tick, font: "12px " + font, stroke: c.paper, lineWidth: 3, opacity };
         children.push({ type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke, lineWidth: series.kind === "boundary" ? 1 : 1.6, lineDash: dash, opacity } });
-        if (series.kind === "boundary") { if (series.name) children.push({ ...this.text(series.name, to[0] - 5, Math.min(from[1], to[1]) + 9, c.tick, "right") }); }
+        if (series.kind === "boundary") { const left = to[0] - api.coord([this.chart.x.low, points[0].y])[0] > 8 + 6.6 * series.name.length; if (series.name) children.push(this.text(series.name, to[0] + (left ? -5 : 5), Math.min(from[1], to[1]) + 9, c.tick, left ? "right" : "left")); }
         else if (series.name) children.push(...this.along(series.name, [...from, ...to], label, api));
       } else if (series.kind === "curve" || series.kind === "band") {
         if (params.dataIndex) return null;
@@ -300,7 +313,7 @@ class Live {
     this.lines = null;
     this.view.setOption({
       animation: false, textStyle: { fontFamily: font },
-      grid: { left: 8, right: chart.x.scale === "names" && names ? Math.max(16, this.box.clientWidth - 270 - 130 * chart.x.names.length) : widest, top: chart.y.title ? 34 : 12, bottom: chart.x.title ? 44 : 12, containLabel: true },
+      grid: { left: 8, right: chart.x.scale === "names" && names ? Math.max(16, this.box.clientWidth - this.name_room() - 24 - this.cell_width() * chart.x.names.length) : widest, top: chart.x.scale === "names" && names ? (chart.x.title ? 26 : 4) : 12, bottom: !chart.x.title || (chart.x.scale === "names" && names) ? 12 : 38, containLabel: true },
       xAxis: this.axis(chart.x, false), yAxis: this.axis(chart.y, true),
       dataZoom: ["xAxisIndex", "yAxisIndex"].map(key => ({ type: "inside", [key]: 0, zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false, preventDefaultMouseMove: false, filterMode: "none", disabled: names })),
       tooltip: { trigger: "item", renderMode: "richText", confine: true, formatter: e => this.tooltip(e), backgroundColor: c.paper, borderColor: c.axis, padding: [8, 10], textStyle: { color: c.label, fontFamily: font, fontSize: 12, lineHeight: 17 } },

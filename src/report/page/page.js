@@ -87,7 +87,7 @@ function add_picture_tools(figure) {
   const tools = el("div", "", { class: "pictools" });
   tools.append(el("button", "SVG", { type: "button", title: "Save this picture as SVG", onclick: () => save(stem() + "-" + name + ".svg", "image/svg+xml", standalone(shown())) }),
     el("button", "PNG", { type: "button", title: "Save this picture as PNG", onclick: () => save_png(shown(), stem() + "-" + name + ".png") }));
-  figure.insertBefore(tools, figure.querySelector("details") || null);
+  figure.insertBefore(tools, figure.querySelector("figcaption"));
 }
 
 /* ---- charts: pictures that can be pointed at ---- */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of cases where they stand together: "gemm_matrix m=128 ... SPLIT=1" without what most of gemm_matrix have.
+ */
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/text.h"
+
+enum { LONG = 40 /* columns; kernels whose names are no longer keep them */, FIRST = 8, MOST_WORDS = 160 };
+
+/* "SPLIT=1" of some names, and how many have it, or SPLIT at all. */
+struct usual {
+    const char *word;
+    size_t length, key_length; /* the key's with its '='; of a word without one all of it */
+    size_t has, has_key;
+};
+
+struct kernel_words {
+    const char *name; /* the kernel's is its first word */
+    size_t name_length, names;
+    bool is_long;
+    struct usual *words;
+    size_t count;
+};
+
+/* Cases of a kernel are mostly neighbours. */
+static struct kernel_words *kernel_of(struct kernel_words *kernels, size_t *count, const char *name)
+{
+    const size_t length = strcspn(name, " ");
+    for (size_t k = *count; k-- > 0;)
+        if (kernels[k].name_length == length && !memcmp(kernels[k].name, name, length))
+            return &kernels[k];
+    kernels[*count] = (struct kernel_words){.name = name, .name_length = length};
+    return &kernels[(*count)++];
+}
+
+static bool next_word(const char **at, size_t *length)
+{
+    *at += *length;
+    *at += strspn(*at, " ");
+    *length = strcspn(*at, " ");
+    return *length > 0;
+}
+
+static void learn_words(struct kernel_words *kernel, const char *name, struct arena *arena)
+{
+    size_t length = 0;
+    for (const char *at = name + kernel->name_length; next_word(&at, &length) && kernel->count < MOST_WORDS;) {
+        const size_t key = strcspn(at, "= ");
+        bool known = false;
+        for (size_t k = 0; k < kernel->count; k++)
+            known |= kernel->words[k].length == length && !memcmp(kernel->words[k].word, at, length);
+        if (!known)
+            ARENA_PUSH(arena, kernel->words, kernel->count,
+                       (struct usual){at, length, at[key] == '=' ? key + 1 : length, 0, 0});
+    }
+}
+
+static void count_words(struct kernel_words *kernel, const char *name)
+{
+    size_t length = 0;
+    for (const char *at = name + kernel->name_length; next_word(&at, &length);)
+        for (size_t k = 0; k < kernel->count; k++) {
+            struct usual *usual = &kernel->words[k];
+            const bool same_key = length >= usual->key_length && !memcmp(at, usual->word, usual->key_length);
+            usual->has_key += same_key;
+            usual->has += same_key && length == usual->length && !memcmp(at, usual->word, length);
+        }
+}
+
+/* Three of four names have it, and the others say what they have instead. */
+static bool is_usual(const struct kernel_words *kernel, const struct usual *usual)
+{
+    return kernel->is_long && kernel->names > 1 && usual->has_key == kernel->names &&
+           4 * usual->has >= 3 * kernel->names;
+}
+
+static const char *apart_of(const struct kernel_words *kernel, const char *name, struct arena *arena)
+{
+    struct text kept = {0};
+    size_t length = 0;
+    text_addf(&kept, "%.*s", (int)kernel->name_length, name);
+    for (const char *at = name + kernel->name_length; next_word(&at, &length);) {
+        bool usual = false;
+        for (size_t k = 0; k < kernel->count && !usual; k++)
+            usual = kernel->words[k].length == length && !memcmp(kernel->words[k].word, at, length) &&
+                    is_usual(kernel, &kernel->words[k]);
+        if (!usual)
+            text_addf(&kept, " %.*s", (int)length, at);
+    }
+    return text_take(&kept, arena);
+}
+
+/* "gemm_matrix, unless said: TA=0 TB=1", a line each. */
+static const char *words_usual(const struct kernel_words *kernels, size_t count, struct arena *arena)
+{
+    struct text said = {0};
+    for (size_t k = 0; k < count; k++)
+        for (size_t w = 0, before = 0; w < kernels[k].count; w++) {
+            const struct usual *usual = &kernels[k].words[w];
+            if (!is_usual(&kernels[k], usual))
+                continue;
+            if (!before++)
+                text_addf(&said, "%s%.*s, unless said otherwise:", said.length ? "\n" : "", (int)kernels[k].name_length,
+                          kernels[k].name);
+            text_addf(&said, " %.*s", (int)usual->length, usual->word);
+        }
+    return text_take(&said, arena);
+}
+
+const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena)
+{
+    const char **apart = arena_array(arena, count + 1, sizeof(*apart));
+    struct kernel_words *kernels = arena_array(arena, count + 1, sizeof(*kernels)), *kernel;
+    size_t known = 0;
+    for (size_t k = 0; k < count; k++) {
+        kernel = kernel_of(kernels, &known, names[k]);
+        kernel->is_long |= text_columns(names[k]) > LONG;
+        if (kernel->names++ < FIRST)
+            learn_words(kernel, names[k], arena);
+    }
+    for (size_t k = 0; k < count; k++)
+        count_words(kernel_of(kernels, &known, names[k]), names[k]);
+    for (size_t k = 0; k < count; k++) {
+        kernel = kernel_of(kernels, &known, names[k]);
+        apart[k] = kernel->is_long && kernel->names > 1 ? apart_of(kernel, names[k], arena) : names[k];
+    }
+    if (usual)
+        *usual = words_usual(kernels, known, arena);
+    return apart;
+}
+
+const char *const *table_names_apart(const struct table *t, const char **usual, struct arena *arena)
+{
+    const size_t rows = rows_shown(t);
+    const char **names = arena_array(arena, rows + 1, sizeof(*names));
+    bool keys = false;
+    for (size_t row = 0; row < rows; row++) {
+        const struct table_row *at = table_at(t, row);
+        keys |= at->keys != NULL && !at->keys->page;
+        names[row] = at->cells[0].text ? at->cells[0].text : "";
+    }
+    return keys ? names_apart(names, rows, usual, arena) : NULL;
+}
