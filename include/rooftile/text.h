@@ -89,8 +89,9 @@ bool text_filtered(const char *const *filters, size_t count, const char *id, con
 bool text_filtered_any(const char *const *filters, size_t count, const char *const *texts, size_t text_count);
 
 /* The candidate for a did-you-mean (err_nearest writes it): the shortest that begins with `word`, else the one nearest
- * to it (Damerau-Levenshtein distance at most 1 + length / 4, ties by order), or NULL when nothing is near.
- * `candidates` has `count` entries, NULL ones are ignored. */
+ * to it (Damerau-Levenshtein distance at most 1 + length / 4, where letters of either case are alike, and '-' and '_';
+ * ties by order), else of 4 letters or more the shortest that contains it, else the longest that begins it and is half
+ * of it at least; or NULL. `candidates` has `count` entries, NULL ones are ignored. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -212,6 +212,12 @@ static size_t min_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Letters of either case are alike, and so are the signs between words. */
+static char folded(char c)
+{
+    return c == '-' ? '_' : (char)tolower((unsigned char)c);
+}
+
 /* Insertions, deletions, replacements and swaps of neighbours, each 1 (optimal string alignment); three rolling rows.
  */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -223,7 +229,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     for (size_t i = 1; i <= a_length; i++) {
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            const size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1]);
+            const size_t replaced = last[j - 1] + (folded(a[i - 1]) != folded(b[j - 1]));
             row[j] = min_of(replaced, min_of(last[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = min_of(row[j], before[j - 2] + 1);
@@ -250,6 +256,24 @@ static const char *continued(const char *word, const char *const *candidates, si
     return shortest;
 }
 
+/* The shortest candidate that has all of `word` in it, else the longest that begins it and is half of
+ * it at least: "triad", "blocksize". */
+static const char *related(const char *word, const char *const *candidates, size_t count)
+{
+    enum { LEAST = 4 };
+    const char *shortest = NULL, *longest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = candidates[i] ? strnlen(candidates[i], NEAREST_LIMIT + 1) : 0;
+        if (length < LEAST || length > NEAREST_LIMIT)
+            continue;
+        if (strlen(word) >= LEAST && strstr(candidates[i], word) && (!shortest || length < strlen(shortest)))
+            shortest = candidates[i];
+        if (text_starts(word, candidates[i]) && 2 * length >= strlen(word) && (!longest || length > strlen(longest)))
+            longest = candidates[i];
+    }
+    return shortest ? shortest : longest;
+}
+
 const char *text_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const size_t length = strnlen(word, NEAREST_LIMIT + 1);
@@ -267,7 +291,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
             nearest = candidates[i];
         }
     }
-    return nearest;
+    return nearest ? nearest : related(word, candidates, count);
 }
 
 static bool matches_any(const char *const *texts, size_t count, const char *glob)

@@ -44,11 +44,14 @@ static const struct kind *kind_of(const char *path, struct arena *arena)
 enum status argument_explain(struct err *err, const char *path, const char *wanted, struct arena *arena)
 {
     const struct kind *kind = kind_of(path, arena);
-    const char *dot = strrchr(path_base(path), '.');
-    if (!kind && !file_exists(path) && strcmp(path, "-") != 0)
-        return err_set(err, ERR_USAGE, "there is no file '%s', where %s is wanted%s", path, wanted,
-                       !strchr(path, '/') && strstr(wanted, "kernel") ? "; 'rooftile list' names its own without .json"
-                                                                      : "");
+    const char *dot = strrchr(path_base(path), '.'), *name = path_base(path);
+    if (!kind && !file_exists(path) && strcmp(path, "-") != 0) {
+        name = arena_strndup(arena, name, dot ? (size_t)(dot - name) : strlen(name));
+        const bool known = strcmp(name, path) != 0 && (strstr(wanted, "kernel") || strstr(wanted, "suite")) &&
+                           argument_is_known(name, arena);
+        err_set(err, ERR_USAGE, "there is no file '%s', where %s is wanted", path, wanted);
+        return err_nearest(err, name, &name, known, NULL);
+    }
     if (!kind || !strcmp(wanted, kind->words) || strstr(wanted, kind->name))
         return err->status;
     return err_set(err, ERR_USAGE, "%s is %s, where %s is wanted: %s%.*s%s", path, kind->words, wanted, kind->before,
@@ -145,6 +148,11 @@ static enum status other_word(const struct session *session, const char *word, s
     const char *dot = strrchr(word, '.');
     if (word[0] == '-')
         return err_set(err, ERR_USAGE, "'%s' stands behind '--', which ends the options: write it before", word);
+    if (strchr(word, ','))
+        return err_set(err, ERR_USAGE, "unknown kernel or suite '%s'; several are words of their own, without commas",
+                       word);
+    if (strpbrk(word, "*?[") && command_takes(session->options->command, "filter"))
+        return err_set(err, ERR_USAGE, "'%s' is a pattern: --filter '%s'", word, word);
     if (strchr(word, '='))
         return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a parameter is set with --set %s", word, word);
     if (!strcmp(word, "gpu") || !device_parse(&request, word, &ignored))
@@ -153,9 +161,12 @@ static enum status other_word(const struct session *session, const char *word, s
         return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a target is given with --arch %s", word, word);
     if (command_find(word))
         return err_set(err, ERR_USAGE, "'%s' is a command, which stands first: 'rooftile %s ...'", word, word);
-    if (file_is_dir(word) || (dot && file_exists(word)))
-        return argument_explain(err, word, "a kernel or suite", session->arena);
-    return STATUS_OK;
+    if ((file_is_dir(word) || (dot && file_exists(word))) &&
+        argument_explain(err, word, "a kernel or suite", session->arena))
+        return err->status;
+    return dot && file_exists(word)
+               ? err_set(err, ERR_USAGE, "%s is a file, but no kernel or suite: these are JSON", word)
+               : STATUS_OK;
 }
 
 enum status argument_unknown(const struct session *session, const char *word, struct err *err)
@@ -179,6 +190,14 @@ enum status argument_unknown(const struct session *session, const char *word, st
     for (size_t k = 0; k < catalog->count; k++)
         ARENA_PUSH(arena, names, count, path_base(path_dir(arena, catalog->entries[k].path)));
     err_set(err, ERR_USAGE, "unknown kernel or suite '%s'", word);
+    if (hint_add(err, HINT_WORD, word, session->options->command))
+        return err->status;
+    size_t begun = 0;
+    for (size_t k = 0; k < catalog->count; k++)
+        begun += text_starts(catalog->entries[k].name, word);
+    if (begun > 1 && word[0])
+        return err_set(err, ERR_USAGE, "%s; '%s*' in quotes names %zu kernels, which 'rooftile list' shows", err->text,
+                       word, begun);
     return err_nearest(err, word, names, count, "'rooftile list' shows all");
 }
 
@@ -274,13 +293,36 @@ enum status argument_archs(struct cli_options *options, struct arena *arena, str
     for (size_t k = 0; k < target_count; k++)
         names[k] = targets[k].arch;
     for (size_t k = 0; k < options->arch_count; k++) {
+        const char *pair = arena_printf(arena, "arch=%s", options->archs[k]);
         archs[k] = target_of(options->archs[k], arena);
         if (archs[k] && is_known(archs[k], arena))
             continue;
         err_set(err, ERR_USAGE, "--arch %s: there is no such target%s", options->archs[k],
                 archs[k] ? ", and no compiler here knows it" : "");
+        if (hint_add(err, HINT_VALUE, pair, options->command))
+            return ERR_USAGE;
         return err_nearest(err, options->archs[k], names, target_count, "'rooftile list --targets' shows them");
     }
     options->archs = archs;
+    return STATUS_OK;
+}
+
+/* ---- machines ---- */
+
+enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err)
+{
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct device_info *info = arena_alloc(arena, sizeof(*info));
+    struct err ignored = {0};
+    const struct command *command = options->command;
+    const bool sim = command_takes(command, "device") && command_takes(command, "set");
+    const char *write = command_takes(command, "arch")      ? "--arch "
+                        : sim                               ? "--device sim:"
+                        : command_takes(command, "machine") ? "--machine "
+                                                            : "rooftile roofline --machine ";
+    for (size_t k = 0; k < options->arg_count && !options->help; k++)
+        if (!strchr(options->args[k], '/') && !file_exists(options->args[k]) &&
+            !session_model(machine, info, options->args[k], arena, &ignored))
+            return err_set(err, ERR_USAGE, "'%s' is a machine: write %s%s", options->args[k], write, options->args[k]);
     return STATUS_OK;
 }

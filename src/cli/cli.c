@@ -176,29 +176,20 @@ void progress_clear(void)
 
 /* ---- commands ---- */
 
-/* What other tools call it. */
-static const char *const synonyms[][2] = {{"bench", "run"},   {"benchmark", "run"}, {"measure", "run"},
-                                          {"show", "report"}, {"print", "report"},  {"diff", "compare"},
-                                          {"ls", "list"},     {"compile", "build"}, {"verify", "check"},
-                                          {"test", "check"},  {"info", "inspect"}};
-
 static int unknown_command(const char *word, struct arena *arena)
 {
     struct err err = {0};
     const char **names = NULL;
     size_t count = 0;
-    for (size_t k = 0; k < sizeof(synonyms) / sizeof(*synonyms); k++)
-        if (!strcmp(synonyms[k][0], word)) {
-            err_set(&err, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", word, synonyms[k][1]);
-            return fail(&err);
-        }
+    err_set(&err, ERR_USAGE, "unknown command '%s'", word);
+    if (hint_add(&err, HINT_COMMAND, word, NULL))
+        return fail(&err);
     if (argument_is_known(word, arena)) {
         err_set(&err, ERR_USAGE, "'%s' is no command, but 'rooftile run %s' measures it", word, word);
         return fail(&err);
     }
     for (const struct command *command = commands; command->name; command++)
         ARENA_PUSH(arena, names, count, command->name);
-    err_set(&err, ERR_USAGE, "unknown command '%s'", word);
     err_nearest(&err, word, names, count, "try 'rooftile --help'");
     return fail(&err);
 }
@@ -246,7 +237,8 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
     char **words = arena_array(arena, (size_t)argc + 1, sizeof(*words));
     memcpy(words, argv, (size_t)at * sizeof(*words));
     memcpy(words + at, argv + at + 1, (size_t)(argc - at - 1) * sizeof(*words));
-    if (options_parse(&options, command, argc - 1, words, arena, &err) || argument_archs(&options, arena, &err))
+    if (options_parse(&options, command, argc - 1, words, arena, &err) || argument_archs(&options, arena, &err) ||
+        argument_machines(&options, arena, &err))
         return fail(&err);
     options.argc = argc;
     options.argv = argv;

@@ -101,7 +101,8 @@ struct cli_options {
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
     int verbose;
-    const char *const *args; /* positional */
+    const struct command *command; /* whose options these are */
+    const char *const *args;       /* positional */
     size_t arg_count;
     int argc; /* the whole command line, for the result file */
     char **argv;
@@ -175,8 +176,23 @@ struct command {
     bool makes_file;    /* --out is a JSON file that it writes beside what it prints */
 };
 
-extern const struct command commands[];               /* ends with name == NULL */
-const struct command *command_find(const char *name); /* NULL: unknown */
+extern const struct command commands[];                                /* ends with name == NULL */
+const struct command *command_find(const char *name);                  /* NULL: unknown */
+bool command_takes(const struct command *command, const char *option); /* one of its own; a NULL command takes none */
+
+/* ---- what other tools call it (hints.c) ---- */
+
+enum hint_place {
+    HINT_COMMAND,
+    HINT_VERB,   /* behind 'history' */
+    HINT_OPTION, /* without its dashes */
+    HINT_WORD,   /* where kernels and suites are named */
+    HINT_VALUE,  /* "option=value" */
+};
+
+/* Puts what to write instead behind the recorded text, where the word is known of other tools, and returns the recorded
+ * status; STATUS_OK: it is not known, or the command (NULL: none yet) has nothing like it. */
+enum status hint_add(struct err *err, enum hint_place place, const char *word, const struct command *command);
 
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
     cmd_codediff, cmd_predict, cmd_explain, cmd_model_error, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa,

@@ -154,7 +154,7 @@ static enum status place_of(struct session *session, const struct result *result
     if (name && session_known_machine(&named, name, session->arena, err))
         return err->status;
     if (name && !named)
-        return err_set(err, ERR_USAGE, "--machine %s: there is no such machine", name);
+        return session_unknown_machine(name, session->arena, err);
     if (named && strcmp(named->arch, session->info.arch) != 0)
         return err_set(err, ERR_USAGE, "--machine %s: it is %s, and the result was measured on %s", name, named->arch,
                        session->info.arch);

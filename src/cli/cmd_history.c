@@ -212,6 +212,8 @@ static enum status find_verb(const struct verb **verb, const struct cli_options 
         return options_check_count(count, verbs[k].least_args, verbs[k].most_args, command, verbs[k].args, err);
     }
     err_set(err, ERR_USAGE, "'rooftile history' has no '%s'", options->args[0]);
+    if (hint_add(err, HINT_VERB, options->args[0], options->command))
+        return err->status;
     return err_nearest(err, options->args[0], names, COUNT,
                        "there are add, show, gate, accept, export, check and prune");
 }

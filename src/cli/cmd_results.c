@@ -77,7 +77,7 @@ enum status cmd_report(struct call *call, struct err *err)
         return status;
     if (is_format(options, "html"))
         return write_page(call, results, options->arg_count, err);
-    if (is_format(options, "svg"))
+    if (is_format(options, "svg") || (options->picture && !options->format))
         return write_picture(options, chosen, err);
     return cli_show(options, options->out, write_result, chosen, err);
 }
@@ -178,7 +178,11 @@ enum status cmd_checkup(struct call *call, struct err *err)
     struct checkup checkup;
     struct text text = {0};
     const struct machine *sheet = NULL;
-    enum status status = checkup_read(&checkup, options->args[0], call->arena, err);
+    enum status status =
+        file_is_dir(options->args[0])
+            ? checkup_read(&checkup, options->args[0], call->arena, err)
+            : err_set(err, ERR_USAGE, "%s is no folder: scripts/gpu_check makes the one that is wanted",
+                      options->args[0]);
     if (!status && checkup.facts)
         status = session_sheet(&sheet, &checkup.facts->device, call->arena, err);
     if (!status && sheet)

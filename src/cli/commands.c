@@ -110,6 +110,7 @@ const struct command commands[] = {
      .examples = "  rooftile roofline                         a few minutes, saved for 'run'\n"
                  "  rooftile roofline --quick                 rougher, in about a minute\n"
                  "  rooftile roofline -o node7.json           into a machine file of your own\n"
+                 "  rooftile roofline --machine mi300x        show those of a machine file\n"
                  "  rooftile run quick --machine node7.json\n",
      .details =
          "Measures the suite 'characterize' (or SUITE) and writes what it found into a machine file. The ceilings "
@@ -118,7 +119,7 @@ const struct command commands[] = {
          "launch costs and timer facts. Cache levels are found in the measurements, by bandwidth and by latency, "
          "not looked up in a table; where the two do not agree, it says so. -o names the machine file; --result "
          "keeps the measurements behind it.",
-     .options = "device quick out json result seed " COMPILING "budget strict",
+     .options = "device quick machine out json result seed " COMPILING "budget strict",
      .max_args = 1,
      .run = cmd_roofline,
      .makes_file = true},

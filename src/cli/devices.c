@@ -54,6 +54,7 @@ static enum status expand(const char ***words, size_t *count, const char *word, 
     size_t at = 0;
     for (; at < (local || all ? COUNT_OF(gpus) : 1) && !found; at++) {
         const struct device_ops *ops = device_backend(backends[at]);
+        text_add(&why, why.length ? "; " : "");
         found = ops && ops->executes ? ops->count(&why) : 0;
     }
     const char *reason = text_take(&why, arena);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -21,14 +22,6 @@ struct parse {
     struct arena *arena;
     struct err *err;
 };
-
-/* ERR_USAGE "<what> '<word>'; try ...", with 200 bytes of the word at most. */
-static enum status fail(const struct parse *parse, const char *what, const char *word)
-{
-    const char *name = parse->command ? parse->command->name : NULL;
-    return err_set(parse->err, ERR_USAGE, "%s '%.200s'%s; try 'rooftile %s%s--help'", what, word,
-                   name ? "" : " before the command", name ? name : "", name ? " " : "");
-}
 
 /* What an option without its value lacks: `found` is the option that stands in its place, or "". */
 static enum status needs_value(const struct parse *parse, const struct option_row *row, const char *found)
@@ -65,8 +58,11 @@ static enum status append_split(const struct parse *parse, const struct option_r
 
 static enum status append_pair(const struct parse *parse, const struct option_row *row, const char *value)
 {
-    if (value[strcspn(value, "=")] != '=' || value[0] == '=')
-        return err_set(parse->err, ERR_USAGE, "--%s %s: expected %s", row->name, value, row->argument);
+    if (value[strcspn(value, "=")] != '=' || value[0] == '=') {
+        err_set(parse->err, ERR_USAGE, "--%s %s: expected %s", row->name, value, row->argument);
+        hint_add(parse->err, HINT_VALUE, row->name, parse->command);
+        return ERR_USAGE;
+    }
     append(parse, row, value);
     return STATUS_OK;
 }
@@ -95,9 +91,11 @@ static enum status find_choice(int *choice, const struct parse *parse, const str
     const char *words = text_take(&list, parse->arena);
     if (row->choices[count])
         return STATUS_OK;
+    err_set(parse->err, ERR_USAGE, "--%s %s: unknown %s", row->name, value, row->name);
+    if (hint_add(parse->err, HINT_VALUE, arena_printf(parse->arena, "%s=%s", row->name, value), parse->command))
+        return ERR_USAGE;
     if (!text_nearest(value, row->choices, count))
         return err_set(parse->err, ERR_USAGE, "--%s %s: expected one of %s", row->name, value, words);
-    err_set(parse->err, ERR_USAGE, "--%s %s: unknown %s", row->name, value, row->name);
     return err_nearest(parse->err, value, row->choices, count, NULL);
 }
 
@@ -187,27 +185,6 @@ static const struct option_row *find_long(const struct parse *parse, const char 
     return NULL;
 }
 
-/* What other tools call it. */
-static const char *other_name(const struct parse *parse, const char *name)
-{
-    static const char *const names[][2] = {{"gpu-architecture", "arch"},
-                                           {"offload-arch", "arch"},
-                                           {"target", "arch"},
-                                           {"gpu", "device"},
-                                           {"output", "out"},
-                                           {"threads", "jobs"},
-                                           {"repeat", "trials"},
-                                           {"runs", "trials"},
-                                           {"limit", "top"},
-                                           {"sort-by", "sort"},
-                                           {"param", "set"},
-                                           {"csv", "format"}};
-    for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
-        if (!strcmp(names[k][0], name) && find_long(parse, names[k][1], strlen(names[k][1])))
-            return names[k][1];
-    return NULL;
-}
-
 /* "report, history": the commands that have this option; "": none. */
 static const char *owners(const struct parse *parse, const char *name)
 {
@@ -218,34 +195,44 @@ static const char *owners(const struct parse *parse, const char *name)
     return text_take(&text, parse->arena);
 }
 
+/* ... and how a kernel's parameter of this name is set, where the command can: an option alone has no value. */
+static enum status try_help(const struct parse *parse, const char *name)
+{
+    const char *command = parse->command ? parse->command->name : "";
+    if (find_long(parse, "set", 3) && isalpha((unsigned char)name[0]))
+        return err_set(parse->err, ERR_USAGE,
+                       "%s; try 'rooftile %s --help', or --set %s=VALUE for a kernel's parameter", parse->err->text,
+                       command, name);
+    return err_set(parse->err, ERR_USAGE, "%s%s; try 'rooftile %s%s--help'", parse->err->text,
+                   *command ? "" : " before the command", command, *command ? " " : "");
+}
+
 static enum status unknown_long(const struct parse *parse, const char *word, size_t length)
 {
-    const char *names[MOST_OPTIONS], *given = arena_strndup(parse->arena, word, length);
+    const char *names[MOST_OPTIONS], *given = arena_strndup(parse->arena, word, length), *name = given + 2;
+    const struct option_row *row = option_rows; /* of another command; parameters have values */
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
     for (size_t k = 0; k < parse->row_count; k++)
         names[k] = parse->rows[k]->name;
-    bool known = false, flag = false; /* of another command; parameters have values */
-    for (const struct option_row *row = option_rows; row->name; row++) {
-        known |= !strcmp(row->name, given + 2);
-        flag |= !strcmp(row->name, given + 2) && !row->argument;
-    }
-    if (known && !parse->command)
-        return err_set(parse->err, ERR_USAGE, "'%s' stands behind its command, as in 'rooftile run quick --device cpu'",
-                       given);
-    const char *other = other_name(parse, given + 2);
-    const bool takes_set = !flag && find_long(parse, "set", 3);
-    if (known && !other)
-        return err_set(parse->err, ERR_USAGE, "'%s' is an option of %s, not of %s%s%s%s", given,
-                       owners(parse, given + 2), parse->command->name,
-                       takes_set ? "; a kernel's parameter is --set " : "", takes_set ? given + 2 : "",
-                       takes_set ? "=VALUE" : "");
-    const char *near = other ? other : text_nearest(given + 2, names, parse->row_count);
-    if (!near && takes_set)
-        return err_set(parse->err, ERR_USAGE,
-                       "unknown option '%s'; try 'rooftile %s --help', or --set %s=VALUE for a kernel's parameter",
-                       given, parse->command->name, given + 2);
-    if (!near)
-        return fail(parse, "unknown option", given);
-    return err_set(parse->err, ERR_USAGE, "unknown option '%s'; did you mean '--%s'?", given, near);
+    if (row->name && parse->command)
+        err_set(parse->err, ERR_USAGE, "'%s' is an option of %s, not of %s", given, owners(parse, name),
+                parse->command->name);
+    else
+        err_set(parse->err, ERR_USAGE, "unknown option '%.200s'", given);
+    if (row->name && !parse->command && strcmp(name, "list") != 0)
+        return err_set(parse->err, ERR_USAGE, "'%s' stands behind its command: 'rooftile COMMAND ... %s%s%s'", given,
+                       given, row->argument ? " " : "", row->argument ? row->argument : "");
+    if (hint_add(parse->err, HINT_OPTION, name, parse->command))
+        return ERR_USAGE;
+    if (row->name)
+        return row->argument && find_long(parse, "set", 3)
+                   ? err_set(parse->err, ERR_USAGE, "%s; a kernel's parameter is --set %s=VALUE", parse->err->text,
+                             name)
+                   : ERR_USAGE;
+    const char *near = text_nearest(name, names, parse->row_count);
+    return near ? err_set(parse->err, ERR_USAGE, "%s; did you mean '--%s'?", parse->err->text, near)
+                : try_help(parse, name);
 }
 
 static const struct option_row *find_short(const struct parse *parse, char key)
@@ -307,6 +294,18 @@ static enum status long_option(struct parse *parse, const char *word)
     return row ? take(parse, row, word[length] ? word + length + 1 : NULL) : unknown_long(parse, word, length);
 }
 
+/* Of several letters it may be a long option of another tool ("-arch=gfx942"), else its first letter counts. */
+static enum status unknown_short(const struct parse *parse, const char *word)
+{
+    const char *whole = arena_strndup(parse->arena, word, strcspn(word, "=")),
+               *key = arena_strndup(parse->arena, word, 1);
+    err_set(parse->err, ERR_USAGE, "unknown option '-%.200s'", whole);
+    if (whole[1] && hint_add(parse->err, HINT_OPTION, whole, parse->command))
+        return ERR_USAGE;
+    err_set(parse->err, ERR_USAGE, "unknown option '-%s'", key);
+    return hint_add(parse->err, HINT_OPTION, key, parse->command) ? ERR_USAGE : try_help(parse, key);
+}
+
 /* Several may be joined; the rest of the word is the value of one that takes a value. */
 static enum status short_options(struct parse *parse, const char *word)
 {
@@ -316,7 +315,7 @@ static enum status short_options(struct parse *parse, const char *word)
     for (const char *key = word + 1; *key; key++) {
         const struct option_row *row = find_short(parse, *key);
         if (!row)
-            return fail(parse, "unknown option", arena_printf(parse->arena, "-%c", *key));
+            return unknown_short(parse, key == word + 1 ? key : arena_strndup(parse->arena, key, 1));
         enum status status = take(parse, row, row->argument && key[1] ? key + 1 : NULL);
         if (status || row->argument)
             return status;
@@ -401,10 +400,25 @@ static const char *format_of_name(const char *name)
     return NULL;
 }
 
+/* A table in a file that a spreadsheet is to open helps nobody. */
+static enum status check_name(const struct parse *parse)
+{
+    struct err err = {0};
+    const char *name = parse->options->out, *end = name ? strrchr(name, '.') : NULL;
+    err_set(&err, ERR_USAGE, "-o %s: such files are not written", name ? name : "");
+    if (!end || parse->options->format ||
+        !hint_add(&err, HINT_VALUE, arena_printf(parse->arena, "out=%s", end), parse->command))
+        return STATUS_OK;
+    *parse->err = err;
+    return ERR_USAGE;
+}
+
 static enum status unite_outputs(const struct parse *parse)
 {
     struct cli_options *options = parse->options;
     const char *format = format_of_name(options->out);
+    if (check_name(parse))
+        return ERR_USAGE;
     const bool json = format && !strcmp(format, "json");
     if (!parse->command->makes_file) {
         if (!options->format && find_long(parse, json ? "json" : "format", json ? strlen("json") : strlen("format")))
@@ -431,12 +445,14 @@ enum status options_parse(struct cli_options *options, const struct command *com
                           struct arena *arena, struct err *err)
 {
     struct cli_options parsed = defaults;
+    parsed.command = command;
     struct parse parse = {
         .command = command, .argc = argc, .argv = argv, .options = &parsed, .arena = arena, .err = err};
     parse.args = arena_array(arena, (size_t)argc + 1, sizeof(*parse.args));
     parsed.args = parse.args;
     parse.row_count = options_of(parse.rows, command);
     enum status status = parse_words(&parse);
+    parsed.help |= parsed.arg_count == 1 && !strcmp(parsed.args[0], "help");
     if (!status)
         status = check_count(&parse);
     if (!status)

@@ -152,7 +152,13 @@ static enum status folders(const char ***dirs, size_t *count, const struct sessi
         ARENA_PUSH(session->arena, *dirs, *count, session->manifests[k]);
     for (size_t k = 0; k < options->kernel_dir_count; k++) {
         if (!file_exists(options->kernel_dirs[k]))
-            return err_set(err, ERR_USAGE, "--kernels %s: there is no such folder", options->kernel_dirs[k]);
+            return err_set(err, ERR_USAGE, "--kernels %s: there is no such folder%s", options->kernel_dirs[k],
+                           argument_is_known(options->kernel_dirs[k], session->arena)
+                               ? "; kernels are named without an option"
+                               : "");
+        if (!file_is_dir(options->kernel_dirs[k]) &&
+            argument_explain(err, options->kernel_dirs[k], "a folder of kernels", session->arena))
+            return err->status;
         ARENA_PUSH(session->arena, *dirs, *count, options->kernel_dirs[k]);
     }
     for (size_t s = 0; s < session->suite_count; s++)

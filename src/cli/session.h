@@ -116,6 +116,8 @@ void foreign_note(struct prediction *prediction, const struct session *session, 
 
 /* Products and nvcc's names among --arch become targets. */
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
+/* ERR_USAGE, with the option to write, when an argument is the name of a machine. */
+enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err);
 
 /* Marks the cases of the plan whose image is missing, is no code, has no such kernel (invalid) or is for other targets
  * (skipped; at check parameters it is compared all the same). No device is needed for it (codes.c). */
@@ -208,6 +210,8 @@ enum status session_machine(struct session *session, struct err *err);
 /* A machine of configs/machines by its name, with its relatives' numbers where it has none, for predictions; *machine
  * is NULL when there is no such file. */
 enum status session_known_machine(struct machine **machine, const char *name, struct arena *arena, struct err *err);
+/* ERR_USAGE: no machine has this name; these there are, or have the target of this name. */
+enum status session_unknown_machine(const char *name, struct arena *arena, struct err *err);
 /* `sim:NAME`: the machine of that model, a name in configs/machines or a path, and the facts of the device that stands
  * in for it. ERR_USAGE: there is none. */
 enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,

@@ -51,19 +51,25 @@ enum status session_suites(const char *const **paths, size_t *count, struct aren
     return status;
 }
 
-static enum status unknown_model(const char *model, struct arena *arena, struct err *err)
+enum status session_unknown_machine(const char *model, struct arena *arena, struct err *err)
 {
     char **paths = NULL;
     const char **names = NULL;
     size_t path_count = 0, count = 0;
-    struct text known = {0};
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct text known = {0}, with = {0};
     if (!session_configs(&paths, &path_count, "machines", ".json", arena, err))
         for (size_t k = 0; k < path_count; k++) {
             ARENA_PUSH(arena, names, count, cli_stem(path_base(paths[k]), ".json", arena));
             text_addf(&known, "%s%s", k ? ", " : "", names[k]);
+            if (!machine_read(machine, paths[k], err) && !strcmp(machine->arch, model))
+                text_addf(&with, "%s%s", with.length ? ", " : "", names[k]);
         }
-    err_set(err, ERR_USAGE, "there is no machine '%s'; known: %s", model, count ? text_take(&known, arena) : "none");
-    return err_nearest(err, model, names, count, NULL);
+    const char *of_target = text_take(&with, arena), *all = text_take(&known, arena);
+    if (*of_target)
+        return err_set(err, ERR_USAGE, "'%s' is a target, where a machine is wanted: one of %s", model, of_target);
+    err_set(err, ERR_USAGE, "there is no machine '%s'; known: %s", model, count ? all : "none");
+    return err_nearest(err, model + (text_starts(model, "sim:") ? 4 : 0), names, count, NULL);
 }
 
 /* ---- a real device ---- */
@@ -183,7 +189,7 @@ enum status session_machine(struct session *session, struct err *err)
         const bool file = strchr(name, '/') || file_exists(name);
         const char *path = file ? name : machine_file(name, session->arena);
         if (!file && !file_exists(path))
-            return unknown_model(name, session->arena, err);
+            return session_unknown_machine(name, session->arena, err);
         return machine_read(&session->machine, path, err)
                    ? argument_explain(err, path, "a machine file", session->arena)
                    : STATUS_OK;
@@ -247,7 +253,7 @@ enum status session_model(struct machine *machine, struct device_info *info, con
 {
     const char *path = strchr(model, '/') ? model : machine_file(model, arena);
     if (!model[0] || !file_exists(path))
-        return unknown_model(model, arena, err);
+        return session_unknown_machine(model, arena, err);
     enum status status = machine_read(machine, path, err);
     if (status)
         return status;

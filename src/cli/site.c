@@ -142,7 +142,8 @@ enum status site_write(const struct call *call, struct err *err)
     struct document index = {.arena = call->arena};
     enum status status = options->out && strcmp(options->out, "-") != 0
                              ? file_make_dirs(options->out, err)
-                             : err_set(err, ERR_USAGE, "a site is a folder: say with -o where");
+                             : err_set(err, ERR_USAGE, "of %s a site is made: say with -o where, as it is a folder",
+                                       options->arg_count ? options->args[0] : options->history);
     if (!status && options->history)
         status = add_history(&site, options->history, err);
     for (size_t k = 0; k < options->arg_count && !status; k++)

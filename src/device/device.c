@@ -155,12 +155,18 @@ static enum status parse_model(struct device_request *request, const char *model
 
 static enum status unknown_backend(const char *name, struct err *err)
 {
-    const char *names[COUNT_OF(device_backends)] = {NULL};
+    const char *names[COUNT_OF(device_backends) + 2] = {NULL};
+    char counted[64]; /* "gpu:0" of "gpu0" */
+    const size_t letters = strcspn(name, "0123456789");
     struct text list = {0};
+    bool known = letters == 3 && !strncasecmp(name, "gpu", letters);
     for (size_t i = 0; device_backends[i]; ++i) {
-        names[i] = device_backends[i]->name;
-        text_addf(&list, "%s%s", i ? ", " : "this build has ", names[i]);
+        names[i + 1] = device_backends[i]->name;
+        known |= strlen(names[i + 1]) == letters && !strncasecmp(name, names[i + 1], letters);
+        text_addf(&list, "%s%s", i ? ", " : "this build has ", names[i + 1]);
     }
+    SET_TEXT(counted, "%.*s:%s", (int)letters, name, name + letters);
+    names[0] = known ? counted : NULL;
     err_set(err, ERR_USAGE, "unknown device '%s'", name);
     err_nearest(err, name, names, COUNT_OF(names), list.data);
     text_release(&list);

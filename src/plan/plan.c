@@ -251,8 +251,8 @@ static enum status fail_empty(const struct plan_options *options, const struct e
             return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
     if (!options->filter_count)
         return err_set(err, ERR_USAGE, "no case to plan");
-    return err_set(err, ERR_USAGE, "no case matches the filter '%s'%s", options->filters[0],
-                   options->filter_count > 1 ? " and the others" : "");
+    return err_set(err, ERR_USAGE, "no case matches the filter '%s'%s; it is a pattern of the whole id, as in '*%s*'",
+                   options->filters[0], options->filter_count > 1 ? " and the others" : "", options->filters[0]);
 }
 
 static void sum_up(struct plan *plan, struct planner *planner, const struct suite *const *suites, size_t suite_count)

@@ -337,19 +337,24 @@ static enum status check_known(const struct origin *origin, const char *name, co
                                const struct entry *entries, size_t count, struct err *err)
 {
     const char *names[MAX_NAMES] = {NULL};
-    size_t name_count = 0;
+    size_t name_count = 0, kernels = 0;
     for (size_t k = 0; k < count; k++) {
         const struct manifest *manifest = entries[k].manifest;
         if (suite ? entries[k].suite != suite : !entries[k].selected)
             continue;
+        kernels++;
         if (manifest_param(manifest, name) >= 0)
             return STATUS_OK;
         for (size_t p = 0; p < manifest->param_count && name_count < MAX_NAMES; p++)
             names[name_count++] = manifest->params[p].name;
     }
     struct err inner;
+    struct text known = {0};
+    for (size_t k = 0; k < name_count && kernels == 1; k++)
+        text_addf(&known, "%s%s", !k ? "it has " : k + 1 < name_count ? ", " : " and ", names[k]);
     err_set(&inner, ERR_CONFIG, "no selected kernel has a parameter '%s'", name);
-    err_nearest(&inner, name, names, name_count, NULL);
+    err_nearest(&inner, name, names, name_count, known.data);
+    text_release(&known);
     return origin_fail(origin, err, inner.text);
 }
 

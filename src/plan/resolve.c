@@ -57,7 +57,8 @@ enum status resolve_size(uint64_t *value, const struct resolve *resolve, const s
     if (status)
         return status;
     if (number < 0 || number != floor(number))
-        return resolve_fail(resolve, place, "'%s' is %.15g, not a whole number", expr_source(expr), number);
+        return resolve_fail(resolve, place, "'%s' is %.15g, not a whole number of 0 or more", expr_source(expr),
+                            number);
     if (number > RESOLVE_MAX_SIZE)
         return resolve_fail(resolve, place, "'%s' is %.4g, beyond 2^53", expr_source(expr), number);
     *value = (uint64_t)number;

@@ -105,7 +105,8 @@ static enum status count_range(double *count, const struct sweep_range *range, c
         *count = floor((to - from) / by + SLACK) + 1;
     }
     if (!(*count <= SUITE_MAX_CASES))
-        return err_set(err, ERR_CONFIG, "'%s' has %.4g values, more than %u", text, *count, SUITE_MAX_CASES);
+        return err_set(err, ERR_CONFIG, "'%s' has %.4g values, more than %u: *2 behind it doubles, +N adds N", text,
+                       *count, SUITE_MAX_CASES);
     return STATUS_OK;
 }
 

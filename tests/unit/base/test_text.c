@@ -142,7 +142,13 @@ static void nearest(void **state)
         {"rofline", "roofline"},
         {"rooflinexyz", "roofline"},
         {"rooflinexyzw", "roofline"},
-        {"rooflinexyzwv", NULL},
+        {"rooflinexyzwv", "roofline"}, /* it begins the word */
+        {"rooflinexyzwvutsrq", NULL},
+        {"ofli", "roofline"}, /* it has the word in it */
+        {"ofl", NULL},
+        {"ROOFLINE", "roofline"},
+        {"r_u_n", "run"},
+        {"r-u-n", "run"},
         {"zzz", NULL},
         {"rui", "ruin"}, /* what it begins comes before what is as near */
         {"ru", "run"},   /* the shortest */
