@@ -331,6 +331,22 @@ enum status expr_eval(double *value, const struct expr *expr, const double *slot
 
 /* ---- the rest of the interface ---- */
 
+static bool uses_arrays(const struct expr *expr)
+{
+    bool uses = false;
+    for (size_t k = 0; k < expr->count && !uses; k++)
+        uses = expr->steps[k].op == OP_ELEMENT;
+    return uses;
+}
+
+static const char *const *copy_names(const char *const *names, size_t count, struct arena *arena)
+{
+    const char **copies = arena_array(arena, count, sizeof(*copies));
+    for (size_t k = 0; k < count; k++)
+        copies[k] = arena_strdup(arena, names[k]);
+    return copies;
+}
+
 enum status expr_compile(const struct expr **out, const char *source, const struct expr_names *names,
                          struct arena *arena, struct err *err)
 {
@@ -338,17 +354,12 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
         return err_set(err, ERR_CONFIG, "longer than %d characters, cut at column %d", EXPR_MAX_LENGTH,
                        EXPR_MAX_LENGTH + 1);
     struct expr *expr = arena_alloc(arena, sizeof(*expr));
-    expr->source = arena_strdup(arena, source);
     expr->variable_count = names->variable_count;
-    const char **arrays = arena_array(arena, names->array_count, sizeof(*arrays));
-    for (size_t k = 0; k < names->array_count; k++)
-        arrays[k] = arena_strdup(arena, names->arrays[k]);
-    expr->arrays = arrays;
-    enum status status = expr_parse(expr, expr->source, names, arena, err);
+    enum status status = expr_parse(expr, source, names, arena, err);
     if (status)
         return status;
-    if (names->written)
-        expr->source = arena_strdup(arena, names->written);
+    expr->source = arena_strdup(arena, names->written ? names->written : source);
+    expr->arrays = uses_arrays(expr) ? copy_names(names->arrays, names->array_count, arena) : NULL;
     *out = expr;
     return STATUS_OK;
 }

@@ -77,9 +77,9 @@ struct expr {
     const char *source;
     const struct expr_step *steps;
     size_t count;
-    size_t stack;          /* values on the stack, at most */
-    size_t variable_count; /* slots below are variables, above are lists */
-    const char *const *arrays;
+    size_t stack;              /* values on the stack, at most */
+    size_t variable_count;     /* slots below are variables, above are lists */
+    const char *const *arrays; /* their names, where elements are read */
 };
 
 /* A function of the language: an operation of its own or a call. */

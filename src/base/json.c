@@ -136,7 +136,7 @@ uint32_t json_index(const cJSON *child)
 
 bool json_is_packed(const cJSON *array)
 {
-    return json_node_of(array)->packed;
+    return cJSON_IsArray(array) && !array->child && json_node_of(array)->count;
 }
 
 const cJSON *json_at(const cJSON *array, size_t index)
@@ -365,7 +365,7 @@ enum status json_fail_number(const cJSON *array, size_t index, struct err *err, 
     struct text message = {0};
     const char *at = skip_between(node->file->text + node->offset);
     const cJSON *child = json_at(array, index);
-    for (size_t k = 0; k < index && node->packed; k++) {
+    for (size_t k = 0; k < index && !child; k++) {
         json_to_number(at, &at);
         at = skip_between(at);
     }
@@ -392,7 +392,7 @@ enum status json_numbers(double *values, const cJSON *array, struct err *err)
             return json_fail_type(child, "a number", err);
         *values++ = child->valuedouble;
     }
-    for (size_t k = 0; k < node->count && node->packed; k++) {
+    for (size_t k = 0; k < node->count && !array->child; k++) {
         values[k] = json_to_number(skip_between(at), &at);
         if (!isfinite(values[k]))
             return json_fail_number(array, k, err, JSON_TOO_LARGE);

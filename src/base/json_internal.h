@@ -32,7 +32,6 @@ struct json_node {
     uint32_t key_offset; /* of the key; JSON_NOWHERE outside objects */
     uint32_t index;      /* among its siblings */
     uint32_t count;      /* children, built or not */
-    bool packed;         /* an array of numbers without children */
 };
 
 static inline const struct json_node *json_node_of(const cJSON *value)

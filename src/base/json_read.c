@@ -101,7 +101,6 @@ static bool read_packed(struct json_reader *c, struct json_node *node)
         byte = json_peek(c);
         if (byte == ']') {
             c->at++;
-            node->packed = true;
             node->count = count + 1;
             return true;
         }

@@ -309,17 +309,18 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
 {
     struct expr_names names = parser->names;
     const struct expr *expr = NULL;
-    const char *expanded = NULL;
+    struct text expanded = {0};
     names.has_index = scope == SCOPE_INDEX;
     names.array_count = names.has_index ? names.array_count : 0;
     names.written = source;
     enum status status = lets_expand(&expanded, parser, source, err);
     if (!status)
-        status = expr_compile(&expr, expanded, &names, parser->arena, err);
+        status = expr_compile(&expr, expanded.data, &names, parser->arena, err);
     if (!status)
         status = manifest_expr_check(parser->manifest, expr, scope == SCOPE_METRIC, err);
     if (!status)
         *out = expr;
+    text_release(&expanded);
     return status;
 }
 

@@ -143,13 +143,10 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
     return status;
 }
 
-enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
+enum status lets_expand(struct text *expanded, const struct manifest_parser *parser, const char *source,
                         struct err *err)
 {
-    struct text out = {0};
-    const enum status status = expand(&out, parser, source, 0, err);
-    *expanded = text_take(&out, parser->arena);
-    return status;
+    return expand(expanded, parser, source, 0, err);
 }
 
 /* "tile", or "rounds(size, width)". */
@@ -187,9 +184,14 @@ static enum status let_check(const struct manifest_let *let, const struct manife
     static const char *const ones[MANIFEST_MAX_LET_ARGS] = {"1", "1", "1", "1"};
     const struct expr *unused = NULL;
     struct err cause = {0};
-    return names_compile(&unused, parser, called(let, ones, parser->arena), SCOPE_INDEX, &cause)
-               ? json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text)
-               : STATUS_OK;
+    struct arena arena = {0};
+    struct manifest_parser passing = *parser;
+    passing.arena = &arena;
+    enum status status = names_compile(&unused, &passing, called(let, ones, &arena), SCOPE_INDEX, &cause);
+    if (status)
+        status = json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text);
+    arena_release(&arena);
+    return status;
 }
 
 static enum status let_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,

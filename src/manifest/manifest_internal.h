@@ -52,9 +52,9 @@ size_t list_slot(const struct manifest *manifest, size_t param);
 
 /* The sub-expression or function of this name; NULL: there is none. */
 const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length);
-/* The source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without a
- * place. */
-enum status lets_expand(const char **expanded, const struct manifest_parser *parser, const char *source,
+/* Adds the source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without
+ * a place. */
+enum status lets_expand(struct text *expanded, const struct manifest_parser *parser, const char *source,
                         struct err *err);
 record_get_fn into_lets; /* struct manifest */
 
