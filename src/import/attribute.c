@@ -174,7 +174,8 @@ static void leave_out_unlinked(struct trace *trace)
     if (2 * linked < trace->event_count - trace->first_event)
         return;
     for (size_t k = trace->first_event; k < trace->event_count; k++)
-        if (trace->events[k].operator!= TRACE_NONE || find_id(&trace->runtime, trace->events[k].correlation))
+        if (trace->events[k].operator!= TRACE_NONE || !trace->events[k].correlation ||
+            find_id(&trace->runtime, trace->events[k].correlation))
             trace->events[kept++] = trace->events[k];
     if (kept < trace->event_count)
         trace_note(trace, "%s: %zu GPU events were skipped: they were launched before the recording began",

@@ -15,6 +15,8 @@ struct base {
     sqlite3 *db;
     struct trace *trace;
     struct arena arena;
+    unsigned process_count; /* of nsys: those with kernels, and their numbers in SQL */
+    const char *numbers;
 };
 
 /* ---- asking ---- */
@@ -123,18 +125,32 @@ static const char *agent_join(struct base *base, const char *table, const char *
                         suffix, own ? arena_printf(&base->arena, "d.%s", column) : "t.agent_id");
 }
 
-/* A counter has a value for each of its instances; all of a dispatch hang on its event. */
+/* When it ran: its own columns, or of the first schemas rows of another table. */
+static const char *stamps(struct base *base, const char *table, const char *suffix, const char **joins)
+{
+    if (has_column(base, table, "start") || !has_column(base, table, "start_id"))
+        return "d.start, d.\"end\"";
+    *joins = arena_printf(&base->arena,
+                          "%s JOIN \"rocpd_timestamp%s\" b ON b.id = d.start_id AND b.guid = d.guid JOIN "
+                          "\"rocpd_timestamp%s\" e ON e.id = d.end_id AND e.guid = d.guid",
+                          *joins, suffix, suffix);
+    return "b.value, e.value";
+}
+
+/* A counter has a value for each of its instances; all of a dispatch hang on its event. Samples in time are none. */
 static void rocpd_counters(struct base *base, const char *suffix, const char *name)
 {
-    if (!has_table(base, arena_printf(&base->arena, "rocpd_pmc_event%s", suffix)))
+    const char *values = arena_printf(&base->arena, "rocpd_pmc_event%s", suffix);
+    if (!has_table(base, values))
         return;
     sqlite3_stmt *rows = ask(base,
                              "SELECT coalesce(%s, ''), p.name, sum(e.value) FROM \"rocpd_pmc_event%s\" e "
                              "JOIN \"rocpd_info_pmc%s\" p ON p.id = e.pmc_id AND p.guid = e.guid "
                              "JOIN \"rocpd_kernel_dispatch%s\" d ON d.event_id = e.event_id AND d.guid = e.guid "
                              "LEFT JOIN \"rocpd_info_kernel_symbol%s\" k ON k.id = d.kernel_id AND k.guid = d.guid "
-                             "GROUP BY d.id, p.name ORDER BY d.id, p.name",
-                             name, suffix, suffix, suffix, suffix);
+                             "%s GROUP BY d.id, p.name ORDER BY d.id, p.name",
+                             name, suffix, suffix, suffix, suffix,
+                             has_column(base, values, "sample_id") ? "WHERE e.sample_id IS NULL" : "");
     while (next(base, rows))
         trace_count(base->trace, text_at(rows, 0), text_at(rows, 1), sqlite3_column_double(rows, 2));
 }
@@ -148,21 +164,22 @@ static void rocpd_process(struct base *base, const char *suffix)
                                                                  : "k.kernel_name";
     const char *join = agent_join(base, table, suffix, "agent_id");
     const char *agent = *join ? "a.nid || '/' || coalesce(a.absolute_index, a.id)" : "''";
-    sqlite3_stmt *rows =
-        ask(base,
-            "SELECT d.start, d.\"end\", coalesce(%s, 'kernel ' || d.kernel_id), %s, d.grid_size_x, d.grid_size_y, "
-            "d.grid_size_z, d.workgroup_size_x, d.workgroup_size_y, d.workgroup_size_z FROM \"%s\" d "
-            "LEFT JOIN \"%s\" k ON k.id = d.kernel_id AND k.guid = d.guid%s ORDER BY d.start",
-            name, agent, table, symbols, join);
+    const char *times = stamps(base, table, suffix, &join);
+    sqlite3_stmt *rows = ask(base,
+                             "SELECT %s, coalesce(%s, 'kernel ' || d.kernel_id), %s, d.grid_size_x, d.grid_size_y, "
+                             "d.grid_size_z, d.workgroup_size_x, d.workgroup_size_y, d.workgroup_size_z FROM \"%s\" d "
+                             "LEFT JOIN \"%s\" k ON k.id = d.kernel_id AND k.guid = d.guid%s ORDER BY 1",
+                             times, name, agent, table, symbols, join);
     while (next(base, rows))
         add_event(base, rows, "kernel", true);
     if (has_table(base, copies)) {
         join = agent_join(base, copies, suffix, "dst_agent_id");
         agent = *join ? "coalesce(a.nid || '/' || coalesce(a.absolute_index, a.id), '')" : "''";
+        times = stamps(base, copies, suffix, &join);
         rows = ask(base,
-                   "SELECT d.start, d.\"end\", coalesce(s.string, 'memory copy'), %s FROM \"%s\" d LEFT JOIN "
-                   "\"rocpd_string%s\" s ON s.id = d.name_id AND s.guid = d.guid%s ORDER BY d.start",
-                   agent, copies, suffix, join);
+                   "SELECT %s, coalesce(s.string, 'memory copy'), %s FROM \"%s\" d LEFT JOIN "
+                   "\"rocpd_string%s\" s ON s.id = d.name_id AND s.guid = d.guid%s ORDER BY 1",
+                   times, agent, copies, suffix, join);
         while (next(base, rows))
             add_event(base, rows, "gpu_memcpy", true);
     }
@@ -192,6 +209,32 @@ static void read_rocpd(struct base *base)
 
 /* ---- nsys ---- */
 
+#define NSYS_KERNELS "CUPTI_ACTIVITY_KIND_KERNEL"
+#define NSYS_GRAPHS "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+
+/* Processes, whose correlation ids are their own: globalPid is the globalTid of their threads without its low bits. */
+static void find_processes(struct base *base)
+{
+    if (!has_column(base, NSYS_KERNELS, "globalPid"))
+        return;
+    sqlite3_stmt *rows = ask(base, "SELECT DISTINCT globalPid FROM " NSYS_KERNELS " ORDER BY 1");
+    base->numbers = "";
+    for (; next(base, rows); base->process_count++)
+        base->numbers = arena_printf(&base->arena, "%s WHEN %lld THEN %u", base->numbers,
+                                     (long long)sqlite3_column_int64(rows, 0), base->process_count);
+}
+
+/* A correlation id that no two processes share, in SQL. */
+static const char *nsys_id(struct base *base, const char *table, const char *id, const char *process)
+{
+    if (!has_column(base, table, id))
+        return "0";
+    if (base->process_count < 2 || !has_column(base, table, process))
+        return arena_printf(&base->arena, "k.%s", id);
+    return arena_printf(&base->arena, "k.%s * %u + CASE k.%s / 16777216 * 16777216%s ELSE 0 END", id,
+                        base->process_count, process, base->numbers);
+}
+
 /* PyTorch's emit_nvtx(record_shapes=True): "aten::mm, op_id = 12, sizes = [[8, 4], [4, 2]]". */
 static void read_nvtx(struct base *base)
 {
@@ -214,45 +257,94 @@ static void read_nvtx(struct base *base)
                                        .signature = texts_add(&trace->signatures, signature.data, signature.length)});
     }
     text_release(&signature);
-    rows = ask(base, "SELECT start, \"end\", correlationId, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start");
+    rows =
+        ask(base, "SELECT k.start, k.\"end\", %s, k.globalTid, %s FROM CUPTI_ACTIVITY_KIND_RUNTIME k ORDER BY k.start",
+            nsys_id(base, "CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId", "globalTid"),
+            has_column(base, "CUPTI_ACTIVITY_KIND_RUNTIME", "nameId")
+                ? "(SELECT value FROM StringIds s WHERE s.id = k.nameId)"
+                : "''");
     while (trace->operators.count && next(base, rows)) {
         const char *thread = text_at(rows, 3);
+        const bool graph = strstr(text_at(rows, 4), "GraphLaunch"); /* its kernels are of whoever was captured */
         ARRAY_PUSH(trace->runtime.items, trace->runtime.count,
                    (struct host_event){.start = stamp_at(base, rows, 0),
                                        .end = stamp_at(base, rows, 1),
                                        .id = (uint32_t)sqlite3_column_int64(rows, 2),
-                                       .thread = trace_word(trace, thread),
+                                       .thread = graph ? TRACE_NONE : trace_word(trace, thread),
                                        .signature = TRACE_NONE});
     }
     if (!trace->operators.count)
         sqlite3_finalize(rows);
 }
 
+/* The name of a kernel by those of its columns that there are, and how to join them. */
+static const char *nsys_name(struct base *base, const char **joins)
+{
+    static const char *const columns[] = {"demangledName", "shortName", "mangledName"};
+    const char *names = "";
+    for (size_t k = 0; k < COUNT_OF(columns); k++)
+        if (has_column(base, NSYS_KERNELS, columns[k])) {
+            names = arena_printf(&base->arena, "%ss%zu.value, ", names, k);
+            *joins =
+                arena_printf(&base->arena, "%s LEFT JOIN StringIds s%zu ON s%zu.id = k.%s", *joins, k, k, columns[k]);
+        }
+    return arena_printf(&base->arena, "coalesce(%s'unknown kernel')", names);
+}
+
+/* A process may see its GPUs by numbers of its own. */
+static const char *nsys_device(struct base *base, const char *table, const char **joins)
+{
+    if (!has_column(base, "TARGET_INFO_CUDA_DEVICE", "cudaId") || !has_column(base, table, "globalPid"))
+        return "k.deviceId";
+    *joins = arena_printf(&base->arena,
+                          "%s LEFT JOIN (SELECT cudaId, pid, min(gpuId) AS gpu FROM TARGET_INFO_CUDA_DEVICE GROUP BY "
+                          "cudaId, pid) c ON c.cudaId = k.deviceId AND c.pid = k.globalPid / 16777216 %% 16777216",
+                          *joins);
+    return "coalesce(c.gpu, k.deviceId)";
+}
+
+/* What brought work to a GPU: kernels, copies, and graphs where nsys recorded none of their kernels. */
+static void nsys_events(struct base *base, const char *table, const char *category, const char *name, const char *joins)
+{
+    const bool grid = has_column(base, table, "gridX");
+    const char *device = nsys_device(base, table, &joins);
+    sqlite3_stmt *rows = ask(base, "SELECT k.start, k.\"end\", %s, %s, %s, %s FROM %s k%s ORDER BY k.start", name,
+                             has_column(base, table, "deviceId") ? device : "0",
+                             grid ? "k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ" : "0, 0, 0, 0, 0, 0",
+                             nsys_id(base, table, "correlationId", "globalPid"), table, joins);
+    while (next(base, rows))
+        add_event(base, rows, category, false);
+}
+
 static void read_nsys(struct base *base)
 {
+    static const struct {
+        const char *table, *category, *name;
+    } others[] = {{"CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", "'memory copy'"},
+                  {"CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", "'memory fill'"},
+                  {NSYS_GRAPHS, "kernel", "'CUDA graph ' || k.graphId"}};
+    const char *joins = "";
     base->trace->format = "nsys";
-    const bool correlated = has_column(base, "CUPTI_ACTIVITY_KIND_KERNEL", "correlationId");
-    sqlite3_stmt *rows =
-        ask(base,
-            "SELECT k.start, k.\"end\", coalesce(d.value, s.value, 'unknown kernel'), k.deviceId, k.gridX, "
-            "k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ%s FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds d "
-            "ON d.id = k.demangledName LEFT JOIN StringIds s ON s.id = k.shortName ORDER BY k.start",
-            correlated ? ", k.correlationId" : "");
-    while (next(base, rows))
-        add_event(base, rows, "kernel", false);
-    static const char *const others[][2] = {{"CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy"},
-                                            {"CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset"}};
-    for (size_t k = 0; k < 2; k++)
-        if (has_table(base, others[k][0])) {
-            rows = ask(base, "SELECT start, \"end\", '%s', deviceId FROM %s ORDER BY start",
-                       k ? "memory fill" : "memory copy", others[k][0]);
-            while (next(base, rows))
-                add_event(base, rows, others[k][1], false);
-        }
+    find_processes(base);
+    if (has_table(base, NSYS_KERNELS)) {
+        const char *name = nsys_name(base, &joins);
+        nsys_events(base, NSYS_KERNELS, "kernel", name, joins);
+    }
+    for (size_t k = 0; k < COUNT_OF(others); k++)
+        if (has_table(base, others[k].table))
+            nsys_events(base, others[k].table, others[k].category, others[k].name, "");
+    if (has_table(base, NSYS_GRAPHS))
+        trace_note(base->trace,
+                   "%s: kernels of CUDA graphs are not in it: nsys profile --cuda-graph-trace=node has them",
+                   base->trace->path);
     if (has_table(base, "TARGET_INFO_GPU"))
-        set_device(base, ask(base, "SELECT name, NULL, %s FROM TARGET_INFO_GPU ORDER BY id",
-                             has_column(base, "TARGET_INFO_GPU", "smCount") ? "smCount" : "0"));
-    if (correlated && has_table(base, "NVTX_EVENTS") && has_table(base, "CUPTI_ACTIVITY_KIND_RUNTIME"))
+        set_device(
+            base,
+            ask(base, "SELECT name, %s, %s FROM TARGET_INFO_GPU ORDER BY id",
+                has_column(base, "TARGET_INFO_GPU", "computeMajor") ? "'sm_' || computeMajor || computeMinor" : "NULL",
+                has_column(base, "TARGET_INFO_GPU", "smCount") ? "smCount" : "0"));
+    if (has_column(base, NSYS_KERNELS, "correlationId") && has_table(base, "NVTX_EVENTS") &&
+        has_table(base, "CUPTI_ACTIVITY_KIND_RUNTIME"))
         read_nvtx(base);
 }
 
@@ -280,7 +372,7 @@ enum status read_sqlite(struct trace *trace, struct source *source, struct err *
             err_set(err, ERR_CONFIG, "%s: %s", source->path,
                     base.db && sqlite3_errcode(base.db) ? sqlite3_errmsg(base.db)
                                                         : "a compressed database of more than 64 MB: unpack it first");
-    else if (has_table(&base, "CUPTI_ACTIVITY_KIND_KERNEL"))
+    else if (has_table(&base, NSYS_KERNELS) || has_table(&base, NSYS_GRAPHS))
         read_nsys(&base);
     else
         read_rocpd(&base);

@@ -245,8 +245,73 @@ def rocpd(home, version, graph, track):
                     workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z)
                     VALUES ({"5" if track else "1, 1, 1, 2"}, 9, 1, {BIG}, {BIG + 1000 * number}, 64, 1, 1, 640, 1, 1);
                 INSERT INTO "rocpd_memory_copy{suffix}" ({"track_id" if track else "dst_agent_id"}, start, "end", name_id, size)
-                    VALUES ({"5" if track else "2"}, {BIG + 3000}, {BIG + 3500}, 3, 64);""")
+                    VALUES ({"5" if track else "2"}, {BIG + 3000}, {BIG + 3500}, 3, 64);
+                CREATE VIEW IF NOT EXISTS rocpd_kernel_dispatch AS SELECT * FROM "rocpd_kernel_dispatch{suffix}";
+                CREATE VIEW IF NOT EXISTS rocpd_memory_copy AS SELECT * FROM "rocpd_memory_copy{suffix}";""")
     return path
+
+
+def stamped(path):
+    """As the first schema had it: times are rows of their own."""
+    with sqlite3.connect(path) as db:
+        for suffix in ("_0001_ab", "_0002_ab"):
+            db.execute(f'CREATE TABLE "rocpd_timestamp{suffix}" (id INTEGER PRIMARY KEY AUTOINCREMENT, guid TEXT, value BIGINT)')
+            for table in (f"rocpd_kernel_dispatch{suffix}", f"rocpd_memory_copy{suffix}"):
+                for time in ("start", "end"):
+                    db.execute(f'ALTER TABLE "{table}" ADD COLUMN {time}_id INTEGER')
+                    db.execute(f'INSERT INTO "rocpd_timestamp{suffix}" (guid, value) SELECT guid, "{time}" FROM "{table}"')
+                    db.execute(f'UPDATE "{table}" SET {time}_id = (SELECT max(id) FROM "rocpd_timestamp{suffix}")')
+        db.executescript("DROP VIEW rocpd_kernel_dispatch; DROP VIEW rocpd_memory_copy;" +
+                         "".join(f'ALTER TABLE "rocpd_{table}_000{number}_ab" RENAME COLUMN "{time}" TO "{time}_was";' for number in (1, 2)
+                                 for table in ("kernel_dispatch", "memory_copy") for time in ("start", "end")))
+    return path
+
+
+def nsys(home, name, columns, kernels=True):
+    """Two processes whose correlation ids are alike and whose only device is device 0: each sees another GPU. One replays a graph."""
+    path = home / name
+    with sqlite3.connect(path) as db:
+        db.executescript("""
+            CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT);
+            INSERT INTO StringIds VALUES (1, 'void gemm<float>(float*)'), (2, 'gemm'), (3, '_Z4gemmIfEvPf'), (4, 'cudaLaunchKernel_v7000'), (5, 'cudaGraphLaunch_v10000');
+            CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER, computeMajor INTEGER, computeMinor INTEGER);
+            INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 132, 9, 0), (1, 'NVIDIA H100 80GB HBM3', 132, 9, 0);
+            CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER, uuid TEXT, numMultiprocessors INTEGER);
+            INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 100, 'a', 132), (1, 0, 200, 'b', 132);
+            CREATE TABLE NVTX_EVENTS (start INTEGER, "end" INTEGER, eventType INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, "end" INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, "end" INTEGER, deviceId INTEGER);
+            INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (3000, 3100, 0);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, "end" INTEGER, deviceId INTEGER, correlationId INTEGER, globalPid INTEGER, graphId INTEGER);""")
+        db.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL ({', '.join(columns)})") if kernels else None
+        for pid in (100, 200):
+            process = (1 << 56) | (pid << 24)
+            values = {"start": 1000, '"end"': 1000 + pid, "deviceId": 0, "correlationId": 7, "globalPid": process, "demangledName": 1, "shortName": 2, "mangledName": 3,
+                      "gridX": 8, "gridY": 1, "gridZ": 1, "blockX": 128, "blockY": 1, "blockZ": 1}
+            db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({', '.join('?' * len(columns))})", [values.get(c) for c in columns]) if kernels else None
+            db.execute("INSERT INTO NVTX_EVENTS VALUES (10, 50, 59, ?, NULL, ?)", (f"aten::mm, op_id = 1, sizes = [[{pid}, 8], [8, 16]]", process + pid))
+            db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 21, ?, 7, 4), (30, 31, ?, 8, 5)", (process + pid, process + pid))
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (4000, 9000, 0, 8, ?, 3)", ((1 << 56) | (200 << 24),))
+    return path
+
+
+KERNEL_COLUMNS = ["start", '"end"', "deviceId", "contextId", "streamId", "correlationId", "globalPid", "demangledName", "shortName", "registersPerThread",
+                  "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"]
+
+
+def nsys_versions(home):
+    for name, columns in (("2021", KERNEL_COLUMNS), ("2022", KERNEL_COLUMNS + ["mangledName", "graphNodeId"]),
+                          ("2025", KERNEL_COLUMNS[:4] + ["greenContextId"] + KERNEL_COLUMNS[4:] + ["mangledName", "graphNodeId", "graphId"])):
+        found = imported(home, nsys(home, f"{name}.sqlite", columns))
+        rows = rows_of(found)
+        for pid in (100, 200):
+            check(rows[("aten::mm", f"M={pid} N=16 K=8")]["total_ns"] == pid, f"{name}: {rows}")
+        check(rows[("CUDA graph 3", None)]["total_ns"] == 5000 and any("--cuda-graph-trace=node" in note for note in found["notes"]), f"{name}: {found}")
+        check((found["timeline"]["devices"], found["timeline"]["busy_ns"], found["arch"]) == (2, 100 + 200 + 5000 + 100, "sm_90"), f"{name}: {found['timeline']}")
+    for missing, name in (("demangledName", "gemm"), ("shortName", "void gemm<float>(float*)"), ("correlationId", "void gemm<float>(float*)")):
+        found = imported(home, nsys(home, f"{missing}.sqlite", [c for c in KERNEL_COLUMNS if c != missing]))
+        check(any(row["operator"] == name or row["gpu_kernels"] == name for row in found["rows"]), f"{missing}: {found['rows']}")
+    check({row["operator"] for row in imported(home, nsys(home, "graphs.sqlite", [], kernels=False))["rows"]} == {"CUDA graph 3", "memory copy"}, "graphs alone")
 
 
 def databases(home):
@@ -257,6 +322,10 @@ def databases(home):
         check(rows["MEMORY_COPY_HOST_TO_DEVICE"]["calls"] == 2 and (found["device"], found["arch"], found["cus"]) == ("AMD Instinct MI300X", "gfx942", 304),
               f"{version}: {found}")
         check((found["timeline"]["devices"], found["timeline"]["busy_ns"], found["timeline"]["span_ns"]) == (1, 2500, 3500), f"{version}: {found['timeline']}")
+    early = imported(home, stamped(rocpd(home, "3", False, True)))
+    check({row["operator"]: row["total_ns"] for row in early["rows"]} == {"k1(int)": 1000, "k2(int)": 2000, "MEMORY_COPY_HOST_TO_DEVICE": 1000}, f"{early}")
+    check(early["timeline"] == found["timeline"], f"{early['timeline']}")
+    nsys_versions(home)
     (home / "packed.db.gz").write_bytes(gzip.compress((home / "3.0.0.db").read_bytes()))
     check(imported(home, home / "packed.db.gz")["total_ns"] == found["total_ns"], "a compressed database")
     path = home / "nsys.sqlite"
