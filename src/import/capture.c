@@ -252,12 +252,13 @@ static void fill_from_logs(struct trace *trace, const struct missing *list, size
 void fill_from_capture(struct trace *trace)
 {
     const size_t count = count_missing(trace);
-    if (!count || (!trace->launch_count && !trace->call_count))
-        return;
     struct missing *list = list_missing(trace, count);
-    if (trace->launch_count)
+    if (count && trace->launch_count)
         fill_from_launches(trace, list, count);
-    if (trace->call_count)
+    if (count && trace->call_count)
         fill_from_logs(trace, list, count);
+    if (trace->graphs && !trace->options->shape_count && count_missing(trace))
+        trace_note(trace, "kernels that a graph launched have no operator: a trace of its capture, or of an eager run, "
+                          "with --shapes has them");
     free(list);
 }

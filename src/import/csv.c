@@ -16,7 +16,6 @@ struct csv {
     struct source *source;
     char *heads[MOST_COLUMNS], *cells[MOST_COLUMNS];
     size_t head_count, cell_count;
-    size_t line;
     double dispatch; /* of the row before */
 };
 
@@ -127,8 +126,10 @@ static void stats_row(struct csv *csv)
     const char *name = cell(csv, KERNEL);
     const double calls = cell_value(csv, "Calls|Instances", 0);
     const double total = cell_value(csv, "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)", NAN);
-    if (calls > 0)
+    if (calls > 0 && isfinite(calls) && !(total < 0))
         add_kernel(csv, name, calls, total / calls);
+    else
+        trace_skip(csv->trace, "a row without calls, or with a negative time, was skipped");
 }
 
 /* A row for each counter of each dispatch. */
@@ -159,8 +160,10 @@ static void aiter_row(struct csv *csv)
     const char *type = cell(csv, "q_dtype_w|dtype"), *total = cell(csv, "outdtype|dtype");
     const double us = cell_value(csv, "us", NAN);
     struct trace_operator operator= {.name = "aiter gemm", .shape = ""};
-    if (!(mnk[0] > 0 && mnk[1] > 0 && mnk[2] > 0))
+    if (!(mnk[0] > 0 && mnk[1] > 0 && mnk[2] > 0)) {
+        trace_skip(csv->trace, "a row without M, N and K was skipped");
         return;
+    }
     blas_gemm(&operator, mnk, 1, true, false);
     operator.dtype = type_of(type, "");
     operator.total = type_of(total, "bf16");
@@ -177,8 +180,10 @@ static void aiter_moe_row(struct csv *csv)
     struct trace_operator operator= {.kind = IMPORT_MOE_GEMM, .shape = "", .layout = ""};
     operator.dtype = type_of(type, "");
     operator.total = type_of(total, "");
-    if (!(rows > 0 && model > 0 && inter > 0 && experts > 0))
+    if (!(rows > 0 && model > 0 && inter > 0 && experts > 0)) {
+        trace_skip(csv->trace, "a row without the sizes of its experts was skipped");
         return;
+    }
     const double first[] = {rows, gated > 0 ? 2 * inter : inter, model, experts},
                  second[] = {rows, model, inter, experts};
     operator.name = "aiter moe, gate and up";
@@ -223,7 +228,6 @@ bool detect_csv(const char *head)
     struct arena arena = {0};
     struct csv *csv = arena_alloc(&arena, sizeof(*csv));
     char *line = arena_strndup(&arena, head, strcspn(head, "\r\n"));
-    line += text_starts(line, "\xef\xbb\xbf") ? 3 : 0;
     csv->head_count = split(csv->heads, line);
     memcpy(csv->cells, csv->heads, sizeof(csv->cells));
     const bool known = dialect_of(csv) != NULL;
@@ -238,13 +242,11 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
     size_t length;
     char *head = source_line(source, &length);
     head = arena_strndup(&arena, head, length);
-    csv.head_count = split(csv.heads, head + (text_starts(head, "\xef\xbb\xbf") ? 3 : 0));
+    csv.head_count = split(csv.heads, head);
     memcpy(csv.cells, csv.heads, sizeof(csv.cells));
     const struct dialect *dialect = dialect_of(&csv);
     trace->format = dialect->name;
-    csv.line = 1;
     for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
-        csv.line++;
         csv.cell_count = split(csv.cells, line);
         if (!line[0])
             continue;
@@ -254,8 +256,7 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
         if (whole)
             dialect->row(&csv);
         else
-            trace_note(trace, "%s:%zu: a row with %zu of %zu columns was skipped", source->path, csv.line,
-                       csv.cell_count, csv.head_count);
+            trace_skip(trace, "a row with %zu of %zu columns was skipped", csv.cell_count, csv.head_count);
     }
     (void)err;
     arena_release(&arena);
@@ -289,11 +290,10 @@ static bool read_parameters(struct trace_operator *out, const char *text)
 
 enum status read_tunableop(struct trace *trace, struct source *source, struct err *err)
 {
-    size_t length, number = 0;
+    size_t length;
     char *cells[MOST_COLUMNS];
     const size_t before = trace->call_count;
     for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
-        number++;
         const size_t count = split(cells, line);
         struct trace_operator operator= {.shape = "", .dtype = "", .total = ""};
         if (strcmp(cells[0], "Validator") == 0 && count > 2 && strcmp(cells[1], "GCN_ARCH_NAME") == 0 && !trace->arch)
@@ -302,7 +302,7 @@ enum status read_tunableop(struct trace *trace, struct source *source, struct er
             continue;
         if (count < 4 || !strstr(cells[0], "Tunable") || strlen(cells[1]) < 3 ||
             !read_parameters(&operator, cells[1])) {
-            trace_note(trace, "%s:%zu: this line is no product that was tuned", source->path, number);
+            trace_skip(trace, "a line that is no product that was tuned was skipped");
             continue;
         }
         const double ms = strtod(cells[3], NULL);

@@ -62,14 +62,16 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     trace->unit_ns = 1;
     trace->path = path;
     trace->format = NULL;
+    trace->source = &source;
+    trace->offset = 0;
     const struct format *format = NULL;
     for (size_t k = 0; k < COUNT_OF(formats) && !format; k++)
-        format = source.data && formats[k].detect(source.data) ? &formats[k] : NULL;
+        format = source.data && formats[k].detect(source.data + source.at) ? &formats[k] : NULL;
     if (!format)
         status = err_set(err, ERR_CONFIG,
-                         source.length    ? "%s is nothing that can be imported: %s"
-                         : source.damaged ? "%s: its compression is damaged from the beginning"
-                                          : "%s is empty",
+                         source.length > source.at ? "%s is nothing that can be imported: %s"
+                         : source.damaged          ? "%s: its compression is damaged from the beginning"
+                                                   : "%s is empty",
                          path, import_formats_help);
     else
         status = format->read(trace, &source, err);
@@ -83,6 +85,7 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
             "%s: the file ends too early, or its compression is damaged, at byte %llu; what comes before it is used",
             path, (unsigned long long)(source.before + source.length));
     trace_attribute(trace);
+    trace->source = NULL;
     source_close(&source);
     return status;
 }
@@ -115,8 +118,8 @@ enum status import_read(struct import *out, const char *const *paths, size_t cou
     for (size_t k = 0; k < options->shape_count && !status; k++)
         status = read_file(&trace, options->shapes[k], err);
     if (!status && !trace.event_count && !trace.call_count)
-        status = err_set(err, ERR_CONFIG, "%s: there is no GPU activity in it%s%s", paths[0],
-                         trace.note_count ? "; " : "", trace.note_count ? trace.notes[trace.note_count - 1].text : "");
+        status = trace.note_count ? err_set(err, ERR_CONFIG, "%s", trace.notes[trace.note_count - 1].text)
+                                  : err_set(err, ERR_CONFIG, "%s: there is no GPU activity in it", paths[0]);
     if (!status) {
         struct import made = {.device = arena_strdup(arena, trace.device_name ? trace.device_name : ""),
                               .arch = arena_strdup(arena, trace.arch ? trace.arch : ""),

@@ -87,9 +87,9 @@ static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
     const struct slice info = member_at(value, "dispatch_info");
     const struct slice grid = member_at(info, "grid_size"), block = member_at(info, "workgroup_size");
     const char *name = symbol_name(r, slice_number(member_at(info, "kernel_id"), -1));
-    (void)offset;
+    r->trace->offset = offset;
     if (!name)
-        trace_note(r->trace, "%s: a dispatch of a kernel that has no name", r->trace->path);
+        trace_skip(r->trace, "a dispatch of a kernel that has no name");
     struct gpu_event event = {.category = "kernel",
                               .name = name ? name : "unknown kernel",
                               .device = device_of(r, member_at(info, "agent_id.handle")),
@@ -151,6 +151,8 @@ enum status read_json(struct trace *trace, struct source *source, struct err *er
                          source->path);
     else if (!trace->gpu_events)
         trace_note(trace, "%s: no GPU activity in it, only operators of the host", source->path);
+    else if (trace->operators.count && !reading.has_shapes)
+        trace_note(trace, "%s: its operators have no shapes: record them with record_shapes=True", source->path);
     text_release(&reading.text);
     text_release(&reading.word);
     texts_release(&reading.symbols);

@@ -20,6 +20,7 @@ struct json_reading {
     struct rocprof_symbol *symbol_names;
     size_t symbol_count;
     uint32_t process;
+    bool has_shapes; /* of operators: record_shapes=True */
 };
 
 cut_function kineto_event, kineto_device;

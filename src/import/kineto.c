@@ -118,6 +118,7 @@ static void add_line(struct text *out, struct slice value)
 
 static void add_operator(struct json_reading *r, const struct kineto_event *e)
 {
+    r->has_shapes = r->has_shapes || e->dims.data;
     if (slice_is(e->name, "execute")) /* passes on to what it stands in */
         return;
     slice_text(e->name, &r->text);
@@ -175,9 +176,13 @@ void kineto_event(void *context, struct slice value, uint64_t offset)
     }
     if (!e.category.data || slice_is(e.category, "python_function") || slice_is(e.category, "ac2g"))
         return;
+    r->trace->offset = offset;
+    if (slice_is(e.phase, "B") || slice_is(e.phase, "E")) {
+        trace_skip(r->trace, "an event of phase B or E was skipped: PyTorch's profiler writes phase X");
+        return;
+    }
     if (!e.start.data)
-        trace_note(r->trace, "%s: an event without \"ts\" was skipped (the first at byte %llu)", r->trace->path,
-                   (unsigned long long)offset);
+        trace_skip(r->trace, "an event without \"ts\" was skipped");
     take_args(&e);
     if (slice_is(e.category, "cpu_op"))
         add_operator(r, &e);

@@ -74,7 +74,7 @@ static double number(const struct bench_line *line, const char *names, double ot
     const char *value = option(line, names);
     char *end = NULL;
     const double read = strtod(value, &end);
-    return end == value ? otherwise : read;
+    return end == value ? otherwise : isfinite(read) ? read : 0;
 }
 
 /* ---- types ---- */
@@ -120,7 +120,7 @@ static const char *or_else(const char *word, const char *otherwise)
     return *word ? word : otherwise;
 }
 
-static bool read_gemm(struct trace *trace, const struct bench_line *line, const char *library, const char *path)
+static bool read_gemm(struct trace *trace, const struct bench_line *line, const char *library)
 {
     const double mnk[3] = {number(line, "m M sizem", 0), number(line, "n N sizen", 0), number(line, "k K sizek", 0)};
     const char *a = option(line, "transA transposeA"), *b = option(line, "transB transposeB");
@@ -128,7 +128,7 @@ static bool read_gemm(struct trace *trace, const struct bench_line *line, const 
     const double batch = number(line, "batch_count batch", 1);
     struct trace_operator operator= {.shape = ""};
     if (!(mnk[0] > 0 && mnk[1] > 0 && mnk[2] > 0)) {
-        trace_note(trace, "%s: a line of %s without -m, -n and -k was passed over", path, library);
+        trace_skip(trace, "a line of %s without -m, -n and -k was skipped", library);
         return false;
     }
     blas_gemm(&operator, mnk, batch, is_transposed(a), is_transposed(b));
@@ -140,12 +140,12 @@ static bool read_gemm(struct trace *trace, const struct bench_line *line, const 
 }
 
 /* Other functions of rocBLAS: their sizes in words. */
-static bool read_blas_function(struct trace *trace, const struct bench_line *line, const char *path)
+static bool read_blas_function(struct trace *trace, const struct bench_line *line)
 {
     const char *function = or_else(option(line, "f function"), option(line, "rocblas_function"));
     function = text_starts(function, "rocblas_") ? function + 8 : function;
     if (strstr(function, "gemm"))
-        return read_gemm(trace, line, "rocblas-bench", path);
+        return read_gemm(trace, line, "rocblas-bench");
     struct trace_operator operator= {.dtype = type_of(or_else(option(line, "a_type"), option(line, "r precision")))};
     operator.name = arena_printf(&trace->arena, "rocblas %s", function);
     operator.total = operator.dtype;
@@ -180,6 +180,11 @@ static bool read_conv(struct trace *trace, const struct bench_line *line)
         {"v conv_stride_w", "stride_w"}, {"q pad_w", "pad_w"}, {"j dilation_w", "dilation_w"}};
     struct text extra = {0};
     struct trace_operator operator= {.kind = IMPORT_CONV, .layout = layout, .shape = ""};
+    for (size_t k = 0; k < 8; k++) /* the stride is the last of what must be positive */
+        if (!(dims[k] > 0)) {
+            trace_skip(trace, "a line of MIOpenDriver with sizes that make no sense was skipped");
+            return false;
+        }
     memcpy(operator.dims, dims, sizeof(dims));
     operator.dtype = operator.total = type_of_driver(line->word);
     operator.name = arena_printf(&trace->arena, "MIOpen convolution %s", what);
@@ -236,7 +241,8 @@ static const char *const starts[] = {"hipblaslt-bench", "rocblas-bench", "MIOpen
 static size_t find_start(const char **at, const char *text)
 {
     size_t first = COUNT_OF(starts);
-    if (text[strspn(text, " \t")] == '#')
+    const char *behind = text + strspn(text, " \t");
+    if (*behind == '#' && !text_starts(behind, "# ./") && !text_starts(behind, "# /")) /* those are a prompt of root */
         return first;
     for (size_t k = 0; k < COUNT_OF(starts); k++) {
         const char *found = strstr(text, starts[k]);
@@ -257,29 +263,29 @@ bool detect_log(const char *head)
 }
 
 /* A call, from behind the name of its program to the end of the text. */
-static void read_call(struct trace *trace, size_t which, char *text, const char *path)
+static void read_call(struct trace *trace, size_t which, char *text)
 {
     struct bench_line line = {.count = 0};
     split_options(&line, text + strcspn(text, " \t"));
     if (!line.count) /* the name of a tool, and no call */
         return;
     if (which == 0)
-        read_gemm(trace, &line, "hipblaslt-bench", path);
+        read_gemm(trace, &line, "hipblaslt-bench");
     else if (which == 1)
-        read_blas_function(trace, &line, path);
+        read_blas_function(trace, &line);
     else
         read_driver(trace, &line);
 }
 
 /* Where several processes write into one file a line has several calls. */
-static void read_line(struct trace *trace, char *text, const char *path)
+static void read_line(struct trace *trace, char *text)
 {
     const char *at = NULL, *next = NULL;
     size_t which = find_start(&at, text);
     if (which == YAML) {
         struct bench_line line = {.count = 0};
         split_yaml(&line, text);
-        read_blas_function(trace, &line, path);
+        read_blas_function(trace, &line);
         return;
     }
     for (; which < YAML; at = next) {
@@ -287,7 +293,7 @@ static void read_line(struct trace *trace, char *text, const char *path)
         const size_t after = find_start(&next, call + strlen(starts[which]));
         if (after < YAML)
             text[next - text - 1] = '\0';
-        read_call(trace, which, call, path);
+        read_call(trace, which, call);
         which = after;
     }
 }
@@ -297,7 +303,7 @@ enum status read_log(struct trace *trace, struct source *source, struct err *err
     const size_t before = trace->call_count;
     size_t length;
     for (char *text = source_line(source, &length); text; text = source_line(source, &length))
-        read_line(trace, text, source->path);
+        read_line(trace, text);
     return trace->call_count > before
                ? STATUS_OK
                : err_set(err, ERR_CONFIG, "%s: no line of it is a whole call of a library", source->path);

@@ -144,6 +144,8 @@ void operator_inputs_read(struct operator_inputs *in, const char *signature, str
 
 /* ---- signatures ---- */
 
+#define MOST_SIZE 1e15 /* a double still counts there */
+
 static void add_shapes(struct text *out, struct slice list)
 {
     struct slice left = cut_inside(list), value, first;
@@ -220,6 +222,12 @@ struct trace_call *trace_add_call(struct trace *trace, const struct trace_operat
                                   double time_ns)
 {
     const uint32_t signature = operator_signature(trace, operator);
+    for (size_t k = 0; import_dims[operator->kind][k]; k++)
+        if (!(operator->dims[k] >= 0 && operator->dims[k]<MOST_SIZE)) {
+            trace_skip(trace, "a call with sizes that make no sense was skipped");
+            count = 0;
+            break;
+        }
     ARENA_PUSH(&trace->arena, trace->calls, trace->call_count,
                (struct trace_call){.signature = signature, .name = TRACE_NONE, .count = count, .time_ns = time_ns});
     return &trace->calls[trace->call_count - 1];

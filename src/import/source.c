@@ -9,6 +9,7 @@
 
 #include "rooftile/arena.h"
 #include "rooftile/file.h"
+#include "rooftile/text.h"
 
 #define CHUNK (1u << 20)
 
@@ -25,6 +26,13 @@ enum status source_open(struct source *source, const char *path, struct err *err
     source->gz = gz;
     source_more(source);
     source->compressed = !gzdirect(gz);
+    const char *mark = source->data ? source->data : "";
+    const bool zeros = source->length > 3 && !mark[0] != !mark[1] && !mark[2] != !mark[3]; /* of ASCII in 16 bits */
+    if (text_starts(mark, "\xff\xfe") || text_starts(mark, "\xfe\xff") || zeros) {
+        source_close(source);
+        return err_set(err, ERR_CONFIG, "%s is text in UTF-16: iconv -f UTF-16 -t UTF-8 makes it readable", path);
+    }
+    source->at = text_starts(mark, "\xef\xbb\xbf") ? 3 : 0;
     return STATUS_OK;
 }
 
@@ -89,5 +97,8 @@ char *source_line(struct source *source, size_t *length)
     if (*length && line[*length - 1] == '\r')
         --*length;
     line[*length] = '\0';
+    for (char *zero = line; (zero = memchr(zero, '\0', (size_t)(line + *length - zero)));)
+        *zero = ' ';
+    source->line++;
     return line;
 }

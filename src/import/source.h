@@ -22,11 +22,13 @@ struct source {
     size_t at;  /* the next byte that was not taken */
     size_t length, room;
     uint64_t before;     /* bytes of the stream before the window */
+    uint64_t line;       /* number of the line that was taken last; 0: none was */
     bool ended, damaged; /* damaged: the file ends too early, or its compression is broken */
     bool compressed;
 };
 
-/* "-" is standard input. ERR_CONFIG: it cannot be opened, or is a folder. */
+/* "-" is standard input; a mark of UTF-8 at the beginning is passed over. ERR_CONFIG: it cannot be opened, is a folder,
+ * or in UTF-16. */
 enum status source_open(struct source *source, const char *path, struct err *err);
 void source_close(struct source *source);
 
@@ -39,8 +41,8 @@ static inline uint64_t source_offset(const struct source *source)
     return source->before + source->at;
 }
 
-/* The next line without its end, which is overwritten with 0; NULL after the last one. What is longer than a window is
- * several lines. */
+/* The next line, ended by a 0, and with blanks for other zeros; NULL after the last one. What is longer than a window
+ * is several lines. */
 char *source_line(struct source *source, size_t *length);
 
 #endif

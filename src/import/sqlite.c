@@ -377,10 +377,11 @@ enum status read_sqlite(struct trace *trace, struct source *source, struct err *
     else
         read_rocpd(&base);
     if (!status && !trace->gpu_events)
-        status = err_set(
-            err, ERR_CONFIG,
-            "%s: a database without kernels of rocprofv3 (rocpd_kernel_dispatch) or nsys (CUPTI_ACTIVITY_KIND_KERNEL)",
-            source->path);
+        status = err_set(err, ERR_CONFIG,
+                         "%s: a database without kernels of rocprofv3 (rocpd_kernel_dispatch) or nsys "
+                         "(CUPTI_ACTIVITY_KIND_KERNEL)%s%s",
+                         source->path, trace->note_count ? "; " : "",
+                         trace->note_count ? trace->notes[trace->note_count - 1].text : "");
     sqlite3_close(base.db);
     arena_release(&base.arena);
     return status;

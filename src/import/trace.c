@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rooftile/hash.h"
+#include "source.h"
 
 /* ---- texts ---- */
 
@@ -67,15 +69,41 @@ void trace_note(struct trace *trace, const char *format, ...)
     ARENA_PUSH(&trace->arena, trace->notes, trace->note_count, (struct import_note){.text = text, .count = 1});
 }
 
+void trace_skip(struct trace *trace, const char *format, ...)
+{
+    static const char first[] = " (the first at ";
+    char words[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof(words), format, args);
+    va_end(args);
+    const size_t path = strlen(trace->path), length = strlen(words);
+    for (size_t k = 0; k < trace->note_count; k++) {
+        const char *note = trace->notes[k].text;
+        if (strncmp(note, trace->path, path) != 0 || !text_starts(note + path, ": ") ||
+            strncmp(note + path + 2, words, length) != 0)
+            continue;
+        if (!note[path + 2 + length] || text_starts(note + path + 2 + length, first)) {
+            trace->notes[k].count++;
+            return;
+        }
+    }
+    const uint64_t line = trace->source ? trace->source->line : 0, place = line ? line : trace->offset;
+    if (place)
+        trace_note(trace, "%s: %s%s%s %llu)", trace->path, words, first, line ? "line" : "byte",
+                   (unsigned long long)place);
+    else
+        trace_note(trace, "%s: %s", trace->path, words);
+}
+
 /* ---- events ---- */
 
 void trace_add(struct trace *trace, const struct trace_event *event)
 {
     if (!isfinite(event->start) || !isfinite(event->end))
-        trace_note(trace, "%s: a GPU event without a time was skipped", trace->timelines[event->device].file);
+        trace_skip(trace, "a GPU event without a time was skipped");
     else if (event->end < event->start)
-        trace_note(trace, "%s: a GPU event that ends before it starts was skipped",
-                   trace->timelines[event->device].file);
+        trace_skip(trace, "a GPU event that ends before it starts was skipped");
     else
         ARRAY_PUSH(trace->events, trace->event_count, *event);
 }

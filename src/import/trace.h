@@ -130,6 +130,8 @@ struct trace {
     size_t file_count;
     /* of the file that is being read */
     const char *path, *format;
+    const struct source *source;
+    uint64_t offset;    /* of JSON: where what is being read begins */
     struct texts words; /* its threads and devices, as it names them */
     uint64_t first_ns;
     bool has_first;
@@ -145,6 +147,8 @@ struct trace {
 
 /* Where something was wrong or left out, in words; counted where it repeats. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same of something that was left out: "FILE: WORDS (the first at line 5)". */
+void trace_skip(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A counter of one launch of a kernel. */
 void trace_count(struct trace *trace, const char *kernel, const char *counter, double value);

@@ -105,6 +105,17 @@ def trees(home):
     check((line["compute_ns"], line["communication_ns"], line["exposed_communication_ns"], line["idle_ns"]) == (20e3, 10e3, 7e3, 85e3), f"{line}")
 
 
+def streams(home):
+    """What runs at once on one device counts once, whatever its streams; devices count by themselves."""
+    found = imported(home, write(home, "streams.json", [
+        kernel("a", 0, 10), kernel("b", 5, 10, stream=2), kernel("inside", 6, 2, stream=3), kernel("nccl", 2, 20, stream=4),
+        kernel("Memcpy", 14, 4, stream=5) | {"cat": "gpu_memcpy"}, kernel("d", 30, 10), kernel("other", 0, 40, device=1)]))
+    line = found["timeline"]
+    check([line[key] for key in ("compute_ns", "communication_ns", "copy_ns", "exposed_communication_ns", "exposed_copy_ns", "busy_ns", "idle_ns", "span_ns", "devices")] ==
+          [65e3, 20e3, 4e3, 7e3, 0, 72e3, 8e3, 80e3, 2], f"{line}")
+    check(found["total_ns"] == 96e3, f"{found['total_ns']}")
+
+
 def graphs(home):
     """What a graph replays has no operator; launches that were captured, and an eager trace, have; else nothing is claimed."""
     names = ["norm_kernel", "gemm_kernel", "norm_kernel", "gemm_kernel"]
@@ -117,6 +128,7 @@ def graphs(home):
         capture += [op(kind, 1000 + 100 * k, 50, shapes[k]), call("hipLaunchKernel", 1010 + 100 * k, 20 + k, kernel=name)]
     graph = write(home, "graph.json", replay)
     alone = imported(home, graph)
+    check(any("--shapes" in note for note in alone["notes"]), f"{alone['notes']}")
     check(alone["explained_ns"] == 0 and all(row["source"] == "none" for row in alone["rows"]), f"{alone['rows']}")
     for more in ([write(home, "capture.json", capture)], ["--shapes", write(home, "eager.json", eager)]):
         filled = imported(home, graph, *more)
@@ -348,6 +360,8 @@ def logs(home):
         "[info] hipblaslt-bench --api_method c -m 28672 -n 512 -k 4096 --transA T --transB N --batch_count 1 --a_type bf16_r --b_type bf16_r --c_type f32_r"
         " --d_type f32_r --new_option 7 --any_stride --alpha -1.5\n"
         "#./rocblas-bench -f gemm_ex -r bf16_r --transposeA N --transposeB N -m 1 -n 1 -k 1\n"
+        "# ./bin/MIOpenDriver convfp16 -n 4 -c 8 -H 9 -W 9 -k 8 -y 3 -x 3 -p 1 -q 2\n"  # root's prompt
+        "MIOpenDriver conv -n -1 -c nan -H inf\n\0\0hipblaslt-bench -m 7 -n 9 -k 8\n"
         "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
         "./rocblas-bench -f gemm_strided_batched_ex -r h --transposeA N --transposeB T -m 33 -n 32 -k 31 --batch_count 200\n"
         "./rocblas-bench -f gemm -r f64_c --transposeA N --transposeB N -m 3 -n 5 -k 7\n"
@@ -364,6 +378,8 @@ def logs(home):
                    ("gemm", "B=200 M=32 N=33 K=31", "f16", "f16", "NT", 2),
                    ("gemm", "M=5 N=3 K=7", "c128", "c128", "NN", 1),
                    ("gemm", "M=588 N=320 K=4096", "f16", "f16", "NN", 7),
+                   ("conv", "N=4 C=8 H=9 W=9 K=8 R=3 S=3 stride=1 pad=1 dilation=1 groups=1 pad_w=2", "f16", "f16", "NCHW", 1),
+                   ("gemm", "M=9 N=7 K=8", "f32", "f32", "NN", 1),
                    ("gemm", "M=8 N=64 K=32", "i8", "i32", "TN", 1), ("gemm", "M=8 N=96 K=32", "f16", "f16", "NN", 1)}, f"{have}")
     check(any("without -m, -n and -k" in note for note in found["notes"]), f"{found['notes']}")
     (home / "tuned.csv").write_text("Validator,PT_VERSION,2.6.0\nValidator,GCN_ARCH_NAME,gfx1201\n"
@@ -372,7 +388,7 @@ def logs(home):
     found = imported(home, home / "tuned.csv")
     rows = {row["shape"]: row for row in found["rows"]}
     check(near(rows["M=3 N=152064 K=5120"]["median_ns"], 2486010) and rows["M=3 N=152064 K=5120"]["dtype"] == "f16" and found["arch"] == "gfx1201", f"{rows}")
-    check(rows["B=12 M=128 N=64 K=32"]["dtype"] == "bf16" and ":5: " in found["notes"][0], f"{rows} {found['notes']}")
+    check(rows["B=12 M=128 N=64 K=32"]["dtype"] == "bf16" and "(the first at line 5)" in found["notes"][0], f"{rows} {found['notes']}")
     (home / "aiter.csv").write_text("cu_num,M,N,K,q_dtype_w,libtype,us,kernelName\n304,16,1024,8192,torch.float8_e4m3fnuz,asm,12.5,k\n")
     row = imported(home, home / "aiter.csv")["rows"][0]
     check((row["shape"], row["dtype"], row["layout"], row["median_ns"]) == ("M=16 N=1024 K=8192", "e4m3fnuz", "TN", 12500), f"{row}")
@@ -557,6 +573,25 @@ def damage(home):
         done = run("import", *options, "odd.json", home=home, COLUMNS="80")
         check_run(done, 0, f"a long name {options}")
         check(max(map(len, done.stdout.splitlines())) <= 80 and "x..x" in done.stdout, f"{options}: {done.stdout[:2000]}")
+    (home / "bom.json").write_bytes(b"\xef\xbb\xbf" + json.dumps({"traceEvents": [kernel("k", 0, 2)]}).encode())
+    check(imported(home, "bom.json")["total_ns"] == 2e3, "a mark of UTF-8")
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        (home / "wide.csv").write_bytes('"Name","Calls","TotalDurationNs"\n"k",4,4000\n'.encode(encoding))
+        check("wide.csv is text in UTF-16: iconv" in imported(home, "wide.csv", code=2), encoding)
+    bad = [kernel("back", 9, -5), kernel("back", 9, -5), kernel("k", 0, 2), kernel("lost", float("nan"), 1), kernel("b", 0, 1) | {"ph": "B"}]
+    found = imported(home, write(home, "bad.json", bad))
+    notes = {note.split(": ", 1)[1] for note in found["notes"]}
+    first = (home / "bad.json").read_text().index('{"ph"')
+    check(f"a GPU event that ends before it starts was skipped (the first at byte {first}) (2 times)" in notes and len(notes) == 3 and found["total_ns"] == 2e3, f"{found}")
+    check(any("phase B or E" in note for note in notes) and any("without a time" in note for note in notes), f"{notes}")
+    (home / "sizes.csv").write_text("M,N,K,us\n-16,8,8,1\n1e300,8,8,1\n16,8,8,nan\n16,8\n")
+    found = imported(home, "sizes.csv")
+    check([row["shape"] for row in found["rows"]] == ["M=8 N=16 K=8"] or [row["shape"] for row in found["rows"]] == ["M=16 N=8 K=8"], f"{found['rows']}")
+    check([note.split("line ")[1] for note in found["notes"]] == ["2)", "3)", "5)"], f"{found['notes']}")
+    plain = [op("aten::mm", 0, 9, []), call("hipLaunchKernel", 1, 1), kernel("g", 20, 5, 1)]
+    del plain[0]["args"]["Input Dims"]
+    check("record_shapes=True" in imported(home, write(home, "plain.json", plain))["notes"][0], "how to get shapes")
+    check("only operators of the host" in imported(home, write(home, "host.json", plain[:1]), code=2), "no GPU")
     (home / "empty").write_text("")
     (home / "prose.txt").write_text("nothing that a profiler wrote\n")
     (home / "other.json").write_text('{"name": "a suite"}')
@@ -572,4 +607,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, graphs, memory, names, diff, profiles, databases, logs, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, memory, names, diff, profiles, databases, logs, models, suites, worth, kinds, damage)

@@ -132,7 +132,8 @@ static void what_began_before_the_recording(void **state)
 static void events_that_cannot_be(void **state)
 {
     (void)state;
-    const uint16_t device = (uint16_t)trace_device(&trace, "file", 0);
+    trace.path = "file";
+    const uint16_t device = (uint16_t)trace_device(&trace, trace.path, 0);
     trace_add(&trace, &(struct trace_event){.start = 5, .end = 4, .device = device});
     trace_add(&trace, &(struct trace_event){.start = NAN, .end = 4, .device = device});
     trace_add(&trace, &(struct trace_event){.start = 5, .end = INFINITY, .device = device});

@@ -286,7 +286,7 @@ static void what_is_none(void **state)
         {TABLE_HEAD "1000 x float sum -1 1 1 1 0 1 1 1 0\n1 2\n", "has no row"},
         {"GemmTunableOp_Half_TN,x,y,z\n", "no product was tuned in it"},
         {"SQLite format 3", "file"},
-        {"Name,Calls,TotalDurationNs\nk,0,0\n", "no GPU activity"},
+        {"Name,Calls,TotalDurationNs\nk,0,0\n", "without calls"},
     };
     (void)state;
     for (size_t k = 0; k < COUNT_OF(rows); k++) {
@@ -311,7 +311,8 @@ static void damage_has_a_place(void **state)
         {"{\"traceEvents\":[" EVENT("a") ",," EVENT("b") "]}", "damaged at byte 59", 2},
         {"{\"traceEvents\":[" EVENT("a") ",{\"cat\":\"kernel\",\"name\":\"b\",\"ts\":5,\"dur\":-1}]}",
          "before it starts", 1},
-        {"Kernel_Name,Start_Timestamp,End_Timestamp\nk,1,2\nk\nk,3,4\n", "file:3: a row with 1 of 3 columns", 2},
+        {"Kernel_Name,Start_Timestamp,End_Timestamp\nk,1,2\nk\nk,3,4\n",
+         "a row with 1 of 3 columns was skipped (the first at line 3)", 2},
     };
     (void)state;
     for (size_t k = 0; k < COUNT_OF(rows); k++) {
