@@ -21,7 +21,7 @@
 #define DEVICE_MAX_CACHES 6
 #define DEVICE_MAX_EVENTS 64
 #define DEVICE_MAX_STREAMS 64
-#define DEVICE_MAX_ARGS 128
+#define DEVICE_MAX_ARGS 1024
 #define DEVICE_LIBRARY_TEXT 192
 
 /* Kinds of memory:

@@ -161,7 +161,7 @@ struct manifest_buffer {
     const cJSON *at;
 };
 
-#define MANIFEST_MAX_ARGS 128          /* of one launch */
+#define MANIFEST_MAX_ARGS 1024         /* of one launch */
 #define MANIFEST_MAX_STRUCT (64 << 10) /* bytes of an argument by value */
 #define MANIFEST_MAX_INDEXES 4         /* in each other */
 #define MANIFEST_MAX_NESTING 8         /* of loops; of fills that read buffers whose fills read buffers */

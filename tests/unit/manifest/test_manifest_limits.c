@@ -28,7 +28,8 @@ static void limits(void **state)
         const char *many =
             replaced(foreign, "'block': [64]", arena_printf(&arena, "'block': [64], 'args': [%s]", args), &arena);
         assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
-        assert_int_equal(!!strstr(err.text, "/launch/args: 129 arguments, more than the 128 a launch can have"), extra);
+        assert_int_equal(!!strstr(err.text, "/launch/args: 1025 arguments, more than the 1024 a launch can have"),
+                         extra);
         err = (struct err){0};
         many = replaced(foreign, "'launch'", arena_printf(&arena, "'setup': [%s], 'launch'", events), &arena);
         assert_int_equal(parse_text(&manifest, many, &arena, &err), extra ? ERR_CONFIG : STATUS_OK);
