@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "codediff_internal.h"
-#include "rooftile/hash.h"
 
 struct signs {
     const struct code_pair *pair;
@@ -372,69 +371,55 @@ static double loads_behind_stores(const struct signs *s, int side)
     return per_pass(s, count, side);
 }
 
-/* The order of the instructions before the hot loop, or before the first store: what may alias does not move these,
- * another scheduler does. Counts them by `hash` of their names, whatever their order, and by `order`. */
-static void hash_of_start(const struct signs *s, int side, uint64_t *hash, uint64_t *order)
-{
-    const struct isa_kernel *isa = (side ? s->after : s->before)->isa;
-    const size_t loop = s->pair->hot[side];
-    *hash = *order = 0;
-    for (size_t i = 0; i < isa->instruction_count; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        if (in->loop != ISA_NO_LOOP || in->kind == ISA_STORE || (loop != ISA_NO_LOOP && in->loop == loop))
-            break;
-        if (in->kind == ISA_WAIT || in->kind == ISA_OTHER)
-            continue;
-        const uint64_t name = hash_u64(in->mnemonic, strlen(in->mnemonic));
-        *hash += name;
-        *order = *order * 31 + name;
-    }
-}
-
-static bool is_start_reordered(const struct signs *s)
-{
-    uint64_t hash[2], order[2];
-    for (int side = 0; side < 2; side++)
-        hash_of_start(s, side, &hash[side], &order[side]);
-    return hash[0] == hash[1] && order[0] != order[1];
-}
-
-static const char *order_of(const struct signs *s)
-{
-    if (s->b[CODE_LOOP_DRAINS] > s->a[CODE_LOOP_DRAINS] && loads_behind_stores(s, 1) > loads_behind_stores(s, 0) &&
-        !is_start_reordered(s))
-        return "loads that stay behind stores (alias analysis: a pointer may overlap what is stored)";
-    return "scheduling (the same instructions in another order)";
-}
-
 /* Instructions of a kind; what was paired for dual issue counts as the two that it was, as their order decides. */
 static uint64_t operations_of(const struct isa_mix *mix, int kind)
 {
     return kind == ISA_DUAL ? 0 : mix->count[kind] + (kind == ISA_VECTOR ? 2 * mix->count[ISA_DUAL] : 0);
 }
 
-/* What is computed is the same, when is not: waits move, and values live longer or shorter. */
-static bool scheduling(const struct signs *s)
+static bool is_work_the_same(const struct signs *s)
 {
-    static const enum code_metric metrics[] = {CODE_LOOP_WAITS, CODE_LOOP_DRAINS, CODE_LOOP_CHAIN, CODE_VGPRS,
-                                               CODE_AGPRS,      CODE_WAVES,       CODE_LOOP_ISSUE, CODE_SGPRS};
     if (!s->in || !s->out || isnan(s->pair->scale))
         return false;
     for (int kind = 0; kind < ISA_KINDS; kind++) {
-        const bool steers = kind == ISA_WAIT || kind == ISA_OTHER || kind == ISA_SCALAR || kind == ISA_BRANCH;
+        const bool steers = kind == ISA_WAIT || kind == ISA_OTHER || kind == ISA_SCALAR || kind == ISA_BRANCH ||
+                            kind == ISA_SCALAR_MEMORY; /* arguments are loaded one by one or together */
         const double a = per_pass(s, operations_of(s->in, kind), 0), b = per_pass(s, operations_of(s->out, kind), 1);
         if (!steers && fabs(b - a) > 0.1 * fmax(a, b) + 1)
             return false;
     }
-    const size_t length = s->text->length;
+    return true;
+}
+
+/* Waits move, and values live longer or shorter. */
+static bool order(const struct signs *s, const char *why)
+{
+    static const enum code_metric metrics[] = {CODE_LOOP_WAITS, CODE_LOOP_DRAINS, CODE_LOOP_CHAIN, CODE_VGPRS,
+                                               CODE_AGPRS,      CODE_WAVES,       CODE_LOOP_ISSUE, CODE_SGPRS};
+    text_addf(s->text, "%s: ", why);
     if (s->in->count[ISA_DUAL] != s->out->count[ISA_DUAL])
         text_addf(s->text, "dual issue instructions %.4g to %.4g", per_pass(s, s->in->count[ISA_DUAL], 0),
                   per_pass(s, s->out->count[ISA_DUAL], 1));
     changes(s, metrics, COUNT_OF(metrics));
-    const char *changed = arena_strdup(s->arena, s->text->data ? s->text->data + length : "");
-    text_clear(s->text);
-    text_addf(s->text, "%s: %s", order_of(s), changed);
     return true;
+}
+
+static const char in_another_order[] = "scheduling (the same instructions in another order)";
+
+static bool rescheduled(const struct signs *s)
+{
+    return is_work_the_same(s) && codediff_is_rescheduled(s->pair, s->arena) && order(s, in_another_order);
+}
+
+static bool behind_stores(const struct signs *s)
+{
+    return is_work_the_same(s) && loads_behind_stores(s, 1) > loads_behind_stores(s, 0) &&
+           order(s, "loads that stay behind stores (alias analysis: a pointer may overlap what is stored)");
+}
+
+static bool scheduling(const struct signs *s)
+{
+    return is_work_the_same(s) && order(s, in_another_order);
 }
 
 /* More of some kind of instruction, which is named. */
@@ -468,13 +453,22 @@ static bool registers(const struct signs *s)
     return true;
 }
 
+/* No sign of any cause: what changed at least. */
+static bool unknown(const struct signs *s)
+{
+    text_add(s->text, "no known cause: ");
+    for (int k = 0; k < CODE_METRICS; k++)
+        change(s, (enum code_metric)k);
+    return true;
+}
+
 const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
 {
     static bool (*const rules[])(const struct signs *s) = {
-        other_mode,          launch_bounds,     inlining,   unrolled_no_more, register_limit,
-        register_allocation, array_in_scratch,  lds,        aliasing,         access_width,
-        unrolling,           indexing,          arithmetic, more_registers,   outside,
-        scheduling,          more_instructions, registers};
+        other_mode,        launch_bounds, inlining,      unrolled_no_more, register_limit, register_allocation,
+        array_in_scratch,  lds,           aliasing,      access_width,     unrolling,      indexing,
+        arithmetic,        rescheduled,   behind_stores, more_registers,   outside,        scheduling,
+        more_instructions, registers,     unknown};
     struct text text = {0};
     const struct signs signs = {.pair = pair,
                                 .before = pair->before,

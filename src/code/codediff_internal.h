@@ -12,6 +12,9 @@ const struct isa_mix *codediff_mix(const struct code_pair *pair, int side);
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words);
 uint64_t codediff_single(const struct code_pair *pair, int side);
 
+/* Does code that stores nothing, where no alias matters, stand in another order? False where there is little of it. */
+bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena);
+
 /* What made the change, with its evidence. */
 const char *codediff_cause(const struct code_pair *pair, struct arena *arena);
 

@@ -224,6 +224,10 @@ def flags(home):
         done = run("codediff", CLANGXX, f"{CLANGXX} -mllvm {words}", "stream_triad", "softmax_row", "--arch", "gfx1201", "--json", "f.json", home=home)
         causes = [kernel["cause"] for kernel in load(home / "f.json")["kernels"] if kernel["verdict"] != "same"]
         check(causes and all(cause.startswith("scheduling") for cause in causes), f"{words}, which pairs other instructions for dual issue: {causes} {done.stderr}")
+    for words, cause in (("-mllvm -enable-misched=0", "scheduling"), ("-D__restrict=", "loads that stay behind stores (alias analysis")):
+        done = run("codediff", CLANGXX, f"{CLANGXX} {words}", "layernorm", "--arch", "gfx942", "--json", "f.json", home=home)
+        found = load(home / "f.json")["kernels"][0]["cause"]
+        check(found.startswith(cause), f"{words}, which both leave loads behind stores: {found} {done.stderr}")
     check_run(run("codediff", f"{CLANGXX} -fplugin=x.so", CLANGXX, "rolled", "--kernels", "a", *ARCH, home=home), 2, "a plugin", stderr="--allow-flags")
     check_run(run("codediff", "clang++-0", CLANGXX, "rolled", home=home), 2, "no compiler", stderr="codediff: there is no folder, compiler or code object 'clang++-0'")
     check_run(run("codediff", "a", CLANGXX, "rolled", home=home), 2, "not of a kind", stderr="give two of a kind")
