@@ -22,7 +22,8 @@ enum status file_read(char **data, size_t *length, const char *path, size_t limi
 
 /* Writes atomically: a new file of a name of its own in the same folder, fsync, rename, folder fsync. A full disk
  * leaves the old file untouched and no temporary behind. "-" writes to standard output; pipes and devices (/dev/null)
- * are written as they are. The file keeps its mode, and a symbolic link stays one. ERR_IO. */
+ * are written as they are. The file keeps its mode. A symbolic link stays one: the file it names is written, which need
+ * not be there yet. ERR_IO. */
 enum status file_write(const char *path, const char *data, size_t length, struct err *err);
 
 /* mkdir -p. An existing folder is fine. */
@@ -41,6 +42,7 @@ char *path_join(struct arena *arena, const char *dir, const char *name); /* `nam
 char *path_dir(struct arena *arena, const char *path);                   /* "." when there is no slash */
 const char *path_base(const char *path);                                 /* points into `path` */
 char *path_real(struct arena *arena, const char *path);                  /* NULL when it does not exist */
+char *path_target(struct arena *arena, const char *path); /* behind symbolic links; the last one's may be missing */
 
 /* Folder of the running executable, through /proc/self/exe. */
 char *path_self_dir(struct arena *arena);

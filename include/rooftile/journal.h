@@ -29,7 +29,7 @@ void journal_add(struct journal *journal, const struct result_case *result_case)
 
 const char *journal_path(const struct journal *journal);
 size_t journal_cases(const struct journal *journal);
-bool journal_is_whole(const struct journal *journal); /* they are all in the file */
+size_t journal_kept(const struct journal *journal); /* those of them that are in the file */
 void journal_end(struct journal *journal, bool remove);
 
 /* The result that a journal stands for, as JSON, and says whose it is. A last line that was cut short is left out, with

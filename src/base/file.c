@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,10 +109,11 @@ static enum status sync_fd(int fd, struct err *err)
     return STATUS_OK;
 }
 
-/* Pipes, terminals and devices (/dev/null, /dev/full) are written as they are: a rename would replace the device. */
+/* Pipes, terminals and devices (/dev/null, /dev/full) are written as they are: a rename would replace the device. So is
+ * a file that has no name any more (/dev/stdout of a deleted one). */
 static enum status write_through(const char *path, const char *data, size_t length, struct err *err)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return err_set(err, ERR_IO, "%s", strerror(errno));
     const enum status status = write_all(fd, data, length, err);
@@ -178,17 +180,20 @@ enum status file_write(const char *path, const char *data, size_t length, struct
     if (strcmp(path, "-") == 0)
         return write_all(STDOUT_FILENO, data, length, err) ? err_within(err, "standard output") : STATUS_OK;
     struct arena arena = {0};
-    /* Behind a symbolic link, the file it names is replaced and the link stays. */
-    const char *real = path_real(&arena, path);
-    struct stat info;
-    const bool exists = real && stat(real, &info) == 0;
+    const char *target = path_target(&arena, path);
+    struct stat info, named;
+    const bool exists = !stat(path, &info);
     enum status status;
-    if (exists && S_ISDIR(info.st_mode))
+    if (!exists && errno != ENOENT) /* a link that the system does not follow is not followed here */
+        status = err_set(err, ERR_IO, "%s", strerror(errno));
+    else if (!exists)
+        status = replace(target, NULL, data, length, &arena, err);
+    else if (S_ISDIR(info.st_mode))
         status = err_set(err, ERR_IO, "is a folder, not a file");
-    else if (exists && !S_ISREG(info.st_mode))
+    else if (!S_ISREG(info.st_mode) || lstat(target, &named) || named.st_ino != info.st_ino)
         status = write_through(path, data, length, err);
     else
-        status = replace(exists ? real : path, exists ? &info : NULL, data, length, &arena, err);
+        status = replace(target, &info, data, length, &arena, err);
     arena_release(&arena);
     return status ? err_within(err, "%s", path) : STATUS_OK;
 }
@@ -347,6 +352,19 @@ char *path_dir(struct arena *arena, const char *path)
     while (length > 1 && path[length - 1] == '/')
         length--;
     return arena_strndup(arena, path, length);
+}
+
+char *path_target(struct arena *arena, const char *path)
+{
+    enum { MOST_LINKS = 40 }; /* as Linux has it */
+    char *at = arena_strdup(arena, path), to[PATH_MAX];
+    for (size_t links = 0; links < MOST_LINKS; links++) {
+        const ssize_t length = readlink(at, to, sizeof(to));
+        if (length < 0)
+            break;
+        at = path_join(arena, path_dir(arena, at), arena_strndup(arena, to, (size_t)length));
+    }
+    return at;
 }
 
 char *path_real(struct arena *arena, const char *path)

@@ -109,13 +109,17 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
 {
     if (is_stdout(path))
         return STATUS_OK;
-    const char *dir = path_dir(arena, path);
     if (file_is_dir(path))
         return err_set(err, ERR_IO, "%s is a folder, where a file is to be written", path);
-    enum status status = file_make_dirs(dir, err);
-    if (status || !access(dir, W_OK))
-        return status;
-    return err_set(err, ERR_IO, "cannot write into the folder %s", dir);
+    if (file_is_device(path))
+        return access(path, W_OK) ? err_set(err, ERR_IO, "%s: %s", path, strerror(errno)) : STATUS_OK;
+    /* The journal stands beside a symbolic link, the result beside the file that it names. */
+    const char *const dirs[] = {path_dir(arena, path), path_dir(arena, path_target(arena, path))};
+    enum status status = file_make_dirs(dirs[0], err);
+    for (size_t k = 0; k < 2 && !status; k++)
+        if (access(dirs[k], W_OK))
+            status = err_set(err, ERR_IO, "%s: cannot write into the folder %s: %s", path, dirs[k], strerror(errno));
+    return status;
 }
 
 const char *cli_stem(const char *path, const char *suffix, struct arena *arena)

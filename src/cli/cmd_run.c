@@ -36,7 +36,7 @@ static enum status write_or_save(const struct result *result, struct session *se
     struct err ignored = {0};
     bool whole = session->journal_count > 0;
     for (size_t k = 0; k < session->journal_count; k++)
-        whole = whole && journal_is_whole(session->journals[k]);
+        whole = whole && journal_kept(session->journals[k]) == journal_cases(session->journals[k]);
     if (!status || !strcmp(path, "-"))
         return status;
     char *rescue = arena_printf(session->arena, "%s/rooftile-XXXXXX.json", dir && *dir ? dir : "/tmp");

@@ -364,11 +364,12 @@ enum status execute_journals_kept(struct session *session, struct err *err)
     const char *before = "; what was measured is in ";
     for (size_t k = 0; k < session->journal_count; k++) {
         struct journal *journal = session->journals[k];
-        const bool empty = !journal_cases(journal);
-        if (!empty)
-            err_set(err, err->status, "%s%s%s", err->text, before, journal_path(journal));
-        before = empty ? before : ", ";
-        journal_end(journal, empty);
+        const size_t kept = journal_kept(journal), cases = journal_cases(journal);
+        if (kept)
+            err_set(err, err->status, "%s%s%s (%zu of %zu cases)", err->text, before, journal_path(journal), kept,
+                    cases);
+        before = kept ? ", " : before;
+        journal_end(journal, !kept);
     }
     session->journal_count = 0;
     session_last_words = NULL;

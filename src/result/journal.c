@@ -22,9 +22,9 @@ struct journal {
     struct arena arena;
     const char *path;
     int fd;
-    off_t length;        /* of what stands in the file for good */
-    struct text pending; /* lines that could not be written */
-    size_t inline_max, cases;
+    off_t length;                   /* of what stands in the file for good */
+    struct text pending;            /* lines that could not be written */
+    size_t inline_max, cases, kept; /* handed over, and in the file */
     bool measured;
 };
 
@@ -71,6 +71,7 @@ static int write_pending(struct journal *journal, bool flush)
         cause = errno;
     if (!cause) {
         journal->length += (off_t)lines->length;
+        journal->kept = journal->cases;
         text_clear(&journal->pending);
     } else if (ftruncate(journal->fd, journal->length)) {
         log_debug("%s: %s", journal->path, strerror(errno)); /* its last line is cut short, which readers see */
@@ -120,6 +121,7 @@ enum status journal_begin(struct journal **journal, const char *path, const stru
     if (status)
         goto out;
     begun->length = (off_t)begun->pending.length;
+    begun->kept = begun->cases;
     text_clear(&begun->pending);
     begun->fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     if (begun->fd < 0 || (flock(begun->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK))
@@ -151,9 +153,9 @@ size_t journal_cases(const struct journal *journal)
     return journal->cases;
 }
 
-bool journal_is_whole(const struct journal *journal)
+size_t journal_kept(const struct journal *journal)
 {
-    return !journal->pending.length;
+    return journal->kept;
 }
 
 void journal_end(struct journal *journal, bool remove)

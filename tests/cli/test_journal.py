@@ -206,6 +206,15 @@ def result_cannot_be_written(home):
     check(measured == {plan_id(c): c for c in load(home / "late.json")["cases"]}, "as it was measured")
 
 
+def place_is_tried_before(home):
+    """A link into a folder that is not there: said with the reason, before anything is measured."""
+    (home / "gone.json").symlink_to("nowhere/r.json")
+    for command in (["run", "cpu.json", *CPU], ["roofline", "cpu.json", *CPU]):
+        done = run(*command, "-o", "gone.json", home=home)
+        check_run(done, 3, command[0], stderr="gone.json: cannot write into the folder ./nowhere: No such file or directory")
+        check("[1/" not in done.stderr and not list(home.glob("gone.json.*")), f"{command[0]}: nothing was begun: {done.stderr}")
+
+
 def at_most(size):
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -218,7 +227,7 @@ def no_room_for_the_journal(home):
     child = start(home, "cpu.json", *CPU, "-o", "small.json", preexec=at_most(16384))
     output, stderr = end(child)
     check(child.returncode == 3, f"exit {child.returncode}")
-    for words in ("W018", "small.json.journal cannot be written (File too large)", "what was measured is in small.json.journal"):
+    for words in ("W018", "small.json.journal cannot be written (File too large)", "what was measured is in small.json.journal ("):
         check(words in stderr, f"'{words}' is missing in: {stderr}")
     kept, measured = kept_in(home, "small.json"), cases_of(output.splitlines(True))
     check(0 < len(kept) < len(measured) and kept == measured[:len(kept)], f"{len(kept)} of {len(measured)} cases fit")
@@ -298,4 +307,4 @@ def load_journal(home, path):
 
 if __name__ == "__main__":
     main(write_suites, kills, signals, journals_are_results, nothing_is_overwritten, without_a_file, result_cannot_be_written,
-         no_room_for_the_journal, rescue, history_commit, trials, ceilings)
+         place_is_tried_before, no_room_for_the_journal, rescue, history_commit, trials, ceilings)

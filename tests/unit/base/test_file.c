@@ -226,6 +226,45 @@ static void keeps_mode_and_link(void **state)
     assert_int_equal(info.st_mode & 0777, 0604);
 }
 
+/* As open(2) with O_CREAT would; a link to itself is no file, and one into a folder that is not there neither. */
+static void makes_what_a_link_names(void **state)
+{
+    struct place *place = *state;
+    struct stat info;
+    assert_int_equal(file_make_dirs("a", &place->err), STATUS_OK);
+    assert_int_equal(symlink("second", "first"), 0);
+    assert_int_equal(symlink("a/nothing", "second"), 0);
+    assert_int_equal(symlink("new.json", "a/nothing"), 0);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(file_write("first", k ? "2" : "1", 1, &place->err), STATUS_OK);
+        expect_content(place, "a/new.json", k ? "2" : "1");
+    }
+    assert_int_equal(lstat("first", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_string_equal(path_target(&place->arena, "first"), "./a/new.json");
+    assert_string_equal(path_target(&place->arena, "none"), "none");
+    assert_int_equal(symlink("loop", "a/loop"), 0);
+    assert_int_equal(file_write("a/loop", "1", 1, &place->err), ERR_IO);
+    assert_string_equal(place->err.text, "a/loop: Too many levels of symbolic links");
+    assert_int_equal(symlink("nowhere/x.json", "gone"), 0);
+    assert_int_equal(file_write("gone", "1", 1, &place->err), ERR_IO);
+    assert_string_equal(place->err.text, "gone: No such file or directory");
+    assert_int_equal(unlink("gone"), 0); /* a rename would have made a file of it */
+}
+
+/* Its descriptor is all that is left of it; nothing may be renamed into /dev or /proc. */
+static void writes_what_has_no_name(void **state)
+{
+    struct place *place = *state;
+    char got[8] = {0};
+    const int fd = open("deleted", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0 && !unlink("deleted") && write(fd, "before", 6) == 6);
+    assert_int_equal(file_write(arena_printf(&place->arena, "/dev/fd/%d", fd), "new", 3, &place->err), STATUS_OK);
+    assert_int_equal(pread(fd, got, sizeof(got), 0), 3);
+    assert_string_equal(got, "new");
+    close(fd);
+}
+
 static void makes_dirs(void **state)
 {
     struct place *place = *state;
@@ -388,6 +427,8 @@ int main(void)
         IN_OWN_FOLDER(write_refusals),
         IN_OWN_FOLDER(full_disk_keeps_the_old_file),
         IN_OWN_FOLDER(keeps_mode_and_link),
+        IN_OWN_FOLDER(makes_what_a_link_names),
+        IN_OWN_FOLDER(writes_what_has_no_name),
         IN_OWN_FOLDER(makes_dirs),
         IN_OWN_FOLDER(lists_sorted),
         IN_OWN_FOLDER(takes_paths_apart),
