@@ -148,7 +148,7 @@ static double call_clamp(const double *args)
 /* In the order of a generator's prefix sums (offsets, dist skewed), so that both have the same bits. */
 static double call_harmonic(const double *args)
 {
-    if (!(args[0] >= 0) || args[0] > 1e6 || args[0] != floor(args[0]))
+    if (!(args[0] >= 0) || args[0] > 65536 || args[0] != floor(args[0]))
         return (double)NAN;
     double sum = 0;
     for (double k = 1; k <= args[0]; k++)

@@ -266,7 +266,8 @@ enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena 
     cubin.number = object->abi >= ABI_NEW ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
     object->target = name_target(&cubin);
     cubin.marks_spills = marks_spills(&cubin);
-    while (!status && (section = elf_nextscn(cubin.elf, section))) {
+    /* An ELF file has one table of symbols. */
+    while (!status && !has_symbols && (section = elf_nextscn(cubin.elf, section))) {
         GElf_Shdr symbols;
         if (!gelf_getshdr(section, &symbols) || symbols.sh_type != SHT_SYMTAB)
             continue;

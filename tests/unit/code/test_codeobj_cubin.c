@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <elf.h>
 
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
@@ -127,6 +128,36 @@ static void survives_damage(void **state)
     arena_release(&arena);
 }
 
+/* A second one is no more than any other section. */
+static void has_one_table_of_symbols(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct err err = {0};
+    const struct codeobj_file *file = NULL;
+    char *data = NULL;
+    size_t size = 0, tables = 0;
+    assert_int_equal(file_read(&data, &size, path_of("sm_80", &arena), LIMIT_BYTES, &arena, &err), STATUS_OK);
+    Elf64_Ehdr header;
+    Elf64_Shdr section, symbols = {0};
+    memcpy(&header, data, sizeof(header));
+    for (size_t k = 0; k < header.e_shnum; k++) {
+        char *at = data + header.e_shoff + k * sizeof(section);
+        memcpy(&section, at, sizeof(section));
+        symbols = section.sh_type == SHT_SYMTAB ? section : symbols;
+        if (section.sh_type == SHT_SYMTAB || (symbols.sh_type && section.sh_type == SHT_NOBITS)) {
+            memcpy(at, &symbols, sizeof(symbols));
+            tables++;
+        }
+    }
+    assert_true(tables > 1);
+    assert_int_equal(codeobj_parse(&file, "two", data, size, &arena, &err), STATUS_OK);
+    assert_int_equal(file->objects[0].kernel_count, 4);
+    for (size_t k = 0; k < 4; k++)
+        assert_non_null(file->objects[0].kernels[k].name);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +165,7 @@ int main(void)
         cmocka_unit_test(reads_arguments),
         cmocka_unit_test(knows_what_it_does_not_know),
         cmocka_unit_test(survives_damage),
+        cmocka_unit_test(has_one_table_of_symbols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
