@@ -172,14 +172,18 @@ struct walk_result {
     size_t not_executed_count;
     uint64_t lds_beyond; /* the last byte of LDS that a lane touched behind what the launch has, plus 1; 0: none */
     bool over_budget;
-    bool has_neighbours; /* they were walked too */
-    bool *stored;        /* per buffer: somebody stores to it */
-    double *executed;    /* with counts_each: how often a wave issued each instruction, the mean of all; else NULL */
+    bool *stored;     /* per buffer: somebody stores to it */
+    double *executed; /* with counts_each: how often a wave issued each instruction, the mean of all; else NULL */
 };
 
 /* ERR_CONFIG: a launch of no work-items, or of more than a workgroup may have. The result lives in the arena. */
 enum status walk_run(struct walk_result *result, const struct walk_launch *launch, const struct walk_options *options,
                      struct arena *arena, struct err *err);
+
+/* What a launch between others does: clocks, sums and traffic by their weights (the sum of which is 1), all else as
+ * that of the largest weight. */
+void walk_mix(struct walk_result *result, const struct walk_result *const *walks, const double *weights, size_t count,
+              size_t buffer_count, struct arena *arena);
 
 /* Called for each wave when it ends, in the order in which they end; for comparisons with an emulator. */
 typedef void walk_wave_fn(void *context, uint64_t workgroup, uint32_t wave, uint64_t instructions);

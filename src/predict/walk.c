@@ -273,12 +273,35 @@ void wave_run(struct wave *wave)
 
 /* ---- sampling ---- */
 
-static void add_doubles(void *to, const void *from, size_t bytes)
+static void add_scaled(void *to, const void *from, double factor, size_t bytes)
 {
     double *sum = to;
     const double *more = from;
     for (size_t k = 0; k < bytes / sizeof(*sum); k++)
-        sum[k] += more[k];
+        sum[k] += factor * more[k];
+}
+
+static void add_doubles(void *to, const void *from, size_t bytes)
+{
+    add_scaled(to, from, 1, bytes);
+}
+
+void walk_mix(struct walk_result *result, const struct walk_result *const *walks, const double *weights, size_t count,
+              size_t buffer_count, struct arena *arena)
+{
+    size_t nearest = 0;
+    for (size_t k = 1; k < count; k++)
+        nearest = weights[k] > weights[nearest] ? k : nearest;
+    if (count)
+        *result = *walks[nearest];
+    result->clocks = 0;
+    result->sums = (struct walk_sums){0};
+    result->traffic = arena_array(arena, buffer_count + 1, sizeof(*result->traffic));
+    for (size_t k = 0; k < count; k++) {
+        result->clocks += weights[k] * walks[k]->clocks;
+        add_scaled(&result->sums, &walks[k]->sums, weights[k], sizeof(result->sums));
+        add_scaled(result->traffic, walks[k]->traffic, weights[k], (buffer_count + 1) * sizeof(*result->traffic));
+    }
 }
 
 static void add_group(struct walk_result *result, const struct group *group)
@@ -331,18 +354,30 @@ static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const stru
     return count;
 }
 
-static void walk_neighbours(struct walker *walker, uint64_t sample, struct walk_result *scratch)
+static bool all_shared(const struct walker *walker, const struct group *sample)
 {
-    uint64_t neighbours[MOST_NEIGHBOURS];
-    const unsigned count = find_neighbours(neighbours, walker, sample);
-    const uint64_t budget = walker->left;
-    struct walk_result *result = walker->result;
-    walker->result = scratch;
-    for (unsigned k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < sample->distinct.count; k++)
+        if (!lines_has(&walker->shared, sample->distinct.items[k].line))
+            return false;
+    return !sample->atomics.count;
+}
+
+static bool any_shared(const struct walker *walker, const struct group *sample)
+{
+    for (uint32_t k = 0; k < sample->distinct.count; k++)
+        if (lines_has(&walker->shared, sample->distinct.items[k].line))
+            return true;
+    return sample->atomics.count;
+}
+
+/* Until each line of the sample has been found. */
+static void walk_neighbours(struct walker *walker, const struct group *sample)
+{
+    uint64_t neighbours[MOST_NEIGHBOURS], spent = 0;
+    const unsigned count = find_neighbours(neighbours, walker, sample->number);
+    for (unsigned k = 0; k < count && spent <= NEIGHBOURS_BUDGET && !all_shared(walker, sample); k++) {
         struct group group;
-        const uint64_t most = walker->left / 2 < NEIGHBOUR_BUDGET ? walker->left / 2 : NEIGHBOUR_BUDGET;
-        const uint64_t before = walker->left;
-        walker->left = most;
+        walker->left = NEIGHBOUR_BUDGET;
         group_start(&group, walker, neighbours[k]);
         group_run(&group);
         for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
@@ -351,13 +386,12 @@ static void walk_neighbours(struct walker *walker, uint64_t sample, struct walk_
             (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
         group_end(&group);
         memory_forget_written(&walker->memory);
-        walker->left = before - (most - walker->left);
+        spent += NEIGHBOUR_BUDGET - walker->left;
         walker->has_shared = !walker->over_budget;
-        if (walker->over_budget || budget - walker->left > NEIGHBOURS_BUDGET)
+        if (walker->over_budget)
             break;
     }
     walker->over_budget = false;
-    walker->result = result;
 }
 
 static enum status check_launch(const struct walk_launch *launch, struct err *err)
@@ -390,6 +424,31 @@ static void walk_group(struct walker *walker, uint64_t number)
     group_end(&group);
 }
 
+/* Alone, which says which lines may be a neighbour's; and with them, where some are. */
+static void walk_sample(struct walker *walker, uint64_t number, struct arena *arena)
+{
+    struct walk_result *result = walker->result, scratch;
+    const uint64_t budget = walker->left;
+    struct group group;
+    group_start(&group, walker, number);
+    group_run(&group);
+    add_group(result, &group);
+    if (!walker->options->counts_each && !walker->over_budget && budget - walker->left <= NEIGHBOUR_BUDGET) {
+        start_result(&scratch, walker->launch, false, arena);
+        walker->result = &scratch;
+        walker->visit = NULL;
+        memory_forget_written(&walker->memory);
+        walk_neighbours(walker, &group);
+        walker->result = result;
+        if (any_shared(walker, &group)) {
+            start_result(result, walker->launch, false, arena);
+            walker->left = budget;
+            walk_group(walker, number);
+        }
+    }
+    group_end(&group);
+}
+
 static void start_walker(struct walker *walker)
 {
     const struct walk_options *options = walker->options;
@@ -409,29 +468,24 @@ static void start_walker(struct walker *walker)
 enum status walk_each_wave(const struct walk_launch *launch, const struct walk_options *options, walk_wave_fn *visit,
                            void *context, struct walk_result *result, struct arena *arena, struct err *err)
 {
-    struct walk_result scratch;
     struct walker walker = {.launch = launch, .code = launch->code, .options = options, .arena = arena};
     if (check_launch(launch, err))
         return err->status;
-    const uint64_t groups = group_count(launch), sample = groups / 2;
+    const uint64_t groups = group_count(launch);
     start_result(result, launch, options->counts_each, arena);
-    start_result(&scratch, launch, false, arena);
     walker.result = result;
     start_walker(&walker);
-    if (!options->every_group && !options->counts_each)
-        walk_neighbours(&walker, sample, &scratch);
     walker.visit = visit;
     walker.context = context;
     if (options->every_group)
         for (uint64_t k = 0; k < groups && !walker.over_budget; k++)
             walk_group(&walker, k);
     else
-        walk_group(&walker, sample);
+        walk_sample(&walker, groups / 2, arena);
     for (size_t k = 0; k < launch->code->count && result->executed; k++)
         result->executed[k] /= result->sums.waves;
     result->over_budget = walker.over_budget;
     result->lds_beyond = walker.lds_beyond;
-    result->has_neighbours = walker.has_shared;
     lines_release(&walker.shared);
     lines_release(&walker.atomics);
     memory_release(&walker.memory);
