@@ -35,6 +35,7 @@ struct predicted_launch {
     double core_hz;                 /* of the machine */
     const struct walk_result *walk; /* NULL: not walked */
     struct device_launch_model model;
+    bool warm;                    /* its data is in L2 before it begins */
     struct prediction prediction; /* of one launch */
 };
 
@@ -45,6 +46,13 @@ const struct predicted_launch *predictor_launches(const struct predictor *predic
 enum status predictor_case(struct prediction *prediction, struct predictor *predictor, const struct resolved *resolved,
                            const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
                            struct err *err);
+
+/* Gives `take` the prediction of each ready case of the plan, in any order. Of many cases of a kernel that differ in
+ * numbers not all are walked: where the walks of the outermost and of those half way say the same, within 3 % of the
+ * time, what was walked is interpolated for the rest, and each has its own launch and occupancy. */
+typedef void predictor_take_fn(void *context, size_t at, const struct prediction *prediction);
+enum status predictor_cases(struct predictor *predictor, const struct plan *plan, const struct build_result *builds,
+                            const struct machine *machine, predictor_take_fn *take, void *context, struct err *err);
 
 /* Gives the plan's ready cases their prediction, takes and estimate. `builds` NULL: by the work that manifests state,
  * in microseconds a case. `machine` is complete, as above. ERR_CONFIG as of predictor_case. */

@@ -49,22 +49,21 @@ enum status predict_build(struct build_result **builds, struct session *session,
     return status;
 }
 
-static enum status predict_case(struct forecast_case *out, struct predictor *predictor, const struct plan_case *c,
-                                const struct build_result *builds, const struct machine *machine, struct err *err)
+struct cases {
+    struct forecast_case *items;
+    const struct predictor *predictor;
+};
+
+static void take_case(void *context, size_t at, const struct prediction *prediction)
 {
+    const struct cases *cases = context;
+    struct forecast_case *out = &cases->items[at];
     size_t launches = 0;
-    *out = (struct forecast_case){.plan_case = c};
-    if (c->state != PLAN_READY) {
-        out->reason = c->reason;
-        return STATUS_OK;
-    }
-    enum status status =
-        predictor_case(&out->prediction, predictor, &c->resolved, builds, c->measure.cache, machine, err);
-    const struct predicted_launch *launch = predictor_launches(predictor, &launches);
+    const struct predicted_launch *launch = predictor_launches(cases->predictor, &launches);
+    out->prediction = *prediction;
     out->waves_per_simd = launches ? launch[0].model.occupancy.waves_per_simd : 0;
-    if (!status && !(out->prediction.time_ns > 0))
+    if (!(prediction->time_ns > 0))
         out->reason = "nothing of it is known on this machine";
-    return status;
 }
 
 /* What the model missed on the machine that measured a case, it misses on another one where the same takes the time. */
@@ -105,8 +104,12 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
         return status;
     struct predictor *predictor = predictor_new(side->options.seed);
     struct forecast_case *cases = arena_array(arena, session->plan->count + 1, sizeof(*cases));
+    for (size_t k = 0; k < session->plan->count; k++)
+        cases[k] =
+            (struct forecast_case){.plan_case = &session->plan->cases[k], .reason = session->plan->cases[k].reason};
+    status =
+        predictor_cases(predictor, session->plan, builds, machine, take_case, &(struct cases){cases, predictor}, err);
     for (size_t k = 0; k < session->plan->count && !status; k++) {
-        status = predict_case(&cases[k], predictor, &session->plan->cases[k], builds, machine, err);
         foreign_note(&cases[k].prediction, session, &session->plan->cases[k]);
         cases[k].from = of->count ? of->items[session->plan->cases[k].asked] : NULL;
         if (cases[k].from)

@@ -271,4 +271,31 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
                              const struct param_value *values, const struct device_facts *device, struct arena *arena,
                              struct arena *scratch, struct err *err);
 
+/* ---- predictor.c: cases between others ---- */
+
+/* What the launches of a case were walked to. */
+struct case_walks {
+    struct launch_walk {
+        const struct walk_code *code;
+        const struct walk_result *walk;
+        uint32_t level; /* where its data is, as device_launch_model has it */
+        bool warm;
+        size_t buffers;
+    } * items;
+    size_t count;
+};
+/* A case among others: how much each of them counts. */
+#define BETWEEN_CORNERS 4
+struct predictor_between {
+    const struct case_walks *corners[BETWEEN_CORNERS];
+    double weights[BETWEEN_CORNERS];
+    size_t count;
+};
+struct predictor;
+/* Of the case that was predicted last. */
+struct case_walks *predictor_walks(const struct predictor *predictor, struct arena *arena);
+/* From now on launches are between those of the corners, where these have the same; NULL: walked. True: since the last
+ * call there was one that had to be walked. */
+bool predictor_set_between(struct predictor *predictor, const struct predictor_between *between);
+
 #endif

@@ -129,10 +129,29 @@ def sweeps(home):
     check_run(done, 0, "tiles", stdout=["mi300x: the fastest is gemm_matrix BM=256 BN=128", "before gemm_matrix BM=64", "no registers"])
 
 
+def few_walks_for_many_cases(home):
+    """What is between walked cases is as if it had been walked, which each case of a short sweep is: within the 3 % of predictor.h. Sizes
+    that are no multiples of anything, whose data fit L2 or do not, in one parameter and in two."""
+    for kernel, machine, param, values, more in (("stream_triad", "mi300x", "n", range(1000, 3000001, 33323), []),
+                                                 ("gemm_naive", "mi210", "m", range(64, 769, 64), ["--set", "n=64..768+64", "--set", "k=128"])):
+        def predicted(values):
+            done = run("predict", kernel, "--set", param + "=" + ",".join(map(str, values)), *more, "--machine", machine, "--json", "-", home=home)
+            check_run(done, 0, kernel)
+            return {case["id"]: case["time_ns"] for case in json.loads(done.stdout)["machines"][0]["cases"]}
+
+        values = list(values)
+        many, step = predicted(values), 1 if more else 20
+        walked = {}
+        for k in range(0, len(values), step * 4):
+            walked |= predicted(values[k:k + step])
+        off = {name: many[name] / time_ns - 1 for name, time_ns in walked.items() if abs(many[name] / time_ns - 1) > 0.03}
+        check(len(many) > len(walked) >= 30 and not off, f"{kernel}: {len(off)} of {len(walked)} are off: {off}")
+
+
 def mistakes(home):
     for words, message in ((TRIAD, "--machine names the machines"), ([*TRIAD, "--machine", "mi300y"], "there is no machine 'mi300y'"),
                            ([*TRIAD, "--machine", "mi210,mi210"], "twice"), (["predict", "nothing_such", "--machine", "mi210"], "nothing_such")):
         check_run(run(*words, home=home), 2, str(words), stderr=message)
 
 
-main(one_machine, side_by_side, below_no_bound, no_code, plan_and_sim, a_result, code_of_others, sweeps, mistakes)
+main(one_machine, side_by_side, below_no_bound, no_code, plan_and_sim, a_result, code_of_others, sweeps, few_walks_for_many_cases, mistakes)

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many cases of a kernel, few walks. Cases that differ in numbers alone form boxes: corners of a box are walked, and
+ * cases inside as a check; where the corners do not say what these take, the box is split.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_internal.h"
+#include "rooftile/predictor.h"
+
+#define FEW_CASES 24u  /* of which each is walked */
+#define FEW_VALUES 6u  /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
+#define MOST_ALIGNED 6 /* power of two that decides about lines and banks: 64 elements */
+#define TOLERANCE 0.03
+#define AXES 3u
+
+struct boxes {
+    struct predictor *predictor;
+    const struct plan *plan;
+    const struct build_result *builds;
+    const struct machine *machine;
+    predictor_take_fn *take;
+    void *context;
+    struct err *err;
+    struct arena *arena;
+    const struct case_walks **walks; /* by case; NULL: not walked */
+    double *times_ns;                /* ... of those that were */
+    enum status status;
+};
+
+struct member {
+    const struct plan_case *c;
+    uint64_t places; /* where its launches find their data */
+    double value;    /* of the parameter that sorts them */
+};
+
+/* Cases of one kernel and code, and the parameters whose numbers span them. */
+struct box {
+    struct member *members;
+    size_t count, axes;
+    size_t params[AXES];
+    double low[AXES], high[AXES];
+};
+
+static void predict(struct prediction *prediction, struct boxes *all, const struct plan_case *c)
+{
+    if (all->status)
+        return;
+    all->status =
+        predictor_case(prediction, all->predictor, &c->resolved, all->builds, c->measure.cache, all->machine, all->err);
+    if (all->status)
+        (void)err_within(all->err, "%s", c->id);
+}
+
+static void take(struct boxes *all, const struct plan_case *c, const struct prediction *prediction)
+{
+    if (!all->status)
+        all->take(all->context, (size_t)(c - all->plan->cases), prediction);
+}
+
+static const struct case_walks *walked(struct boxes *all, const struct plan_case *c)
+{
+    const size_t at = (size_t)(c - all->plan->cases);
+    struct prediction prediction;
+    if (!all->walks[at]) {
+        predict(&prediction, all, c);
+        take(all, c, &prediction);
+        all->walks[at] = predictor_walks(all->predictor, all->arena);
+        all->times_ns[at] = all->status ? 0 : prediction.time_ns;
+    }
+    return all->walks[at];
+}
+
+/* ---- order ---- */
+
+static double number_of(const struct plan_case *c, size_t param)
+{
+    const struct param_value *value = &c->resolved.values[param];
+    return value->kind == PARAM_NUMBER ? value->number : 0;
+}
+
+/* Powers of two in a number, up to those that matter. */
+static int alignment_of(double number)
+{
+    int power = 0;
+    if (fabs(number) > 0x1p53 || number != floor(number))
+        return 0;
+    for (uint64_t whole = (uint64_t)fabs(number); power < MOST_ALIGNED && !(whole & 1); power++)
+        whole /= 2;
+    return power;
+}
+
+static int order_of(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* 0: launches of the same code with the same data, but for numbers. */
+static int compare_kinds(const struct member *a, const struct member *b)
+{
+    const struct resolved *x = &a->c->resolved, *y = &b->c->resolved;
+    int order = order_of((uintptr_t)x->manifest, (uintptr_t)y->manifest);
+    order = order ? order : order_of(x->code_count, y->code_count);
+    order = order ? order : order_of(a->c->measure.cache, b->c->measure.cache);
+    order = order ? order : order_of(a->places, b->places);
+    for (size_t k = 0; k < x->code_count && !order; k++)
+        order = order_of(x->codes[k], y->codes[k]);
+    for (size_t k = 0; k < x->manifest->param_count && !order; k++) {
+        const struct param_value *p = &x->values[k], *q = &y->values[k];
+        if (p->kind == PARAM_NUMBER)
+            order = order_of((uint64_t)alignment_of(p->number), (uint64_t)alignment_of(q->number));
+        else if (p->kind == PARAM_DTYPE)
+            order = order_of(p->dtype, q->dtype);
+        else if (p->kind == PARAM_STRING)
+            order = strcmp(p->string, q->string);
+        else
+            order = p->count == q->count ? memcmp(p->list, q->list, p->count * sizeof(*p->list))
+                                         : order_of(p->count, q->count);
+    }
+    return order;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    const int order = compare_kinds(x, y);
+    return order ? order : order_of(x->c->index, y->c->index);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : order_of(x->c->index, y->c->index);
+}
+
+/* How many values there are. */
+static size_t sort_by(const struct box *box, size_t param)
+{
+    size_t values = 1;
+    for (size_t k = 0; k < box->count; k++)
+        box->members[k].value = number_of(box->members[k].c, param);
+    qsort(box->members, box->count, sizeof(*box->members), by_value);
+    for (size_t k = 1; k < box->count; k++)
+        values += box->members[k].value != box->members[k - 1].value;
+    return values;
+}
+
+/* Where the members that have another value than the one at `from` begin. */
+static size_t run_end(const struct box *box, size_t from)
+{
+    size_t end = from + 1;
+    while (end < box->count && box->members[end].value == box->members[from].value)
+        end++;
+    return end;
+}
+
+/* ---- one box ---- */
+
+struct corners {
+    const struct plan_case *cases[BETWEEN_CORNERS];
+    struct predictor_between between;
+};
+
+static double place_of(const struct box *box, const struct plan_case *c, size_t axis)
+{
+    return (number_of(c, box->params[axis]) - box->low[axis]) / (box->high[axis] - box->low[axis]);
+}
+
+/* The case at these places of the axes, from 0 to 1, or the nearest. */
+static const struct plan_case *case_at(const struct box *box, const double places[AXES], double *distance)
+{
+    const struct plan_case *nearest = NULL;
+    for (size_t k = 0; k < box->count; k++) {
+        double far = 0;
+        for (size_t axis = 0; axis < box->axes; axis++)
+            far += fabs(place_of(box, box->members[k].c, axis) - places[axis]);
+        if (nearest && far >= *distance)
+            continue;
+        nearest = box->members[k].c;
+        *distance = far;
+    }
+    return nearest;
+}
+
+/* The case nearest to where all axes are highest, and for each axis that where it alone is lowest. */
+static void find_corners(const struct plan_case *corners[BETWEEN_CORNERS], const struct box *box)
+{
+    for (size_t corner = 0; corner <= box->axes; corner++) {
+        double places[AXES] = {1, 1, 1}, distance = 0;
+        if (corner)
+            places[corner - 1] = 0;
+        corners[corner] = case_at(box, places, &distance);
+    }
+}
+
+/* Of the corners, at the case: they add up to 1, and so do their places to its place. False: they lie in a line. */
+static bool weigh(double weights[BETWEEN_CORNERS], const struct box *box,
+                  const struct plan_case *const corners[BETWEEN_CORNERS], const struct plan_case *c)
+{
+    const size_t count = box->axes + 1;
+    double rows[AXES + 1][AXES + 2];
+    for (size_t row = 0; row < count; row++)
+        for (size_t at = 0; at <= count; at++)
+            rows[row][at] = row < box->axes ? place_of(box, at < count ? corners[at] : c, row) : 1;
+    for (size_t pivot = 0; pivot < count; pivot++) { /* Gauss and Jordan */
+        size_t best = pivot;
+        for (size_t row = pivot; row < count; row++)
+            best = fabs(rows[row][pivot]) > fabs(rows[best][pivot]) ? row : best;
+        if (fabs(rows[best][pivot]) < 1e-6)
+            return false;
+        for (size_t at = 0; at <= count; at++) {
+            const double swapped = rows[best][at];
+            rows[best][at] = rows[pivot][at];
+            rows[pivot][at] = swapped;
+        }
+        for (size_t row = 0; row < count; row++)
+            for (size_t at = count + 1; row != pivot && at-- > pivot;)
+                rows[row][at] -= rows[row][pivot] / rows[pivot][pivot] * rows[pivot][at];
+    }
+    for (size_t k = 0; k < count; k++)
+        weights[k] = rows[k][count] / rows[k][k];
+    return true;
+}
+
+/* False: it has to be walked. */
+static bool predict_between(struct prediction *prediction, struct boxes *all, const struct box *box,
+                            struct corners *corners, const struct plan_case *c)
+{
+    if (!weigh(corners->between.weights, box, corners->cases, c))
+        return false;
+    (void)predictor_set_between(all->predictor, &corners->between);
+    predict(prediction, all, c);
+    return !predictor_set_between(all->predictor, NULL);
+}
+
+static bool holds_at(struct boxes *all, const struct box *box, struct corners *corners, const struct plan_case *c)
+{
+    struct prediction prediction = {0};
+    (void)walked(all, c);
+    if (!predict_between(&prediction, all, box, corners, c))
+        return false;
+    const double time_ns = all->times_ns[c - all->plan->cases];
+    return fabs(prediction.time_ns - time_ns) <= TOLERANCE * time_ns;
+}
+
+/* False: the corners do not say what is between them. */
+static bool interpolate(struct boxes *all, const struct box *box)
+{
+    static const double inside[][AXES] = {{0.5, 0.5, 0.5}, {0.2, 0.8, 0.3}, {0.8, 0.3, 0.8}, {0.05, 0.05, 0.05}};
+    struct corners corners = {.between = {.count = box->axes + 1}};
+    double distance = 0;
+    find_corners(corners.cases, box);
+    if (!weigh(corners.between.weights, box, corners.cases, corners.cases[0]))
+        return false;
+    for (size_t k = 0; k < corners.between.count; k++)
+        corners.between.corners[k] = walked(all, corners.cases[k]);
+    for (size_t k = 0; k < COUNT_OF(inside) && !all->status; k++)
+        if (!holds_at(all, box, &corners, case_at(box, inside[k], &distance)))
+            return false;
+    for (size_t k = 0; k < box->count && !all->status; k++) {
+        const struct plan_case *c = box->members[k].c;
+        struct prediction prediction;
+        if (all->walks[c - all->plan->cases])
+            continue;
+        if (predict_between(&prediction, all, box, &corners, c))
+            take(all, c, &prediction);
+        else
+            (void)walked(all, c);
+    }
+    return true;
+}
+
+static void walk_all(struct boxes *all, const struct box *box)
+{
+    for (size_t k = 0; k < box->count && !all->status; k++)
+        (void)walked(all, box->members[k].c);
+}
+
+/* Finds the axes. A parameter that has another value in each case stands for all that change with it. SIZE_MAX, or one
+ * of few values: then the members are sorted by it. */
+static size_t find_axes(struct box *box, size_t *widest)
+{
+    const size_t params = box->members[0].c->resolved.manifest->param_count;
+    size_t most = 1;
+    box->axes = 0;
+    for (size_t param = 0; param < params; param++) {
+        const size_t values = sort_by(box, param);
+        if (values == 1)
+            continue;
+        if (values <= FEW_VALUES)
+            return param;
+        if (values > most) {
+            *widest = param;
+            most = values;
+        }
+        if (box->axes < AXES) {
+            box->params[box->axes] = param;
+            box->low[box->axes] = box->members[0].value;
+            box->high[box->axes] = box->members[box->count - 1].value;
+        }
+        box->axes++;
+    }
+    (void)sort_by(box, *widest);
+    if (most == box->count) {
+        box->axes = 1;
+        box->params[0] = *widest;
+        box->low[0] = box->members[0].value;
+        box->high[0] = box->members[box->count - 1].value;
+    }
+    return SIZE_MAX;
+}
+
+static void visit(struct boxes *all, struct member *members, size_t count, bool has_rim);
+
+/* The first values are often of launches too small to have what others have, neighbours say: each rim is a box of its
+ * own, and so is what they enclose. */
+static void visit_rims(struct boxes *all, const struct box *box)
+{
+    struct box rest = *box;
+    for (size_t axis = 0; axis < box->axes && rest.count; axis++) {
+        (void)sort_by(&rest, box->params[axis]);
+        const size_t rim = run_end(&rest, 0);
+        visit(all, rest.members, rim, false);
+        rest.members += rim;
+        rest.count -= rim;
+    }
+    visit(all, rest.members, rest.count, false);
+}
+
+static void visit_halves(struct boxes *all, const struct box *box)
+{
+    size_t middle = run_end(box, box->count / 2);
+    if (middle == box->count)
+        for (middle = box->count / 2; middle && box->members[middle].value == box->members[box->count / 2].value;)
+            middle--;
+    visit(all, box->members, middle, false);
+    visit(all, box->members + middle, box->count - middle, false);
+}
+
+static void visit(struct boxes *all, struct member *members, size_t count, bool has_rim)
+{
+    struct box box = {.members = members, .count = count};
+    size_t widest = 0;
+    if (count < FEW_CASES) {
+        walk_all(all, &box);
+        return;
+    }
+    const bool few = find_axes(&box, &widest) != SIZE_MAX;
+    for (size_t at = 0, end; few && at < count; at = end) {
+        end = run_end(&box, at);
+        visit(all, members + at, end - at, has_rim);
+    }
+    if (few || (box.axes && box.axes <= AXES && interpolate(all, &box)))
+        return;
+    if (!box.axes)
+        walk_all(all, &box);
+    else if (has_rim && box.axes <= AXES)
+        visit_rims(all, &box);
+    else
+        visit_halves(all, &box);
+}
+
+static uint64_t places_of(struct boxes *all, const struct plan_case *c)
+{
+    static const struct predictor_between nothing = {.count = 0};
+    struct prediction prediction;
+    uint64_t places = 0;
+    (void)predictor_set_between(all->predictor, &nothing);
+    predict(&prediction, all, c);
+    (void)predictor_set_between(all->predictor, NULL);
+    size_t count = 0;
+    const struct predicted_launch *launches = predictor_launches(all->predictor, &count);
+    for (size_t k = 0; k < count; k++)
+        places = places * 31 + launches[k].model.level * 2 + launches[k].warm + 1;
+    return places;
+}
+
+enum status predictor_cases(struct predictor *predictor, const struct plan *plan, const struct build_result *builds,
+                            const struct machine *machine, predictor_take_fn *take_one, void *context, struct err *err)
+{
+    struct arena arena = {0};
+    struct boxes all = {.predictor = predictor,
+                        .plan = plan,
+                        .builds = builds,
+                        .machine = machine,
+                        .take = take_one,
+                        .context = context,
+                        .err = err,
+                        .arena = &arena,
+                        .walks = arena_array(&arena, plan->count + 1, sizeof(*all.walks)),
+                        .times_ns = arena_array(&arena, plan->count + 1, sizeof(*all.times_ns))};
+    struct member *members = arena_array(&arena, plan->count + 1, sizeof(*members));
+    size_t count = 0;
+    for (size_t k = 0; k < plan->count; k++)
+        if (plan->cases[k].state == PLAN_READY)
+            members[count++].c = &plan->cases[k];
+    for (size_t k = 0; k < count && count >= FEW_CASES; k++)
+        members[k].places = places_of(&all, members[k].c);
+    if (count >= FEW_CASES)
+        qsort(members, count, sizeof(*members), by_kind);
+    for (size_t at = 0, end; at < count; at = end) {
+        for (end = at + 1; end < count && !compare_kinds(&members[at], &members[end]); end++)
+            ;
+        visit(&all, members + at, end - at, true);
+    }
+    arena_release(&arena);
+    return all.status;
+}
