@@ -97,8 +97,8 @@ static const struct {
     {L ", { 'load': true }", "a launch stands before the load step"},
     {"{ 'load': true, 'timed': false }, { 'graph': { 'steps': [ " L " ] } }", "a graph keeps the code and the memory"},
     {"{ 'alloc': 'a', 'timed': false }, { 'graph': { 'steps': [ " L " ] } }", "a graph keeps the code and the memory"},
-    {"{ 'launch': { 'grid': [1], 'block': [1], 'args': [ { 'value': 1, 'type': 'u64', 'repeat': 129 } ] } }",
-     "more than the 128 arguments"},
+    {"{ 'launch': { 'grid': [1], 'block': [1], 'args': [ { 'value': 1, 'type': 'u64', 'repeat': 1025 } ] } }",
+     "more than the 1024 arguments"},
     {"{ 'launch': { 'grid': [1], 'block': [1], 'args': [ { 'value': 1, 'type': 'u64', 'repeat': '0 - 1' } ] } }",
      "not a whole number"},
 };
