@@ -2,7 +2,8 @@
  *
  * Checkup: what scripts/gpu_check did, as one document. Its folder has steps.json, which says what was run, for how
  * long and with which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them
- * machine.json (the ceilings found) and noise-learned.json (`rooftile aa --json`).
+ * machine.json (the ceilings found), noise-learned.json (`rooftile aa --json`) and model-error.json (`rooftile
+ * model-error --json`).
  *
  *   { "started_at": "2026-01-31T12:00:00Z", "device": "cuda:0", "budget_s": 480, "seconds": 301,
  *     "steps": [ { "name": "verification", "exit_code": 0, "seconds": 60.2, "budget_s": 120 }, ... ] }
@@ -35,6 +36,7 @@ enum checkup_step {
     STEP_LIBRARIES,
     STEP_QUICK,
     STEP_NOISE,
+    STEP_BASELINE, /* `rooftile fleet --baseline`, without a result of its own */
     STEP_COUNT
 };
 
@@ -62,6 +64,8 @@ struct checkup {
     const char *machine_path;
     const cJSON *noise; /* NULL: not learned */
     const char *noise_path;
+    const cJSON *model_error; /* NULL: nothing was predicted and measured */
+    const char *model_error_path;
     struct checkup_section sections[STEP_COUNT];
 };
 

@@ -153,7 +153,7 @@ struct machine {
     struct machine_figure figures[MACHINE_MAX_FIGURES];
 };
 
-/* ERR_CONFIG with file, pointer, line and column. */
+/* Of a checkup (checkup.h) the ceilings that it found. ERR_CONFIG with file, pointer, line and column. */
 enum status machine_read(struct machine *machine, const char *path, struct err *err);
 enum status machine_write(const struct machine *machine, const char *path, struct err *err);
 

@@ -267,7 +267,8 @@ void result_document(struct text *out, const struct result *result);
  * parts that contradict each other (median and samples, headline and trials, rates and times): edited by hand, or
  * corrupt. Unknown keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing
  * ones tolerated. Cases are read one after the other, so time and memory grow with the file. Of a run that was killed
- * the journal is read (journal.h): what its name ends in says so, or there is no result, only <path>.journal. */
+ * the journal is read (journal.h): what its name ends in says so, or there is no result, only <path>.journal. Of a
+ * checkup (checkup.h) what the quick suite and the libraries took is read, as one result. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
 /* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are not looked at: what

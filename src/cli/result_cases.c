@@ -15,7 +15,7 @@ bool result_is_file(const char *word, struct arena *arena)
     struct err ignored = {0};
     const cJSON *root = NULL;
     return file_exists(word) && text_ends(word, ".json") && !json_read(&root, word, arena, &ignored) &&
-           json_member(root, "cases") && json_member(root, "environment");
+           ((json_member(root, "cases") && json_member(root, "environment")) || json_member(root, "documents"));
 }
 
 static bool is_wanted(const struct result_case *c, const struct cli_options *options)

@@ -16,6 +16,8 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
     const cJSON *root;
     struct machine read = {0};
     enum status status = json_read(&root, path, &arena, err);
+    if (!status && cJSON_IsObject(json_member(json_member(root, "documents"), "machine"))) /* of a checkup */
+        root = json_member(json_member(root, "documents"), "machine");
     if (!status)
         status = record_get(&read, &machine_record, root, true, &arena, err);
     arena_release(&arena);

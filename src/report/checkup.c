@@ -43,6 +43,9 @@ static const struct {
         {"noise", "Noise",
          "The quick suite again and again in fresh processes: how far two measurements of the same thing lie apart "
          "here. A difference smaller than that means nothing."},
+    [STEP_BASELINE] = {"baseline", "Beside healthy devices",
+                       "The quick suite's times set against those that healthy devices of the model took (rooftile "
+                       "fleet --baseline)."},
 };
 
 const char *checkup_name(enum checkup_word word)
@@ -126,6 +129,9 @@ static void read_learned(struct checkup *checkup, const char *folder, struct are
         checkup->machine = machine;
     if (json_read(&checkup->noise, checkup->noise_path, arena, &ignored))
         checkup->noise = NULL;
+    checkup->model_error_path = path_join(arena, folder, "model-error.json");
+    if (json_read(&checkup->model_error, checkup->model_error_path, arena, &ignored))
+        checkup->model_error = NULL;
 }
 
 /* ---- judging: cases ---- */
@@ -332,7 +338,9 @@ static void judge(struct checkup *checkup, enum checkup_step step, const char *p
     section->headline = stopped              ? stopped
                         : section->exit_code ? arena_printf(arena, "it ended with exit code %d", section->exit_code)
                                              : "done";
-    if (step == STEP_BUILD)
+    if (step == STEP_BASELINE && section->word == CHECKUP_FINDINGS)
+        add_finding(&j, "times", "slow", "this device is slower than the baseline's; the log says in what");
+    if (step == STEP_BUILD || step == STEP_BASELINE)
         return;
     if (section->exit_code > 1 && !file_exists(path)) {
         raise_to(section, CHECKUP_BROKEN);

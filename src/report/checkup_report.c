@@ -18,8 +18,9 @@ static const char *const said[CHECKUP_WORDS] = {
     [CHECKUP_INCOMPLETE] =
         "Nothing is wrong in what was seen, but not everything was seen: the sections below say what is missing.",
     [CHECKUP_BROKEN] = "Something could not be built or measured, so nothing can be said about it.",
-    [CHECKUP_FINDINGS] =
-        "Something is wrong: a wrong result, a crash, or a time that physics forbids. The sections below say what.",
+    [CHECKUP_FINDINGS] = "Something is wrong: a wrong result, a crash, a time that physics forbids, or a slow device. "
+                         "The sections below "
+                         "say what.",
 };
 
 static struct cell verdict(enum checkup_word word)
@@ -257,6 +258,8 @@ static enum status add_data(struct document *document, const struct checkup *che
         status = add_file(documents, "machine", checkup->machine_path, err);
     if (!status && checkup->noise)
         status = add_file(documents, "noise_learned", checkup->noise_path, err);
+    if (!status && checkup->model_error)
+        status = add_file(documents, "model_error", checkup->model_error_path, err);
     document_table(document, "documents", NULL, documents)->show = SHOW_DATA;
     return status;
 }

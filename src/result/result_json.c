@@ -140,6 +140,7 @@ static enum status get_head(struct result *result, const cJSON *root, struct are
 struct reading {
     const char *path; /* NULL: no sidecar can stand beside it */
     bool keep_samples;
+    bool nested; /* the result is a part of the document, which was built whole */
     struct arena *arena;
     struct arena scratch; /* of the elements read last */
     struct samples_file samples;
@@ -158,6 +159,15 @@ static enum status get_sidecar(struct reading *reading, struct result *result, s
     return status ? status : case_check(c, json, err);
 }
 
+static enum status next_case(const cJSON **item, const cJSON *array, struct json_long *document,
+                             struct reading *reading, struct err *err)
+{
+    if (!reading->nested)
+        return json_long_next(item, document, &reading->scratch, err);
+    *item = *item ? (*item)->next : array->child;
+    return STATUS_OK;
+}
+
 static enum status get_cases(struct result *result, const cJSON *root, struct json_long *document,
                              struct reading *reading, struct err *err)
 {
@@ -166,7 +176,7 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
     if (status)
         return status;
     struct result_case *cases = arena_array(reading->arena, json_count(array) + 1, sizeof(*cases));
-    while (!(status = json_long_next(&item, document, &reading->scratch, err)) && item) {
+    while (!(status = next_case(&item, array, document, reading, err)) && item) {
         struct result_case *c = &cases[result->case_count];
         status = case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err);
         if (!status)
@@ -205,6 +215,49 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
     return status;
 }
 
+/* ---- of a checkup (checkup.h): what its steps measured, as one result ---- */
+
+static bool has_case(const struct result *result, const char *id)
+{
+    for (size_t k = 0; k < result->case_count; k++)
+        if (!strcmp(result->cases[k].id, id))
+            return true;
+    return false;
+}
+
+static struct result *join(const struct result *first, const struct result *more, struct arena *arena)
+{
+    struct result *both = arena_copy(arena, first, sizeof(*both));
+    struct result_case *cases = arena_array(arena, first->case_count + more->case_count + 1, sizeof(*cases));
+    memcpy(cases, first->cases, first->case_count * sizeof(*cases));
+    for (size_t k = 0; k < more->case_count; k++)
+        if (!has_case(first, more->cases[k].id))
+            cases[both->case_count++] = more->cases[k];
+    both->cases = cases;
+    return both;
+}
+
+static enum status get_document(const struct result **result, const cJSON *root, struct json_long *document,
+                                struct reading *reading, struct err *err)
+{
+    static const char *const steps[] = {"quick", "libraries"};
+    const cJSON *documents = json_member(root, "documents");
+    const struct result *all = NULL, *one = NULL;
+    if (!cJSON_IsObject(documents))
+        return get_all(result, root, document, reading, err);
+    reading->nested = true;
+    for (size_t k = 0; k < COUNT_OF(steps); k++) {
+        const cJSON *part = json_member(documents, steps[k]);
+        if (!cJSON_IsObject(part))
+            continue;
+        if (get_all(&one, part, document, reading, err))
+            return err->status;
+        all = all ? join(all, one, reading->arena) : one;
+    }
+    *result = all;
+    return all ? STATUS_OK : json_fail(documents, err, "has no result of the steps quick and libraries");
+}
+
 static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
 
 static enum status open_journal(struct json_long **document, const cJSON **root, const char *path, struct err *err)
@@ -237,7 +290,7 @@ static enum status read_file(const struct result **result, const char *path, boo
                              ? open_journal(&document, &root, path, err)
                              : json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
     if (!status)
-        status = get_all(result, root, document, &reading, err);
+        status = get_document(result, root, document, &reading, err);
     samples_file_release(&reading.samples);
     arena_release(&reading.scratch);
     arena_release(&folder);

@@ -66,3 +66,22 @@ def make(base, run, ratios=None, noise=NOISE, commit=None, change=None):
 def write(home, result, name="run.json"):
     (home / name).write_text(json.dumps(result))
     return name
+
+
+TIMES = ("median_ns", "min_ns", "p05_ns", "q1_ns", "q3_ns", "p95_ns", "max_ns", "mean_ns", "sd_ns", "mad_ns")
+
+
+def stretch(case, factor):
+    """The same case, had it taken `factor` times as long."""
+    stats = case["stats"]
+    for key in TIMES:
+        stats[key] = stats[key] and stats[key] * factor
+    stats["ci95_ns"] = [value * factor for value in stats["ci95_ns"]]
+    if "samples_ns" in case:
+        case["samples_ns"] = [value * factor for value in case["samples_ns"]]
+    rates = [(case["throughput"], key) for key in case["throughput"] if key.endswith("_per_s")]
+    for group, key in (*rates, (case["roofline"], "fraction_of_ceiling")):
+        group[key] = group.get(key) and group[key] / factor
+    error = case["prediction"].get("error_rel")
+    if error is not None:
+        case["prediction"]["error_rel"] = (1 + error) * factor - 1

@@ -15,24 +15,9 @@ except ImportError:
     jsonschema = None
 
 from harness import CLANG, DOUBLES, ROOT, check, check_dashboard, finish, metric_families, run, scratch
+from runs import stretch
 
 SCHEMA = jsonschema and json.loads((ROOT / "configs/schema/fleet.schema.json").read_text())
-TIMES = ("median_ns", "min_ns", "p05_ns", "q1_ns", "q3_ns", "p95_ns", "max_ns", "mean_ns", "sd_ns", "mad_ns")
-
-
-def stretch(case, factor):
-    """The same case, had it taken `factor` times as long."""
-    stats = case["stats"]
-    for key in TIMES:
-        stats[key] = stats[key] and stats[key] * factor
-    stats["ci95_ns"] = [value * factor for value in stats["ci95_ns"]]
-    if "samples_ns" in case:
-        case["samples_ns"] = [value * factor for value in case["samples_ns"]]
-    for group, key in (("throughput", "bytes_per_s"), ("throughput", "flops_per_s"), ("throughput", "items_per_s"), ("roofline", "fraction_of_ceiling")):
-        case[group][key] = case[group].get(key) and case[group][key] / factor
-    error = case["prediction"].get("error_rel")
-    if error is not None:
-        case["prediction"]["error_rel"] = (1 + error) * factor - 1
 
 
 class Fleet:

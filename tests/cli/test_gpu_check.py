@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """scripts/gpu_check: its steps on the processor with suites of a few short cases, and every way in which it must not say that all
 is well: a wrong kernel, no time, no GPU, a step that breaks, hangs or lies, a program that cannot be built."""
+import copy
 import html.parser
 import json
+import os
+import shutil
 import signal
 import subprocess
 import time
+import uuid
 
 import test_gpu_faults
 from harness import DOUBLES, PATIENCE_S, PROGRAM, QUICK, ROOT, check, check_run, environment, load, main, run
+from runs import stretch
 
 SCRIPT = ROOT / "scripts/gpu_check"
 STEPS = ["verification", "characterisation", "libraries", "quick", "noise"]
@@ -34,12 +39,12 @@ def make_configs(home):
     (home / "k/include").symlink_to(ROOT / "kernels/include")
 
 
-def gpu_check(home, *arguments, dir="out", rooftile=PROGRAM, **extra):
+def gpu_check(home, *arguments, dir="out", rooftile=PROGRAM, script=SCRIPT, **extra):
     if "--budget" not in arguments:  # the machine may be busy
         arguments = [*arguments, "--budget", PATIENCE_S]
     given = ["--dir", str(home / dir), *(["--rooftile", str(rooftile)] if rooftile else []), *map(str, arguments)]
     env = environment(home, ROOFTILE_CONFIGS=str(home / "configs"), **extra)
-    done = subprocess.run([str(SCRIPT), *given], env=env, cwd=home, capture_output=True, text=True, timeout=PATIENCE_S)
+    done = subprocess.run([str(script), *given], env=env, cwd=home, capture_output=True, text=True, timeout=PATIENCE_S)
     document = load(home / dir / "check.json") if (home / dir / "check.json").exists() else None
     page = (home / dir / "check.html").read_text() if (home / dir / "check.html").exists() else ""
     if document:
@@ -104,11 +109,59 @@ def all_is_well(home):
         return
     check([s["name"] for s in document["sections"]] == STEPS, f"sections {[s['name'] for s in document['sections']]}")
     check({s["verdict"] for s in document["sections"]} == {"pass"} and document["verdict"] == "pass", f"verdicts: {done.stdout}")
-    check(set(document["documents"]) == {*STEPS, "machine", "noise_learned"}, f"documents {list(document['documents'])}")
+    check(set(document["documents"]) == {*STEPS, "machine", "noise_learned", "model_error"}, f"documents {list(document['documents'])}")
+    archive(home)
     check(document["documents"]["noise"]["run"]["trials"] == 10, "ten processes")
     check([n["name"] for n in section(document, "quick")["numbers"]] == ["memory latency"], "the key figure")
     check("ours &lt;b&gt;" in page and "All is well" in page, "the page says what came out, with names escaped")
     check(not (home / "data").exists(), "what others learned was left alone")
+
+
+def archive(home):
+    """check.json is what the files beside it are, for who calibrates by it."""
+    out = home / "out-of-check"
+    out.mkdir()
+    (out / "check.json").write_bytes((home / "well/check.json").read_bytes())
+    both = {case["id"] for name in ("quick", "libraries") for case in load(home / f"well/{name}.json")["cases"]}
+    done = run("report", out / "check.json", "--format", "json", "-o", "report.json", cwd=out, home=home)
+    found = [case["id"] for case in load(out / "report.json")["cases"]]
+    check(done.returncode == 0 and sorted(found) == sorted(both) and len(both) > 2, f"{found} {both} {done.stderr}")
+    done = run("model-error", out / "check.json", "--json", "error.json", cwd=out, home=home)
+    error = load(home / "well/check.json")["documents"]["model_error"]
+    rows = {one["family"]: one["rows"] for one in load(out / "error.json")["errors"]}
+    check(done.returncode == 0 and rows["all"] == len(both) and set(rows) == {one["family"] for one in error["errors"]}, f"{rows} {error} {done.stderr}")
+    done = run("predict", out / "check.json", "--machine", "mi300x", "--filter", "pointer_chase*", "--json", "-", home=home)
+    check(done.returncode == 0 and json.loads(done.stdout), f"predict: {done.stderr}")
+    plans = [run("plan", "pointer_chase", "--device", "cpu:threads=1", "--machine", machine, "--json", "-", home=home)
+             for machine in (out / "check.json", home / "well/machine.json")]
+    check(plans[0].returncode == 0 and plans[0].stdout.replace("out-of-check/check.json", "well/machine.json") == plans[1].stdout, f"{plans[0].stderr}")
+    (out / "none.json").write_text(json.dumps({"documents": {}}))
+    done = run("model-error", out / "none.json", home=home)
+    check(done.returncode == 2 and "no result of the steps quick and libraries" in done.stderr, done.stderr)
+
+
+def beside_the_fleet(home):
+    """What healthy devices took is a baseline: slower than these is a finding; where they say nothing, nothing is said."""
+    fleet = home / "fleet"
+    fleet.mkdir()
+    base = load(home / "well/quick.json")
+    for name, factor, code in (("slower", 100, 0), ("faster", 0.01, 1)):
+        for k in range(5):
+            result = copy.deepcopy(base)
+            for case in result["cases"]:
+                case.pop("samples_ns", None)
+                stretch(case, factor * (1 + k / 1000))
+            result["run"]["id"] = str(uuid.UUID(int=k))
+            result["environment"]["device"]["uuid"] = f"GPU-{k}"
+            (fleet / f"{name}{k}.json").write_text(json.dumps(result))
+        check_run(run("fleet", *sorted(fleet.glob(f"{name}*.json")), "--json", f"{name}.json", home=home, cwd=home), 0, name)
+        done, document, page = gpu_check(home, "--device", "cpu:threads=1", "--steps", "quick", "--baseline", f"{name}.json", dir=f"by-{name}")
+        found = section(document, "baseline")
+        check(done.returncode == code, f"{name}: {done.returncode} {done.stdout} {done.stderr}")
+        check([finding["word"] for finding in found["findings"]] == ["slow"] * code, f"{name}: {found}")
+    check("pointer_chase" in found["log_tail"], f"which of them: {found['log_tail']}")
+    done, _, _ = gpu_check(home, "--baseline", "nowhere.json", dir="by-none")
+    check(done.returncode == 2 and "nowhere.json cannot be read" in done.stderr, done.stderr)
 
 
 def half_as_fast(home):
@@ -132,7 +185,10 @@ def half_as_fast(home):
         check({number["name"]: number["value"] for number in found["numbers"]}["memory bandwidth, of the data sheet's"] == share, f"{found['numbers']}")
         validate(load(folder / "check.json"), "half")
     check("50 % of the data sheet's 3.35 TB/s; a healthy NVIDIA H100" in found["findings"][0]["why"], f"{found['findings']}")
-    check(0.5 < memory["least"] < 0.9, "the share is data")
+    for path in (ROOT / "configs/machines").glob("*.json"):
+        memory = load(path)["levels"][-1]["bandwidth"]
+        effective = memory.get("effective", {}).get("value", memory["vendor"]["value"]) / memory["vendor"]["value"]
+        check(0.5 < memory.get("least", 0) < effective, f"{path.name}: half of the bandwidth is a finding, what others reached is none: {memory}")
 
 
 def a_wrong_kernel(home):
@@ -151,6 +207,29 @@ def no_time(home):
     late = [s for s in section(document, "verification")["skipped"] if s["out_of_time"]]
     check(late and "the time budget of 1s ran out" in late[0]["reason"], f"no time: {late}")
     check("TIME RAN OUT before" in page and "not everything was seen" in page, "no time: the page says so")
+
+
+def little_time(home):
+    """The ceilings first; where they cannot all be measured, those that were learned before are taken."""
+    learned = home / "learned/machines"
+    learned.mkdir(parents=True)
+    done = run("roofline", "--device", "cpu:threads=1", "--quick", "-q", home=home, ROOFTILE_CONFIGS=str(home / "configs"), ROOFTILE_DATA=str(learned.parent))
+    check_run(done, 0, "ceilings that are learned")
+    os.chmod(learned.parent, 0o700)
+    own, = map(load, learned.iterdir())
+    own["title"] = "learned before"
+    next(learned.iterdir()).write_text(json.dumps(own))
+    program = home / "no-ceilings"
+    program.write_text(f"""#!/usr/bin/env bash
+if [ "$1" = roofline ]; then echo "warning W015: the time budget ran out"; exit 4; fi
+exec "{PROGRAM}" "$@"
+""")
+    program.chmod(0o755)
+    done, document, _ = gpu_check(home, "--device", "cpu:threads=1", "--kernels", "pointer_chase", "--steps", "verification,characterisation,quick",
+                                  "--budget", "200", dir="short", rooftile=program, ROOFTILE_DATA=str(learned.parent))
+    order = [line.split(" ")[1].rstrip(",") for line in done.stderr.splitlines() if " at most " in line]
+    check(order == ["characterisation", "verification", "quick"], f"the ceilings first: {order}")
+    check("learned before" in json.dumps(document["documents"]["quick"]["machine"]), f"ceilings of before: {document['documents']['quick']['machine']}")
 
 
 def no_gpu(home):
@@ -240,8 +319,30 @@ def usage(home):
 
 def the_build(home):
     """With a C compiler alone; -O0 because only that it works is asked here."""
-    done, document, _ = gpu_check(home, dir="unbuilt", rooftile=None, CC="/bin/false", ROOFTILE_DEPS=None)
+    tree = home / "tree"
+    (tree / "scripts").mkdir(parents=True)
+    for name in ("gpu_check", "build_plain"):
+        shutil.copy(ROOT / "scripts" / name, tree / "scripts")
+    for name in ("src", "include", "cmake"):
+        (tree / name).mkdir()
+    (tree / "CMakeLists.txt").touch()
+    for name in ("kernels", "configs"):
+        (tree / name).symlink_to(ROOT / name)
+    here = {"rooftile": None, "script": tree / "scripts/gpu_check", "ROOFTILE_DEPS": None, "CC": "/bin/false"}
+    done, document, _ = gpu_check(home, dir="unbuilt", **here)
     check(done.returncode == 3 and "cannot be built" in done.stderr and not document, f"no compiler: exit {done.returncode} {done.stderr}")
+    program = tree / "build/release/bin/rooftile"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{PROGRAM}" "$@"\n')
+    program.chmod(0o755)
+    few = ("--device", "cpu:threads=1", "--steps", "quick", "--kernels", "pointer_chase")
+    done, document, _ = gpu_check(home, *few, dir="built", **here)
+    check(done.returncode == 0 and "takes the program that is built: " in done.stderr, f"a build: {done.stderr}")
+    for path, text in ((tree / "src/new.c", ""), (tree / "build/release/CMakeCache.txt", "CMAKE_BUILD_TYPE:STRING=Debug\n")):
+        path.write_text(text)
+        os.utime(program, ns=(time.time_ns() + (10**9 if "Debug" in text else -10**12),) * 2)
+        done, document, _ = gpu_check(home, *few, dir="built", **here)
+        check(done.returncode == 3 and "takes the program" not in done.stderr, f"{path.name}: {done.stderr}")
     done = subprocess.run([str(ROOT / "scripts/build_plain"), str(home / "plain")], env=environment(home, CFLAGS="-O0"), cwd=home,
                           capture_output=True, text=True, timeout=PATIENCE_S)
     check(done.returncode == 0, f"build_plain: {done.stderr[-2000:]}")
@@ -250,5 +351,5 @@ def the_build(home):
 
 
 if __name__ == "__main__":
-    main(make_configs, all_is_well, half_as_fast, a_wrong_kernel, no_time, no_gpu, the_gpu_is_found, steps_that_break, nothing_to_run, interrupted,
+    main(make_configs, all_is_well, beside_the_fleet, half_as_fast, a_wrong_kernel, no_time, little_time, no_gpu, the_gpu_is_found, steps_that_break, nothing_to_run, interrupted,
          the_budget, usage, the_build)
