@@ -10,7 +10,7 @@
 #include "report_internal.h"
 #include "svg.h"
 
-enum { MOST_MARKS = 400, SAID_MARKS = 120, SHADES = 8 };
+enum { MOST_MARKS = 1200, SAID_MARKS = 120, SHADES = 8 };
 
 /* A chart on its way to paper. */
 struct sheet {
@@ -161,6 +161,12 @@ static void draw_curve(struct sheet *sheet, const struct chart_series *series)
     arena_release(&arena);
 }
 
+/* Where there are more marks than anybody tells apart, only each so-manieth is drawn. */
+static size_t stride_of(const struct chart_series *series)
+{
+    return 1 + series->count / MOST_MARKS;
+}
+
 /* Along x, or along y where that has the values. */
 static void draw_interval(struct sheet *sheet, const struct chart_series *series, const struct chart_point *point)
 {
@@ -182,7 +188,7 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
     const bool names = sheet->chart->y.scale == CHART_NAMES;
-    for (size_t k = 0; k < series->count && k < MOST_MARKS; k++) {
+    for (size_t k = 0; k < series->count; k += stride_of(series)) {
         const struct chart_point *point = &series->points[k];
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
         if (!isfinite(x) || !isfinite(y))
@@ -198,7 +204,7 @@ static void name_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
     const bool names = sheet->chart->y.scale == CHART_NAMES;
-    for (size_t k = 0; k < series->count && k < MOST_MARKS; k++) {
+    for (size_t k = 0; k < series->count; k += stride_of(series)) {
         const struct chart_point *point = &series->points[k];
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
         const struct svg_place places[] = {

@@ -135,11 +135,11 @@ const char *const *table_names_apart(const struct table *t, const char **usual, 
 {
     const size_t rows = rows_shown(t);
     const char **names = arena_array(arena, rows + 1, sizeof(*names));
-    bool keys = false;
+    bool cases = t->columns[0].title && !strcmp(t->columns[0].title, "case");
     for (size_t row = 0; row < rows; row++) {
         const struct table_row *at = table_at(t, row);
-        keys |= at->keys != NULL && !at->keys->page;
+        cases |= at->keys != NULL && !at->keys->page;
         names[row] = at->cells[0].text ? at->cells[0].text : "";
     }
-    return keys ? names_apart(names, rows, usual, arena) : NULL;
+    return cases ? names_apart(names, rows, usual, arena) : NULL;
 }

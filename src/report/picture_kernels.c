@@ -121,7 +121,10 @@ void picture_kernels(struct document *document, const struct result *result, con
     struct arena *arena = document->arena;
     struct kernel_sums bars = collect(result, arena);
     const double all_ns = kernel_sums_sort(&bars);
-    if (!bars.count)
+    bool bounded = false;
+    for (size_t k = 0; k < bars.count; k++)
+        bounded |= bars.items[k].bounded_ns > 0;
+    if (!bounded)
         return;
     const size_t shown = bars.count < MOST_BARS ? bars.count : MOST_BARS;
     const char **names = arena_array(arena, shown, sizeof(*names));

@@ -299,13 +299,17 @@ void svg_tick_words(char out[static 32], double value, const char *unit)
     struct arena arena = {0};
     const struct cell cell = cell_quantity(value, unit);
     const char *words = cell_words(&cell, NULL, &arena);
-    size_t digits = strspn(words, "0123456789."), kept = digits;
+    const size_t sign = strspn(words, "+-"), digits = sign + strspn(words + sign, "0123456789.");
+    size_t kept = digits;
     if (memchr(words, '.', digits)) {
         while (kept && words[kept - 1] == '0')
             kept--;
         kept -= kept && words[kept - 1] == '.';
     }
-    snprintf(out, 32, "%.*s%s", (int)kept, words, value == 0 ? "" : words + digits);
+    if (value == 0)
+        snprintf(out, 32, "0");
+    else
+        snprintf(out, 32, "%.*s%s", (int)kept, words, words + digits);
     arena_release(&arena);
 }
 

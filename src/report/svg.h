@@ -14,7 +14,7 @@
 #include "rooftile/chart.h"
 #include "rooftile/text.h"
 
-enum { SVG_MOST_BOXES = 640, SVG_MOST_LINES = 32, SVG_MOST_TICKS = 24 };
+enum { SVG_MOST_BOXES = 2048, SVG_MOST_LINES = 32, SVG_MOST_TICKS = 24 };
 
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 

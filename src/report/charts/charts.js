@@ -18,7 +18,7 @@ const prefixed = (v, steps, base) => {
 };
 const bare = v => String(+v.toPrecision(3));
 const units = {
-  "ns": v => v >= 6e10 ? bare(v / 6e10) + " min" : prefixed(v, ["ns", "us", "ms", "s"], 1000).join(" "),
+  "ns": v => prefixed(v, ["ns", "us", "ms", "s"], 1000).join(" "),
   "B": v => prefixed(v, ["B", "KiB", "MiB", "GiB", "TiB"], 1024).join(" "),
   "size": v => v >= 1024 && Number.isInteger(v) && v % 1024 === 0 ? prefixed(v, ["", "Ki", "Mi", "Gi"], 1024).join("") : prefixed(v, ["", "k", "M", "G"], 1000).join(""),
   "FLOP/B": v => prefixed(v, ["", "k", "M", "G"], 1000).join(""),

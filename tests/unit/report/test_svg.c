@@ -50,7 +50,8 @@ static void test_tick_words(void **state)
         double value;
         const char *unit, *words;
     } cases[] = {{1e12, UNIT_BYTE_RATE, "1 TB/s"}, {65536, UNIT_BYTES, "64 KiB"}, {2500, UNIT_TIME, "2.5 us"},
-                 {0.1, UNIT_INTENSITY, "0.1"},     {100, UNIT_INTENSITY, "100"},  {1000, UNIT_INTENSITY, "1000"}};
+                 {0.1, UNIT_INTENSITY, "0.1"},     {100, UNIT_INTENSITY, "100"},  {1000, UNIT_INTENSITY, "1000"},
+                 {0.02, UNIT_CHANGE, "+2 %"},      {0, UNIT_CHANGE, "0"}};
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         char words[32];
         svg_tick_words(words, cases[k].value, cases[k].unit);
