@@ -237,7 +237,7 @@ static void put_labels(struct page *page, const struct table *t, const size_t *s
 {
     if (!has_head(t))
         return;
-    text_add(page->out, "<style>@media(max-width:44rem){");
+    text_add(page->out, "<style>@media screen and (max-width:44rem){");
     for (size_t k = 1; k < count; k++)
         if (*t->columns[shown[k]].title) {
             text_addf(page->out, "#table%u td:nth-child(%zu)::before{content:", page->tables, k + 1);

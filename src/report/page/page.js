@@ -145,6 +145,9 @@ function case_table(table) {
   choice("verdict", "verdict", known(rows.flatMap(r => r.dataset.v.split(" "))));
   filters.append(el("button", "Copy as Markdown", { type: "button", id: table.id + "-copy", onclick: e => copy(table, rows, e.target) }), said, more);
   table.parentElement.before(filters);
+  let before = false; /* paper has room for all that was chosen */
+  addEventListener("beforeprint", () => { before = state.all; state.all = true; apply(); });
+  addEventListener("afterprint", () => { state.all = before; apply(); });
   add_sorting(table, rows, body);
   apply();
   idle(() => rows.forEach(text_of)); /* so that the first search need not */
