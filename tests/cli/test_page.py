@@ -166,6 +166,9 @@ def test(home):
     middle = with_cases(home, home, "middle", result, 500, None)
     check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")
     with_cases(home, folder, "many", result, 5000, None)
+    svg = run("report", "many.result.json", "--format", "svg", "--picture", "roofline", home=home).stdout
+    places = re.findall(r'class="mark s0" d="M([^m]*)m', svg)
+    check(800 < len(places) < 1300 and len(set(places)) == 8, f"of 2,700 marks of seven cases, and the legend's, some of all are drawn: {len(places)} at {len(set(places))} places")
     why = missing()
     if why:
         skip(f"no browser looked at the pages: {why}")
