@@ -171,6 +171,19 @@ def one_slow(cluster, gpus):
     check(bad == ["n2"] and not document["missing"], f"to exclude: {bad}, missing: {document['missing']}")
 
 
+def collective(cluster, gpus):
+    """A process for each GPU of the four nodes: one all-reduce of all eight, which meet through files of the folder."""
+    script = 'exec "$0" run all_reduce --set size=64Ki --quick --device local --out-dir reduced --budget 60s -q'
+    job = cluster.srun(script, "--ntasks-per-node=2", ROOFTILE_RCCL=str(DOUBLES / "libfake_ccl.so"), **gpus)
+    said, _ = job.communicate(timeout=left_s())
+    check(job.returncode == 0, f"a collective of eight ranks: {job.returncode} {said}")
+    results = [json.loads(path.read_text()) for path in (cluster.home / "reduced").glob("*.json")]
+    cases = [case for result in results for case in result["cases"]]
+    check(sorted(result["run"]["job"]["rank"] for result in results) == list(range(8)), f"all of them: {len(results)}")
+    check(all(case["verification"]["status"] == "pass" for case in cases) and len({case["stats"]["median_ns"] for case in cases}) == 1,
+          f"verified, in lockstep: {[(case['status'], case['stats']['median_ns']) for case in cases]}")
+
+
 def one_dies(cluster, gpus):
     """A process for each node: one node hangs in the middle of its measurement, and then loses its power."""
     script = '[ "$SLURMD_NODENAME" != n3 ] || export FAKE_HIP_FAIL=hipModuleLaunchKernel:3:hang; '
@@ -215,6 +228,7 @@ def main():
             if not cluster.start():
                 skip("Slurm does not start: " + (home / "slurmctld.log").read_text()[-300:] if (home / "slurmctld.log").exists() else "munge does not start")
             one_slow(cluster, gpus)
+            collective(cluster, gpus)
             one_dies(cluster, gpus)
         finally:
             cluster.stop()
