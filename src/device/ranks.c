@@ -15,7 +15,8 @@
 #include "rooftile/log.h"
 #include "rooftile/text.h"
 
-enum { POLL_NS = 5000000, JOB_TEXT = 64 };
+/* The looks of all ranks together load a shared file system alike, however many they are. */
+enum { POLL_NS = 5000000, POLLING_RANKS = 8, MOST_POLL_NS = 500000000, JOB_TEXT = 64 };
 
 struct meeting {
     const struct device_ranks *ranks;
@@ -62,8 +63,9 @@ static void open_meeting(struct meeting *meeting, const struct device_ranks *ran
 
 static void next_look(struct meeting *meeting)
 {
+    const uint64_t poll_ns = POLL_NS * (1 + (uint64_t)meeting->ranks->world / POLLING_RANKS);
     arena_reset(&meeting->look);
-    clock_sleep_ns(POLL_NS);
+    clock_sleep_ns(poll_ns < MOST_POLL_NS ? poll_ns : MOST_POLL_NS);
 }
 
 static void close_meeting(struct meeting *meeting)
