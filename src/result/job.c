@@ -24,7 +24,8 @@ static const struct launcher {
     {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_ID", NULL, false},
     {"pmix", "PMIX_RANK", NULL, NULL, "PMIX_NAMESPACE", NULL, false},
     {"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID", NULL, false},
-    {"kubernetes", "JOB_COMPLETION_INDEX", NULL, NULL, "JOB_NAME", NULL, false},
+    /* Kubernetes has no variable for the number of pods: WORLD_SIZE where the job's template sets it. */
+    {"kubernetes", "JOB_COMPLETION_INDEX", "WORLD_SIZE", NULL, "JOB_NAME", NULL, false},
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", NULL, false},
 };
 
