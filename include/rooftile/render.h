@@ -25,8 +25,11 @@ void render_json_table(struct text *out, const struct table *table);
 void render_json_line(struct text *out, const struct table *table); /* the same on one line */
 /* RFC 4180, base units. */
 void render_csv(struct text *out, const struct table *table);
+/* Of a document the table with the most rows that people see, if its columns have names for data; NULL: none has. */
+const struct table *document_main(const struct document *document);
+void render_main_csv(struct text *out, const struct document *document, const struct report_options *options);
 
-/* By the name of --format: "table" "markdown" "html" "json" "junit"; NULL: none of them. */
+/* By the name of --format: "table" "markdown" "html" "json" "csv" "junit"; NULL: none of them. */
 typedef void render_function(struct text *out, const struct document *document, const struct report_options *options);
 render_function *render_find(const char *format);
 

@@ -96,7 +96,12 @@ enum status cli_show_document(const struct cli_options *options, const struct do
                               struct err *err)
 {
     const struct report_options look = cli_look(options, options->json);
+    const char *format = options->format ? options->format : "table";
     struct text json = {0};
+    const bool csv = !strcmp(format, "csv"), junit = !strcmp(format, "junit");
+    if (!render_find(format) || (junit && !document->name) || (csv && !document_main(document)))
+        return err_set(err, ERR_USAGE, "--format %s: this is shown as table, markdown, json%s or html", format,
+                       document_main(document) ? ", csv" : "");
     if (both || !options->json)
         return cli_show(options, options->out, write_document, document, err);
     render_json(&json, document, &look);

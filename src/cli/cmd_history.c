@@ -144,7 +144,7 @@ static enum status run_show(struct call *call, struct history *history, struct e
 {
     const struct cli_options *options = call->options;
     struct document document = {.arena = call->arena};
-    if (options->format && !render_find(options->format))
+    if (options->format && !report_has_format(options->format) && strcmp(options->format, "html") != 0)
         return err_set(err, ERR_USAGE,
                        "series are shown as " REPORT_FORMATS ", or html; 'rooftile history export' writes CSV");
     enum status status = history_show(&document, history, options->channel, options->device, options->args + 1,

@@ -199,7 +199,7 @@ enum status cmd_import(struct call *call, struct err *err)
     text_release(&suite);
     if (call->options->out) { /* its name is the suite's, and asks for nothing of the table */
         shown.out = NULL;
-        shown.format = NULL;
+        shown.format = shown.format && text_ends(call->options->out, shown.format) ? NULL : shown.format;
     }
     if (!status && !(call->options->out && strcmp(call->options->out, "-") == 0)) {
         import_document(&document, &import, call->options->verbose > 0);

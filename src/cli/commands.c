@@ -210,7 +210,7 @@ const struct command commands[] = {
          "A folder among the files is searched for the code of the trace's kernels: Triton's cache (and the folder of "
          "PyTorch's compiler, which says which variant it chose), or launches that kerncap kept. Beside -o mine.json "
          "the folder mine.kernels gets a copy of each and a manifest with the launch of the trace.",
-     .options = "out json shapes diff machine batch tokens tp decode kernels",
+     .options = "out json format shapes diff machine batch tokens tp decode kernels",
      .max_args = ANY_NUMBER,
      .run = cmd_import,
      .prints_to_out = false},

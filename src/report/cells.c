@@ -245,11 +245,8 @@ render_function *render_find(const char *format)
     static const struct {
         const char *name;
         render_function *render;
-    } formats[] = {{"table", render_text},
-                   {"markdown", render_markdown},
-                   {"html", render_html},
-                   {"json", render_json},
-                   {"junit", render_junit}};
+    } formats[] = {{"table", render_text}, {"markdown", render_markdown}, {"html", render_html},
+                   {"json", render_json},  {"csv", render_main_csv},      {"junit", render_junit}};
     for (size_t k = 0; k < COUNT_OF(formats); k++)
         if (!strcmp(formats[k].name, format))
             return formats[k].render;
@@ -258,5 +255,5 @@ render_function *render_find(const char *format)
 
 bool report_has_format(const char *format)
 {
-    return render_find(format) && strcmp(format, "html") != 0;
+    return render_find(format) && strcmp(format, "html") != 0 && strcmp(format, "csv") != 0;
 }

@@ -199,7 +199,7 @@ static struct table *rows_table(const struct import *import, struct arena *arena
         put_row(table, &import->rows[k], k + 1);
     table->columns = columns_with_values(table);
     table->most_rows = ROWS_SHOWN;
-    table->rest = "--json has them all";
+    table->rest = "--json and --format csv have them all";
     return table;
 }
 
@@ -381,7 +381,7 @@ void import_diff_document(struct document *document, const struct import *before
     static const struct table_column time = {.unit = UNIT_TIME};
     const struct cell a = cell_number(before->total_ns), b = cell_number(after->total_ns);
     table->most_rows = ROWS_SHOWN;
-    table->rest = "--json has them all";
+    table->rest = "--json and --format csv have them all";
     document->title = "What changed between two traces";
     document_add(document,
                  (struct section){.show = SHOW_DATA, .table = schema_record(arena, SCHEMA_ID, SCHEMA_VERSION)});

@@ -52,6 +52,34 @@ void render_csv(struct text *out, const struct table *table)
     }
 }
 
+static bool has_keys(const struct table *table)
+{
+    for (size_t k = 0; k < table->column_count; k++)
+        if (table->columns[k].key)
+            return true;
+    return false;
+}
+
+const struct table *document_main(const struct document *document)
+{
+    const struct table *main = NULL;
+    for (size_t k = 0; k < document->count; k++) {
+        const struct section *section = &document->sections[k];
+        if (section->table && section_shown(section, SHOW_TEXT) && has_keys(section->table) &&
+            (!main || section->table->row_count > main->row_count))
+            main = section->table;
+    }
+    return main;
+}
+
+void render_main_csv(struct text *out, const struct document *document, const struct report_options *options)
+{
+    const struct table *main = document_main(document);
+    (void)options;
+    if (main)
+        render_csv(out, main);
+}
+
 /* ---- JSON ---- */
 
 static void json_table(struct json_out *out, const char *key, const struct table *table);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What frameworks, profilers and libraries write, in small: shapes, calls and times come out, and a suite that runs."""
+import csv
 import gzip
 import json
 import sqlite3
@@ -182,6 +183,12 @@ def diff(home):
     found = {row["operator"]: row for row in by_schema(json.loads(done.stdout))["changes"]}
     check(found["same"]["difference_ns"] == -2e3 and near(found["same"]["change"], -0.2), f"{found['same']}")
     check(found["gone"]["state"] == "gone" and found["new"]["state"] == "new", f"{found}")
+    for arguments, rows, text in ((["--diff", old, new], 3, "What changed between two traces"), ([old], 2, "Where the time goes")):
+        lines = list(csv.DictReader(run("import", *arguments, "--format", "csv", home=home).stdout.splitlines()))
+        check(len(lines) == rows and {"same", "gone"} <= {line["operator"] for line in lines}, f"{arguments} as CSV: {lines}")
+        for name in "markdown", "html":
+            check_run(run("import", *arguments, "--format", name, home=home), 0, f"{arguments} as {name}", stdout=text)
+    check_run(run("import", old, "--format", "jsonl", home=home), 2, "a format of runs", stderr="table, markdown, json, csv or html")
     check_run(run("import", "--diff", old, new, home=home), 0, "a table", stdout=["A: ", "b.json", "-2.00 us", "+4.00 us", "-5.00 us"])
     check_run(run("import", old, "--diff", old, new, home=home), 2, "--diff and a file")
     check_run(run("import", home=home), 2, "no file")
@@ -464,6 +471,7 @@ def suites(home):
         check(len(ours) == 2 and near(machine["weighted_time_ns"], sum(ours), 1e-9), f"{machine['machine']}: {machine['weighted_time_ns']} {ours}")
     done = run("predict", home / "small_suite.json", "--machine", "mi300x,mi210", home=home)
     check("mi210: weighted time" in done.stdout and " x that of mi300x; traced 7.00 us" in done.stdout, done.stdout)
+    check_run(run("predict", home / "small_suite.json", "--machine", "mi300x", "--format", "csv", home=home), 2, "a forecast as CSV", stderr="table, markdown, json or html")
     partly = small + [call("hipLaunchKernel", 49, 3), kernel("somebody's own", 50, 3, 3)]
     check_run(run("import", write(home, "partly.json", partly), "-o", home / "partly_suite.json", home=home), 0, "a suite of a part")
     check(load(home / "partly_suite.json")["traced_ns"] == 10e3, "the suite knows how long all of the trace took")
