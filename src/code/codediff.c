@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/codediff.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,6 +84,23 @@ uint64_t codediff_single(const struct code_pair *pair, int side)
         count += is_single && (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side]);
     }
     return count;
+}
+
+/* Of the whole kernel, with compare and swap, or without. */
+static uint64_t atomics_of(const struct isa_kernel *isa, bool swaps)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++)
+        count += isa->instructions[i].kind == ISA_ATOMIC &&
+                 isa_has_word(isa->instructions[i].mnemonic, "cmpswap cmpst cmpstore") == swaps;
+    return count;
+}
+
+uint64_t codediff_swap_loops(const struct code_pair *pair)
+{
+    const struct isa_kernel *a = pair->before->isa, *b = pair->after->isa;
+    const uint64_t fewer = atomics_of(a, false), left = atomics_of(b, false);
+    return left < fewer && atomics_of(b, true) > atomics_of(a, true) ? fewer - left : 0;
 }
 
 static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
@@ -188,10 +206,13 @@ static bool is_followed(const struct code_pair *pair, int side)
     return followed;
 }
 
+/* A loop of compare and swap is not the work of a loop around it. */
 static bool is_comparable(const struct code_pair *pair)
 {
-    return pair->before->isa && pair->after->isa && (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP) &&
-           is_followed(pair, 0) && is_followed(pair, 1);
+    const struct code_pair back = {.before = pair->after, .after = pair->before};
+    return pair->before->isa && pair->after->isa && !codediff_swap_loops(pair) && !codediff_swap_loops(&back) &&
+           (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP) && is_followed(pair, 0) &&
+           is_followed(pair, 1);
 }
 
 static size_t hot_of(const struct inspect_kernel *kernel, struct arena *arena)
@@ -276,10 +297,16 @@ bool code_figures_hurt(struct text *why, const struct code_figures *before, cons
     return why->length > length;
 }
 
+static bool has_other_mode(const struct code_pair *pair)
+{
+    const struct codeobj_kernel *a = pair->before->code, *b = pair->after->code;
+    return a->wave != b->wave || a->wgp_mode != b->wgp_mode;
+}
+
 static bool differs(const struct code_pair *pair)
 {
     const double *a = pair->figures[0].value, *b = pair->figures[1].value;
-    bool differs = strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256) != 0;
+    bool differs = has_other_mode(pair) || strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256) != 0;
     for (int k = 0; k < CODE_METRICS && !differs; k++)
         differs = isnan(a[k]) != isnan(b[k]) || (!isnan(a[k]) && a[k] != b[k]);
     return differs;
@@ -291,7 +318,7 @@ static bool has_changed(const struct code_pair *pair)
         if (k != CODE_BYTES && k != CODE_INSTRUCTIONS && k != CODE_LOOP_INSTRUCTIONS &&
             code_metric_judge((enum code_metric)k, pair->figures[0].value[k], pair->figures[1].value[k]))
             return true;
-    return false;
+    return has_other_mode(pair);
 }
 
 static void judge(struct code_pair *pair, struct arena *arena)
@@ -302,7 +329,10 @@ static void judge(struct code_pair *pair, struct arena *arena)
     pair->why = pair->cause = "";
     if (!differs(pair))
         return;
-    const bool hurt = code_figures_hurt(&why, &pair->figures[0], &pair->figures[1], occupancy);
+    const uint64_t swaps = codediff_swap_loops(pair);
+    if (swaps)
+        say(&why, "%" PRIu64 " atomic%s by compare and swap", swaps, swaps == 1 ? "" : "s");
+    const bool hurt = code_figures_hurt(&why, &pair->figures[0], &pair->figures[1], occupancy) || swaps;
     const bool helped = !hurt && code_figures_hurt(&better, &pair->figures[1], &pair->figures[0], occupancy);
     pair->verdict = hurt ? CODE_HURT : helped ? CODE_HELPED : has_changed(pair) ? CODE_CHANGED : CODE_SAME;
     if (hurt)

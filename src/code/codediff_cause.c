@@ -5,6 +5,7 @@
  * and at last in what order. The first rule that sees its sign names the cause; what else changed is beside it in the
  * figures.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -206,6 +207,19 @@ static bool unrolling(const struct signs *s)
     return true;
 }
 
+static bool atomics(const struct signs *s)
+{
+    const uint64_t loops = codediff_swap_loops(s->pair);
+    if (!loops)
+        return false;
+    text_addf(s->text,
+              "%" PRIu64 " atomic operation%s a loop of compare and swap (no -munsafe-fp-atomics, or a type that "
+              "the target has none for): ",
+              loops, loops == 1 ? " is" : "s are each");
+    spill_changes(s);
+    return true;
+}
+
 /* What stands outside of the hot loop loads, and so may have been moved there. */
 static uint64_t loads_outside(const struct code_pair *pair, int side)
 {
@@ -230,7 +244,7 @@ static double memory_of(const struct isa_mix *mix)
     return count;
 }
 
-static double issued_of(const struct isa_mix *mix)
+double codediff_issued(const struct isa_mix *mix)
 {
     return (double)(mix->instructions - mix->count[ISA_WAIT] - mix->count[ISA_OTHER]);
 }
@@ -239,7 +253,7 @@ static double issued_of(const struct isa_mix *mix)
 static bool is_mostly_memory(const struct signs *s)
 {
     const double share = 0.15, scale = s->pair->scale;
-    const double more = issued_of(s->out) * scale - issued_of(s->in);
+    const double more = codediff_issued(s->out) * scale - codediff_issued(s->in);
     return memory_of(s->out) * scale - memory_of(s->in) >= share * more;
 }
 
@@ -280,34 +294,29 @@ static bool aliasing(const struct signs *s)
     return true;
 }
 
-/* Most of what came is selects or moves by a register's number: an index that is known at run time only. */
-static bool indexing(const struct signs *s)
+static bool names(const struct signs *s)
 {
-    static const char words[] = "cndmask movrels movreld movrelsd idx";
-    if (!s->in || !s->out || isnan(s->pair->scale))
-        return false;
-    const double a = per_pass(s, codediff_named(s->pair, 0, words), 0),
-                 b = per_pass(s, codediff_named(s->pair, 1, words), 1);
-    const double more = per_pass(s, s->out->operations, 1) - per_pass(s, s->in->operations, 0);
-    if (!(b > a * 1.2 && b - a >= more / 3 && b - a >= issued_of(s->in) / 10))
-        return false;
-    text_addf(
-        s->text,
-        "selects and indexed moves: %.4g instead of %.4g (an array in registers indexed at run time, or a branch less)",
-        b, a);
-    change(s, CODE_LOOP_ISSUE);
-    return true;
+    const bool found = codediff_names(s->text, s->pair, false);
+    if (found)
+        change(s, CODE_LOOP_ISSUE);
+    return found;
 }
 
-/* Multiplications and additions that were one instruction, or a division that became exact. */
+static bool names_of_most(const struct signs *s)
+{
+    const bool found = codediff_names(s->text, s->pair, true);
+    if (found)
+        change(s, CODE_LOOP_ISSUE);
+    return found;
+}
+
+/* Multiplications and additions that were one instruction, or packed. */
 static bool arithmetic(const struct signs *s)
 {
     if (!s->in || !s->out || isnan(s->pair->scale))
         return false;
     const double fma_a = per_pass(s, codediff_named(s->pair, 0, "fma fmac fmaak fmamk mad mac"), 0);
     const double fma_b = per_pass(s, codediff_named(s->pair, 1, "fma fmac fmaak fmamk mad mac"), 1);
-    const double slow_a = per_pass(s, s->in->count[ISA_TRANSCENDENTAL] + codediff_named(s->pair, 0, "div"), 0);
-    const double slow_b = per_pass(s, s->out->count[ISA_TRANSCENDENTAL] + codediff_named(s->pair, 1, "div"), 1);
     const double packed_a = per_pass(s, s->in->count[ISA_PACKED], 0),
                  packed_b = per_pass(s, s->out->count[ISA_PACKED], 1);
     const double matrix_a = per_pass(s, s->in->count[ISA_MATRIX], 0),
@@ -316,10 +325,6 @@ static bool arithmetic(const struct signs *s)
     const double single_b = per_pass(s, codediff_single(s->pair, 1), 1);
     if (fma_b < fma_a * 0.9 && single_b - single_a >= (fma_a - fma_b) / 2)
         text_addf(s->text, "arithmetic: fused multiply-adds are split, %.4g to %.4g of them", fma_a, fma_b);
-    else if (slow_b > slow_a * 1.2)
-        text_addf(s->text,
-                  "arithmetic: division or functions are computed more exactly, %.4g to %.4g slow instructions", slow_a,
-                  slow_b);
     else if (packed_b < packed_a * 0.9)
         text_addf(s->text, "arithmetic: %.4g packed instructions instead of %.4g", packed_b, packed_a);
     else if (matrix_b < matrix_a * 0.9)
@@ -353,22 +358,6 @@ static bool outside(const struct signs *s)
     text_add(s->text, "code outside of the hot loop: ");
     changes(s, metrics, COUNT_OF(metrics));
     return true;
-}
-
-/* Of the hot loop, behind its first store: compilers put loads first where they may. */
-static double loads_behind_stores(const struct signs *s, int side)
-{
-    const struct isa_kernel *isa = (side ? s->after : s->before)->isa;
-    const size_t loop = s->pair->hot[side];
-    uint64_t stores = 0, count = 0;
-    for (size_t i = 0; i < isa->instruction_count; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        if ((loop != ISA_NO_LOOP && in->loop != loop) || in->space != ISA_GLOBAL)
-            continue;
-        stores += in->kind == ISA_STORE;
-        count += in->kind == ISA_LOAD && stores;
-    }
-    return per_pass(s, count, side);
 }
 
 /* Instructions of a kind; what was paired for dual issue counts as the two that it was, as their order decides. */
@@ -413,7 +402,7 @@ static bool rescheduled(const struct signs *s)
 
 static bool behind_stores(const struct signs *s)
 {
-    return is_work_the_same(s) && loads_behind_stores(s, 1) > loads_behind_stores(s, 0) &&
+    return is_work_the_same(s) && codediff_loads_behind(s->pair, 1) > codediff_loads_behind(s->pair, 0) &&
            order(s, "loads that stay behind stores (alias analysis: a pointer may overlap what is stored)");
 }
 
@@ -464,11 +453,29 @@ static bool unknown(const struct signs *s)
 
 const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
 {
-    static bool (*const rules[])(const struct signs *s) = {
-        other_mode,        launch_bounds, inlining,      unrolled_no_more, register_limit, register_allocation,
-        array_in_scratch,  lds,           aliasing,      access_width,     unrolling,      indexing,
-        arithmetic,        rescheduled,   behind_stores, more_registers,   outside,        scheduling,
-        more_instructions, registers,     unknown};
+    static bool (*const rules[])(const struct signs *s) = {other_mode,
+                                                           launch_bounds,
+                                                           inlining,
+                                                           atomics,
+                                                           unrolled_no_more,
+                                                           register_limit,
+                                                           register_allocation,
+                                                           array_in_scratch,
+                                                           lds,
+                                                           aliasing,
+                                                           names,
+                                                           access_width,
+                                                           unrolling,
+                                                           names_of_most,
+                                                           arithmetic,
+                                                           rescheduled,
+                                                           behind_stores,
+                                                           more_registers,
+                                                           outside,
+                                                           scheduling,
+                                                           more_instructions,
+                                                           registers,
+                                                           unknown};
     struct text text = {0};
     const struct signs signs = {.pair = pair,
                                 .before = pair->before,

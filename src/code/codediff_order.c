@@ -85,3 +85,18 @@ bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena)
     const size_t fewer = a.count < b.count ? a.count : b.count;
     return fewer >= PAIRS_ENOUGH && (double)kept < ORDER_KEPT * (double)fewer;
 }
+
+double codediff_loads_behind(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    const size_t loop = pair->hot[side];
+    uint64_t stores = 0, count = 0;
+    for (size_t i = 0; i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        if ((loop != ISA_NO_LOOP && in->loop != loop) || in->space != ISA_GLOBAL)
+            continue;
+        stores += in->kind == ISA_STORE;
+        count += in->kind == ISA_LOAD && stores;
+    }
+    return (double)count * (side ? pair->scale : 1);
+}

@@ -119,6 +119,28 @@ SUMS = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__restri
     y[i] = sum;
 }
 """
+STEP = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__restrict y, const float *__restrict x, uint32_t n)
+{
+    __shared__ float tile[2048];
+    const uint32_t t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    for (int k = 0; k < 8; k++)
+        tile[t + 256 * k] = x[t + 256 * k];
+    __syncthreads();
+    const float *from = @FROM@;
+    unsigned *words = (unsigned *)y;
+#pragma unroll 1
+    for (uint32_t r = 0; r < n; r++) {
+        const float v = from[(t * 3 + r * 5) % 2048];
+        @STORE@;
+    }
+}
+"""
+STEPS = {"FROM": "tile", "STORE": "y[r * 4096 + i] = v * 0.3f + v * v * 1.7f"}
+DIVIDED = "words[r * 4096 + i] = __builtin_bit_cast(unsigned, v) / "
+ADDED = "__hip_atomic_fetch_add(words + i % 64, __builtin_bit_cast(unsigned, v), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)"
+SWAPPED = """unsigned old = words[i % 64];
+        while (!__hip_atomic_compare_exchange_weak(words + i % 64, &old, old + __builtin_bit_cast(unsigned, v), __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {
+        }"""
 BOUNDS = {"BOUNDS": "__launch_bounds__(256)", "INDEX": "7"}
 PLAIN = {"PRAGMA": "", "OP": "*"}
 NEAR = {"R": "__restrict", "CAST": "c"}
@@ -136,6 +158,11 @@ PLANTED = {
     "serial": (MOVE, NEAR, {"R": ""}, "loads that stay behind stores (alias analysis"),
     "narrow": (COPY, {"TYPE": "NAME_quad"}, {"TYPE": "float"}, "narrower loads: 16 to 4 bytes, narrower stores: 16 to 4 bytes"),
     "indexed": (SUMS, {"INDEX": "k"}, {"INDEX": "(k + n) % 16"}, "selects and indexed moves"),
+    "flat": (STEP, STEPS, {"FROM": "n == 77777 ? x : tile"}, "address space (flat accesses"),
+    "in_double": (STEP, STEPS, {"STORE": "y[r * 4096 + i] = v * 0.3 + v * v * 1.7"}, "arithmetic in f64"),
+    "fence": (STEP, STEPS, {"STORE": STEPS["STORE"] + ';\n__builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")'}, "fences"),
+    "divided": (STEP, STEPS | {"STORE": DIVIDED + "48u"}, {"STORE": DIVIDED + "n"}, "arithmetic: division of integers"),
+    "swapped": (STEP, STEPS | {"STORE": ADDED}, {"STORE": SWAPPED}, "1 atomic operation is a loop of compare and swap"),
     "untouched": (DOT, PLAIN, {}, None),
     "moved": (DOT + "/* a comment, and another line number */\n", PLAIN, {}, None),
 }
@@ -228,6 +255,9 @@ def flags(home):
         done = run("codediff", CLANGXX, f"{CLANGXX} {words}", "layernorm", "--arch", "gfx942", "--json", "f.json", home=home)
         found = load(home / "f.json")["kernels"][0]["cause"]
         check(found.startswith(cause), f"{words}, which both leave loads behind stores: {found} {done.stderr}")
+    done = run("codediff", CLANGXX, f"{CLANGXX} -mcumode", "stream_triad", "--arch", "gfx1201", "--json", "f.json", home=home)
+    found = load(home / "f.json")["kernels"][0]
+    check((found["verdict"], found["cause"][:7]) == ("changed", "CU mode"), f"another mode, the same instructions: {found}")
     check_run(run("codediff", f"{CLANGXX} -fplugin=x.so", CLANGXX, "rolled", "--kernels", "a", *ARCH, home=home), 2, "a plugin", stderr="--allow-flags")
     check_run(run("codediff", "clang++-0", CLANGXX, "rolled", home=home), 2, "no compiler", stderr="codediff: there is no folder, compiler or code object 'clang++-0'")
     check_run(run("codediff", "a", CLANGXX, "rolled", home=home), 2, "not of a kind", stderr="give two of a kind")
