@@ -11,7 +11,8 @@
  *               fullest unit
  *     L2        (lines that miss L1 + lines stored) * bytes of a line / expected bandwidth
  *     memory    of each buffer the larger of what all workgroups touch and what misses L2 and no neighbour shares;
- *               lines are stored once; / expected bandwidth of the level that holds them all, or of the memory
+ *               a line is stored once, and again when L2 had to give it up; / expected bandwidth of the level that
+ *               holds them all, or of the memory
  *     atomics   one after the other in L2: those of one wave on one address; of all workgroups on addresses that they
  *               share, on as many channels at once as there are addresses
  *     dispatch  G / rate

@@ -128,7 +128,7 @@ struct walk_traffic {
     double memory;                     /* that missed L2, and that no neighbour on the die reads */
     double shared;                     /* that missed L2, and that a neighbour reads */
     double stores;                     /* lines written */
-    double stored;                     /* different ones */
+    double stored;                     /* ... that L2 had not, or that were not stored before */
     double bytes_loaded, bytes_stored; /* that lanes ask for */
 };
 

@@ -208,14 +208,15 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
     return walker->options->warm ? clocks->l2 : clocks->memory;
 }
 
-/* L1 writes through and keeps nothing of it: who loads the line next has it from L2. */
+/* L1 writes through and keeps nothing of it: who loads the line next has it from L2. A line that L2 has given up since
+ * it was stored leaves it once more. */
 static void store_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
 {
     traffic->stores++;
     lines_drop(&wave->group->l1, line);
-    if (!lines_touch(&wave->group->stored, line))
+    const bool in_l2 = lines_touch(&wave->group->l2, line);
+    if (!lines_touch(&wave->group->stored, line) || !in_l2)
         traffic->stored++;
-    (void)lines_touch(&wave->group->l2, line);
 }
 
 static struct walk_traffic *traffic_at(struct wave *wave, uint64_t address)

@@ -374,6 +374,27 @@ static void test_stored_lines(void **state)
     teardown(&bench);
 }
 
+/* A pass over more than L2 holds brings each line to the memory again. */
+static void test_stored_again(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                       "v_lshlrev_b32_e32 v1, 2, v0",
+                                       "global_store_dword v1, v2, s[4:5]",
+                                       "global_store_dword v1, v2, s[4:5] offset:256",
+                                       "global_store_dword v1, v2, s[4:5]",
+                                       "s_endpgm",
+                                       NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", rows);
+    run(&bench);
+    assert_true(bench.result.traffic[0].stores == 6 && bench.result.traffic[0].stored == 4);
+    bench.options.l2_lines = 2;
+    run(&bench);
+    assert_true(bench.result.traffic[0].stores == 6 && bench.result.traffic[0].stored == 6);
+    teardown(&bench);
+}
+
 static void test_bank_conflicts(void **state)
 {
     (void)state;
@@ -446,7 +467,7 @@ int main(void)
         cmocka_unit_test(test_lines),        cmocka_unit_test(test_l1_turns),
         cmocka_unit_test(test_stored_lines), cmocka_unit_test(test_bank_conflicts),
         cmocka_unit_test(test_endless),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_f64),
+        cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
