@@ -271,6 +271,13 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
                              const struct param_value *values, const struct device_facts *device, struct arena *arena,
                              struct arena *scratch, struct err *err);
 
+/* ---- work_fit.c ---- */
+
+struct predicted_launch;
+/* Notes bytes that the manifest claims and the walked launches do not ask for by far. */
+void work_walked(struct prediction *prediction, const struct resolved *resolved,
+                 const struct predicted_launch *launches, size_t count);
+
 /* ---- predictor.c: cases between others ---- */
 
 /* What the launches of a case were walked to. */

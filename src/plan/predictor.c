@@ -483,6 +483,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
         predicted_by_work(prediction, resolved, cache, machine, asked.why);
         return STATUS_OK;
     }
+    work_walked(prediction, resolved, predictor->launches, predictor->launch_count);
     launch_term(prediction, machine, launches);
     finish(prediction, predictor, resolved, machine);
     return STATUS_OK;

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan_internal.h"
 #include "rooftile/launch_fit.h"
+#include "rooftile/predictor.h"
+#include "rooftile/units.h"
 
 static void each_timed(const struct resolved_step *steps, size_t count, bool all, double times,
                        void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context)
@@ -88,4 +91,26 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
                   "\"work\" counts no \"transcendentals\"",
                   out->length ? "\n" : "");
     return out->length > before;
+}
+
+/* Caches serve what is asked for again, so that less may be claimed; nobody claims more. */
+#define MOST_CLAIMED 2.0
+#define SCALAR_BYTES 64.0 /* of the widest scalar load */
+
+void work_walked(struct prediction *prediction, const struct resolved *resolved,
+                 const struct predicted_launch *launches, size_t count)
+{
+    const double claimed = resolved->work.read_bytes + resolved->work.write_bytes;
+    char words[2][UNITS_TEXT];
+    double asked = 0;
+    bool whole = resolved->timing.stream_launches > 0; /* nothing but launches */
+    for (size_t k = 0; k < count; k++) {
+        const struct walk_result *walk = launches[k].walk;
+        const double groups = launches[k].times * launches[k].model.workgroups / fmax(1, walk->sums.workgroups);
+        asked += groups * (walk->sums.access_bytes + walk->sums.count[WALK_SCALAR_LOAD] * SCALAR_BYTES);
+        whole = whole && !walk->over_budget && !walk->unknown_count && !walk->not_executed_count;
+    }
+    if (whole && claimed > MOST_CLAIMED * asked)
+        prediction_note(prediction, "\"work\" of its manifest claims %s, the walked code asks for %s at most",
+                        units_bytes(words[0], claimed), units_bytes(words[1], asked));
 }

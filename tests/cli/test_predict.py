@@ -43,6 +43,8 @@ def below_no_bound(home):
         both += [(name, case, case.get("predicted_ns")) for case in json.loads(planned.stdout)["cases"]]
     known = [(name, case["id"], time_ns / case["lower_bound_ns"]) for name, case, time_ns in both if time_ns and case.get("lower_bound_ns")]
     below = [row for row in known if row[2] < 0.999]
+    claims = [case["id"] for machine in walked for case in machine["cases"] if any("claims" in note for note in case["notes"])]
+    check(not claims, f"what they claim they ask for: {claims}")
     check(len(known) > 30 * len(machines) and not below, f"{len(below)} of {len(known)} are below: {below[:9]}")
 
 
@@ -71,6 +73,7 @@ def plan_and_sim(home):
         median = json.loads(ran.stdout)["cases"][0]["stats"]["median_ns"]
         [machine] = json.loads(run("predict", str(home / f"{name}.json"), "--machine", "mi300x", "--json", "-", home=home).stdout)["machines"]
         check(abs(median / forecast - 1) < 1e-5, f"{name}: planned {forecast}, ran {median}")
+        check(name == "looped" or any("claims" in note for note in machine["cases"][0]["notes"]), f"{name}: bytes that no code asks for: {machine['cases'][0]['notes']}")
         check(machine["cases"][0]["method"] == "walk", f"{name}: its code was not walked: {machine['cases'][0]['notes']}")
         check(abs(machine["cases"][0]["time_ns"] / forecast - 1) < 1e-6, f"{name}: planned {forecast}, predicted otherwise")
 
