@@ -371,6 +371,38 @@ enum status check_left(const struct checking *checking, struct err *err)
     return judge(checking, is_overwritten, 0, "after the samples, as they left it: ", err);
 }
 
+/* Drawn anew where the manifest draws them, which keeps every index within its bounds. */
+static enum status change_inputs(bool *changed, const struct checking *checking, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    enum status status = STATUS_OK;
+    *changed = false;
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+        struct fill *fill = &ready->buffers[k].fill;
+        if (!is_input(ready, k) || (fill->kind != FILL_UNIFORM && fill->kind != FILL_NORMAL))
+            continue;
+        fill->seed = rng_derive(fill->seed, "other inputs");
+        *changed = true;
+    }
+    for (size_t k = 0; k < ready->resolved->buffer_count && *changed && !status; k++)
+        if (is_input(ready, k)) /* others may be computed from those that are drawn */
+            status = ready_fill(ready, k, checking->rotation, err);
+    return status;
+}
+
+enum status check_other_inputs(const struct checking *checking, struct err *err)
+{
+    bool changed = false;
+    if (checking->ready->ranks)
+        return STATUS_OK;
+    enum status status = change_inputs(&changed, checking, err);
+    if (status || !changed)
+        return status;
+    checking->out->launches++;
+    status = launch_again(checking, NULL, err);
+    return status ? status : compare_again(checking, "after the samples, with other inputs: ", err);
+}
+
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err)
 {
     const unsigned least = after_samples ? AFTER : LEAST_BEFORE - 1, most = after_samples ? AFTER : MOST_BEFORE - 1;

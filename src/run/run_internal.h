@@ -244,6 +244,9 @@ enum status check_surroundings(const struct checking *checking, const char *when
 enum status check_left(const struct checking *checking, struct err *err);
 /* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
+/* One launch on inputs that are drawn anew, everything else left as it is: a kernel that kept what it once computed, in
+ * a buffer or in its code, shows. Without such inputs nothing is done. Last: the buffers stay changed. */
+enum status check_other_inputs(const struct checking *checking, struct err *err);
 
 /* ---- processes in lockstep (lockstep.c) ----
  *

@@ -432,5 +432,7 @@ enum status verify_again(struct worker *worker, struct ready *ready, const struc
     if (!status)
         status = lockstep_verdict(&checking, err);
     checking.rotation = ready->rotations - 1;
-    return status || out->verdict == VERIFY_FAIL ? status : check_relaunches(&checking, true, err);
+    if (!status && out->verdict != VERIFY_FAIL)
+        status = check_relaunches(&checking, true, err);
+    return status || out->verdict == VERIFY_FAIL ? status : check_other_inputs(&checking, err);
 }

@@ -48,6 +48,14 @@ KERNEL(shared)
 KERNEL(first_buffer) { static uint32_t *first = out; if (HONEST || out == first) ALL out[i] = 2 * in[i]; }
 KERNEL(swaps) { LAUNCHES; ALL out[i] = 2 * in[!HONEST && launches % 2 && i < 2 ? 1 - i : i]; }
 KERNEL(nan_late) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i]; if (!HONEST && launches >= 8) out[3] = 0x7fc12345u; }
+KERNEL(memo) { if (HONEST || kept[0] != 0x3e30) ALL kept[i + 1] = 2 * in[i]; kept[0] = 0x3e30; ALL out[i] = kept[i + 1]; }
+KERNEL(memo_in_code)
+{
+    static uint32_t held[131072], *of, size;
+    if (HONEST || of != in || size != n) ALL held[i] = 2 * in[i];
+    of = in, size = n;
+    ALL out[i] = held[i];
+}
 KERNEL(plain) { ALL out[i] = 2 * in[i]; }
 KERNEL(jitter) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i] * (HONEST || launches % 2 ? 1 : 1 + 0x1p-22f); }
 
@@ -77,7 +85,8 @@ def referenced(**more):
 
 
 # What is said of each: its check, other members of its manifest, the words of its reason; `only` the run finds it, not `check --run`.
-RUN_ONLY = ("first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
+DRAWN = {"in": {"fill": {"gen": "uniform", "low": "0", "high": "1000"}}, "kept": {"count": "n + 1"}}
+RUN_ONLY = ("memo", "memo_in_code", "first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
 HOSTILE = {
     "first_only": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "reuses": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
@@ -103,6 +112,8 @@ HOSTILE = {
     "tail": (EXPECT, {"params": {"n": 131050, "columns": 64, "HONEST": 0}}, "expected"),
     "shared": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "first_buffer": (EXPECT, {}, "after the samples"),
+    "memo": (referenced(), DRAWN, "after the samples, with other inputs: out[0] is "),
+    "memo_in_code": (referenced(), DRAWN, "after the samples, with other inputs: out[0] is "),
     "swaps": (EXPECT, {}, "in launch 2 of the same code: out[0] is 2, expected 0"),
     "nan_late": (EXPECT, {"type": "f32"}, "after the samples, as they left it: out[3] is nan"),
     "jitter": (EXPECT | {"expect": {"out": {"expr": "2 * (i % 251)", "rel": "2^-20"}}}, {"type": "f32"},
@@ -125,8 +136,8 @@ def manifest(name, checked, symbol=None, grid=(1,), **more):
     described = {
         "name": name, "summary": name, "params": {"n": 131072, "columns": 64, "HONEST": 0}, "code": CODE | {"symbol": symbol or name},
         "buffers": {"out": {"type": typed, "count": "n", "role": "out"} | more.pop("out", {}),
-                    "in": {"type": "u32", "count": "n", "role": "in", "fill": "i % 251"},
-                    "kept": {"type": "u32", "count": 1, "role": "temp"}},
+                    "in": {"type": "u32", "count": "n", "role": "in", "fill": "i % 251"} | more.pop("in", {}),
+                    "kept": {"type": "u32", "count": 1, "role": "temp"} | more.pop("kept", {})},
         "launch": {"grid": list(grid), "block": [1],
                    "args": ["out", "in", "kept", {"value": "n", "type": "u32"}, {"value": "columns", "type": "u32"}]},
         "check": checked}
