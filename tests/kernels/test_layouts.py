@@ -29,5 +29,11 @@ def everything(home):
         check_row(home, *row)
 
 
+def another_size(home):
+    """The reference follows the parameters: not only the size that `check` takes is right."""
+    done = harness.run("run", "matrix_chain", "--device", "cpu", "--set", "loops=1,3", "--quick", home=home)
+    harness.check_run(done, 0, "matrix_chain", stdout="2 cases: 2 measured, 2 verified")
+
+
 if __name__ == "__main__":
-    harness.main(everything)
+    harness.main(everything, another_size)
