@@ -128,7 +128,4 @@ int compare_exit_code(const struct comparison *comparison, bool strict);
 void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct comparison *comparison,
                     struct arena *arena);
 
-/* The class as a whole got slower, for sure. */
-bool compare_class_is_slower(const struct compare_class *class);
-
 #endif

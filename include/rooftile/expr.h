@@ -93,8 +93,7 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
 
 /* Where every `i` stands in a remainder `i % m` or `(i * a + b) % m` of whole numbers up to 2^16 (given the slots):
  * how often the values repeat (at most `limit`), else 0. Fills then copy one period instead of computing each element.
- * Without any `i` 1. Holds for i below EXPR_PERIOD_REACH. */
-#define EXPR_PERIOD_REACH ((uint64_t)1 << 37)
+ * Without any `i` 1. Holds for i below 2^37. */
 uint64_t expr_period(const struct expr *expr, const double *slots, uint64_t limit);
 
 #endif

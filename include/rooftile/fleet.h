@@ -148,8 +148,6 @@ struct fleet {
 
 /* ---- reading (fleet_read.c) ---- */
 
-/* Adds a result. The result may be released afterwards. */
-void fleet_add(struct fleet *fleet, const struct result *result, const char *path);
 /* Adds files and folders of results (every .json below, and journals of runs that did not end). What is no result is
  * noted in unread. ERR_CONFIG: there is no such file or folder. */
 enum status fleet_read(struct fleet *fleet, const char *const *paths, size_t count, struct err *err);

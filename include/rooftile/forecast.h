@@ -41,9 +41,6 @@ void forecast_document(struct document *document, const struct forecast *forecas
 void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,
                       const double *times, size_t count);
 
-/* How much less time (0.09: 9 %) it takes when a term is a tenth faster. */
-double forecast_gain(const struct prediction *prediction, enum prediction_term term);
-
 /* What `rooftile explain` shows of one case. */
 struct explained_case {
     struct explanation explanation;

@@ -172,9 +172,6 @@ enum status import_read_counters(struct import_counters *out, const char *path, 
 /* Of one launch of kernels with this symbol, whatever arguments stand behind it; NaN: it was not counted. */
 double import_counter(const struct import_counters *counters, const char *symbol, const char *counter);
 
-/* What is read, for --help and messages. */
-extern const char import_formats_help[];
-
 /* A suite of the rows that have a kernel: a case for each with its weight and traced time; `folder` has manifests of
  * theirs (NULL: none). False: there is none. */
 bool import_suite(struct text *out, const struct import *import, const char *name, const char *folder);

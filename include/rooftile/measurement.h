@@ -106,7 +106,6 @@ struct measurement {
     double metrics[MEASUREMENT_MAX_METRICS]; /* in manifest order; NaN = not available */
     char library[192];                       /* the library that was called: its own words for what it is; "" none */
     char library_sha256[65];                 /* of its file */
-    uint32_t remeasured;                     /* times the case was measured again for plausibility or interference */
     uint32_t sample_count;
     double samples_ns[MEASUREMENT_MAX_SAMPLES]; /* time of ONE launch, in measuring order */
     float sample_hz[MEASUREMENT_MAX_SAMPLES];   /* mean core clock of the sample; NaN = this probe failed */

@@ -24,9 +24,8 @@ struct report_format {
     void (*write)(struct text *out, const struct result *result); /* NULL: a document, rendered (rooftile/render.h) */
 };
 
-extern const struct report_format report_formats[]; /* ends with name == NULL */
-extern const char *const report_format_names[];     /* the same names; NULL after the last */
-extern const char report_format_help[];             /* what --help says of them */
+extern const char *const report_format_names[]; /* the same names; NULL after the last */
+extern const char report_format_help[];         /* what --help says of them */
 const struct report_format *report_format_find(const char *name);
 void report_write(struct text *out, const struct report_format *format, const struct result *result,
                   const struct report_options *options);

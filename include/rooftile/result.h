@@ -48,7 +48,6 @@ enum result_issue {
     ISSUE_WAITS,
     ISSUE_CLASSES
 };
-extern const char *const result_issue_names[ISSUE_CLASSES]; /* "VALU", "matrix", ... */
 
 struct result_code {
     bool known;

@@ -24,8 +24,6 @@ struct rng {
 void rng_init(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
 uint64_t rng_below(struct rng *rng, uint64_t bound); /* [0, bound), unbiased; bound > 0 */
-double rng_uniform(struct rng *rng);
-double rng_normal(struct rng *rng);
 
 /* A seed for a named purpose, so that streams do not overlap: hash of (seed, name). */
 uint64_t rng_derive(uint64_t seed, const char *name);

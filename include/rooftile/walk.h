@@ -118,7 +118,6 @@ enum walk_class {
     WALK_OTHER,
     WALK_CLASSES
 };
-const char *walk_class_name(enum walk_class class); /* "vector" "transcendental" ... */
 
 /* Lines that a workgroup moves, by buffer; the last row is memory that is none of them, or not known. */
 struct walk_traffic {
@@ -167,7 +166,6 @@ struct walk_result {
     struct walk_traffic *traffic; /* buffer_count + 1 rows */
     struct walk_unknown *unknowns;
     size_t unknown_count;
-    double unknown_addresses;  /* accesses with an address that was not known */
     const char **not_executed; /* mnemonics without a meaning, once each */
     size_t not_executed_count;
     uint64_t lds_beyond; /* the last byte of LDS that a lane touched behind what the launch has, plus 1; 0: none */

@@ -17,7 +17,7 @@ static uint64_t common(uint64_t a, uint64_t b)
 }
 
 /* Of a whole remainder that starts with the `i` at `at`: `i % m`, `i * a % m`, `(i + b) % m`, `(i * a + b) % m`; 0
- * where it is something else. With a and b up to 2^16 all below `m` stays exact up to EXPR_PERIOD_REACH. */
+ * where it is something else. With a and b up to 2^16 all below `m` stays exact for i up to 2^37. */
 static uint64_t index_period(const struct expr *expr, const double *slots, size_t at)
 {
     static const enum expr_op order[] = {OP_MUL, OP_ADD, OP_MOD};

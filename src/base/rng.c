@@ -107,19 +107,6 @@ uint64_t rng_below(struct rng *rng, uint64_t bound)
     return (uint64_t)(product >> 64);
 }
 
-double rng_uniform(struct rng *rng)
-{
-    return unit_interval(rng_next(rng));
-}
-
-double rng_normal(struct rng *rng)
-{
-    const double first = rng_uniform(rng);
-    double pair[2];
-    normal_pair(pair, first, rng_uniform(rng));
-    return pair[0];
-}
-
 uint64_t rng_derive(uint64_t seed, const char *name)
 {
     return rng_at(seed, hash_u64(name, strlen(name)));

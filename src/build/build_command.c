@@ -28,14 +28,14 @@
 
 /* ---- argument vectors ---- */
 
-void argv_add(struct argv *argv, const char *item)
+static void argv_add(struct argv *argv, const char *item)
 {
     ARENA_PUSH(argv->arena, argv->items, argv->count, item);
     argv->items = arena_grow(argv->arena, argv->items, argv->count, sizeof(*argv->items));
     argv->items[argv->count] = NULL;
 }
 
-void argv_addf(struct argv *argv, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void argv_addf(struct argv *argv, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -49,7 +49,7 @@ void argv_add_all(struct argv *argv, const char *const *items, size_t count)
         argv_add(argv, items[i]);
 }
 
-void argv_add_words(struct argv *argv, const char *words)
+static void argv_add_words(struct argv *argv, const char *words)
 {
     for (const char *word = words; *word; word += strspn(word, " ")) {
         const size_t length = strcspn(word, " ");

@@ -22,11 +22,8 @@ struct argv {
     size_t count;
 };
 
-void argv_add(struct argv *argv, const char *item);
-void argv_addf(struct argv *argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void argv_add_all(struct argv *argv, const char *const *items, size_t count);
-void argv_add_words(struct argv *argv, const char *words); /* with blanks between them */
-char *argv_quote(const struct argv *argv);                 /* for a POSIX shell */
+char *argv_quote(const struct argv *argv); /* for a POSIX shell */
 
 /* ---- compiler.c ---- */
 
@@ -38,8 +35,6 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
 
 /* The major version of LLVM in what --version says; 0: unknown. */
 unsigned compiler_llvm(const char *version);
-/* What `path --version` says of a compiler; `identity` changes with it and with the program that it speaks of. */
-void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena);
 
 /* ---- build_command.c ---- */
 

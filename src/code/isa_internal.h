@@ -73,8 +73,6 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
 
 /* ---- isa_mix.c ---- */
 
-void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in);
-
 /* What a call runs: functions outside of the kernel's own code, and what these call up to a depth; deeper calls
  * and recursion are left out. NULL: no function is there. */
 #define ISA_CALL_DEPTH 4u

@@ -45,7 +45,7 @@ static void traffic_add(struct isa_traffic *traffic, const struct isa_instructio
     }
 }
 
-void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in)
+static void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in)
 {
     mix->instructions++;
     mix->operations += in->kind == ISA_DUAL ? 2 : 1;

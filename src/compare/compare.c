@@ -358,7 +358,7 @@ enum status compare_results(struct comparison *out, const struct result *base, c
 
 /* ---- the verdict ---- */
 
-bool compare_class_is_slower(const struct compare_class *class)
+static bool compare_class_is_slower(const struct compare_class *class)
 {
     return class->group.shifted && class->group.shift.verdict == SHIFT_SLOWER;
 }

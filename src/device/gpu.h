@@ -146,8 +146,6 @@ enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, stru
     gpu_check((gpu), (gpu)->api.member(__VA_ARGS__), offsetof(struct gpu_calls, member), (err))
 #define GPU_CHECK(gpu, err, member, code) gpu_check((gpu), (code), offsetof(struct gpu_calls, member), (err))
 
-/* NULL when the library has all that a feature needs, else the name of the first function missing. */
-const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature);
 enum gpu_feature gpu_feature_of(enum device_space space);
 /* ERR_UNSUPPORTED, with the library's file and the function's name, when it lacks one. */
 enum status gpu_require(const struct gpu *gpu, enum gpu_feature feature, struct err *err);

@@ -31,7 +31,7 @@ enum status gpu_find_library(struct gpu *gpu, struct err *err)
     return err->status;
 }
 
-const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature)
+static const char *gpu_lacks(const struct gpu *gpu, enum gpu_feature feature)
 {
     for (const struct library_symbol *row = gpu->vendor->place.symbols; row->name; ++row) {
         void *function;

@@ -19,7 +19,7 @@ static double member(const struct fleet_reading *reading, size_t offset)
     return value;
 }
 
-double fleet_median(const struct fleet *fleet, size_t group, size_t metric, size_t member_offset)
+static double fleet_median(const struct fleet *fleet, size_t group, size_t metric, size_t member_offset)
 {
     double *values = malloc((fleet->device_count + 1) * sizeof(*values));
     size_t count = 0;

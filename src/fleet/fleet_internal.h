@@ -27,7 +27,5 @@ void fleet_make_groups(struct fleet *fleet);
 void fleet_find_drift(struct fleet *fleet);
 /* Why this device is slow (fleet_cause.c). */
 enum fleet_cause fleet_cause_of(const char **why, const struct fleet *fleet, size_t device, size_t metric);
-/* The median over the group of a member of a metric's readings; NaN: unknown. */
-double fleet_median(const struct fleet *fleet, size_t group, size_t metric, size_t member_offset);
 
 #endif

@@ -140,7 +140,7 @@ static const char *node_of(const struct result *result, struct arena *arena)
     return arena_printf(arena, "host-%.8s", result->host_id_hash && *result->host_id_hash ? result->host_id_hash : "?");
 }
 
-void fleet_add(struct fleet *fleet, const struct result *result, const char *path)
+static void fleet_add(struct fleet *fleet, const struct result *result, const char *path)
 {
     const struct device_info *d = &result->device;
     struct fleet_device device = {.node = node_of(result, fleet->arena),

@@ -44,7 +44,7 @@ static const struct format {
     {"library log", detect_log, read_log},
 };
 
-const char import_formats_help[] =
+static const char import_formats_help[] =
     "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export), lines of hipblaslt-bench, "
     "rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, nvbandwidth, "
     "TunableOp and "

@@ -40,7 +40,7 @@ static bool is_delimiter(char byte)
            byte == ':';
 }
 
-const char *cut_end(const char *at, const char *end)
+static const char *cut_end(const char *at, const char *end)
 {
     if (at < end && *at == '"')
         return string_end(at, end);

@@ -32,9 +32,6 @@ struct cut_damage {
 void json_cut(struct source *source, const struct cut_path *paths, size_t count, void *context,
               struct cut_damage *damage);
 
-/* The end of the value that begins at `at`; NULL: it does not end before `end`. */
-const char *cut_end(const char *at, const char *end);
-
 /* What is between the brackets of an object or array, for these two; nothing of another value. */
 struct slice cut_inside(struct slice container);
 /* The next member, element; false at the end. */

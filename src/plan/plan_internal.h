@@ -18,8 +18,6 @@ enum status sweep_value_from_json(struct param_value *value, const cJSON *json, 
 /* ---- suite.c ---- */
 
 extern const struct record suite_params; /* of a "params" object: struct param */
-/* How many combinations the sweeps of a case have (zipped parameters count once), at most SUITE_MAX_CASES + 1. */
-size_t suite_case_combinations(const struct suite_case *suite_case);
 /* The zip group that names the parameter, or SIZE_MAX. */
 size_t suite_zip_of(const struct suite_case *suite_case, const char *param);
 
@@ -247,9 +245,6 @@ enum status resolve_number(double *value, const struct resolve *resolve, const s
 enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
                          const struct place *place);
 enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
-                         const struct place *place);
-/* The same of a word that is only looked at. */
-enum status resolve_word(char **word, const struct resolve *resolve, const struct text_template *template,
                          const struct place *place);
 enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
                           const struct place *place);

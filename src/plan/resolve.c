@@ -80,8 +80,8 @@ enum status resolve_text(char **text, const struct resolve *resolve, const struc
     return render_text(text, resolve, template, place, resolve->arena);
 }
 
-enum status resolve_word(char **word, const struct resolve *resolve, const struct text_template *template,
-                         const struct place *place)
+static enum status resolve_word(char **word, const struct resolve *resolve, const struct text_template *template,
+                                const struct place *place)
 {
     return render_text(word, resolve, template, place, resolve->scratch);
 }

@@ -147,7 +147,7 @@ static enum status into_zips(void *field, const cJSON *at, const struct record_f
     return STATUS_OK;
 }
 
-size_t suite_case_combinations(const struct suite_case *suite_case)
+static size_t suite_case_combinations(const struct suite_case *suite_case)
 {
     const size_t limit = (size_t)SUITE_MAX_CASES + 1;
     size_t total = 1;

@@ -32,26 +32,6 @@ const struct walk_clocks walk_clocks_usual = {.vector = 4,
                                               .scalar_load = 48,
                                               .l1_bytes = 64};
 
-const char *walk_class_name(enum walk_class class)
-{
-    static const char *const names[] = {
-        [WALK_VECTOR] = "vector",
-        [WALK_TRANSCENDENTAL] = "transcendental",
-        [WALK_MATRIX] = "matrix",
-        [WALK_SCALAR] = "scalar",
-        [WALK_SCALAR_LOAD] = "scalar_load",
-        [WALK_LOAD] = "load",
-        [WALK_STORE] = "store",
-        [WALK_ATOMIC] = "atomic",
-        [WALK_LDS] = "lds",
-        [WALK_BRANCH] = "branch",
-        [WALK_WAIT] = "wait",
-        [WALK_BARRIER] = "barrier",
-        [WALK_OTHER] = "other",
-    };
-    return names[class];
-}
-
 /* ---- what is not known ---- */
 
 /* xorshift64 (Marsaglia 2003). */

@@ -135,10 +135,7 @@ static void guess_addresses(struct addresses *at, struct wave *wave, const struc
 {
     const struct walk_launch *launch = wave->group->walker->launch;
     const uint64_t missing = wave->exec & ~at->known & ~at->outside;
-    if (!missing)
-        return;
-    wave->group->walker->result->unknown_addresses++;
-    if (at->buffer == NO_BUFFER)
+    if (!missing || at->buffer == NO_BUFFER)
         return;
     const struct walk_buffer *buffer = &launch->buffers[at->buffer];
     const uint64_t elements = buffer->size_bytes / op->access->bytes;

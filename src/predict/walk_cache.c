@@ -26,13 +26,6 @@ void lines_release(struct lines *lines)
     *lines = (struct lines){.limit = lines->limit};
 }
 
-void lines_clear(struct lines *lines)
-{
-    if (lines->buckets)
-        memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
-    lines->count = lines->newest = lines->oldest = 0;
-}
-
 static void bucket_add(struct lines *lines, uint32_t at)
 {
     uint32_t *bucket = &lines->buckets[bucket_of(lines, lines->items[at - 1].line)];

@@ -242,8 +242,6 @@ void memory_init(struct memory *memory, const struct walk_launch *launch, struct
 void memory_release(struct memory *memory);
 void memory_forget_written(struct memory *memory);
 void memory_forget_buffer(struct memory *memory, size_t buffer);
-/* Lives until the next page is asked for or longer; NULL: room has run out. */
-struct page *memory_page(struct memory *memory, uint64_t address);
 bool memory_read(struct memory *memory, uint64_t address, uint32_t *value); /* a dword, at a multiple of 4 */
 void memory_write(struct memory *memory, uint64_t address, uint32_t value, bool known);
 size_t memory_buffer(const struct memory *memory, uint64_t address); /* or NO_BUFFER */
@@ -261,7 +259,6 @@ struct lines {
 };
 void lines_init(struct lines *lines, uint64_t limit);
 void lines_release(struct lines *lines);
-void lines_clear(struct lines *lines);
 bool lines_has(const struct lines *lines, uint64_t line);
 bool lines_touch(struct lines *lines, uint64_t line); /* it was there */
 void lines_drop(struct lines *lines, uint64_t line);
@@ -303,7 +300,7 @@ struct wave {
     uint64_t random;
     uint32_t *undecided; /* per operation: unknown decisions in a row */
     struct loop **loops;
-    size_t loop_count, loop_room;
+    size_t loop_count;
     struct loop *recording; /* whose compares are kept */
 };
 

@@ -231,7 +231,7 @@ static struct page *make_page(struct memory *memory, uint64_t key)
     return page;
 }
 
-struct page *memory_page(struct memory *memory, uint64_t address)
+static struct page *memory_page(struct memory *memory, uint64_t address)
 {
     const uint64_t key = address / PAGE_BYTES;
     if (memory->last && memory->last->key == key)

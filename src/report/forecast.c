@@ -8,7 +8,7 @@
 #define FASTER 1.1
 #define NORM 3.0 /* as prediction_conclude takes it for walks */
 
-double forecast_gain(const struct prediction *prediction, enum prediction_term term)
+static double forecast_gain(const struct prediction *prediction, enum prediction_term term)
 {
     double before = 0, after = 0, added = 0, less = 0;
     for (int k = 0; k < TERM_COUNT; k++) {

@@ -126,7 +126,7 @@ struct line {
     size_t at, blanks;
 };
 
-const char *printable(struct arena *arena, const char *string)
+static const char *printable(struct arena *arena, const char *string)
 {
     const char *p = string;
     while (*p >= ' ' && *p <= '~')

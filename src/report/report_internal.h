@@ -27,8 +27,6 @@ const char *count_members(struct table *summary, const struct count *counts, siz
 /* Adds text in a tone, "\033[31m" and so on; plain without colour. */
 void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text);
 unsigned report_columns(const struct report_options *options);
-/* A copy that is one line on a terminal (text_add_printable). */
-const char *printable(struct arena *arena, const char *string);
 
 /* The section has something to say to these readers (SHOW_*). */
 bool section_shown(const struct section *section, unsigned reader);

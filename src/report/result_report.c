@@ -282,7 +282,7 @@ static void report_jsonl(struct text *out, const struct result *result)
 #define NAME(name, summary, write) name,
 #define HELP(name, summary, write) name " (" summary "), "
 
-const struct report_format report_formats[] = {FORMATS(ROW){NULL, NULL}};
+static const struct report_format report_formats[] = {FORMATS(ROW){NULL, NULL}};
 const char *const report_format_names[] = {FORMATS(NAME) NULL};
 const char report_format_help[] = "how to show it: " FORMATS(HELP) "default: table";
 

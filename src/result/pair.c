@@ -122,7 +122,7 @@ static void add_scratch(struct text *out, const struct result_code *a, const str
               units_bytes(before, a->loop_scratch_bytes), units_bytes(after, b->loop_scratch_bytes));
 }
 
-const char *const result_issue_names[ISSUE_CLASSES] = {"VALU", "matrix", "VMEM", "LDS", "SALU", "SMEM", "waits"};
+static const char *const result_issue_names[ISSUE_CLASSES] = {"VALU", "matrix", "VMEM", "LDS", "SALU", "SMEM", "waits"};
 
 static bool is_counted(const struct result_code *code)
 {

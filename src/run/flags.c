@@ -263,7 +263,6 @@ static enum status measure_again(struct worker *worker, struct ready *ready, con
     free(scratch);
     memset(out->discarded, 0, sizeof(out->discarded));
     const enum status status = measure_samples(worker, ready, plan_case, out, err);
-    out->remeasured++;
     if (!status && plan_case->measure.calibrates)
         sense_after(worker, out);
     return status;

@@ -378,7 +378,7 @@ static void finds_periods(void **state)
         {"zero && i < 3 ? i : i % 5", 0},
         {"n || i < 3 ? 1 : i", 0},
         {"2 * i % 8", 0},
-        {"i * 65537 % 8", 0}, /* i up to EXPR_PERIOD_REACH times it is not exact */
+        {"i * 65537 % 8", 0}, /* i up to 2^37 times it is not exact */
         {"i - 4 * floor(i / 4)", 0},
     };
     struct fixture *f = *state;

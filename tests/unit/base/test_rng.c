@@ -5,9 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../random.h"
 #include <cmocka.h>
-
-#include "rooftile/rng.h"
 
 /* The published sequence of splitmix64 from state 0, which is rng_at with seed 0. */
 static void at_is_splitmix64(void **state)
@@ -70,9 +69,9 @@ static void distributions(void **state)
     struct rng rng;
     rng_init(&rng, 42);
     for (uint64_t i = 0; i < (uint64_t)count; i++) {
-        add(&uniform, rng_uniform(&rng));
+        add(&uniform, random_uniform(&rng));
         add(&uniform_at, rng_uniform_at(3, i));
-        add(&normal, rng_normal(&rng));
+        add(&normal, random_normal(&rng));
         add(&normal_at, rng_normal_at(3, i));
     }
     const struct moments *uniforms[] = {&uniform, &uniform_at};

@@ -8,9 +8,9 @@
 
 #include <unistd.h>
 
+#include "../random.h"
 #include "../result/fixture.h"
 #include "rooftile/history.h"
-#include "rooftile/rng.h"
 #include "sqlite3.h"
 
 enum { CASES = 13, TRIALS = 3, MORE = 6, START = 1772330400, RUN_S = 86400, LONE = 12 };
@@ -64,7 +64,7 @@ static void make_run(struct runs *n)
         snprintf(n->ids[k], sizeof(n->ids[k]), k == LONE ? "lone/x=1;timer=batch" : "copy/n=%zu;timer=batch", k + 1);
         n->cases[k] = fixture_ok(n->ids[k], n->ids[k], k == LONE ? "lone" : "copy");
         n->cases[k].class = k == LONE ? "latency" : "memory";
-        set_case(n, k, 1000 * (double)(k + 1) * n->ratio[k] * exp(0.003 * rng_normal(&n->rng)));
+        set_case(n, k, 1000 * (double)(k + 1) * n->ratio[k] * exp(0.003 * random_normal(&n->rng)));
     }
     const time_t time = (time_t)START + (time_t)n->run * RUN_S;
     struct tm tm;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../random.h"
 #include "rooftile/report.h"
 #include "runs.h"
 
@@ -384,7 +385,7 @@ static void key_figures_know_what_is_better(void **state)
                                     .unit = "B/s",
                                     .higher_is_better = true,
                                     .reason = "",
-                                    .value = (run < 10 ? 1e12 : 0.9e12) * exp(0.002 * rng_normal(&n.rng))};
+                                    .value = (run < 10 ? 1e12 : 0.9e12) * exp(0.002 * random_normal(&n.rng))};
         n.result.kpis = &n.kpi;
         n.result.kpi_count = 1;
         add_it(&n);

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "../near.h"
+#include "../random.h"
 #include "fixture.h"
-#include "rooftile/rng.h"
 
 enum { TRIALS = 4, MOST = 600 };
 
@@ -27,7 +27,7 @@ static void set_samples(struct trial *trial, size_t which, size_t count, double 
     struct rng rng;
     rng_init(&rng, seed * 2 + which);
     for (size_t k = 0; k < count; k++)
-        trial->samples[which][k] = centre + rng_uniform(&rng);
+        trial->samples[which][k] = centre + random_uniform(&rng);
     c->samples_ns = trial->samples[which];
     c->sample_count = count;
     c->trials = NULL;

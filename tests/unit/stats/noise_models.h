@@ -6,10 +6,9 @@
 #ifndef ROOFTILE_TESTS_NOISE_MODELS_H
 #define ROOFTILE_TESTS_NOISE_MODELS_H
 
+#include "../random.h"
 #include <math.h>
 #include <stdlib.h>
-
-#include "rooftile/rng.h"
 
 enum noise_model { GAUSSIAN, STUDENT_T4, GLITCH, BIMODAL, DRIFT, AR1, NOISE_MODELS };
 
@@ -25,10 +24,10 @@ struct noise_source {
 /* Student t with 4 degrees of freedom, scaled to sd 1. */
 static inline double noise_t4(struct rng *rng)
 {
-    const double normal = rng_normal(rng);
+    const double normal = random_normal(rng);
     double squares = 0;
     for (int k = 0; k < 4; k++) {
-        const double value = rng_normal(rng);
+        const double value = random_normal(rng);
         squares += value * value;
     }
     return normal / sqrt(squares / 4) * sqrt(0.5);
@@ -45,25 +44,25 @@ static inline double noise_next(struct noise_source *source)
     case STUDENT_T4:
         return sigma * noise_t4(rng);
     case GLITCH:
-        value = sigma * rng_normal(rng);
-        return rng_uniform(rng) < 0.03 ? value + 0.03 + 0.27 * rng_uniform(rng) : value;
+        value = sigma * random_normal(rng);
+        return random_uniform(rng) < 0.03 ? value + 0.03 + 0.27 * random_uniform(rng) : value;
     case BIMODAL:
-        value = 0.48 * sigma * rng_normal(rng);
-        return rng_uniform(rng) < 0.3 ? value + 1.91 * sigma : value;
+        value = 0.48 * sigma * random_normal(rng);
+        return random_uniform(rng) < 0.3 ? value + 1.91 * sigma : value;
     case DRIFT:
-        source->level += 0.15 * sigma * rng_normal(rng);
-        return source->level + sigma * rng_normal(rng);
+        source->level += 0.15 * sigma * random_normal(rng);
+        return source->level + sigma * random_normal(rng);
     case AR1:
-        return source->level = 0.5 * source->level + sqrt(0.75) * sigma * rng_normal(rng);
+        return source->level = 0.5 * source->level + sqrt(0.75) * sigma * random_normal(rng);
     default:
-        return sigma * rng_normal(rng);
+        return sigma * random_normal(rng);
     }
 }
 
 /* Cases of one class differ: lognormal with 0.4. */
 static inline double noise_case_sigma(struct rng *rng, double typical)
 {
-    return typical * exp(0.4 * rng_normal(rng));
+    return typical * exp(0.4 * random_normal(rng));
 }
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "../near.h"
+#include "../random.h"
 #include "replay.h"
 #include "rooftile/gate.h"
-#include "rooftile/rng.h"
 
 #define CASES 24
 #define RUNS 60
@@ -30,9 +30,9 @@ static void fill(struct runs *runs, uint64_t seed)
     struct rng rng;
     rng_init(&rng, seed);
     for (size_t run = 0; run < RUNS; run++) {
-        const double shared[] = {0.005 * rng_normal(&rng), 0.005 * rng_normal(&rng)};
+        const double shared[] = {0.005 * random_normal(&rng), 0.005 * random_normal(&rng)};
         for (size_t c = 0; c < CASES; c++)
-            runs->ns[c][run] = 1000 * (double)(c + 1) * exp(shared[c % 2] + 0.003 * rng_normal(&rng));
+            runs->ns[c][run] = 1000 * (double)(c + 1) * exp(shared[c % 2] + 0.003 * random_normal(&rng));
     }
     for (size_t c = 0; c < CASES; c++)
         runs->series[c] = (struct gate_series){.run_ns = runs->ns[c], .class_index = c % 2};
@@ -273,7 +273,7 @@ static void test_too_noisy(void **state)
     fill(&runs, 9);
     rng_init(&rng, 9);
     for (size_t run = 0; run < RUNS; run++)
-        runs.ns[4][run] *= exp(0.06 * rng_normal(&rng));
+        runs.ns[4][run] *= exp(0.06 * random_normal(&rng));
     replay(&runs, out, classes, &heard);
     assert_true(out[4].too_noisy && out[4].mde_week > 0.1 && out[4].mde_run > out[4].mde_week);
     assert_false(out[6].too_noisy);

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "../random.h"
 #include "noise_models.h"
 #include "replay.h"
 #include "rooftile/gate.h"
@@ -62,10 +63,10 @@ static void world_init(struct world *world, enum noise_model model, double sigma
         world->series[c] = (struct gate_series){.run_ns = world->ns[c]};
     }
     for (size_t run = 0; run < RUNS; run++) {
-        const double common = shared * rng_normal(&world->rng);
+        const double common = shared * random_normal(&world->rng);
         for (size_t c = 0; c < cases; c++) {
             struct noise_source *source = &world->source[c];
-            const double own = model == GLITCH ? source->sigma * rng_normal(&world->rng) : noise_next(source);
+            const double own = model == GLITCH ? source->sigma * random_normal(&world->rng) : noise_next(source);
             world->quiet[c][run] = common + own;
         }
     }

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../random.h"
 #include "noise_models.h"
 #include "replay.h"
 #include "rooftile/gate.h"
@@ -66,22 +67,23 @@ static void world_init(struct world *world, double sigma, const struct disturban
 static double measure(struct world *world, size_t c, size_t night, double process)
 {
     const double level = world->steps && night >= WARM + c ? log1p(steps[c % STEPS]) : 0;
-    const double noise = process + world->sigma[c] / 2 * rng_normal(&world->rng);
-    const double slowed = rng_uniform(&world->rng) < world->disturbed ? -0.1 * log(1 - rng_uniform(&world->rng)) : 0;
+    const double noise = process + world->sigma[c] / 2 * random_normal(&world->rng);
+    const double slowed =
+        random_uniform(&world->rng) < world->disturbed ? -0.1 * log(1 - random_uniform(&world->rng)) : 0;
     return 1e5 * exp(level + world->class[c % CLASSES] + world->night[c] + noise + slowed);
 }
 
 static double process_noise(struct world *world, size_t c)
 {
-    return sqrt(0.5) * world->sigma[c] * rng_normal(&world->rng);
+    return sqrt(0.5) * world->sigma[c] * random_normal(&world->rng);
 }
 
 static void measure_night(struct world *world, size_t night)
 {
     const struct disturbance *d = &world->disturbance;
-    world->disturbed = rng_uniform(&world->rng) < 0.1 ? d->disturbed : d->usual;
+    world->disturbed = random_uniform(&world->rng) < 0.1 ? d->disturbed : d->usual;
     for (size_t k = 0; k < CLASSES; k++)
-        world->class[k] = 0.003 * rng_normal(&world->rng);
+        world->class[k] = 0.003 * random_normal(&world->rng);
     for (size_t c = 0; c < CASES; c++) {
         double trials[TRIALS];
         const double process = process_noise(world, c);

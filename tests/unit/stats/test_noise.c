@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "../near.h"
+#include "../random.h"
 #include "rooftile/gate.h"
 #include "rooftile/noise.h"
-#include "rooftile/rng.h"
 #include "rooftile/summary.h"
 
 #define CASES 60
@@ -23,7 +23,7 @@ static void fill(double trials[CASES][TRIALS], struct noise_input *inputs, const
     rng_init(&rng, 11);
     for (size_t c = 0; c < CASES; c++) {
         for (size_t k = 0; k < TRIALS; k++)
-            trials[c][k] = 1000 * exp(sigma[c % 2] * rng_normal(&rng));
+            trials[c][k] = 1000 * exp(sigma[c % 2] * random_normal(&rng));
         trials[c][7] *= 1.2; /* one trial with interference each */
         inputs[c] = (struct noise_input){trials[c], TRIALS, 0, c % 2};
     }
@@ -97,7 +97,7 @@ static void test_robust_sd(void **state)
     rng_init(&rng, 3);
     for (int k = 0; k < 20000; k++) {
         for (size_t i = 0; i < 8; i++)
-            sample[i] = rng_normal(&rng);
+            sample[i] = random_normal(&rng);
         sum += robust_sd(sample, 8);
     }
     assert_near(sum / 20000, 1, 0.03); /* the correction for small n */

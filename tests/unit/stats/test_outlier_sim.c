@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
+#include "../random.h"
 #include "rooftile/arena.h"
 #include "rooftile/outlier.h"
-#include "rooftile/rng.h"
 
 enum { METRICS = 6, MOST = 10000 };
 
@@ -24,7 +24,7 @@ static struct outlier out[MOST];
 static void draw(struct rng *rng, size_t count, double sd)
 {
     for (size_t k = 0; k < count; k++)
-        values[k] = 7 + sd * rng_normal(rng);
+        values[k] = 7 + sd * random_normal(rng);
 }
 
 /* How many of all devices are called slow in some metric. */

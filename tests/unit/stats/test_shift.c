@@ -11,7 +11,7 @@
 
 #include "../../../src/stats/values.h"
 #include "../near.h"
-#include "rooftile/rng.h"
+#include "../random.h"
 #include "rooftile/shift.h"
 
 #define QUIET                                                                                                          \
@@ -187,11 +187,11 @@ static void fill(struct fleet *fleet, const double shift[2], uint64_t seed)
     struct rng rng;
     rng_init(&rng, seed);
     for (size_t trial = 0; trial < TRIALS; trial++) {
-        const double base_trial = 0.002 * rng_normal(&rng), new_trial = 0.002 * rng_normal(&rng);
+        const double base_trial = 0.002 * random_normal(&rng), new_trial = 0.002 * random_normal(&rng);
         for (size_t c = 0; c < CASES; c++) {
             const double size = 100 * (double)(c + 1);
-            fleet->base[c][trial] = size * exp(base_trial + 0.002 * rng_normal(&rng));
-            fleet->new[c][trial] = size *exp(new_trial + 0.002 * rng_normal(&rng) + log1p(shift[c % 2]));
+            fleet->base[c][trial] = size * exp(base_trial + 0.002 * random_normal(&rng));
+            fleet->new[c][trial] = size *exp(new_trial + 0.002 * random_normal(&rng) + log1p(shift[c % 2]));
             fleet->cases[c] = (struct shift_case){fleet->base[c], fleet->new[c], TRIALS, TRIALS, QUIET, c % 2};
         }
     }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "../near.h"
-#include "rooftile/rng.h"
+#include "../random.h"
 #include "rooftile/summary.h"
 
 #define MANY 1000
@@ -73,7 +73,7 @@ static void test_mad_against_sorting(void **state)
         double samples[64], deviations[64], scratch[128];
         struct summary s;
         for (size_t k = 0; k < n; k++)
-            samples[k] = floor(10 * rng_uniform(&rng));
+            samples[k] = floor(10 * random_uniform(&rng));
         summary_compute(&s, samples, n, scratch);
         for (size_t k = 0; k < n; k++)
             deviations[k] = fabs(samples[k] - s.median);
@@ -92,7 +92,7 @@ static void test_interval_covers(void **state)
         double samples[40], scratch[80];
         struct summary s;
         for (size_t k = 0; k < 40; k++)
-            samples[k] = -log(1 - rng_uniform(&rng)); /* exponential: median ln 2 */
+            samples[k] = -log(1 - random_uniform(&rng)); /* exponential: median ln 2 */
         summary_compute(&s, samples, 40, scratch);
         covered += s.ci95[0] <= log(2) && log(2) <= s.ci95[1];
     }
