@@ -121,12 +121,23 @@ static void add_kernel(struct csv *csv, const char *name, double count, double t
                (struct trace_call){.signature = TRACE_NONE, .name = number, .count = count, .time_ns = time_ns});
 }
 
+/* rocprofv3 has tables of the same form of calls on the host, and of all kinds of records. */
+static bool is_kernel(const char *name)
+{
+    static const char kinds[] = "HIP_API HSA_API MARKER_API RCCL_API ROCDECODE_API KERNEL_DISPATCH MEMORY_COPY "
+                                "MEMORY_ALLOCATION SCRATCH_MEMORY";
+    const bool call = text_starts(name, "hsa_") || (text_starts(name, "hip") && name[3] >= 'A' && name[3] <= 'Z');
+    return !text_has_word(kinds, " ", name, strlen(name)) && (!call || strpbrk(name, "(<"));
+}
+
 static void stats_row(struct csv *csv)
 {
     const char *name = cell(csv, KERNEL);
     const double calls = cell_value(csv, "Calls|Instances", 0);
     const double total = cell_value(csv, "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)", NAN);
-    if (calls > 0 && isfinite(calls) && !(total < 0))
+    if (!is_kernel(name))
+        trace_skip(csv->trace, "a row that is of no kernel was skipped");
+    else if (calls > 0 && isfinite(calls) && !(total < 0))
         add_kernel(csv, name, calls, total / calls);
     else
         trace_skip(csv->trace, "a row without calls, or with a negative time, was skipped");
@@ -164,9 +175,9 @@ static void aiter_row(struct csv *csv)
         trace_skip(csv->trace, "a row without M, N and K was skipped");
         return;
     }
-    blas_gemm(&operator, mnk, 1, true, false);
+    blas_gemm(&operator, mnk, cell_value(csv, "B", 1), true, false);
     operator.dtype = type_of(type, "");
-    operator.total = type_of(total, "bf16");
+    operator.total = type_of(total, operator.dtype[0] ? "bf16" : "");
     trace_add_call(csv->trace, &operator, 1, us > 0 ? us * 1e3 : NAN);
 }
 
@@ -300,12 +311,12 @@ enum status read_tunableop(struct trace *trace, struct source *source, struct er
             trace->arch = arena_strdup(&trace->arena, cells[2]);
         if (strcmp(cells[0], "Validator") == 0 || !cells[0][0])
             continue;
-        if (count < 4 || !strstr(cells[0], "Tunable") || strlen(cells[1]) < 3 ||
+        if (count < 2 || !strstr(cells[0], "Tunable") || strlen(cells[1]) < 3 ||
             !read_parameters(&operator, cells[1])) {
             trace_skip(trace, "a line that is no product that was tuned was skipped");
             continue;
         }
-        const double ms = strtod(cells[3], NULL);
+        const double ms = count > 3 ? strtod(cells[3], NULL) : 0; /* of what is still to be tuned there is none */
         operator.name = arena_strdup(&trace->arena, cells[0]);
         operator.dtype = operator.total = type_of(cells[0], "");
         if (strstr(operator.dtype, "e4m3") || strstr(operator.dtype, "e5m2"))

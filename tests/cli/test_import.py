@@ -399,6 +399,15 @@ def logs(home):
     (home / "aiter.csv").write_text("cu_num,M,N,K,q_dtype_w,libtype,us,kernelName\n304,16,1024,8192,torch.float8_e4m3fnuz,asm,12.5,k\n")
     row = imported(home, home / "aiter.csv")["rows"][0]
     check((row["shape"], row["dtype"], row["layout"], row["median_ns"]) == ("M=16 N=1024 K=8192", "e4m3fnuz", "TN", 12500), f"{row}")
+    (home / "batched.csv").write_text("B,M,N,K\n16,1,1280,8192\n")
+    row = imported(home, home / "batched.csv")["rows"][0]
+    check((row["shape"], row["dtype"], row["total"]) == ("B=16 M=1 N=1280 K=8192", None, None), f"{row}")
+    (home / "untuned.csv").write_text("GemmTunableOp_BFloat16_TN,tn_1280_64_8192_ld_8192_8192_1280\n")
+    row = imported(home, home / "untuned.csv")["rows"][0]
+    check((row["shape"], row["calls"], row["total_ns"]) == ("M=64 N=1280 K=8192", 1, None), f"{row}")
+    for name in "hipLaunchKernel", "hsa_signal_wait", "KERNEL_DISPATCH":  # tables of calls on the host, of domains
+        (home / "api.csv").write_text(f'"Name","Calls","TotalDurationNs"\n"{name}",4,4000\n')
+        check("of no kernel" in imported(home, home / "api.csv", code=2), name)
     (home / "moe.csv").write_text("token,model_dim,inter_dim,expert,topk,dtype,q_dtype_w,use_g1u1\n32,4096,1536,128,8,torch.bfloat16,torch.bfloat16,1\n")
     check({row["shape"] for row in imported(home, home / "moe.csv")["rows"]} ==
           {"rows=256 N=3072 K=4096 experts=128", "rows=256 N=4096 K=1536 experts=128"}, "AITER's mixtures")
