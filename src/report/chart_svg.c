@@ -10,7 +10,7 @@
 #include "report_internal.h"
 #include "svg.h"
 
-enum { MOST_MARKS = 1200, SAID_MARKS = 120, SHADES = 8 };
+enum { MOST_MARKS = 1200, MOST_UPRIGHT = 12, SAID_MARKS = 120, SHADES = 8 };
 
 /* A chart on its way to paper. */
 struct sheet {
@@ -313,11 +313,14 @@ static void lay_out(struct sheet *sheet, double width)
     const struct chart *chart = sheet->chart;
     struct svg *svg = &sheet->svg;
     const bool names = chart->y.scale == CHART_NAMES, cells = names && chart->x.scale == CHART_NAMES;
-    const double widest = widest_name(&chart->y) + 20, top = *chart->y.title ? 34 : 12;
+    const double widest = widest_name(&chart->y) + 20, longest = widest_name(&chart->x) + 20;
     sheet->row = cells ? 32 : !names ? 0 : sheet->narrow ? 44 : 26;
     const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : sheet->narrow ? 8 : fmin(widest, 300);
     const double height = names ? sheet->row * (double)chart->y.name_count : sheet->narrow ? 300 : 400;
     const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words_room(chart);
+    const double column = (right - left) / (double)chart->x.name_count;
+    svg->upright = cells && chart->x.name_count <= MOST_UPRIGHT && longest - 16 > column;
+    const double top = svg->upright ? fmin(longest, 160) : *chart->y.title ? 34 : 12;
     svg->x = chart->x;
     svg->y = chart->y;
     svg->plot = (struct svg_box){left, top, right, top + height};
@@ -337,6 +340,7 @@ void chart_svg(struct text *out, const struct chart *chart, double width, const 
     const struct svg laid = sheet.svg;
     svg_open(&sheet.svg, out, width, bottom + (keys > 0 ? keys + 8 : 0), head);
     sheet.svg.plot = plot;
+    sheet.svg.upright = laid.upright;
     sheet.svg.x = laid.x;
     sheet.svg.y = laid.y;
     svg_axes(&sheet.svg);

@@ -49,6 +49,14 @@ static const char *first_findings(const struct table *findings, struct arena *ar
                : lines;
 }
 
+/* As many digits in each row, for people. */
+static struct cell seconds(double value, struct arena *arena)
+{
+    struct cell cell = cell_number(value);
+    cell.text = arena_printf(arena, "%.3g s", value);
+    return cell;
+}
+
 static struct table *steps_of(const struct checkup *checkup, bool notes, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -70,8 +78,8 @@ static struct table *steps_of(const struct checkup *checkup, bool notes, struct 
             continue;
         struct table_row *row =
             table_add(table, (struct cell[]){cell_text(section->name), verdict(section->word),
-                                             cell_number(section->exit_code), cell_number(section->seconds),
-                                             cell_number(section->budget_s), cell_text(section->headline),
+                                             cell_number(section->exit_code), seconds(section->seconds, arena),
+                                             seconds(section->budget_s, arena), cell_text(section->headline),
                                              cell_table(section->numbers), cell_table(section->findings),
                                              cell_table(section->skipped), cell_text(section->log)});
         row->note = notes ? first_findings(section->findings, arena) : NULL;

@@ -259,7 +259,7 @@ void picture_curves(struct document *document, const struct result *result, cons
 {
     struct curves sweeps[MOST_PICTURES];
     const size_t count = collect(sweeps, result, document->arena);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0, drawn = 0; k < count; k++)
         if (sweeps[k].count)
-            add_chart(document, &sweeps[k], suffix, k);
+            add_chart(document, &sweeps[k], suffix, drawn++);
 }

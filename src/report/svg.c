@@ -315,15 +315,28 @@ void svg_tick_words(char out[static 32], double value, const char *unit)
 
 static void name_words(char out[static 64], const char *name, double room)
 {
-    const size_t most = (size_t)fmax(4, room / 6.6);
+    const size_t most = (size_t)fmax(4, room / 7); /* wide letters, and the dots */
     const bool fits = text_columns(name) <= most;
     size_t length = 0;
     for (size_t columns = 0; name[length] && length < 56; length++) {
         columns += ((unsigned char)name[length] & 0xC0) != 0x80;
-        if (!fits && columns == most)
+        if (!fits && columns == most - 1)
             break;
     }
     snprintf(out, 64, "%.*s%s", (int)length, name, name[length] ? "\u2026" : "");
+}
+
+static void x_upright(struct svg *svg)
+{
+    for (size_t k = 0; k < svg->x.name_count; k++) {
+        char words[64];
+        name_words(words, svg->x.names[k], svg->plot.top - 8);
+        begin(svg, "text", "tick");
+        text_addf(svg->out, " transform=\"translate(%.1f %.1f) rotate(-90)\">", svg_x(svg, (double)k) + 4,
+                  svg->plot.top - 6);
+        text_add_xml(svg->out, words);
+        text_add(svg->out, "</text>\n");
+    }
 }
 
 static void x_axis(struct svg *svg)
@@ -331,7 +344,9 @@ static void x_axis(struct svg *svg)
     double ticks[SVG_MOST_TICKS], last = -1e9;
     const double bottom = svg->plot.bottom, room = svg->plot.right - svg->plot.left;
     const bool names = svg->x.scale == CHART_NAMES;
-    const size_t count = names ? svg->x.name_count : svg_ticks(ticks, &svg->x, (size_t)fmax(2, room / 80));
+    const size_t count = svg->upright ? 0
+                         : names      ? svg->x.name_count
+                                      : svg_ticks(ticks, &svg->x, (size_t)fmax(2, room / 80));
     for (size_t k = 0; k < count; k++) {
         char words[64];
         const double x = svg_x(svg, names ? (double)k : ticks[k]);
@@ -383,6 +398,8 @@ static void y_values(struct svg *svg)
 void svg_axes(struct svg *svg)
 {
     x_axis(svg);
+    if (svg->upright)
+        x_upright(svg);
     svg_text(svg, "axis-title", SVG_START, 4, svg->plot.top - 12, svg->y.title);
     if (svg->y.scale == CHART_NAMES)
         y_names(svg);

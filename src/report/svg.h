@@ -27,6 +27,7 @@ struct svg {
     double width, height;
     struct svg_box plot; /* where the axes span */
     struct chart_axis x, y;
+    bool upright;                         /* names of x stand above the plot, on their ends */
     struct svg_box taken[SVG_MOST_BOXES]; /* where labels stand */
     size_t taken_count;
     double lines[SVG_MOST_LINES][4]; /* that labels along others keep clear of */

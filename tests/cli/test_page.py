@@ -45,6 +45,8 @@ def pages(home):
     for name, results in {"cpu": ["cpu"], "sim": ["sim"], "two": ["sim", "sim2"], "devices": ["sim", "other"]}.items():
         done = run("report", *(f"{r}.result.json" for r in results), "-o", folder / f"{name}.html", home=home)
         check(done.returncode == 0, f"{name}: {done.stderr}")
+    upright = re.findall(r'rotate\(-90\)">([^<]*)<', (folder / "devices.html").read_text())
+    check(upright == [load(home / f"{name}.result.json")["environment"]["device"]["name"] for name in ("sim", "other")] * 2, f"columns without their machines: {upright}")
     two = (folder / "two.html").read_text()
     check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")
     check(len(re.findall(r"<th scope=\"row\">triad</th>(<td class=\"n\">[\d.]+ %</td>){2}", two)) == 1, "a share is a percentage in a comparison, too")
@@ -127,6 +129,9 @@ def sparse_grid(home, result):
     near = [result["cases"][0] | {"id": f"k{n}", "kernel": "near", "params": {"n": 1000 + n}} for n in range(8)]
     (home / "near.result.json").write_text(json.dumps(result | {"cases": near, "derived": [], "kpis": []}))
     check('data-picture="curve' not in run("report", "near.result.json", "--format", "html", home=home).stdout, "a curve of one place")
+    (home / "near.result.json").write_text(json.dumps(result | {"cases": near + result["cases"], "derived": [], "kpis": []}))
+    done = run("report", "near.result.json", "--format", "svg", "--picture", "nothing", home=home)
+    check("curve-1" in done.stderr, f"curves are counted from 1: {done.stderr}")
 
 
 def names(home, result):
