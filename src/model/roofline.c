@@ -149,6 +149,14 @@ const char *lower_bound_lacks(const struct machine *machine, const struct work *
     return NULL;
 }
 
+void lower_bound_settle(struct lower_bound *lower_bound, const struct work *work, double time_ns)
+{
+    if (work->level[0] || !lower_bound->ceiling_name[0] || lower_bound->launch_ns <= lower_bound->time_ns)
+        return;
+    const char *bound = time_ns > 2 * lower_bound->launch_ns ? lower_bound->ceiling_name : "launch";
+    snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", bound);
+}
+
 double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns)
 {
     return lower_bound->time_ns > 0 && time_ns > 0 ? lower_bound->time_ns / time_ns : NAN;

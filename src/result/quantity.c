@@ -81,6 +81,7 @@ void result_take_median(struct result_case *c, double median_ns)
     c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, median_ns);
     c->items_per_s = per_second(c->work.items, median_ns);
     c->fraction = lower_bound_fraction(&c->lower_bound, median_ns);
+    lower_bound_settle(&c->lower_bound, &c->work, median_ns);
 }
 
 /* ---- key figures ---- */

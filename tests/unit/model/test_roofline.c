@@ -135,6 +135,27 @@ static void test_lower_bound(void **state)
     }
 }
 
+/* What takes far longer than an empty launch is not bound by one. */
+static void test_bound_of_a_known_time(void **state)
+{
+    (void)state;
+    const struct work small = {64 * KI, 0, 0, 0, 64 * KI, .unit = ""};
+    const struct work link = {64 * KI, 0, 0, 0, 64 * KI, .level = "no_link"}, none = {.unit = ""};
+    const double times[] = {900, 1100, 900}; /* a launch takes 500 */
+    struct lower_bound bound;
+    lower_bound_compute(&bound, &machine, &small, CACHE_HOT);
+    for (size_t k = 0; k < 3; k++) {
+        lower_bound_settle(&bound, &small, times[k]);
+        assert_string_equal(bound.bound, times[k] < 1000 ? "launch" : "L1");
+    }
+    lower_bound_compute(&bound, &machine, &link, CACHE_HOT);
+    lower_bound_settle(&bound, &link, 600);
+    assert_string_equal(bound.bound, "no_link");
+    lower_bound_compute(&bound, &machine, &none, CACHE_HOT);
+    lower_bound_settle(&bound, &none, 1100);
+    assert_string_equal(bound.bound, "launch"); /* nothing else is known */
+}
+
 static void test_lower_bound_details(void **state)
 {
     (void)state;
@@ -288,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lower_bound),
+        cmocka_unit_test(test_bound_of_a_known_time),
         cmocka_unit_test(test_lower_bound_details),
         cmocka_unit_test(test_lower_bound_never_steps),
         cmocka_unit_test(test_judge),
