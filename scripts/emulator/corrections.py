@@ -10,7 +10,7 @@ import numpy as np
 import matrix
 from launch import NOT_SUPPORTED, Problem
 from matrix import INLINE, registers
-from wave import EXEC, PC, compile_bytes, emu
+from wave import EXEC, FAMILY, PC, compile_bytes, emu
 
 CORRECTIONS = []
 
@@ -224,6 +224,32 @@ def stores_accumulators(instruction, arch):
         wave.v[spare] = wave.a[places]
         plain.execute(wave)
         wave.v[spare] = kept
+    return execute
+
+
+# ---- memory takes any address ----
+
+
+@corrects(r"global_load_([us]short|[ui]16|short_d16|short_d16_hi|d16_b16|d16_hi_b16)")
+def loads_from_odd_addresses(instruction, arch):
+    """The emulator takes 16 bits from the even address below."""
+    plain = Replacement(words_of(instruction.data), FAMILY[arch])
+    half = re.search("_d16(_hi)?", instruction.mnemonic)
+    extend = np.int16 if re.search("_(sshort|i16)", instruction.mnemonic) else np.uint16
+
+    def execute(wave, instruction):
+        destination, address, base = instruction.operands
+        at = source(wave, address).astype(np.int64)
+        at |= source(wave, address, 1).astype(np.int64) << 32 if base == "off" else 0
+        at += (int(source(wave, base, 1)[0]) << 32 | int(source(wave, base)[0])) if base != "off" else 0
+        at += instruction.option("offset")
+        before = source(wave, destination).copy()
+        plain.execute(wave)
+        for lane in np.flatnonzero(wave.active() & (at & 1 == 1)):
+            read = np.frombuffer(ctypes.string_at(int(at[lane]), 2), extend).astype(np.uint32)[0]
+            kept = int(before[lane])
+            word = read if not half else read << 16 | kept & 0xFFFF if half[1] else kept & 0xFFFF0000 | read
+            wave.v[registers(destination)[1]][lane] = word
     return execute
 
 

@@ -59,15 +59,50 @@ assert matrix.fp8("fp8", "gfx942")[0x38] == matrix.fp8("fp8", "gfx950")[0x38] / 
 """
 
 
-def numbers(home):
-    """The codes of 8-bit floats: OCP's, and FNUZ's on gfx942, rounded to the nearest."""
+ODD = """
+import ctypes, types
+import numpy as np
+import corrections, wave
+from wave import Instruction, Wave, emu
+data = (ctypes.c_uint8 * 64)(*range(200, 264 - 8), *range(8))
+state = emu.WaveState(64, 64)
+it = Wave(state, "cdna", 0, 0)
+it.s[wave.EXEC], it.s[wave.EXEC + 1] = 0b1111, 0
+at = [ctypes.addressof(data) + k for k in (0, 1, 2, 3)]
+it.v[6][:4], it.v[7][:4] = [each & 0xFFFFFFFF for each in at], [each >> 32 for each in at]
+for mnemonic, words, wanted in LOADS:
+    it.v[8][:5] = 0x11223344
+    load = Instruction(mnemonic, "v8, v[6:7], off", b"".join(word.to_bytes(4, "little") for word in words), 0)
+    corrections.find_correction(load, "gfx942")(it, load)
+    assert list(it.v[8][:5]) == wanted + [0x11223344], (mnemonic, [hex(word) for word in it.v[8][:5]])
+"""
+
+
+def odd_addresses(home):
+    """16 bits are loaded from any address, unsigned, signed, and into half of a register."""
+    if not os.environ.get("TINYGRAD"):
+        return print("skipped: TINYGRAD is not set")
+    words = [200 + k | 201 + k << 8 for k in range(4)]
+    loads = [("global_load_ushort", [0xDC488000, 0x087F0006], words), ("global_load_sshort", [0xDC4C8000, 0x087F0006], [0xFFFF0000 | word for word in words]),
+             ("global_load_short_d16", [0xDC908000, 0x087F0006], [0x11220000 | word for word in words]),
+             ("global_load_short_d16_hi", [0xDC948000, 0x087F0006], [word << 16 | 0x3344 for word in words])]
+    calculate(ODD.replace("LOADS", repr(loads)), home)
+
+
+def calculate(program, home):
+    """By the first Python that has numpy."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "scripts/emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
     for python in (sys.executable, "/usr/bin/python3"):
-        done = subprocess.run([python, "-c", EIGHT_BITS], capture_output=True, text=True, check=False, cwd=home, env=environment)
+        done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=False, cwd=home, env=environment)
         if "No module named 'numpy'" not in done.stderr:
             return harness.check(done.returncode == 0, done.stderr)
-    print("skipped: no numpy")
+    return print("skipped: no numpy")
+
+
+def numbers(home):
+    """The codes of 8-bit floats: OCP's, and FNUZ's on gfx942, rounded to the nearest."""
+    calculate(EIGHT_BITS, home)
 
 
 if __name__ == "__main__":
-    harness.main(usage, library, numbers)
+    harness.main(usage, library, numbers, odd_addresses)
