@@ -314,6 +314,9 @@ static enum status finish(struct build *build, size_t number, struct err *err)
     }
     if (status)
         result.state = BUILD_FAILED;
+    /* On the CPU a kernel is a member of a class, and what clang says of the macros that make it one helps nobody. */
+    if (status && result.message && strstr(result.message, "expanded from macro '__global__'"))
+        result.message = arena_printf(build->arena, "a kernel begins with extern \"C\" __global__\n%s", result.message);
     unlink(child.object);
     cache_unlock(&build->cache, unit->key);
     settle(build, job.work, &result);

@@ -169,6 +169,19 @@ static enum status other_word(const struct session *session, const char *word, s
                : STATUS_OK;
 }
 
+/* A file of that name lies in the working folder, and only what is in it keeps it from being the kernel. */
+static enum status manifest_here_is_wrong(const char *path, struct arena *arena, struct err *err)
+{
+    const cJSON *root = NULL;
+    const char *name = NULL, *kind = file_exists(path) ? catalog_file_kind(path, &name, arena) : NULL;
+    if (!file_exists(path) || (!kind && json_read(&root, path, arena, err)))
+        return err->status;
+    return kind && !strcmp(kind, "kernel")
+               ? err_set(err, ERR_USAGE, "the kernel of %s is named '%s' in it: 'rooftile run %s' takes it", path, name,
+                         path)
+               : STATUS_OK;
+}
+
 enum status argument_unknown(const struct session *session, const char *word, struct err *err)
 {
     const struct catalog *catalog = &session->catalog;
@@ -178,6 +191,8 @@ enum status argument_unknown(const struct session *session, const char *word, st
     size_t count = 0, suite_count = 0;
     const struct manifest *manifest = NULL;
     if (catalog_knows(catalog, word) && catalog_get(&manifest, catalog, word, err))
+        return err->status;
+    if (manifest_here_is_wrong(arena_printf(arena, "%s.json", word), arena, err))
         return err->status;
     if (other_word(session, word, err))
         return err->status;

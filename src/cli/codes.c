@@ -50,7 +50,8 @@ static void name_kernels(struct text *out, const struct codeobj_file *file)
     const struct codeobj *object = file->objects;
     text_add(out, object->kernel_count ? "it has " : "it has none");
     for (size_t k = 0; k < object->kernel_count && k < 4; k++)
-        text_addf(out, "%s'%s'", k ? ", " : "", object->kernels[k].name);
+        text_addf(out, "%s'%s'%s", k ? ", " : "", object->kernels[k].name,
+                  text_starts(object->kernels[k].name, "_Z") ? ", which is not extern \"C\"" : "");
     if (object->kernel_count > 4)
         text_addf(out, " and %zu more", object->kernel_count - 4);
 }

@@ -69,13 +69,13 @@ static enum status check_args(const struct kernel_info *info, const struct resol
         const bool pointer = arg->buffer >= 0 || arg->spec->null;
         const uint32_t size = arg->size_bytes;
         if (info->sizes_only && info->args[k].size_bytes != size)
-            return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' has %u bytes, the manifest gives %u", k,
+            return err_set(err, ERR_CONFIG, "argument %zu of kernel '%s' has %u bytes, the manifest gives %u", k + 1,
                            launch->symbol, info->args[k].size_bytes, size);
         if (info->sizes_only)
             continue;
         if (info->args[k].size_bytes != size || info->args[k].is_pointer != pointer)
             return err_set(err, ERR_CONFIG,
-                           "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u", k,
+                           "argument %zu of kernel '%s' is %s of %u bytes, the manifest gives %s of %u", k + 1,
                            launch->symbol, info->args[k].is_pointer ? "a pointer" : "a value", info->args[k].size_bytes,
                            pointer ? "a pointer" : "a value", size);
     }

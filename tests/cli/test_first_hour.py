@@ -30,6 +30,8 @@ LINES = [
     ("check mine.json", 0, "1 kernel compared"),
     ("list mine", 0, "y = 2x"),
     ("plan mine SIM", 0, "1 case (1 ready)"),
+    ("run broken SIM", 2, "broken.json:1:; a comma before"),
+    ("run renamed SIM", 2, "the kernel of renamed.json is named 'other'; 'rooftile run renamed.json'"),
     ("run mine.hip SIM", 2, "a kernel's source; give its manifest, mine.json"),
     ("run ./mine.hip SIM", 2, "give its manifest, ./mine.json"),
     ("run mine.hsaco SIM", 2, "'rooftile inspect mine.hsaco --manifest -o NAME.json' writes the beginning of one"),
@@ -199,6 +201,8 @@ def files(home):
     (home / "suite.json").write_text(json.dumps({"name": "s", "kernels": ["."], "cases": [{"kernel": "mine", "measure": QUICK}]}))
     (home / "mine.hsaco").write_bytes(code_object("gfx942", "mine", "pointer", "pointer", 8))
     (home / "folder").mkdir()
+    (home / "broken.json").write_text('{ "name": "broken", }')
+    (home / "renamed.json").write_text(json.dumps(MANIFEST | {"name": "other"}))
     (home / "notes.txt").write_text("hello\n")
     check_run(run("run", "./mine.json", *SIM.split(), "--set", "block=64,128", "-o", "r.json", home=home), 0, "a result to ask about")
 

@@ -255,7 +255,7 @@ def arguments(home):
     case, _, _ = measure(home, "--kernels", "k", kernel="store")
     check(case["status"] == "ok", f"right sizes: {case['status_reason']}")
     case, _, _ = measure(home, "--kernels", "k", kernel="store", code=3, SECOND_ARGUMENT=8)
-    check("argument 1 of kernel 'store' has 8 bytes, the manifest gives 4" in (case["status_reason"] or ""), f"a wrong size: {case['status_reason']}")
+    check("argument 2 of kernel 'store' has 8 bytes, the manifest gives 4" in (case["status_reason"] or ""), f"a wrong size: {case['status_reason']}")
 
 
 if __name__ == "__main__":
