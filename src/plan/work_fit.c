@@ -109,6 +109,9 @@ void work_walked(struct prediction *prediction, const struct resolved *resolved,
         const double groups = launches[k].times * launches[k].model.workgroups / fmax(1, walk->sums.workgroups);
         asked += groups * (walk->sums.access_bytes + walk->sums.count[WALK_SCALAR_LOAD] * SCALAR_BYTES);
         whole = whole && !walk->over_budget && !walk->unknown_count && !walk->not_executed_count;
+        const struct isa_traffic *global = &launches[k].walked.code_object->mix.traffic[ISA_GLOBAL];
+        if (!(walk->sums.accesses > 0) && global->load_bytes + global->store_bytes > 0)
+            whole = false; /* others than the sampled workgroup have the work */
     }
     if (whole && claimed > MOST_CLAIMED * asked)
         prediction_note(prediction, "\"work\" of its manifest claims %s, the walked code asks for %s at most",

@@ -33,6 +33,7 @@ def below_no_bound(home):
     machines = sorted(path.stem for path in (ROOT / "configs/machines").glob("*.json"))
     modes = [{"kernel": "stream_triad", "sweep": {"n": ["256Ki", "1Mi", "4Mi", "8Mi", "32Mi"]}, "measure": {"cache": mode}} for mode in ("hot", "cold", "rotate")]
     modes.append({"kernel": "stream_write", "params": {"n": "64Mi", "groups_per_cu": 1, "traffic_per_cu": 16777216, "nt_from": 0}})  # many passes
+    modes.append({"kernel": "stream_triad", "params": {"n": 4096, "groups_per_cu": 1, "traffic_per_cu": 16777216}})  # most workgroups have nothing to do
     (home / "modes.json").write_text(json.dumps({"name": "modes", "summary": "s", "cases": modes}))
     walked = json.loads(run("predict", "modes.json", "--machine", ",".join(machines), "--json", "-", home=home).stdout)["machines"]
     check(len(walked) == len(machines), "every machine")
