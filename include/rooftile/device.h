@@ -32,6 +32,7 @@
  *   fine           the device's own, fine-grained
  *   peer           of another device of the same backend (alloc_peer)
  *   pinned_coarse  as pinned, coarse-grained: the device's caches may hold it while a kernel runs
+ *   pinned_far     as pinned, on the node of the host's memory (NUMA) that is farthest from the device
  * The order is that of enum buffer_space in manifest.h. */
 enum device_space {
     SPACE_DEVICE,
@@ -41,6 +42,7 @@ enum device_space {
     SPACE_FINE,
     SPACE_PEER,
     SPACE_PINNED_COARSE,
+    SPACE_PINNED_FAR,
     DEVICE_SPACES
 };
 #define SPACE_BIT(space) (1u << (space))
@@ -59,6 +61,7 @@ struct device_pcie {
     uint32_t generation, width;         /* as it runs; lanes */
     uint32_t max_generation, max_width; /* that the card can */
     char cpus[64];                      /* of the host's that it is near to, "0-47,96-143"; "" unknown */
+    uint32_t far_node; /* farthest NUMA node with processors, plus 1; 0: there is no other, or unknown */
 };
 
 /* A link to another GPU, or several alike to the same one, or to one switch. */

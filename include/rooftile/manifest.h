@@ -140,6 +140,7 @@ enum buffer_space {
     BUFFER_FINE,
     BUFFER_PEER,
     BUFFER_PINNED_COARSE,
+    BUFFER_PINNED_FAR,
     BUFFER_SPACES
 };
 extern const char *const buffer_space_names[BUFFER_SPACES]; /* "device" "pinned" ... */

@@ -120,7 +120,7 @@ void cpu_describe(struct device_info *info, uint32_t threads)
     info->host_memory = true;
     /* They would all be the same memory under other names. */
     info->lacks_spaces = SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_MANAGED) | SPACE_BIT(SPACE_FINE) |
-                         SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_COARSE);
+                         SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_COARSE) | SPACE_BIT(SPACE_PINNED_FAR);
     info->cus = threads;
     info->max_block = CPU_MAX_BLOCK;
     for (int i = 0; i < 3; ++i)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/mempolicy.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "gpu_collectives.h"
 
@@ -152,9 +157,9 @@ enum status gpu_wait(struct device *device, struct err *err)
 enum gpu_feature gpu_feature_of(enum device_space space)
 {
     static const enum gpu_feature features[DEVICE_SPACES] = {
-        [SPACE_PINNED] = GPU_PINNED,   [SPACE_PINNED_COARSE] = GPU_PINNED,
-        [SPACE_MANAGED] = GPU_MANAGED, [SPACE_FINE] = GPU_FINE,
-        [SPACE_PEER] = GPU_PEER,
+        [SPACE_PINNED] = GPU_PINNED,     [SPACE_PINNED_COARSE] = GPU_PINNED,
+        [SPACE_PINNED_FAR] = GPU_PINNED, [SPACE_MANAGED] = GPU_MANAGED,
+        [SPACE_FINE] = GPU_FINE,         [SPACE_PEER] = GPU_PEER,
     };
     return features[space];
 }
@@ -181,6 +186,24 @@ static enum status alloc_pageable(void **pointer, uint64_t size_bytes, struct er
     return STATUS_OK;
 }
 
+/* The pages are the far node's because this thread asks for them while it may have no others. */
+static enum status alloc_far(void **pointer, const struct gpu *gpu, uint64_t size_bytes, struct err *err)
+{
+    enum { BITS = 8 * sizeof(unsigned long), MOST_NODES = 1024 };
+    unsigned long nodes[MOST_NODES / BITS] = {0};
+    const uint32_t node = gpu->far_node - 1;
+    if (!gpu->far_node || node >= MOST_NODES)
+        return err_set(err, ERR_UNSUPPORTED, "the host has no memory that is far from the device");
+    nodes[node / BITS] = 1ul << node % BITS;
+    if (syscall(SYS_set_mempolicy, MPOL_BIND, nodes, MOST_NODES + 1ul))
+        return err_set(err, ERR_UNSUPPORTED, "no memory of NUMA node %u can be had: %s", (unsigned)node,
+                       strerror(errno));
+    const enum status status =
+        GPU_TRY(gpu, err, host_alloc, pointer, size_bytes, gpu->vendor->pinned_flags | gpu->vendor->pinned_user_node);
+    syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0ul);
+    return status;
+}
+
 /* Memory of a peer is that of the device, the current device being another. */
 static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size_bytes, enum device_space space,
                             struct err *err)
@@ -197,6 +220,8 @@ static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size
         return GPU_TRY(gpu, err, host_alloc, pointer, size_bytes, vendor->pinned_flags);
     case SPACE_PINNED_COARSE:
         return GPU_TRY(gpu, err, host_alloc, pointer, size_bytes, vendor->pinned_coarse_flags);
+    case SPACE_PINNED_FAR:
+        return alloc_far(pointer, gpu, size_bytes, err);
     case SPACE_MANAGED:
         return GPU_TRY(gpu, err, managed_alloc, pointer, size_bytes, GPU_MEM_ATTACH_GLOBAL);
     case SPACE_FINE:

@@ -75,6 +75,7 @@ struct gpu_vendor {
     struct gpu_attribute attributes[GPU_FACTS];
     unsigned lacks_spaces;                      /* SPACE_BIT each: on every device */
     unsigned pinned_flags, pinned_coarse_flags; /* of host_alloc */
+    unsigned pinned_user_node;                  /* besides: on the node that the thread's policy names */
 
     /* The name of an error code and, optionally, what it means; NULL: the library does not know it. */
     const char *(*error_name)(const char **text, const struct gpu *gpu, gpu_error code);
@@ -119,7 +120,8 @@ struct gpu {
     struct gpu_library *libraries;       /* libraries of functions that were opened */
     struct gpu_collectives *collectives; /* the one of them for several devices; NULL: not yet */
     struct telemetry telemetry;
-    struct nvml nvml; /* NVIDIA */
+    uint32_t far_node; /* as in struct device_pcie */
+    struct nvml nvml;  /* NVIDIA */
     struct gpu_context
         *contexts[GPU_MAX_DEVICES]; /* CUDA's: of the device that was opened and of peers that were used */
 };

@@ -175,6 +175,7 @@ enum { CUDA_FUNCTION_SHARED_BYTES = 1, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
 enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses say which side is the host */
 enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while a kernel runs */
+#define HIP_HOST_MALLOC_NUMA_USER 0x20000000u    /* hipHostMallocNumaUser of hip_runtime_api.h */
 #define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* caches may hold it while a kernel runs: coarse-grained */
 
 /* ---- what a device says about itself in numbers ---- */

@@ -265,7 +265,7 @@ static void fill_spaces(struct device_info *info, const struct gpu *gpu, const u
         info->lacks_spaces |= SPACE_BIT(SPACE_PEER);
     /* Else the host and the device know pinned memory by different addresses. */
     if (gpu->vendor->attributes[FACT_UNIFIED].attribute && !facts[FACT_UNIFIED])
-        info->lacks_spaces |= SPACE_BIT(SPACE_PINNED);
+        info->lacks_spaces |= SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_PINNED_FAR);
     /* With HMM (on AMD, and XNACK), or where the host's page tables are the device's too, kernels reach what malloc
      * gives. */
     if (!facts[FACT_PAGEABLE])
@@ -303,6 +303,9 @@ enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *
     telemetry_open(&gpu->telemetry, found.pci_bdf);
     telemetry_describe(&found, &gpu->telemetry, vendor->pci_vendor);
     topology_describe(&found, &gpu->telemetry);
+    gpu->far_node = found.pcie.far_node;
+    if (!gpu->far_node)
+        found.lacks_spaces |= SPACE_BIT(SPACE_PINNED_FAR);
     if (!found.name[0]) /* the driver knows no product of this id */
         SET_TEXT(found.name, "%s", found.arch);
     *info = found;

@@ -186,6 +186,7 @@ const struct gpu_vendor hip_vendor = {
     .attributes = {GPU_FACT_TABLE(ATTRIBUTE)},
     .pinned_flags = 0, /* fine-grained: both sides see writes while a kernel runs */
     .pinned_coarse_flags = HIP_HOST_MALLOC_NON_COHERENT,
+    .pinned_user_node = HIP_HOST_MALLOC_NUMA_USER,
     .error_name = error_name,
     .enter = enter,
     .reach = reach,

@@ -29,7 +29,7 @@ static void sim_describe(struct device_info *info, const struct device_request *
     SET_TEXT(info->backend, "sim");
     SET_TEXT(info->id, "sim:%.27s", request->model);
     info->predicted = true;
-    info->lacks_spaces = SPACE_BIT(SPACE_PEER);
+    info->lacks_spaces = SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_FAR);
     info->wave = info->wave ? info->wave : 64;
     info->max_block = info->max_block ? info->max_block : 1024;
     for (int i = 0; i < 3; ++i)

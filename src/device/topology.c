@@ -42,6 +42,32 @@ static void describe_pcie(struct device_pcie *pcie, const char *card)
     sysfs_text(pcie->cpus, sizeof(pcie->cpus), card, "local_cpulist");
 }
 
+/* ---- NUMA ---- */
+
+/* A node without processors may be a GPU's memory. */
+static uint32_t far_node(const struct telemetry *telemetry)
+{
+    char folder[TELEMETRY_PATH], text[4096], cpus[64];
+    const double own = sysfs_number(telemetry->card, "numa_node");
+    uint32_t far = 0, node = 0;
+    long most = 0;
+    if (!(own >= 0))
+        return 0;
+    snprintf(folder, sizeof(folder), "%s/devices/system/node/node%.0f", telemetry->root, own);
+    if (!sysfs_text(text, sizeof(text), folder, "distance"))
+        return 0;
+    for (char *at = text, *end = NULL;; at = end, node++) {
+        const long distance = strtol(at, &end, 10);
+        if (end == at)
+            return far;
+        snprintf(folder, sizeof(folder), "%s/devices/system/node/node%u", telemetry->root, (unsigned)node);
+        if ((double)node == own || distance <= most || !sysfs_text(cpus, sizeof(cpus), folder, "cpulist") || !cpus[0])
+            continue;
+        most = distance;
+        far = node + 1;
+    }
+}
+
 /* ---- KFD ---- */
 
 /* Numbers of HSA_IOLINKTYPE (kfd_crat.h). */
@@ -102,6 +128,7 @@ void topology_describe(struct device_info *info, const struct telemetry *telemet
     if (!telemetry->card[0])
         return;
     describe_pcie(&info->pcie, telemetry->card);
+    info->pcie.far_node = far_node(telemetry);
     if (telemetry->node[0])
         describe_kfd(info, telemetry);
 }

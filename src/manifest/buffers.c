@@ -223,6 +223,7 @@ const char *const buffer_space_names[BUFFER_SPACES] = {
     [BUFFER_FINE] = "fine",
     [BUFFER_PEER] = "peer",
     [BUFFER_PINNED_COARSE] = "pinned_coarse",
+    [BUFFER_PINNED_FAR] = "pinned_far",
 };
 
 #define RECORD_STRUCT struct manifest_buffer

@@ -15,7 +15,8 @@ enum { STAGE_BYTES = 16 << 20, GUARD_BYTES = BUFFER_GUARD_BYTES, GUARD_SEED = 0x
 _Static_assert((int)BUFFER_DEVICE == (int)SPACE_DEVICE && (int)BUFFER_PINNED == (int)SPACE_PINNED &&
                    (int)BUFFER_PAGEABLE == (int)SPACE_PAGEABLE && (int)BUFFER_MANAGED == (int)SPACE_MANAGED &&
                    (int)BUFFER_FINE == (int)SPACE_FINE && (int)BUFFER_PEER == (int)SPACE_PEER &&
-                   (int)BUFFER_PINNED_COARSE == (int)SPACE_PINNED_COARSE && (int)BUFFER_SPACES == (int)DEVICE_SPACES,
+                   (int)BUFFER_PINNED_COARSE == (int)SPACE_PINNED_COARSE &&
+                   (int)BUFFER_PINNED_FAR == (int)SPACE_PINNED_FAR && (int)BUFFER_SPACES == (int)DEVICE_SPACES,
                "kinds of memory");
 
 static enum status allocate(const struct ready *ready, struct ready_buffer *buffer, uint32_t rotation, struct err *err)

@@ -71,6 +71,19 @@ def overlap(home):
     check("ncclAllReduce: invalid usage (5)" in done.stdout, done.stdout)
 
 
+def far_memory(home):
+    """Host memory of the farthest NUMA node: this host's node 0, as the device says that it is near to another."""
+    done = run("check", "--run", "copy_to_device", "--set", "from=pinned_far", "--device", "hip:0", home=home, ROOFTILE_SYSFS=str(home / "sys"), **vendor("hip", 1))
+    check("the device has no pinned_far memory" in done.stdout, done.stdout)
+    card = "bus/pci/devices/ffff:00:00.0"
+    for file, text in ((f"{card}/device", "0x74a1"), (f"{card}/numa_node", "1"), ("devices/system/node/node1/distance", "21 10"), ("devices/system/node/node0/cpulist", "0-3")):
+        (home / "sys" / file).parent.mkdir(parents=True, exist_ok=True)
+        (home / "sys" / file).write_text(text + "\n")
+    for kernel, name in (("copy_to_device", "from"), ("copy_to_host", "to")):
+        done = run("check", "--run", kernel, "--set", f"{name}=pinned_far", "--device", "hip:0", home=home, ROOFTILE_SYSFS=str(home / "sys"), **vendor("hip", 1))
+        check("1 verified" in done.stdout or "no memory of NUMA node 0 can be had: " in done.stdout, done.stdout)
+
+
 def write_suite(home, name, *kernels, **params):
     """These, measured as shortly as can be."""
     cases = [{"kernel": kernel, "params": params} for kernel in kernels]
@@ -196,4 +209,4 @@ def end_absent(home):
     check(re.search("rank 0 (gave no id|of 4 did not come).* within 8 s", " ".join(reasons[1])), f"{reasons}")
 
 
-main(begin_absent, verified, skipped, overlap, links, ranks, wrong_ranks, end_absent, doubles=["libfake_hip.so", "libfake_cuda.so", "libfake_ccl.so", "libfake_hipblaslt.so", "libfake_cublaslt.so"])
+main(begin_absent, verified, skipped, far_memory, overlap, links, ranks, wrong_ranks, end_absent, doubles=["libfake_hip.so", "libfake_cuda.so", "libfake_ccl.so", "libfake_hipblaslt.so", "libfake_cublaslt.so"])

@@ -357,7 +357,7 @@ gpu_error fake_uuid(struct gpu_uuid *uuid, int device)
 gpu_error fake_host_alloc(void **pointer, size_t size, unsigned flags)
 {
     NEEDS_CONTEXT(host_alloc);
-    if (flags != PINNED_FLAGS && flags != PINNED_COARSE_FLAGS)
+    if (flags != PINNED_FLAGS && flags != PINNED_COARSE_FLAGS && flags != PINNED_FAR_FLAGS)
         return INVALID_VALUE;
     state.host_flags = flags;
     return allocate(pointer, size, &state.live_host);

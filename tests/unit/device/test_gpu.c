@@ -50,13 +50,13 @@ static void does_everything(void **state)
 static void has_every_space_that_it_names(void **state)
 {
     const struct gpu_rig *rig = *state;
-    const unsigned never = rig->vendor->lacks_spaces | SPACE_BIT(SPACE_PEER);
+    const unsigned never = rig->vendor->lacks_spaces | SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_FAR);
     const unsigned always = SPACE_BIT(SPACE_DEVICE) | SPACE_BIT(SPACE_PAGEABLE);
     struct device_info info, bare_info;
     struct device *full = open_fake(rig, rig->full, &info), *bare = open_fake(rig, rig->bare, &bare_info);
-    assert_int_equal(never, rig == &hip_rig
-                                ? SPACE_BIT(SPACE_PEER)
-                                : SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PINNED_COARSE));
+    assert_int_equal(never, rig == &hip_rig ? SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_FAR)
+                                            : SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_FAR) |
+                                                  SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PINNED_COARSE));
     assert_int_equal(info.lacks_spaces, never);
     assert_int_equal(bare_info.lacks_spaces, (1u << DEVICE_SPACES) - 1 - always);
     assert_int_equal(info.lacks_kernel_spaces, SPACE_BIT(SPACE_PAGEABLE));
@@ -125,7 +125,7 @@ static void has_memory_of_peers(void **state)
     struct device *device = open_numbered(rig, 1, &info);
     assert_int_equal(info.index, 1);
     assert_int_equal(info.peers, 2);
-    assert_int_equal(info.lacks_spaces, rig->vendor->lacks_spaces);
+    assert_int_equal(info.lacks_spaces, rig->vendor->lacks_spaces | SPACE_BIT(SPACE_PINNED_FAR));
     for (uint32_t k = 0; k < 3; k++) {
         if (device->ops->alloc_peer(&memory[k], device, 64, k, &err))
             fail_msg("%s", err.text);

@@ -172,6 +172,34 @@ static void describes_links(void **state)
     assert_int_equal(info.link_count + info.pcie.max_width, 0);
 }
 
+#define NUMA "devices/system/node/node"
+
+/* The farthest node of the host: none without a second, or of memory without processors, as a GPU's is. */
+static void finds_the_far_node(void **state)
+{
+    struct telemetry telemetry;
+    (void)state;
+    put_card();
+    telemetry_open(&telemetry, "0000:05:00.0");
+    struct device_info info = {0};
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.pcie.far_node, 0);
+    put(CARD "numa_node", "1\n");
+    put(NUMA "1/distance", "21 10 32 80\n");
+    put(NUMA "0/cpulist", "0-47\n");
+    put(NUMA "1/cpulist", "48-95\n");
+    put(NUMA "2/cpulist", "96-143\n");
+    put(NUMA "3/cpulist", "\n");
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.pcie.far_node, 1 + 2);
+    put(NUMA "1/distance", "21 10\n");
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.pcie.far_node, 1 + 0);
+    put(CARD "numa_node", "-1\n");
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.pcie.far_node, 0);
+}
+
 /* A partition of a card has the card's files; letters may be large. */
 static void finds_the_card_of_a_partition(void **state)
 {
@@ -283,7 +311,7 @@ int main(void)
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
     const struct CMUnitTest tests[] = {
         IN_TREE(describes_a_card),       IN_TREE(finds_the_card_of_a_partition),
-        IN_TREE(describes_links),        IN_TREE(finds_the_card_of_a_partition),
+        IN_TREE(describes_links),        IN_TREE(finds_the_far_node),
         IN_TREE(senses_a_card),          IN_TREE(knows_nothing_of_an_absent_card),
         IN_TREE(tolerates_any_bad_file), IN_TREE(takes_the_edge_where_it_is_alone),
         IN_TREE(counts_other_processes),

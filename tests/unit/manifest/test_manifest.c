@@ -586,7 +586,7 @@ static void buffer_mistakes(void **state)
         {"'role': 'out'", "'role': 'ouT'", "/buffers/a/role: unknown role 'ouT'; did you mean 'out'?"},
         {"'role': 'out'", "'role': 'result'", "/buffers/a/role: unknown role 'result'; known are in, out, inout, temp"},
         {"'role': 'out'", "'role': 'out', 'space': 'hbm'", "/buffers/a/space: unknown space 'hbm'; known are device, "
-         "pinned, pageable, managed, fine, peer, pinned_coarse"},
+         "pinned, pageable, managed, fine, peer, pinned_coarse, pinned_far"},
         {"'role': 'out'", "'role': 'out', 'device': '1'",
          "/buffers/a/device: only memory of the space 'peer' names its device"},
         {"'role': 'out'", "'role': 'out', 'reset': 'fill'", "/buffers/a/reset: there is no fill to reset to"},
