@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <gnu/libc-version.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,28 @@ static int fail(const struct err *err)
 
 /* ---- output ---- */
 
+static int stdout_cause; /* why standard output could not be written */
+
+void cli_put(const char *data, size_t length)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    for (size_t k = 0; k < sizeof(signals) / sizeof(*signals); k++)
+        sigaddset(&ending, signals[k]);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    errno = 0;
+    if (fwrite(data, 1, length, stdout) != length || fflush(stdout))
+        stdout_cause = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 enum status cli_write(const char *path, const struct text *text, struct err *err)
 {
     const char *data = text->data ? text->data : "";
     if (!is_stdout(path))
         return file_write(path, data, text->length, err);
-    fwrite(data, 1, text->length, stdout);
+    cli_put(data, text->length);
     return STATUS_OK; /* what could not be written shows at the end, in finish */
 }
 
@@ -336,7 +353,7 @@ static int dispatch(int argc, char **argv, struct arena *arena)
 /* A full disk behind standard output is found out here at the latest. */
 static int finish(int code)
 {
-    errno = 0;
+    errno = stdout_cause;
     const bool broken = ferror(stdout) | fflush(stdout);
     if (!broken)
         return code;

@@ -241,6 +241,9 @@ extern const struct completion_shell completion_shells[]; /* ends with name == N
 
 /* ---- the user's terminal and files ---- */
 
+/* To standard output, at once. A signal or the end of a budget waits until it is written: who reads slowly gets whole
+ * lines. */
+void cli_put(const char *data, size_t length);
 /* To a file; NULL or "-": standard output, where what could not be written shows at the end of the program. */
 enum status cli_write(const char *path, const struct text *text, struct err *err);
 void cli_print(struct text *text); /* on standard output; releases the text */

@@ -50,8 +50,7 @@ static void say_case(const struct progress *progress, const struct result_case *
                   "{\"event\":\"case\",%s\"case\":", progress->session->info.predicted ? "\"predicted\":true," : "");
         result_case_json(&line, result_case);
         text_add(&line, "}\n");
-        fputs(line.data, stdout);
-        fflush(stdout);
+        cli_put(line.data, line.length);
     } else if (!cli_progress(options) && !options->quiet) {
         report_case_line(&line, result_case, done, total);
         fputs(line.data, stderr);

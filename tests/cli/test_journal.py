@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is measured is never lost: runs are killed at random moments, hung up, ended twice and met by full disks, and every case that
 was finished is there afterwards. 20 kills; 200 with ROOFTILE_TEST_ALL."""
+import fcntl
 import json
 import os
 import random
@@ -126,6 +127,21 @@ def signals(home):
     os.killpg(child.pid, signal.SIGHUP)
     rest, stderr = end(child)
     check(child.returncode == 0 and len(cases_of(lines + rest.splitlines(True))) == 12, f"nohup: exit {child.returncode}: {stderr}")
+
+
+def reader_is_slow(home):
+    """A signal, or the end of a budget, while output waits for its reader: no half a line, and not the exit code of a full disk."""
+    child = start(home, "cpu.json", *CPU, "-o", "slow.json")
+    fcntl.fcntl(child.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    deadline = time.monotonic() + PATIENCE_S
+    while not kept_in(home, "slow.json") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.3)  # until the pipe is full
+    child.send_signal(signal.SIGTERM)
+    time.sleep(0.1)
+    output, stderr = end(child)
+    check(child.returncode == 130 and "standard output" not in stderr, f"exit {child.returncode}: {stderr}")
+    check(output.endswith("\n") and len(cases_of(output.splitlines(True))) == len(load(home / "slow.json")["cases"]), "whole lines")
 
 
 def killed(home, *arguments, cases=3, **more):
@@ -306,5 +322,5 @@ def load_journal(home, path):
 
 
 if __name__ == "__main__":
-    main(write_suites, kills, signals, journals_are_results, nothing_is_overwritten, without_a_file, result_cannot_be_written,
-         place_is_tried_before, no_room_for_the_journal, rescue, history_commit, trials, ceilings)
+    main(write_suites, kills, signals, reader_is_slow, journals_are_results, nothing_is_overwritten, without_a_file,
+         result_cannot_be_written, place_is_tried_before, no_room_for_the_journal, rescue, history_commit, trials, ceilings)
