@@ -7,6 +7,7 @@
 
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
+#include "rooftile/log.h"
 #include "session.h"
 #include "skeleton.h"
 
@@ -83,4 +84,33 @@ void foreign_note(struct prediction *prediction, const struct session *session, 
                     "--manifest' to write them): interval twice as wide",
                     sizes.data);
     text_release(&sizes);
+}
+
+/* Comments that ask, of this value and all in it; `first` is that of the first. */
+static size_t count_asks(const char **first, const cJSON *at)
+{
+    size_t count = 0;
+    for (const cJSON *in = at->child; in; in = in->next) {
+        const bool asks = cJSON_IsString(in) && text_starts(in->valuestring, SKELETON_ASKS);
+        if (asks && !count && !*first)
+            *first = in->valuestring + strlen(SKELETON_ASKS);
+        count += asks + count_asks(first, in);
+    }
+    return count;
+}
+
+void foreign_ask(const struct session *session)
+{
+    const struct manifest *last = NULL;
+    for (size_t k = 0; k < session->plan->count; k++) {
+        const struct manifest *manifest = session->plan->cases[k].resolved.manifest;
+        const char *first = NULL;
+        const bool is_new = manifest && manifest != last && manifest->image &&
+                            (!session->guess || strcmp(manifest->path, session->guess) != 0);
+        const size_t count = is_new && manifest->at ? count_asks(&first, manifest->at) : 0;
+        if (count)
+            log_info("%s: times are of guesses in %zu place%s that its comments ask to fill in, first: %s",
+                     manifest->path, count, count == 1 ? "" : "s", first);
+        last = manifest;
+    }
 }

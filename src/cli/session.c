@@ -335,8 +335,10 @@ static enum status make_plan(struct session *session, struct err *err)
     options.at_check_params = session->at_check_params;
     const enum status status = plan_build(&session->plan, session->suites, session->suite_count, &session->catalog,
                                           &session->machine, &session->facts, &options, session->arena, err);
-    if (!status)
+    if (!status) {
         session_check_images(session);
+        foreign_ask(session);
+    }
     return status;
 }
 

@@ -114,6 +114,9 @@ enum status foreign_add(struct session *session, const char *path, struct err *e
 /* Says of what is predicted for such a kernel that its sizes are assumed. */
 void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case);
 
+/* Says which of the plan's kernels have a manifest of 'inspect --manifest' that nobody has filled in. */
+void foreign_ask(const struct session *session);
+
 /* Products and nvcc's names among --arch become targets. */
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
 /* ERR_USAGE, with the option to write, when an argument is the name of a machine. */

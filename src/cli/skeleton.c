@@ -213,7 +213,7 @@ static bool is_buffer(const struct skeleton *s, size_t arg)
 
 static void put_comment(struct skeleton *s, const char *text)
 {
-    json_out_string(s->out, "//", text);
+    json_out_string(s->out, "//", arena_printf(s->arena, SKELETON_ASKS "%s", text));
 }
 
 /* Of a buffer that was seen: PyTorch's compiler names what it reads and writes. */

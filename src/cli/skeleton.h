@@ -8,6 +8,9 @@
 
 #include "rooftile/arena.h"
 
+/* How a comment begins that asks for what nobody but the author knows; he takes it out when he has filled it in. */
+#define SKELETON_ASKS "to fill in: "
+
 struct codeobj_kernel;
 
 /* One launch that was seen. An argument is a buffer (elements above 0), a value, bytes (of a struct), or null. */

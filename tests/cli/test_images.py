@@ -132,8 +132,12 @@ def objects_on_the_command_line(home):
     written = run("inspect", "big.hsaco", "--manifest", home=home)
     (home / "mine.json").write_text(written.stdout)
     for words in (["mine.json"], ["big.hsaco"], ["./big.hsaco"], [str(home / "big.hsaco")]):
-        check_run(run("plan", *words, "--device", "sim:mi300x", home=home), 0, f"plan {words}", stdout="1 case (1 ready)")
+        check_run(run("plan", *words, "--device", "sim:mi300x", home=home), 0, f"plan {words}", stdout="1 case (1 ready)", stderr="mine.json: times are of guesses in 6 places that its comments ask to fill in, first: of what type?")
     check_run(run("check", "big", "--kernels", ".", "--arch", "gfx942", home=home, **CLANG), 0, "the arguments fit", stdout="none differs")
+    filled = "\n".join(line for line in written.stdout.splitlines() if '"//": "to fill in: ' not in line)
+    (home / "mine.json").write_text(filled)
+    done = run("plan", "mine.json", "--device", "sim:mi300x", home=home)
+    check(done.returncode == 0 and "fill in" not in done.stderr, f"filled in: {done.stderr}")
     (home / "other.json").write_text(written.stdout.replace('"big"', '"other"'))
     check_run(run("run", "big.hsaco", home=home), 2, "two manifests", stderr="2 manifests in . have big.hsaco as their image: name one of them")
     check_run(run("inspect", "gemm_buffered", "--manifest", home=home), 2, "of the catalog", stderr="have their manifests")
