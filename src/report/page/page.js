@@ -33,7 +33,7 @@ async function unpack(id) {
 function save(name, type, content) {
   const a = el("a", "", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
   a.click();
-  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+  setTimeout(() => URL.revokeObjectURL(a.href), 60000);
 }
 const idle = work => globalThis.requestIdleCallback ? requestIdleCallback(work) : setTimeout(work);
 const stem = () => document.title.replace(/[^\w.-]+/g, "-").slice(0, 60) || "report";
