@@ -35,6 +35,8 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
 
 /* The major version of LLVM in what --version says; 0: unknown. */
 unsigned compiler_llvm(const char *version);
+/* What `path --version` says of a compiler; `identity` changes with it and with the program that it speaks of. */
+void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena);
 
 /* ---- build_command.c ---- */
 

@@ -211,7 +211,7 @@ static const char *version_line(const char *version)
     return line ? line : version;
 }
 
-static void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
+void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
 {
     *compiler = (struct compiler){
         .path = path,
