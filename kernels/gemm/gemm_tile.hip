@@ -22,7 +22,7 @@
  *   RI RJ    register tiles of a lane along m and n
  *   WIDTH    bytes of a pack: of loads, of LDS reads, of an accumulator. NV = WIDTH / sizeof(T); the size of T: one by
  *            one
- *   SLAB     bytes of a K tile along k: BK = SLAB / sizeof(T)
+ *   BK_BYTES bytes of a K tile along k: BK = BK_BYTES / sizeof(T)
  *   STAGES   1: load, barrier, use, barrier 2: while a K tile is used the next one is loaded into registers and stored
  *            to the other half of LDS; one barrier each
  *   TA TB    1: the operand is stored transposed: A as k x m, B as n x k, row after row
@@ -37,7 +37,7 @@
 #include "isolate.h"
 #include "portable.h"
 
-static constexpr unsigned NV = WIDTH / sizeof(T), BK = SLAB / sizeof(T);
+static constexpr unsigned NV = WIDTH / sizeof(T), BK = BK_BYTES / sizeof(T);
 static constexpr unsigned LANES = LX * LY, TN = RUNS * NV, BM = LY * TM * RI, BN = LX * TN * RJ;
 static constexpr unsigned A_PANEL = LY * TM, B_PANEL = LX * TN; /* rows and columns that all lanes make at a time */
 static constexpr bool SEVERAL = RI * RJ > 1;                    /* register tiles per lane */

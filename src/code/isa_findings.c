@@ -302,7 +302,7 @@ static const struct isa_rule rules[] = {
      "wrong unless all lanes or none take that branch. LLVM (before 22, for WMMA of gfx11 22 too) moves them there "
      "when only some lanes use the result: asm(\"\" : \"+v\"(result)) before the branch keeps them"},
     {"barrier-per-step", ISA_NOTE, true, true, check_barriers,
-     "more work per step (larger slabs, two buffers with one barrier), or wave operations, which need no barrier"},
+     "more work per step (larger K tiles, two buffers with one barrier), or wave operations, which need no barrier"},
     {"conversions", ISA_HINT, true, false, check_conversions,
      "convert once outside of the loop, use packed conversions, or compute in the format of the data"},
     {"transcendentals", ISA_HINT, true, false, check_transcendentals,

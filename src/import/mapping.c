@@ -54,9 +54,9 @@ static bool set(const struct mapping *m, const char *kernel, const char *params)
 
 /* ---- products ---- */
 
-/* A tile no higher than the product, and deep enough that a workgroup can move its slabs in 16 bytes for each lane, and
- * turn them where they lie the other way round. Devices with OCP's 8-bit floats may compute them as f16, and have fewer
- * registers left for sums. */
+/* A tile no higher than the product, and deep enough that a workgroup can move its K tiles in 16 bytes for each lane,
+ * and transpose them where they lie the other way round. Devices with OCP's 8-bit floats may compute them as f16, and
+ * have fewer registers left for sums. */
 static const char *tile_of(const struct mapping *m, const char *dtype)
 {
     const struct trace_operator *o = m->o;

@@ -9,8 +9,8 @@ innermost one with the most matrix work, of each kernel and target of a row.
              lanes on 16) and 1 on RDNA, transcendentals four times that, waits none: another wave issues meanwhile
   loads      bytes of each load from memory
   lds_reads  bytes of each LDS read, any of these
-  prefetch   how many slabs a turn of the loop works on: between a load and the first wait for it lies at least the matrix work of
-             one slab; with one slab no wait is for a load that the same turn issued
+  prefetch   how many K tiles a turn of the loop works on: between a load and the first wait for it lies at least the matrix work of
+             one K tile; with one K tile no wait is for a load that the same turn issued
   occupancy  waves per SIMD, at least
   lacks      patterns that no instruction of the loop begins with
 
@@ -42,8 +42,8 @@ def read_bytes(instruction):
     return twice * WIDTHS.get(width, 0)
 
 
-def hurried_wait(loop, slabs):
-    """The first wait, in three turns of the loop, for a load with less matrix work since then than one slab has; or None."""
+def hurried_wait(loop, K tiles):
+    """The first wait, in three turns of the loop, for a load with less matrix work since then than one K tile has; or None."""
     whole = sum(clocks for clocks, _ in loop)
     done, issued = 0, []
     for turn in range(3):
@@ -54,7 +54,7 @@ def hurried_wait(loop, slabs):
             match = WAIT_LOADS.search(instruction)
             left = int(match[1] or match[2], 0) if match else len(issued)
             for when, work in issued[:max(len(issued) - left, 0)]:
-                if done - work < 0.9 * whole / slabs or (slabs == 1 and when == turn):
+                if done - work < 0.9 * whole / K tiles or (K tiles == 1 and when == turn):
                     return instruction
             issued = issued[-left:] if left else []
     return None
