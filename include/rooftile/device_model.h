@@ -32,14 +32,15 @@
 /* A launch on a device. */
 struct device_launch_model {
     double workgroups, units, resident; /* G, U, R */
-    double rounds;                      /* G / (R U), at least 1 */
-    double fullest;                     /* workgroups of the fullest unit */
-    struct occupancy occupancy;         /* limits NULL: not known, one workgroup a unit is taken */
-    double footprint_bytes;             /* that the launch touches */
-    double l2_bytes, memory_bytes;      /* that cross them */
-    double stored_bytes;                /* of memory_bytes */
-    uint32_t level;                     /* of the machine, that holds the footprint */
-    double least_bytes;                 /* that the work needs of the memory; 0: not known */
+    double working;                /* of G: those that touch memory, when it was walked; G below, but in dispatch */
+    double rounds;                 /* G / (R U), at least 1 */
+    double fullest;                /* workgroups of the fullest unit */
+    struct occupancy occupancy;    /* limits NULL: not known, one workgroup a unit is taken */
+    double footprint_bytes;        /* that the launch touches */
+    double l2_bytes, memory_bytes; /* that cross them */
+    double stored_bytes;           /* of memory_bytes */
+    uint32_t level;                /* of the machine, that holds the footprint */
+    double least_bytes;            /* that the work needs of the memory; 0: not known */
 };
 
 /* Which share of the caches a workgroup has, what the pipes take and how long loads are, on this machine.

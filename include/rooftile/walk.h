@@ -161,7 +161,8 @@ struct walk_unknown {
 };
 
 struct walk_result {
-    double clocks; /* from the first instruction of the workgroup to its last */
+    double clocks;  /* from the first instruction of the workgroup to its last */
+    double working; /* share of the workgroups that do as much; the others touch no memory */
     struct walk_sums sums;
     struct walk_traffic *traffic; /* buffer_count + 1 rows */
     struct walk_unknown *unknowns;

@@ -114,7 +114,7 @@ static bool has_counter(const struct counter *counter, const char *target)
 void explain_counters(struct explanation *explanation, const struct predicted_launch *launch, struct arena *arena)
 {
     const struct scale scale = {launch, &launch->walk->sums,
-                                launch->model.workgroups / fmax(1, launch->walk->sums.workgroups)};
+                                launch->model.working / fmax(1, launch->walk->sums.workgroups)};
     for (size_t k = 0; k < COUNT_OF(counters); k++)
         if (has_counter(&counters[k], launch->walked.target))
             ARENA_PUSH(arena, explanation->counters, explanation->counter_count,

@@ -106,7 +106,7 @@ void work_walked(struct prediction *prediction, const struct resolved *resolved,
     bool whole = resolved->timing.stream_launches > 0; /* nothing but launches */
     for (size_t k = 0; k < count; k++) {
         const struct walk_result *walk = launches[k].walk;
-        const double groups = launches[k].times * launches[k].model.workgroups / fmax(1, walk->sums.workgroups);
+        const double groups = launches[k].times * launches[k].model.working / fmax(1, walk->sums.workgroups);
         asked += groups * (walk->sums.access_bytes + walk->sums.count[WALK_SCALAR_LOAD] * SCALAR_BYTES);
         whole = whole && !walk->over_budget && !walk->unknown_count && !walk->not_executed_count;
         const struct isa_traffic *global = &launches[k].walked.code_object->mix.traffic[ISA_GLOBAL];

@@ -110,7 +110,7 @@ void device_change(struct device_change *change, const struct device_launch_mode
     else if (without == COST_SPILLS)
         change->walk.clocks -= walk->sums.scratch * options->clocks.vector / fmax(1, walk->sums.waves);
     else if (without == COST_TAIL)
-        change->fullest = model->workgroups / fmax(1, model->units);
+        change->fullest = model->working / fmax(1, model->units);
     else if (without == COST_ATOMICS)
         change->atomics = 0;
     else if (without == COST_DISPATCH)
@@ -216,12 +216,12 @@ static void say_grid(struct text *text, enum cost cause, const struct seen *seen
     else if (cause == COST_TRAFFIC)
         text_addf(text, "%.4g MB from and to memory, the work needs %.4g MB", model->memory_bytes / 1e6,
                   model->least_bytes / 1e6);
-    else if (model->workgroups < model->units)
-        text_addf(text, "%.0f workgroup%s for %.0f %s: the others have none", model->workgroups,
-                  model->workgroups > 1 ? "s" : "", model->units, unit);
+    else if (model->working < model->units)
+        text_addf(text, "%.0f workgroup%s for %.0f %s: the others have none", model->working,
+                  model->working > 1 ? "s" : "", model->units, unit);
     else
-        text_addf(text, "%.0f workgroups on %.0f %s: the fullest has %.0f, %.2f are its share", model->workgroups,
-                  model->units, unit, model->fullest, model->workgroups / model->units);
+        text_addf(text, "%.0f workgroups on %.0f %s: the fullest has %.0f, %.2f are its share", model->working,
+                  model->units, unit, model->fullest, model->working / model->units);
 }
 
 void cost_evidence(struct text *text, enum cost cause, const struct device_launch_model *model,

@@ -110,6 +110,13 @@ static uint32_t next_limit(const struct occupancy *occupancy)
     return at_most || next == OCCUPANCY_UNLIMITED || next < occupancy->workgroups ? occupancy->workgroups : next;
 }
 
+static void set_working(struct device_launch_model *model, double share)
+{
+    model->working = share * model->workgroups;
+    model->rounds = fmax(1, model->working / (model->resident * model->units));
+    model->fullest = ceil(model->working / model->units);
+}
+
 static void place_workgroups(struct device_launch_model *model, const struct machine *machine,
                              const struct walk_launch *launch, enum cost without)
 {
@@ -120,8 +127,7 @@ static void place_workgroups(struct device_launch_model *model, const struct mac
     model->resident = known && model->occupancy.workgroups ? model->occupancy.workgroups : 1;
     if (known && model->occupancy.workgroups && without == COST_OCCUPANCY)
         model->resident = next_limit(&model->occupancy);
-    model->rounds = fmax(1, model->workgroups / (model->resident * model->units));
-    model->fullest = ceil(model->workgroups / model->units);
+    set_working(model, 1);
     if (!known)
         model->occupancy = (struct occupancy){0};
 }
@@ -186,7 +192,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
 static void count_bytes(struct device_launch_model *model, const struct walk_launch *launch,
                         const struct walk_options *options, const struct walk_result *walk)
 {
-    const double each = model->workgroups / fmax(1, walk->sums.workgroups), line = options->line_bytes;
+    const double each = model->working / fmax(1, walk->sums.workgroups), line = options->line_bytes;
     for (size_t k = 0; k <= launch->buffer_count; k++) {
         const struct walk_traffic *traffic = &walk->traffic[k];
         /* Coalesced accesses move no more lines than what they ask for has. */
@@ -246,7 +252,7 @@ static double atomics_ns(const struct device_launch_model *model, const struct m
     const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, sums->workgroups);
     const double places = fmin(fmax(1, sums->atomic_places / groups), L2_CHANNELS * fmax(1, options->dies));
     const double own = sums->atomic_same * model->fullest / groups;
-    const double shared = sums->atomic_shared / groups * model->workgroups / places;
+    const double shared = sums->atomic_shared / groups * model->working / places;
     return fmax(own, shared) * clock_ns;
 }
 
@@ -261,6 +267,7 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
             l2 = k;
     memset(term_ns, 0, TERM_COUNT * sizeof(*term_ns));
     model->l2_bytes = model->memory_bytes = model->stored_bytes = model->footprint_bytes = 0;
+    set_working(model, walk->working);
     count_bytes(model, launch, options, walk);
     device_change(&change, model, launch, options, walk, without);
     pipe_terms(term_ns, model, machine, &change);

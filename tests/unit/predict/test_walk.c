@@ -459,15 +459,67 @@ static void test_f64(void **state)
     }
 }
 
+/* Workgroups 0 to 4 of 100 load, those of rows 0 and 1 of 6 store; in the middle nobody has work. */
+static void test_idle_workgroups(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                      "s_cmp_gt_u32 s2, 4",
+                                      "s_cbranch_scc1 @5",
+                                      "v_lshlrev_b32_e32 v1, 9, v0",
+                                      "global_load_dword v2, v1, s[4:5]",
+                                      "s_endpgm",
+                                      NULL},
+                             *const two[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                             "s_cmp_gt_u32 s2, 2",
+                                             "s_cbranch_scc1 @7",
+                                             "s_cmp_gt_u32 s3, 1",
+                                             "s_cbranch_scc1 @7",
+                                             "v_mov_b32_e32 v1, 0",
+                                             "global_store_dword v1, v1, s[4:5]",
+                                             "s_endpgm",
+                                             NULL},
+                             *const none[] = {"v_mov_b32_e32 v1, 0", "s_endpgm", NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", one);
+    bench.launch.grid[0] = 100;
+    run(&bench);
+    assert_true(bench.result.sums.accesses == 1 && bench.result.sums.workgroups == 1);
+    assert_near(bench.result.working, 0.05, 1e-12);
+    bench.launch.grid[0] = 5; /* the middle one has work */
+    run(&bench);
+    assert_true(bench.result.sums.accesses == 1 && bench.result.working == 1);
+    teardown(&bench);
+    setup(&bench, "gfx942", two);
+    bench.isa.kernels[0].code.workgroup_ids = 3;
+    bench.launch.grid[0] = 9;
+    bench.launch.grid[1] = 6;
+    run(&bench);
+    assert_true(bench.result.sums.accesses == 1 && bench.result.stored[0]);
+    assert_near(bench.result.working, 1.0 / 9, 1e-12);
+    teardown(&bench);
+    setup(&bench, "gfx942", none);
+    run(&bench);
+    assert_true(bench.result.sums.accesses == 0 && bench.result.working == 1);
+    teardown(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_entry),
-        cmocka_unit_test(test_long_loop),    cmocka_unit_test(test_short_loop),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_l1_turns),
-        cmocka_unit_test(test_stored_lines), cmocka_unit_test(test_bank_conflicts),
-        cmocka_unit_test(test_endless),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_entry),
+        cmocka_unit_test(test_long_loop),
+        cmocka_unit_test(test_short_loop),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_l1_turns),
+        cmocka_unit_test(test_stored_lines),
+        cmocka_unit_test(test_bank_conflicts),
+        cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_f64),
+        cmocka_unit_test(test_stored_again),
+        cmocka_unit_test(test_idle_workgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

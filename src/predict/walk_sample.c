@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which workgroups are walked: a sample, its neighbours first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "walk_internal.h"
+
+#define DEFAULT_BUDGET UINT64_C(2000000)
+#define NEIGHBOUR_BUDGET UINT64_C(400000)  /* of one neighbour: where it takes more, nothing is taken to be shared */
+#define NEIGHBOURS_BUDGET UINT64_C(600000) /* of all: the nearest come first */
+#define MOST_NEIGHBOURS 16u
+#define MOST_STEP 16u
+#define MOST_ROWS 8u /* for each die */
+#define MOST_GROUPS (UINT64_C(1) << 40)
+
+static void add_scaled(void *to, const void *from, double factor, size_t bytes)
+{
+    double *sum = to;
+    const double *more = from;
+    for (size_t k = 0; k < bytes / sizeof(*sum); k++)
+        sum[k] += factor * more[k];
+}
+
+static void add_doubles(void *to, const void *from, size_t bytes)
+{
+    add_scaled(to, from, 1, bytes);
+}
+
+void walk_mix(struct walk_result *result, const struct walk_result *const *walks, const double *weights, size_t count,
+              size_t buffer_count, struct arena *arena)
+{
+    size_t nearest = 0;
+    for (size_t k = 1; k < count; k++)
+        nearest = weights[k] > weights[nearest] ? k : nearest;
+    if (count)
+        *result = *walks[nearest];
+    result->clocks = result->working = 0;
+    result->sums = (struct walk_sums){0};
+    result->traffic = arena_array(arena, buffer_count + 1, sizeof(*result->traffic));
+    for (size_t k = 0; k < count; k++) {
+        result->clocks += weights[k] * walks[k]->clocks;
+        result->working += weights[k] * walks[k]->working;
+        add_scaled(&result->sums, &walks[k]->sums, weights[k], sizeof(result->sums));
+        add_scaled(result->traffic, walks[k]->traffic, weights[k], (buffer_count + 1) * sizeof(*result->traffic));
+    }
+}
+
+static void add_group(struct walk_result *result, const struct group *group)
+{
+    const size_t rows = group->walker->launch->buffer_count + 1;
+    for (uint32_t k = 0; k < group->wave_count; k++) {
+        const struct wave *wave = &group->waves[k];
+        add_doubles(&result->sums, &wave->sums, sizeof(result->sums));
+        add_doubles(result->traffic, wave->traffic, rows * sizeof(*result->traffic));
+        if (wave->executed)
+            add_doubles(result->executed, wave->executed, wave->code->count * sizeof(*wave->executed));
+        result->clocks = result->clocks < wave->time ? wave->time : result->clocks;
+    }
+    result->sums.waves += group->wave_count;
+    result->sums.workgroups++;
+}
+
+static void start_result(struct walk_result *result, const struct walk_launch *launch, bool counts_each,
+                         struct arena *arena)
+{
+    *result = (struct walk_result){.working = 1};
+    result->traffic = arena_array(arena, launch->buffer_count + 1, sizeof(*result->traffic));
+    result->stored = arena_array(arena, launch->buffer_count + 1, sizeof(*result->stored));
+    result->executed = counts_each ? arena_array(arena, launch->code->count + 1, sizeof(*result->executed)) : NULL;
+}
+
+static uint64_t group_count(const struct walk_launch *launch)
+{
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+/* Workgroups of the same die whose lines the sample may find in L2: those just before it, and those above it in the
+ * grid; of a small grid all. */
+static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const struct walker *walker, uint64_t sample)
+{
+    const struct walk_launch *launch = walker->launch;
+    const uint64_t dies = walker->options->dies ? walker->options->dies : 1, groups = group_count(launch);
+    unsigned count = 0;
+    if (groups / dies <= MOST_NEIGHBOURS) {
+        for (uint64_t k = sample % dies; k < groups && count < MOST_NEIGHBOURS; k += dies)
+            if (k != sample)
+                neighbours[count++] = k;
+        return count;
+    }
+    uint64_t step = 1, row = 1;
+    for (unsigned turn = 0; count < MOST_NEIGHBOURS && turn < 2 * MOST_ROWS * dies; turn++) {
+        if (turn % 2 == 0) {
+            if (step <= MOST_STEP && step * dies <= sample)
+                neighbours[count++] = sample - step * dies;
+            step *= step <= MOST_STEP ? 4 : 1;
+            continue;
+        }
+        for (; row <= MOST_ROWS * dies && (launch->grid[1] <= 1 || row * launch->grid[0] % dies); row++)
+            ;
+        if (row <= MOST_ROWS * dies && row * launch->grid[0] <= sample)
+            neighbours[count++] = sample - row * launch->grid[0];
+        row++;
+    }
+    return count;
+}
+
+static bool all_shared(const struct walker *walker, const struct group *sample)
+{
+    for (uint32_t k = 0; k < sample->distinct.count; k++)
+        if (!lines_has(&walker->shared, sample->distinct.items[k].line))
+            return false;
+    return !sample->atomics.count;
+}
+
+static bool any_shared(const struct walker *walker, const struct group *sample)
+{
+    for (uint32_t k = 0; k < sample->distinct.count; k++)
+        if (lines_has(&walker->shared, sample->distinct.items[k].line))
+            return true;
+    return sample->atomics.count;
+}
+
+/* Until each line of the sample has been found. */
+static void walk_neighbours(struct walker *walker, const struct group *sample)
+{
+    uint64_t neighbours[MOST_NEIGHBOURS], spent = 0;
+    const unsigned count = find_neighbours(neighbours, walker, sample->number);
+    for (unsigned k = 0; k < count && spent <= NEIGHBOURS_BUDGET && !all_shared(walker, sample); k++) {
+        struct group group;
+        walker->left = NEIGHBOUR_BUDGET;
+        group_start(&group, walker, neighbours[k]);
+        group_run(&group);
+        for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
+            (void)lines_touch(&walker->shared, group.distinct.items[line].line);
+        for (uint32_t place = 0; place < group.atomics.count; place++)
+            (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
+        group_end(&group);
+        memory_forget_written(&walker->memory);
+        spent += NEIGHBOUR_BUDGET - walker->left;
+        walker->has_shared = !walker->over_budget;
+        if (walker->over_budget)
+            break;
+    }
+    walker->over_budget = false;
+}
+
+/* ---- idle workgroups ---- */
+
+/* A grid-stride loop over fewer elements than the grid has leaves workgroups without work. */
+static bool touches_memory(struct walker *walker, uint64_t number, struct arena *arena)
+{
+    struct walk_result scratch, *const result = walker->result;
+    walk_wave_fn *const visit = walker->visit;
+    struct group group;
+    start_result(&scratch, walker->launch, walker->options->counts_each, arena);
+    walker->result = &scratch;
+    walker->visit = NULL;
+    walker->left = NEIGHBOUR_BUDGET;
+    group_start(&group, walker, number);
+    group_run(&group);
+    add_group(&scratch, &group);
+    group_end(&group);
+    memory_forget_written(&walker->memory);
+    const bool touches = walker->over_budget || scratch.sums.accesses > 0;
+    walker->over_budget = false;
+    walker->result = result;
+    walker->visit = visit;
+    return touches;
+}
+
+/* Of the grid's workgroups, by bisection along each axis: those that work come first. */
+static double working_share(struct walker *walker, struct arena *arena)
+{
+    double share = 1;
+    uint64_t step = 1;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        uint64_t works = 0, idle = walker->launch->grid[axis];
+        while (idle - works > 1) {
+            const uint64_t middle = works + (idle - works) / 2;
+            if (touches_memory(walker, middle * step, arena))
+                works = middle;
+            else
+                idle = middle;
+        }
+        share *= (double)idle / walker->launch->grid[axis];
+        step *= walker->launch->grid[axis];
+    }
+    return share;
+}
+
+static enum status check_launch(const struct walk_launch *launch, struct err *err)
+{
+    const uint64_t items = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (!items || launch->block[0] > 1024 || launch->block[1] > 1024 || launch->block[2] > 1024 || items > 1024)
+        return err_set(err, ERR_CONFIG, "a workgroup of %llu work-items cannot be walked (1 to 1024)",
+                       (unsigned long long)items);
+    if (!launch->grid[0] || !launch->grid[1] || !launch->grid[2] || group_count(launch) > MOST_GROUPS)
+        return err_set(err, ERR_CONFIG, "a grid of %u x %u x %u workgroups cannot be walked", launch->grid[0],
+                       launch->grid[1], launch->grid[2]);
+    return STATUS_OK;
+}
+
+static void walk_group(struct walker *walker, uint64_t number)
+{
+    struct group group;
+    group_start(&group, walker, number);
+    group_run(&group);
+    add_group(walker->result, &group);
+    group_end(&group);
+}
+
+/* Alone, which says which lines may be a neighbour's; and with them, where some are. */
+static void walk_sample(struct walker *walker, uint64_t number, struct arena *arena)
+{
+    struct walk_result *result = walker->result, scratch;
+    const uint64_t budget = walker->left;
+    struct group group;
+    group_start(&group, walker, number);
+    group_run(&group);
+    add_group(result, &group);
+    if (!walker->options->counts_each && !walker->over_budget && budget - walker->left <= NEIGHBOUR_BUDGET) {
+        start_result(&scratch, walker->launch, false, arena);
+        walker->result = &scratch;
+        walker->visit = NULL;
+        memory_forget_written(&walker->memory);
+        walk_neighbours(walker, &group);
+        walker->result = result;
+        if (any_shared(walker, &group)) {
+            start_result(result, walker->launch, false, arena);
+            walker->left = budget;
+            walk_group(walker, number);
+        }
+    }
+    group_end(&group);
+}
+
+/* The workgroup in the middle; where it touches no memory, the first, if that one does. */
+static void walk_one(struct walker *walker, struct arena *arena)
+{
+    const uint64_t budget = walker->left, middle = group_count(walker->launch) / 2;
+    walk_sample(walker, middle, arena);
+    if (walker->result->sums.accesses > 0 || walker->over_budget || !middle || !touches_memory(walker, 0, arena))
+        return;
+    const double working = working_share(walker, arena);
+    start_result(walker->result, walker->launch, walker->options->counts_each, arena);
+    walker->left = budget;
+    walk_sample(walker, 0, arena);
+    walker->result->working = working;
+}
+
+static void start_walker(struct walker *walker)
+{
+    const struct walk_options *options = walker->options;
+    walker->left = options->budget ? options->budget : DEFAULT_BUDGET;
+    walker->lds_bytes = (size_t)walker->code->isa->code.group_segment_bytes + walker->launch->lds_bytes;
+    walker->lds_bytes = walker->lds_bytes > (1u << 20) ? 1u << 20 : walker->lds_bytes;
+    walker->tracks_results = options->clocks.vector_latency > options->clocks.vector;
+    for (size_t k = 0; k < walker->code->count; k++)
+        walker->tracks_results |= walker->code->ops[k].class == WALK_MATRIX;
+    for (uint32_t bytes = options->line_bytes ? options->line_bytes : 128; bytes > 1; bytes /= 2)
+        walker->line_shift++;
+    memory_init(&walker->memory, walker->launch, walker->arena);
+    lines_init(&walker->shared, 0);
+    lines_init(&walker->atomics, 0);
+}
+
+enum status walk_each_wave(const struct walk_launch *launch, const struct walk_options *options, walk_wave_fn *visit,
+                           void *context, struct walk_result *result, struct arena *arena, struct err *err)
+{
+    struct walker walker = {.launch = launch, .code = launch->code, .options = options, .arena = arena};
+    if (check_launch(launch, err))
+        return err->status;
+    const uint64_t groups = group_count(launch);
+    start_result(result, launch, options->counts_each, arena);
+    walker.result = result;
+    start_walker(&walker);
+    walker.visit = visit;
+    walker.context = context;
+    if (options->every_group)
+        for (uint64_t k = 0; k < groups && !walker.over_budget; k++)
+            walk_group(&walker, k);
+    else
+        walk_one(&walker, arena);
+    for (size_t k = 0; k < launch->code->count && result->executed; k++)
+        result->executed[k] /= result->sums.waves;
+    result->over_budget = walker.over_budget;
+    result->lds_beyond = walker.lds_beyond;
+    lines_release(&walker.shared);
+    lines_release(&walker.atomics);
+    memory_release(&walker.memory);
+    return STATUS_OK;
+}
+
+enum status walk_run(struct walk_result *result, const struct walk_launch *launch, const struct walk_options *options,
+                     struct arena *arena, struct err *err)
+{
+    return walk_each_wave(launch, options, NULL, NULL, result, arena, err);
+}
