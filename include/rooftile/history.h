@@ -75,12 +75,13 @@ enum history_finding {
     FINDING_TENTATIVE, /* this run alone */
     FINDING_BROKEN,    /* measured before, and this run wrong, crashed, ... */
     FINDING_MISSING,   /* measured in an earlier run, and this run not there or skipped, until accepted or back */
+    FINDING_SLOW,      /* steady, but slower than the other devices of its group, by the rule of outlier.h */
     FINDING_CHANGED,   /* its input data or its work is not that of the run before: it starts anew, this run */
     FINDING_TIMER,     /* there this run, but under another timer, whose series is another one: this one has ended */
     FINDING_KINDS
 };
 const char *history_finding_name(enum history_finding finding); /* "" "confirmed" "open" "tentative" "broken" "missing"
-                                                                   "changed" "timer" */
+                                                                   "slow" "changed" "timer" */
 
 struct history_series {
     int64_t id;
@@ -96,10 +97,14 @@ struct history_series {
     double baseline;     /* level before, in `unit`; NaN unknown, and of classes */
     double level;        /* of a series with open alarms: what they add up to, ratio - 1 in `unit`; else 0 */
     const char *since;   /* when the first run of the new level started (RFC 3339), of the first open alarm; "" */
-    const char *cause;   /* "code" "launch" "environment" "clock" ""; a label */
+    const char *cause;   /* "code" "launch" "environment" "clock" "group" ""; a label */
     const char *commits; /* of the previous run before and the first one after: "1234abcd..5678ef01"; "" */
     const char *status;  /* this run's case status when it is not ok; "" */
     const char *reason;
+    size_t group;        /* other devices of its group that have this series; of what moved: before and since */
+    size_t group_moved;  /* ... that moved the same way, by half as much or more */
+    double group_change; /* of what is steady: this run / their median - 1; NaN: fewer than 4, or it moved itself */
+    double group_limit;  /* beyond which it is slow */
 };
 
 struct history_gate {

@@ -402,10 +402,11 @@ const struct command commands[] = {
          "One SQLite file; a run is one result with its trials, a series one case under one timer on one device. The "
          "gate wants 6 runs before it judges a series. One run that moved is TENTATIVE; a change that stayed, or "
          "that --confirm measured again, is confirmed, and remains a finding until it is gone or accepted. A changed "
-         "driver, kernel or governor starts "
-         "every "
-         "series anew, and says so.\n"
-         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good, broken or missing; 3 --confirm could "
+         "driver, kernel or governor starts every series anew, and says so. Where the channel has more devices of the "
+         "model, the gate says how many moved too, and a case that is slower than theirs (as in 'rooftile fleet') is "
+         "SLOW.\n"
+         "Exit codes of gate: 0 nothing confirmed; 1 a series is slower for good or than its group, broken or missing; "
+         "3 --confirm could "
          "measure nothing; 4 with --strict: tentative, learning, timed in another way, or the environment, input data "
          "or work changed. check: 1 when something is wrong with the file.",
      .options =

@@ -13,7 +13,8 @@ const char *history_finding_name(enum history_finding finding)
         [FINDING_NONE] = "",         [FINDING_CONFIRMED] = "confirmed",
         [FINDING_OPEN] = "open",     [FINDING_TENTATIVE] = "tentative",
         [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
-        [FINDING_TIMER] = "timer",   [FINDING_CHANGED] = "changed",
+        [FINDING_SLOW] = "slow",     [FINDING_CHANGED] = "changed",
+        [FINDING_TIMER] = "timer",
     };
     return names[finding];
 }
@@ -97,7 +98,9 @@ static struct history_series series_of(const struct history_row *row, const stru
                                    .cause = "",
                                    .commits = "",
                                    .status = "",
-                                   .reason = ""};
+                                   .reason = "",
+                                   .group_change = NAN,
+                                   .group_limit = NAN};
 }
 
 static void judge_row(struct history_series *out, const struct history_judging *judging, const struct history_row *row,
@@ -124,12 +127,14 @@ static void judge_row(struct history_series *out, const struct history_judging *
 }
 
 /* Classes appear when there is something to say. */
-static void judge_classes(struct history_series *out, size_t *count, const struct history_judging *judging)
+static void judge_classes(struct history_series *out, const struct history_row **rows, size_t *count,
+                          const struct history_judging *judging)
 {
     for (size_t k = 0; k < judging->set.class_count; k++) {
         const struct history_row *row = judging->class_rows[k];
         if (row->is_kpi)
             continue;
+        rows[*count] = row;
         out[*count] = series_of(row, &judging->classes[k]);
         judge_alarm(&out[*count], judging, row);
         judge_open(&out[*count], judging, row);
@@ -143,16 +148,22 @@ static void judge_classes(struct history_series *out, size_t *count, const struc
 static int rank_of(const struct history_series *s)
 {
     static const int ranks[FINDING_KINDS][2] = {
-        [FINDING_CONFIRMED] = {6, 0}, [FINDING_BROKEN] = {1, 1}, [FINDING_MISSING] = {2, 2}, [FINDING_OPEN] = {3, 3},
-        [FINDING_TENTATIVE] = {7, 4}, [FINDING_TIMER] = {5, 5},  [FINDING_NONE] = {8, 8},    [FINDING_CHANGED] = {5, 5},
+        [FINDING_CONFIRMED] = {7, 0}, [FINDING_BROKEN] = {1, 1}, [FINDING_MISSING] = {2, 2},
+        [FINDING_OPEN] = {3, 3},      [FINDING_SLOW] = {4, 4},   [FINDING_TENTATIVE] = {8, 5},
+        [FINDING_TIMER] = {6, 6},     [FINDING_NONE] = {9, 9},   [FINDING_CHANGED] = {6, 6},
     };
     return ranks[s->finding][s->slower];
+}
+
+static double size_of(const struct history_series *s)
+{
+    return isfinite(s->shift) ? s->shift : s->finding == FINDING_SLOW ? s->group_change : s->level;
 }
 
 static int by_rank(const void *a, const void *b)
 {
     const struct history_series *p = a, *q = b;
-    const double x = fabs(isfinite(p->shift) ? p->shift : p->level), y = fabs(isfinite(q->shift) ? q->shift : q->level);
+    const double x = fabs(size_of(p)), y = fabs(size_of(q));
     if (rank_of(p) != rank_of(q))
         return rank_of(p) - rank_of(q);
     if (x != y)
@@ -175,8 +186,7 @@ static void count_up(struct history_gate *out, const struct history_series *s)
 
 enum { LONGEST_FACT = 60 };
 
-/* The value behind "name=" among lines of facts; its length in `length`. "" when there is none. */
-static const char *fact(size_t *length, const char *facts, const char *name, size_t name_length)
+const char *history_fact(size_t *length, const char *facts, const char *name, size_t name_length)
 {
     for (const char *line = facts; *line; line += strcspn(line, "\n"), line += *line == '\n')
         if (!strncmp(line, name, name_length) && line[name_length] == '=') {
@@ -196,7 +206,8 @@ static const char *changed_facts(const struct history_window *w, struct arena *a
          line += strcspn(line, "\n"), line += *line == '\n') {
         const size_t name = strcspn(line, "=");
         size_t length = 0, old_length = 0;
-        const char *value = fact(&length, line, line, name), *old = fact(&old_length, before, line, name);
+        const char *value = history_fact(&length, line, line, name),
+                   *old = history_fact(&old_length, before, line, name);
         if (length == old_length && !strncmp(value, old, length))
             continue;
         text_addf(&text, "%s%.*s ", text.length ? "; " : "", (int)name, line);
@@ -221,17 +232,23 @@ static double median_environment_shift(const struct history_judging *judging)
     return count ? median_of(ratios, count) - 1 : NAN;
 }
 
-static void conclude(struct history_gate *out, struct history_judging *judging)
+static enum status conclude(struct history_gate *out, struct history_judging *judging, struct err *err)
 {
     const struct history_window *w = &judging->window;
     const struct history_run *run = &w->runs[w->run_count - 1];
     struct history_series *series =
         arena_array(judging->arena, w->row_count + judging->set.class_count + 1, sizeof(*series));
+    const struct history_row **rows =
+        arena_array(judging->arena, w->row_count + judging->set.class_count + 1, sizeof(*rows));
     size_t count = 0;
-    for (size_t k = 0; k < w->row_count; k++)
-        if (!w->rows[k].is_class)
-            judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
-    judge_classes(series, &count, judging);
+    for (size_t k = 0; k < w->row_count; k++) {
+        if (w->rows[k].is_class)
+            continue;
+        rows[count] = &w->rows[k];
+        judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
+    }
+    judge_classes(series, rows, &count, judging);
+    const enum status status = history_group(series, rows, count, judging, err);
     qsort(series, count, sizeof(*series), by_rank);
     const bool changed = judging->breaks[w->run_count - 1];
     *out = (struct history_gate){.channel = w->channel,
@@ -247,6 +264,7 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
                                  .count = count};
     for (size_t k = 0; k < count; k++)
         count_up(out, &series[k]);
+    return status;
 }
 
 /* ---- the gate ---- */
@@ -290,16 +308,16 @@ enum status history_gate(struct history_gate *out, struct history *history, cons
     enum status status = database_begin(db, err);
     if (!status)
         status = judge_all(&judging, channel, device, err);
-    status = database_end(db, status, err);
     if (!status)
-        conclude(out, &judging);
-    return status;
+        status = conclude(out, &judging, err);
+    return database_end(db, status, err);
 }
 
 int history_exit_code(const struct history_gate *gate, bool strict)
 {
     const size_t *findings = gate->findings;
-    if (findings[FINDING_CONFIRMED] || findings[FINDING_OPEN] || findings[FINDING_BROKEN] || findings[FINDING_MISSING])
+    if (findings[FINDING_CONFIRMED] || findings[FINDING_OPEN] || findings[FINDING_BROKEN] ||
+        findings[FINDING_MISSING] || findings[FINDING_SLOW])
         return 1;
     return strict && (findings[FINDING_TENTATIVE] || findings[FINDING_TIMER] || findings[FINDING_CHANGED] ||
                       gate->environment_changed || gate->learning || !gate->quiet)

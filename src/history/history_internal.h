@@ -44,6 +44,7 @@ struct history_row {
     bool *breaks;                 /* the series starts anew with this run: the change was accepted, or ... */
     unsigned *changed;            /* ... these parts of the case's identity are not those of the run before */
     bool retired;                 /* accepted while it was not measured, and not seen since */
+    bool accepted_slow;           /* accepted while nothing was open: as slow as it is beside its group */
     struct history_alarm *alarms; /* oldest first */
     size_t alarm_count;
 };
@@ -120,5 +121,13 @@ double history_in_unit(bool higher_is_better, double shift);
 /* Why the series moved, against the previous run before `tau`: a label. */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);
+
+/* The value behind "name=" among lines of facts; its length in `length`. "" when there is none. */
+const char *history_fact(size_t *length, const char *facts, const char *name, size_t name_length);
+
+/* Sets each series against the same one on the other devices of its group: who else moved, and FINDING_SLOW. `rows`:
+ * of each series (history_group.c). */
+enum status history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
+                          struct history_judging *judging, struct err *err);
 
 #endif

@@ -228,7 +228,8 @@ static void find_changes(struct history_window *window, struct history_row *row)
 /* ---- decisions and alarms ---- */
 
 static const char accepted_sql[] =
-    "SELECT a.series, a.start, a.started FROM accepted a JOIN series s ON s.id = a.series "
+    "SELECT a.series, a.start, a.started, NOT EXISTS (SELECT 1 FROM alarm m WHERE m.series = a.series AND m.closed = "
+    "a.started AND m.closed_by = 'accepted') FROM accepted a JOIN series s ON s.id = a.series "
     "WHERE s.channel = ? AND s.device = ? ORDER BY a.series";
 
 static enum status load_accepted(struct history_window *window, struct database *db, struct err *err)
@@ -244,6 +245,7 @@ static enum status load_accepted(struct history_window *window, struct database 
         if (start < window->run_count)
             out->breaks[start] = true;
         out->retired = out->retired || sqlite3_column_int64(rows, 2) > out->seen;
+        out->accepted_slow = out->accepted_slow || sqlite3_column_int(rows, 3);
     }
     return status;
 }

@@ -25,23 +25,36 @@ static const char *before(const struct history_series *s, struct arena *arena)
     return isfinite(s->baseline) ? arena_printf(arena, ", was %s", cell_words(&level, NULL, arena)) : "";
 }
 
+/* "; so did 6 of 7 devices like it": a shared cause, or this device's own. */
+static const char *others(const struct history_series *s, struct arena *arena)
+{
+    if (!s->group)
+        return "";
+    return s->group_moved
+               ? arena_printf(arena, "; so did %zu of %zu device%s like it", s->group_moved, s->group, text_s(s->group))
+               : arena_printf(arena, "; the %zu device%s like it did not", s->group, text_s(s->group));
+}
+
 /* What happened to the series, and since when. */
 static const char *story(const struct history_series *s, struct arena *arena)
 {
     switch (s->finding) {
     case FINDING_CONFIRMED:
-        return arena_printf(arena, "%s since %.10s%s (Z %.1f%s)", change_words(s->shift, arena), s->since,
-                            before(s, arena), fabs(s->verdict.z), origin(s, arena));
+        return arena_printf(arena, "%s since %.10s%s (Z %.1f%s)%s", change_words(s->shift, arena), s->since,
+                            before(s, arena), fabs(s->verdict.z), origin(s, arena), others(s, arena));
     case FINDING_TENTATIVE:
-        return arena_printf(arena, "%s this run%s (Z %.1f%s); confirmed if it stays", change_words(s->shift, arena),
-                            before(s, arena), fabs(s->verdict.z), origin(s, arena));
+        return arena_printf(arena, "%s this run%s (Z %.1f%s)%s; confirmed if it stays", change_words(s->shift, arena),
+                            before(s, arena), fabs(s->verdict.z), origin(s, arena), others(s, arena));
     case FINDING_OPEN:
-        return arena_printf(arena, "%s since %.10s%s%s", change_words(s->level, arena), s->since, before(s, arena),
-                            origin(s, arena));
+        return arena_printf(arena, "%s since %.10s%s%s%s", change_words(s->level, arena), s->since, before(s, arena),
+                            origin(s, arena), others(s, arena));
     case FINDING_BROKEN:
         return arena_printf(arena, "%s%s%.200s", s->status, s->reason[0] ? ": " : "", s->reason);
     case FINDING_MISSING:
         return s->status[0] ? arena_printf(arena, "%s: %.200s", s->status, s->reason) : "not in this run";
+    case FINDING_SLOW:
+        return arena_printf(arena, "%s against the median of %zu devices like it (limit %s)",
+                            change_words(s->group_change, arena), s->group, change_words(s->group_limit, arena));
     case FINDING_CHANGED:
         return arena_printf(arena, "%s changed: it starts anew", s->reason);
     case FINDING_TIMER:
@@ -56,7 +69,7 @@ static struct cell word(const struct history_series *s)
     static const char *const words[] = {
         [FINDING_CONFIRMED] = "SLOWER", [FINDING_OPEN] = "STILL SLOWER", [FINDING_TENTATIVE] = "TENTATIVE",
         [FINDING_BROKEN] = "BROKEN",    [FINDING_MISSING] = "MISSING",   [FINDING_TIMER] = "TIMER",
-        [FINDING_CHANGED] = "CHANGED"};
+        [FINDING_CHANGED] = "CHANGED",  [FINDING_SLOW] = "SLOW"};
     const bool confirmed = s->finding == FINDING_CONFIRMED;
     if (confirmed && !s->slower)
         return cell_toned(s->is_kpi ? "BETTER" : "FASTER", TONE_GOOD);
@@ -119,6 +132,10 @@ static const struct table_column series_columns[] = {
     {.key = "attribution", KNOWN(cause)},
     {.key = "commits", KNOWN(commits)},
     {.key = "reason", KNOWN(reason)},
+    {.key = "group", OF_SERIES(group)},
+    {.key = "group_moved", OF_SERIES(group_moved)},
+    {.key = "group_change", OF_SERIES(group_change)},
+    {.key = "group_limit", OF_SERIES(group_limit)},
 };
 
 /* All series; those with a finding come first. */
@@ -160,6 +177,7 @@ static const char *add_counts(struct table *summary, const struct history_gate *
                                    {"broken", "broken", gate->findings[FINDING_BROKEN]},
                                    {"missing", "missing", gate->findings[FINDING_MISSING]},
                                    {"still_slower", "still slower", gate->findings[FINDING_OPEN]},
+                                   {"slow", "slower than their group", gate->findings[FINDING_SLOW]},
                                    {"faster", "faster", gate->faster},
                                    {"tentative", "tentative", gate->findings[FINDING_TENTATIVE]},
                                    {"changed", "changed", gate->findings[FINDING_CHANGED]},

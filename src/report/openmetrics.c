@@ -287,6 +287,7 @@ void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
                   {"tentative", gate->findings[FINDING_TENTATIVE]},
                   {"broken", gate->findings[FINDING_BROKEN]},
                   {"missing", gate->findings[FINDING_MISSING]},
+                  {"slow", gate->findings[FINDING_SLOW]},
                   {"changed", gate->findings[FINDING_CHANGED]},
                   {"timer", gate->findings[FINDING_TIMER]},
                   {"learning", gate->learning},

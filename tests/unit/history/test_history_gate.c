@@ -403,6 +403,110 @@ static void key_figures_know_what_is_better(void **state)
     close_history(&n);
 }
 
+/* ---- devices of one group ---- */
+
+enum { DEVICES = 8 };
+
+/* One night of all devices; the cases of device d take `slower[d]` times as long. */
+static void add_night(struct runs *n, const double *slower, const char *driver_of_last)
+{
+    for (int d = 0; d < DEVICES; d++) {
+        for (size_t k = 0; k < CASES; k++)
+            n->ratio[k] = k == 2 || slower[d] > 1.5 ? fmod(slower[d], 1.5) : 1;
+        make_run(n);
+        snprintf(n->result.device.uuid, sizeof(n->result.device.uuid), "GPU-%d", d);
+        if (d == DEVICES - 1 && driver_of_last[0]) {
+            snprintf(n->result.device.driver, sizeof(n->result.device.driver), "%s", driver_of_last);
+            n->result.fingerprint[0] = 'c';
+        }
+        add_it(n);
+        n->run -= d < DEVICES - 1;
+    }
+}
+
+/* "slow copy/n=3 cause, moved of group; " for each finding. */
+static const char *gate_beside(struct runs *n, const char *device)
+{
+    static struct text text;
+    struct arena arena = {0};
+    struct history_gate out;
+    const struct gate_options options = gate_defaults();
+    text_release(&text);
+    if (history_gate(&out, n->history, NULL, device, &options, &arena, &n->err))
+        fail_msg("%s", n->err.text);
+    for (size_t k = 0; k < out.count && out.series[k].finding; k++)
+        text_addf(&text, "%s %s %s %zu/%zu; ", history_finding_name(out.series[k].finding), out.series[k].case_id,
+                  out.series[k].cause, out.series[k].group_moved, out.series[k].group);
+    text_addf(&text, "= %d", history_exit_code(&out, false));
+    arena_release(&arena);
+    return text.data;
+}
+
+static void what_the_group_shares_is_told_from_what_one_device_does(void **state)
+{
+    struct runs n;
+    double slower[DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
+    (void)state;
+    open_history(&n, 31);
+    for (int night = 0; night < 10; night++)
+        add_night(&n, slower, "");
+    assert_string_equal(gate_beside(&n, "GPU-2"), "= 0");
+    slower[5] = 1.06;
+    add_night(&n, slower, "");
+    add_night(&n, slower, "");
+    assert_string_equal(gate_beside(&n, "GPU-5"), "confirmed copy/n=3 environment 0/7; = 1");
+    assert_string_equal(gate_beside(&n, "GPU-2"), "= 0");
+    for (int d = 0; d < DEVICES; d++)
+        slower[d] = d == 3 ? 1 : 1.06;
+    add_night(&n, slower, "");
+    add_night(&n, slower, "");
+    assert_string_equal(gate_beside(&n, "GPU-2"), "confirmed copy/n=3 group 5/7; = 1"); /* 3 and 5 did not move */
+    for (int d = 0; d < DEVICES; d++)
+        slower[d] = 1.5 + 1.12; /* everything: a class */
+    add_night(&n, slower, "");
+    add_night(&n, slower, "");
+    assert_non_null(strstr(gate_beside(&n, "GPU-3"), "confirmed suite:memory group 7/7; "));
+    close_history(&n);
+}
+
+/* Its own series was never any other. */
+static void a_device_that_always_was_slower_is_slow_beside_its_group(void **state)
+{
+    struct runs n;
+    double slower[DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1.08};
+    (void)state;
+    open_history(&n, 32);
+    add_night(&n, slower, "");
+    assert_string_equal(gate_beside(&n, "GPU-7"), "slow copy/n=3  0/7; = 1"); /* while it learns, too */
+    for (int night = 0; night < 8; night++)
+        add_night(&n, slower, "");
+    for (int d = 0; d < DEVICES; d++) {
+        char device[16];
+        snprintf(device, sizeof(device), "GPU-%d", d);
+        assert_string_equal(gate_beside(&n, device), d == 7 ? "slow copy/n=3  0/7; = 1" : "= 0");
+    }
+    slower[4] = 1.08; /* in one run of two: no device is slow by that */
+    add_night(&n, slower, "");
+    assert_string_equal(gate_beside(&n, "GPU-4"), "tentative copy/n=3 environment 0/7; = 0");
+    const char *const globs[] = {"copy/n=3"};
+    size_t count = 0;
+    assert_int_equal(history_accept(&count, n.history, NULL, "GPU-7", globs, 1, "an older board", &n.err), STATUS_OK);
+    assert_string_equal(gate_beside(&n, "GPU-7"), "= 0");
+    close_history(&n);
+}
+
+static void another_driver_or_too_few_are_no_group(void **state)
+{
+    struct runs n;
+    const double slower[DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1.08};
+    (void)state;
+    open_history(&n, 33);
+    add_night(&n, slower, "6.4");
+    add_night(&n, slower, "6.4");
+    assert_string_equal(gate_beside(&n, "GPU-7"), "= 0");
+    close_history(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +526,9 @@ int main(void)
         cmocka_unit_test(an_open_alarm_outshines_a_tentative_one),
         cmocka_unit_test(a_changed_environment_is_a_break),
         cmocka_unit_test(key_figures_know_what_is_better),
+        cmocka_unit_test(what_the_group_shares_is_told_from_what_one_device_does),
+        cmocka_unit_test(a_device_that_always_was_slower_is_slow_beside_its_group),
+        cmocka_unit_test(another_driver_or_too_few_are_no_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A device beside the others of its group: those in the same channel that fleet.h calls alike. What they share has a
+ * shared cause; what only shows beside them no series of its own can tell.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "history_internal.h"
+#include "rooftile/outlier.h"
+#include "rooftile/summary.h"
+#include "rooftile/text.h"
+
+enum {
+    LIKE_S = 7 * 86400,
+    OWN_RUNS = 2,
+    LAST_BEFORE = 3,
+    KEY_PARTS = 6 /* of a device's key: what it is, not which */
+};
+#define SHARE 0.5 /* of a shift: who shows less has not moved with it */
+
+struct group {
+    struct history_judging *judging;
+    int64_t *devices; /* the others */
+    size_t count;
+    struct err *err;
+};
+
+/* ---- who is alike ---- */
+
+static size_t kind_length(const char *key)
+{
+    size_t at = 0;
+    for (int k = 0; k < KEY_PARTS; k++)
+        at += strcspn(key + at, "|") + (key[at + strcspn(key + at, "|")] == '|');
+    return at;
+}
+
+static bool are_alike(const char *key, const char *facts, const char *other_key, const char *other_facts)
+{
+    static const char *const names[] = {"driver", "compiled for", "power cap"};
+    const size_t kind = kind_length(key);
+    if (kind != kind_length(other_key) || memcmp(key, other_key, kind) != 0)
+        return false;
+    for (size_t k = 0; k < COUNT_OF(names); k++) {
+        size_t a = 0, b = 0;
+        const char *x = history_fact(&a, facts, names[k], strlen(names[k])),
+                   *y = history_fact(&b, other_facts, names[k], strlen(names[k]));
+        if (a != b || memcmp(x, y, a) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Each device's newest run, this one's first. */
+static const char newest_sql[] =
+    "SELECT d.id, d.key, e.facts, max(n.started) FROM run n JOIN device d ON d.id = n.device JOIN environment e ON "
+    "e.id = n.environment WHERE n.channel = ?1 GROUP BY d.id ORDER BY d.id <> ?2, d.id";
+
+static enum status find_group(struct group *group)
+{
+    const struct history_window *w = &group->judging->window;
+    struct database *db = &group->judging->history->database;
+    struct arena *arena = group->judging->arena;
+    sqlite3_stmt *rows = NULL;
+    const char *key = NULL, *facts = NULL;
+    enum status status = database_select(&rows, db, group->err, newest_sql, "si", w->channel, w->device_id);
+    while (database_next(&status, rows, db, group->err)) {
+        const char *other = (const char *)sqlite3_column_text(rows, 1),
+                   *its = (const char *)sqlite3_column_text(rows, 2);
+        if (!key) {
+            key = arena_strdup(arena, other);
+            facts = arena_strdup(arena, its);
+        } else if (are_alike(key, facts, other, its)) {
+            ARENA_PUSH(arena, group->devices, group->count, sqlite3_column_int64(rows, 0));
+        }
+    }
+    return status;
+}
+
+/* ---- values of another device ---- */
+
+static const char values_sql[] =
+    "SELECT n.started, p.value, i.parts FROM series s JOIN point p ON p.series = s.id JOIN run n ON n.id = p.run LEFT "
+    "JOIN identity i ON i.id = p.identity WHERE s.channel = ?1 AND s.device = ?2 AND s.kind = ?3 AND s.case_id = ?4 "
+    "AND "
+    "s.timer = ?5 AND n.started >= ?6 AND p.value IS NOT NULL ORDER BY n.started";
+
+static enum status select_values(sqlite3_stmt **rows, const struct group *group, const struct history_row *row,
+                                 int64_t device, int64_t from)
+{
+    return database_select(rows, &group->judging->history->database, group->err, values_sql, "sisssi",
+                           group->judging->window.channel, device, row->is_kpi ? "kpi" : "case", row->case_id,
+                           row->timer, from);
+}
+
+/* ln of its level since `tau` against that before; NaN: it lacks one of them. */
+static enum status shift_of(double *shift, const struct group *group, const struct history_row *row, int64_t device,
+                            int64_t tau)
+{
+    struct database *db = &group->judging->history->database;
+    double before[LAST_BEFORE], *after = NULL;
+    size_t before_count = 0, after_count = 0;
+    sqlite3_stmt *rows = NULL;
+    enum status status = select_values(&rows, group, row, device, group->judging->window.runs[0].started);
+    while (database_next(&status, rows, db, group->err)) {
+        const double value = sqlite3_column_double(rows, 1);
+        if (sqlite3_column_int64(rows, 0) < tau)
+            before[before_count++ % LAST_BEFORE] = value;
+        else
+            ARENA_PUSH(group->judging->arena, after, after_count, value);
+    }
+    before_count = before_count < LAST_BEFORE ? before_count : LAST_BEFORE;
+    *shift = before_count && after_count ? log(median_of(after, after_count) / median_of(before, before_count)) : NAN;
+    return status;
+}
+
+/* Its newest value of the same code, work and inputs; NaN: none in a week of this run. */
+static enum status newest_of(double *value, const struct group *group, const struct history_row *row, int64_t device,
+                             const struct history_point *own)
+{
+    const struct history_window *w = &group->judging->window;
+    const unsigned checked = IDENTITY_BIT(IDENTITY_CHECK) | IDENTITY_BIT(IDENTITY_DEVICE);
+    struct database *db = &group->judging->history->database;
+    const int64_t now = w->runs[w->run_count - 1].started;
+    sqlite3_stmt *rows = NULL;
+    enum status status = select_values(&rows, group, row, device, now - LIKE_S);
+    *value = NAN;
+    while (database_next(&status, rows, db, group->err)) {
+        const char *parts = (const char *)sqlite3_column_text(rows, 2);
+        const struct history_point point = {.identity = parts ? parts : ""};
+        if (sqlite3_column_int64(rows, 0) <= now + LIKE_S && !(history_changes(own, &point) & ~checked))
+            *value = sqlite3_column_double(rows, 1);
+    }
+    return status;
+}
+
+/* ---- what moved: did the others? ---- */
+
+/* Their runs of the same night need not start after this device's: half way from its run before is the border. */
+static int64_t moved_at(const struct group *group, const struct history_row *row, const struct history_series *s)
+{
+    const struct history_window *w = &group->judging->window;
+    const struct history_alarm *first = NULL;
+    history_open_level(row, &first);
+    const int64_t tau = s->finding == FINDING_OPEN && first ? first->tau : w->runs[s->verdict.tau].started;
+    const size_t at = history_run_at(w, tau);
+    return at > 0 && at < w->run_count ? w->runs[at - 1].started + (tau - w->runs[at - 1].started) / 2 : tau;
+}
+
+static bool is_of(const struct history_row *row, const struct history_row *moved)
+{
+    return row == moved || (moved->is_class && !row->is_class && !row->is_kpi && !strcmp(row->class, moved->class));
+}
+
+/* A class moved as the median of its cases did. */
+static enum status find_shared(struct history_series *s, const struct group *group, const struct history_row *row)
+{
+    const struct history_window *w = &group->judging->window;
+    const double change = log1p(s->finding == FINDING_OPEN ? s->level : s->shift);
+    const int64_t tau = moved_at(group, row, s);
+    double *shifts = arena_array(group->judging->arena, w->row_count + 1, sizeof(*shifts)), shift;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < group->count && !status; k++) {
+        size_t count = 0;
+        for (size_t r = 0; r < w->row_count && !status; r++) {
+            if (!is_of(&w->rows[r], row))
+                continue;
+            status = shift_of(&shift, group, &w->rows[r], group->devices[k], tau);
+            if (isfinite(shift))
+                shifts[count++] = shift;
+        }
+        s->group += count > 0;
+        s->group_moved += count && median_of(shifts, count) / change >= SHARE;
+    }
+    if (s->group > 1 && 2 * s->group_moved > s->group && (!s->cause[0] || !strcmp(s->cause, "environment")))
+        s->cause = "group";
+    return status;
+}
+
+/* ---- what is steady: is it slower than the others? ---- */
+
+static enum status find_slow(struct history_series *s, const struct group *group, const struct history_row *row)
+{
+    const struct history_window *w = &group->judging->window;
+    const struct outlier_rule rule = outlier_defaults(w->row_count);
+    const struct history_point *own = &row->points[w->run_count - 1];
+    double *values = arena_array(group->judging->arena, group->count + 1, sizeof(*values));
+    struct outlier *out = arena_array(group->judging->arena, group->count + 1, sizeof(*out));
+    struct outlier_modes modes;
+    enum status status = STATUS_OK;
+    values[0] = log(own->value);
+    for (size_t k = 0; k < group->count && !status; k++) {
+        double value = NAN;
+        status = newest_of(&value, group, row, group->devices[k], own);
+        values[k + 1] = log(value);
+        s->group += isfinite(value);
+    }
+    outliers_judge(out, &modes, values, group->count + 1, s->verdict.sigma, &rule);
+    s->group_change = out[0].change;
+    s->group_limit = out[0].limit;
+    if (!out[0].slow || row->accepted_slow)
+        return status;
+    /* As in a fleet: in every run of it; what one run alone shows is noise. */
+    const double least = own->value / (1 + out[0].change) * (1 + rule.delta);
+    for (size_t run = w->run_count, seen = 0; run-- > 0 && seen < OWN_RUNS && !row->breaks[run]; seen++)
+        if (row->points[run].value <= least)
+            return status;
+    s->finding = FINDING_SLOW;
+    s->slower = true;
+    return status;
+}
+
+enum status history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
+                          struct history_judging *judging, struct err *err)
+{
+    struct group group = {.judging = judging, .err = err};
+    enum status status = find_group(&group);
+    for (size_t k = 0; k < count && group.count && !status; k++) {
+        struct history_series *s = &series[k];
+        if (s->finding == FINDING_CONFIRMED || s->finding == FINDING_OPEN || s->finding == FINDING_TENTATIVE)
+            status = find_shared(s, &group, rows[k]);
+        else if (s->finding == FINDING_NONE && !s->is_kpi && !s->is_class && isfinite(s->this_run))
+            status = find_slow(s, &group, rows[k]);
+    }
+    return status;
+}
