@@ -16,12 +16,14 @@
 #include "rooftile/json.h"
 
 #define TYPES_MAX 256
+#define PROGRAMS "ceil_div(n, block)" /* the grid, where nobody saw the launch */
 
 /* What Triton knows of a kernel: my_kernel.json and my_kernel.ttir beside my_kernel.hsaco. */
 struct triton {
     bool is_known;
     uint64_t warps, wave, shared_bytes;
-    bool has_scratch[2];          /* global, profile */
+    uint64_t scratch_bytes[2];    /* of a program: global, profile */
+    size_t scratch_count;         /* pointers to them, the last arguments */
     const char *types[TYPES_MAX]; /* of the arguments: "!tt.ptr<f16>", "*fp16", "i32" */
     const char *names[TYPES_MAX]; /* "": not known */
     size_t type_count;
@@ -37,60 +39,35 @@ struct skeleton {
 
 /* ---- types ---- */
 
-static const struct type_name {
-    const char *name; /* in C, OpenCL, Triton's signatures and MLIR */
-    enum dtype dtype;
-} type_names[] = {
-    {"f64", DTYPE_F64},
-    {"fp64", DTYPE_F64},
-    {"double", DTYPE_F64},
-    {"f32", DTYPE_F32},
-    {"fp32", DTYPE_F32},
-    {"float", DTYPE_F32},
-    {"f16", DTYPE_F16},
-    {"fp16", DTYPE_F16},
-    {"half", DTYPE_F16},
-    {"_Float16", DTYPE_F16},
-    {"__half", DTYPE_F16},
-    {"bf16", DTYPE_BF16},
-    {"__bf16", DTYPE_BF16},
-    {"fp8e4nv", DTYPE_E4M3},
-    {"f8E4M3FN", DTYPE_E4M3},
-    {"fp8e5", DTYPE_E5M2},
-    {"f8E5M2", DTYPE_E5M2},
-    {"fp8e4b8", DTYPE_E4M3FNUZ},
-    {"f8E4M3FNUZ", DTYPE_E4M3FNUZ},
-    {"fp8e5b16", DTYPE_E5M2FNUZ},
-    {"f8E5M2FNUZ", DTYPE_E5M2FNUZ},
-    {"i64", DTYPE_I64},
-    {"long", DTYPE_I64},
-    {"u64", DTYPE_U64},
-    {"ulong", DTYPE_U64},
-    {"i32", DTYPE_I32},
-    {"int", DTYPE_I32},
-    {"u32", DTYPE_U32},
-    {"uint", DTYPE_U32},
-    {"unsigned", DTYPE_U32},
-    {"i16", DTYPE_I16},
-    {"short", DTYPE_I16},
-    {"u16", DTYPE_U16},
-    {"ushort", DTYPE_U16},
-    {"i8", DTYPE_I8},
-    {"char", DTYPE_I8},
-    {"u8", DTYPE_U8},
-    {"uchar", DTYPE_U8},
-    {"i1", DTYPE_U8},
-    {"bool", DTYPE_U8},
+static const char *const type_names[] = {
+    /* in C, OpenCL, Triton's signatures and MLIR */
+    [DTYPE_F64] = " f64 fp64 double ",
+    [DTYPE_F32] = " f32 fp32 float ",
+    [DTYPE_F16] = " f16 fp16 half _Float16 __half ",
+    [DTYPE_BF16] = " bf16 __bf16 ",
+    [DTYPE_E4M3] = " fp8e4nv f8E4M3FN ",
+    [DTYPE_E5M2] = " fp8e5 f8E5M2 ",
+    [DTYPE_E4M3FNUZ] = " fp8e4b8 f8E4M3FNUZ ",
+    [DTYPE_E5M2FNUZ] = " fp8e5b16 f8E5M2FNUZ ",
+    [DTYPE_I64] = " i64 long ",
+    [DTYPE_U64] = " u64 ulong ",
+    [DTYPE_I32] = " i32 int ",
+    [DTYPE_U32] = " u32 uint unsigned ",
+    [DTYPE_I16] = " i16 short ",
+    [DTYPE_U16] = " u16 ushort ",
+    [DTYPE_I8] = " i8 char ",
+    [DTYPE_U8] = " u8 uchar i1 bool ",
 };
 
 /* Of a value, or of what a pointer points to: the first word in it that is a type's name. */
-static enum dtype dtype_in(const char *text)
+static enum dtype dtype_in(const char *text, struct arena *arena)
 {
     for (const char *at = text; *at;) {
         const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-        for (size_t k = 0; length && k < COUNT_OF(type_names); k++)
-            if (strlen(type_names[k].name) == length && !memcmp(type_names[k].name, at, length))
-                return type_names[k].dtype;
+        const char *word = length ? arena_printf(arena, " %.*s ", (int)length, at) : NULL;
+        for (size_t k = 0; word && k < COUNT_OF(type_names); k++)
+            if (type_names[k] && strstr(type_names[k], word))
+                return (enum dtype)k;
         at += length ? length : 1;
     }
     return DTYPE_NONE;
@@ -156,17 +133,15 @@ static void read_triton(struct triton *triton, const char *path, struct arena *a
     if (!file_exists(json) || json_read(&root, json, arena, &ignored) || !json_member(root, "num_warps"))
         return;
     const cJSON *target = json_member(root, "target");
-    uint64_t scratch[2] = {0};
+    static const char *const scratch[] = {"global_scratch_size", "profile_scratch_size"};
     *triton = (struct triton){.is_known = true, .warps = 1};
     json_get_u64(&triton->warps, root, "num_warps", JSON_OPTIONAL, &ignored);
     json_get_u64(&triton->shared_bytes, root, "shared", JSON_OPTIONAL, &ignored);
     json_get_u64(&triton->wave, root, "warp_size", JSON_OPTIONAL, &ignored);
     if (cJSON_IsObject(target))
         json_get_u64(&triton->wave, target, "warp_size", JSON_OPTIONAL, &ignored);
-    json_get_u64(&scratch[0], root, "global_scratch_size", JSON_OPTIONAL, &ignored);
-    json_get_u64(&scratch[1], root, "profile_scratch_size", JSON_OPTIONAL, &ignored);
-    triton->has_scratch[0] = scratch[0] > 0;
-    triton->has_scratch[1] = scratch[1] > 0;
+    for (size_t k = 0; k < COUNT_OF(scratch) && json_member(root, scratch[k]); k++)
+        json_get_u64(&triton->scratch_bytes[triton->scratch_count++], root, scratch[k], JSON_OPTIONAL, &ignored);
     read_signature(triton, json_member(root, "signature"), arena);
     if (!triton->type_count && file_exists(ttir) && !file_read(&text, &length, ttir, FILE_LIMIT_BYTES, arena, &ignored))
         read_ttir(triton, text, arena);
@@ -174,13 +149,15 @@ static void read_triton(struct triton *triton, const char *path, struct arena *a
 
 /* ---- arguments ---- */
 
-/* One of the pointers that Triton appends and this kernel does not use. */
-static bool is_unused_scratch(const struct skeleton *s, size_t arg)
+/* One of the pointers that Triton appends: its bytes of each program, 0 where the kernel does not use it. */
+static bool is_scratch(const struct skeleton *s, size_t arg, uint64_t *bytes)
 {
-    const struct triton *triton = &s->triton;
-    const size_t behind = arg - triton->type_count;
-    return triton->is_known && triton->type_count && arg >= triton->type_count && behind < 2 &&
-           !triton->has_scratch[behind];
+    const size_t from_end = s->kernel->explicit_count - arg, count = s->triton.scratch_count;
+    *bytes = 0;
+    if (arg < s->triton.type_count || from_end > count || !s->kernel->args[arg].is_pointer)
+        return false;
+    *bytes = s->triton.scratch_bytes[count - from_end];
+    return true;
 }
 
 static const char *type_text(const struct skeleton *s, size_t arg)
@@ -191,6 +168,9 @@ static const char *type_text(const struct skeleton *s, size_t arg)
 static const char *given_name(const struct skeleton *s, size_t arg)
 {
     const char *compiler = s->kernel->args[arg].name;
+    uint64_t bytes = 0;
+    if (!*compiler && is_scratch(s, arg, &bytes))
+        return arg + s->triton.scratch_count == s->kernel->explicit_count ? "global_scratch" : "profile_scratch";
     return !*compiler && arg < s->triton.type_count ? s->triton.names[arg] : compiler;
 }
 
@@ -206,9 +186,10 @@ static const char *arg_name(const struct skeleton *s, size_t arg)
 
 static bool is_buffer(const struct skeleton *s, size_t arg)
 {
+    uint64_t bytes = 0;
     if (s->seen)
         return s->seen->args[arg].elements > 0;
-    return s->kernel->args[arg].is_pointer && !is_unused_scratch(s, arg);
+    return s->kernel->args[arg].is_pointer && !is_scratch(s, arg, &bytes);
 }
 
 static void put_comment(struct skeleton *s, const char *text)
@@ -243,31 +224,48 @@ static void put_seen_buffer(struct skeleton *s, size_t arg)
     json_out_end(s->out);
 }
 
+static void put_unseen_buffer(struct skeleton *s, size_t k)
+{
+    const struct codeobj_arg *arg = &s->kernel->args[k];
+    const enum dtype dtype = dtype_in(type_text(s, k), s->arena);
+    const bool in = !strcmp(arg->access, "read_only") || strstr(arg->type, "const");
+    json_out_object(s->out, arg_name(s, k));
+    if (!dtype)
+        put_comment(s, "of what type? the code object does not say");
+    json_out_string(s->out, "type", dtype_name(dtype ? dtype : DTYPE_F32));
+    json_out_string(s->out, "count", "n");
+    json_out_string(s->out, "role", in ? "in" : "inout");
+    json_out_string(s->out, "fill", "i % 7");
+    json_out_end(s->out);
+}
+
+/* Each program of the grid has its own part. */
+static void put_scratch(struct skeleton *s, size_t arg, uint64_t bytes)
+{
+    const char *programs =
+        s->seen ? arena_printf(s->arena, "%llu * %llu * %llu", (unsigned long long)s->seen->grid[0],
+                               (unsigned long long)s->seen->grid[1], (unsigned long long)s->seen->grid[2])
+                : PROGRAMS;
+    json_out_object(s->out, arg_name(s, arg));
+    if (!s->seen)
+        put_comment(s, "bytes of a program, times the programs of the whole grid");
+    json_out_string(s->out, "type", "u8");
+    json_out_string(s->out, "count", arena_printf(s->arena, "%llu * %s", (unsigned long long)bytes, programs));
+    json_out_string(s->out, "role", "temp");
+    json_out_end(s->out);
+}
+
 static void put_buffers(struct skeleton *s)
 {
+    uint64_t bytes = 0;
     json_out_object(s->out, "buffers");
-    for (size_t k = 0; s->seen && k < s->kernel->explicit_count; k++)
-        if (is_buffer(s, k))
+    for (size_t k = 0; k < s->kernel->explicit_count; k++)
+        if (is_buffer(s, k) && s->seen)
             put_seen_buffer(s, k);
-    if (s->seen) {
-        json_out_end(s->out);
-        return;
-    }
-    for (size_t k = 0; k < s->kernel->explicit_count; k++) {
-        const struct codeobj_arg *arg = &s->kernel->args[k];
-        if (!is_buffer(s, k))
-            continue;
-        const enum dtype dtype = dtype_in(type_text(s, k));
-        const bool in = !strcmp(arg->access, "read_only") || strstr(arg->type, "const");
-        json_out_object(s->out, arg_name(s, k));
-        if (!dtype)
-            put_comment(s, "of what type? the code object does not say");
-        json_out_string(s->out, "type", dtype_name(dtype ? dtype : DTYPE_F32));
-        json_out_string(s->out, "count", "n");
-        json_out_string(s->out, "role", in ? "in" : "inout");
-        json_out_string(s->out, "fill", "i % 7");
-        json_out_end(s->out);
-    }
+        else if (is_buffer(s, k))
+            put_unseen_buffer(s, k);
+        else if (is_scratch(s, k, &bytes) && bytes)
+            put_scratch(s, k, bytes);
     json_out_end(s->out);
 }
 
@@ -276,7 +274,7 @@ static void put_value(struct skeleton *s, size_t index)
 {
     static const enum dtype by_size[] = {[1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_I32, [8] = DTYPE_I64};
     const uint32_t size = s->kernel->args[index].size_bytes;
-    const enum dtype known = dtype_in(type_text(s, index));
+    const enum dtype known = dtype_in(type_text(s, index), s->arena);
     const bool scalar = size < COUNT_OF(by_size) && by_size[size];
     const enum dtype dtype = known && dtype_bytes(known) == size ? known : scalar ? by_size[size] : DTYPE_U8;
     json_out_object(s->out, NULL);
@@ -321,7 +319,7 @@ static void put_seen_value(struct skeleton *s, size_t arg)
                                 : size == 4 ? (fraction ? DTYPE_F32 : DTYPE_I32)
                                 : size == 2 ? (fraction ? DTYPE_F16 : DTYPE_I16)
                                             : DTYPE_U8;
-    const enum dtype known = dtype_in(type_text(s, arg));
+    const enum dtype known = dtype_in(type_text(s, arg), s->arena);
     json_out_object(s->out, NULL);
     json_out_string(s->out, "value", value);
     json_out_string(s->out, "type", dtype_name(known && dtype_bytes(known) == size ? known : by_value));
@@ -330,6 +328,7 @@ static void put_seen_value(struct skeleton *s, size_t arg)
 
 static void put_args(struct skeleton *s)
 {
+    uint64_t bytes = 0;
     json_out_array(s->out, "args");
     for (size_t k = 0; k < s->kernel->explicit_count; k++) {
         const struct seen_argument *seen = s->seen ? &s->seen->args[k] : NULL;
@@ -337,11 +336,9 @@ static void put_args(struct skeleton *s)
             put_seen_bytes(s, k);
         else if (seen && seen->value)
             put_seen_value(s, k);
-        else if (seen && !seen->elements)
-            json_out_null(s->out, NULL);
-        else if (is_buffer(s, k))
+        else if (is_buffer(s, k) || (is_scratch(s, k, &bytes) && bytes))
             json_out_string(s->out, NULL, arg_name(s, k));
-        else if (is_unused_scratch(s, k))
+        else if (seen || is_scratch(s, k, &bytes))
             json_out_null(s->out, NULL);
         else
             put_value(s, k);
@@ -404,7 +401,7 @@ static void put_launch(struct skeleton *s)
         put_comment(s,
                     "the grid is what the Python code passes in kernel[grid]; here one program to a block of elements");
     json_out_array(s->out, "grid");
-    json_out_string(s->out, NULL, "ceil_div(n, block)");
+    json_out_string(s->out, NULL, PROGRAMS);
     json_out_end(s->out);
     json_out_array(s->out, "block");
     json_out_string(s->out, NULL, "block");

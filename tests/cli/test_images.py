@@ -122,6 +122,15 @@ def triton(home):
     check(manifest["code"] == {"image": "flash_64.hsaco", "symbol": "my_kernel"} and types == {"q": "f16", "out": "bf16"} and
           manifest["launch"]["shared"] == 65536 and manifest["params"]["block"] == 256, f"made: {manifest}")
     check(manifest["launch"]["args"] == ["q", "out", {"value": "n", "type": "i32"}, None, None], f"made: {manifest['launch']['args']}")
+    for sizes, scratch_args in (((0, 96), [None, "profile_scratch"]), ((4096, 96), ["global_scratch", "profile_scratch"])):
+        (home / "k/flash_64.json").write_text(json.dumps(facts | dict(zip(("global_scratch_size", "profile_scratch_size"), sizes))))
+        check_run(run("inspect", "k/flash_64.hsaco", "--manifest", "-o", str(made), "--force", home=home), 0, f"scratch of {sizes}")
+        manifest = load(made)
+        check(manifest["launch"]["args"][3:] == scratch_args, f"scratch of {sizes}: {manifest['launch']['args']}")
+        for size, name in zip(sizes, scratch_args):
+            buffer = manifest["buffers"].get(name, {})
+            check(not size or (buffer["type"], buffer["count"], buffer["role"]) == ("u8", f"{size} * {manifest['launch']['grid'][0]}", "temp"), f"{name}: {buffer}")
+        check_run(run("plan", "k/made.json", "--device", "sim:mi300x", home=home), 0, f"plan with scratch of {sizes}")
 
 
 def objects_on_the_command_line(home):

@@ -51,6 +51,11 @@ def from_triton(home):
     case = suite["cases"][0]
     check(suite["kernels"] == ["mine.kernels"] and (case["kernel"], case["traced_ns"]) == ("store", 5000), f"{suite}")
     check_run(run("plan", home / "mine.json", "--device", "sim:mi300x", home=home), 0, "planned", stdout="store")
+    variant(home / "scratch/A", "pointer", 4, "pointer", "pointer", global_scratch_size=0, profile_scratch_size=256)
+    scratch, said = manifest(home, trace(home, [[64], []], ["", "42"]), home / "scratch", name="scratch")
+    check(scratch and scratch["launch"]["args"][2:] == [None, "profile_scratch"] and scratch["work"]["write"] == "256" and
+          scratch["buffers"]["profile_scratch"] == {"type": "u8", "count": "256 * 4 * 1 * 1", "role": "temp"}, f"{said} {scratch}")
+    trace(home, [[64], []], ["", "42"])
     variant(home / "cache/DDDD", "pointer", 4, "pointer", note=3)
     made, said = manifest(home, home / "trace.json", home / "cache", name="two", code=2)
     check(not made and "2 variants of store have its warps and stages" in said, said)
