@@ -113,6 +113,9 @@ struct isa_operands {
 /* Of a whole instruction (`half` 0), or of a half of a VOPD (0 or 1). False: there is no such half. */
 bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half);
 
+/* s_movk_i32, s_addk_i32, s_cmpk_lt_i32...: the constant of 16 bits is sign-extended, and LLVM writes -32 as 0xffe0. */
+bool isa_has_signed_k(const char *mnemonic);
+
 /* The number behind "name:" among the modifiers ("offset:16"), 0 without it. */
 uint64_t isa_modifier(const struct isa_instruction *in, const char *name);
 

@@ -41,12 +41,20 @@ static struct scalar_operand read_operand(const char *at, size_t length)
     return (struct scalar_operand){.first = (unsigned)first, .count = (unsigned)(last - first + 1)};
 }
 
+bool isa_has_signed_k(const char *mnemonic)
+{
+    return text_starts(mnemonic, "s_") && strstr(mnemonic, "k_") && text_ends(mnemonic, "_i32");
+}
+
 unsigned scalar_operands_read(struct scalar_operand operands[3], const struct isa_instruction *in)
 {
     unsigned count = 0;
     for (const char *at = in->operands; *at && count < 3;) {
         const size_t length = strcspn(at, ",");
-        operands[count++] = read_operand(at, length);
+        operands[count] = read_operand(at, length);
+        if (operands[count].is_constant && isa_has_signed_k(in->mnemonic))
+            operands[count].value = (uint64_t)(int16_t)operands[count].value;
+        count++;
         at += length;
         at += strspn(at, ", ");
     }

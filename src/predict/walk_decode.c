@@ -216,6 +216,9 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
         op->width = 64;
     op->sources_first = sources_of(name);
     operands_read(op, in->operands, strstr(name, "f64") && !text_starts(name, "v_cvt_f64"));
+    for (unsigned k = 0; k < op->operand_count && isa_has_signed_k(name); k++)
+        if (op->operands[k].kind == OPERAND_CONSTANT)
+            op->operands[k].constant = (uint64_t)(int16_t)op->operands[k].constant;
     decode_meaning(op, name, code, arena);
     op->is_index = op->class == WALK_VECTOR && !is_data(in, name);
     op->is_f64 = op->class == WALK_VECTOR && strstr(name, "_f64");
