@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables with a head: rocprofv3's and rocprof's CSV of kernels, copies, statistics and counters, nsys' statistics, and
+ * Tables with a head: rocprofv3's and rocprof's CSV of kernels, copies, statistics and counters, nsys' statistics and
+ * GPU trace, and
  * AITER's lists of shapes. Columns are found by their names, whatever their order.
  */
 #include <math.h>
@@ -103,6 +104,20 @@ static void kernel_row(struct csv *csv)
     for (size_t k = 0; k < 3; k++) {
         event.grid[k] = cell_value(csv, grids[k], 0);
         event.block[k] = cell_value(csv, blocks[k], 1);
+    }
+    trace_add_gpu(csv->trace, &event);
+}
+
+/* Of nsys' cuda_gpu_trace: kernels, with grids in workgroups, and "[CUDA memcpy HtoD]", without grids. */
+static void gpu_trace_row(struct csv *csv)
+{
+    static const char *const grids[] = {"GrdX", "GrdY", "GrdZ"}, *const blocks[] = {"BlkX", "BlkY", "BlkZ"};
+    const char *name = cell(csv, KERNEL);
+    struct gpu_event event = event_of(csv, name, *name == '[' ? "gpu_memcpy" : "kernel");
+    event.end = event.start + cell_value(csv, "Duration (ns)", NAN);
+    for (size_t k = 0; k < 3; k++) {
+        event.grid[k] = cell_value(csv, grids[k], 0);
+        event.block[k] = cell_value(csv, blocks[k], 0);
     }
     trace_add_gpu(csv->trace, &event);
 }
@@ -212,6 +227,7 @@ static const struct dialect {
 } dialects[] = {
     {"counters, CSV", {"Counter_Name", KERNEL, "Dispatch_Id"}, counter_row},
     {"copies, CSV", {"Direction", START, END}, copy_row},
+    {"nsys' GPU trace, CSV", {"Start (ns)", "Duration (ns)", "CorrId", "Name"}, gpu_trace_row},
     {"AITER, experts", {"token", "model_dim", "inter_dim", "expert"}, aiter_moe_row},
     {"kernel trace, CSV", {"Kernel_Name|KernelName|Kernel Name", START, END}, kernel_row},
     {"kernel statistics, CSV",
@@ -238,6 +254,9 @@ bool detect_csv(const char *head)
 {
     struct arena arena = {0};
     struct csv *csv = arena_alloc(&arena, sizeof(*csv));
+    const char *said = strstr(head, "Processing ["); /* by nsys, on the line before the table */
+    if (said && (said == head || said[-1] == '\n') && strchr(said, '\n'))
+        head = strchr(said, '\n') + 1;
     char *line = arena_strndup(&arena, head, strcspn(head, "\r\n"));
     csv->head_count = split(csv->heads, line);
     memcpy(csv->cells, csv->heads, sizeof(csv->cells));
@@ -251,11 +270,16 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
     struct csv csv = {.trace = trace, .source = source, .dispatch = -2};
     struct arena arena = {0};
     size_t length;
-    char *head = source_line(source, &length);
-    head = arena_strndup(&arena, head, length);
-    csv.head_count = split(csv.heads, head);
-    memcpy(csv.cells, csv.heads, sizeof(csv.cells));
-    const struct dialect *dialect = dialect_of(&csv);
+    const struct dialect *dialect = NULL;
+    for (char *head; !dialect && (head = source_line(source, &length));) {
+        csv.head_count = split(csv.heads, arena_strndup(&arena, head, length));
+        memcpy(csv.cells, csv.heads, sizeof(csv.cells));
+        dialect = dialect_of(&csv);
+    }
+    if (!dialect) {
+        arena_release(&arena);
+        return err_set(err, ERR_CONFIG, "%s: the head of its table is damaged", source->path);
+    }
     trace->format = dialect->name;
     for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
         csv.cell_count = split(csv.cells, line);
@@ -269,7 +293,6 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
         else
             trace_skip(trace, "a row with %zu of %zu columns was skipped", csv.cell_count, csv.head_count);
     }
-    (void)err;
     arena_release(&arena);
     return STATUS_OK;
 }

@@ -126,6 +126,8 @@ static void add_operator(struct json_reading *r, const struct kineto_event *e)
     add_line(&r->text, e->dims);
     add_line(&r->text, e->types);
     add_line(&r->text, e->strides);
+    if (!e->strides.length && e->values.length) /* PyTorch 2.0 and 2.1 */
+        text_add(&r->text, "\n");
     add_line(&r->text, e->values);
     if (slice_is(e->backend, "triton"))
         text_addf(&r->text, "triton %.0f %.0f %s\n", slice_number(e->warps, 0), slice_number(e->stages, 0),

@@ -67,6 +67,16 @@ static const struct {
     {"Kernel_Name,Dispatch_Id,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\nk,1,A,5,10,30\nk,1,B,5,10,30\n",
      {"k |  | 1 x 20"}},
     {"Time (%),Total Time (ns),Instances,Name\n100,60,3,k\n", {"k |  | 3 x 20"}},
+    {"NOTICE: an export was found\n\nProcessing [x.sqlite] with [cuda_gpu_trace.py]... \n"
+     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Bytes (MB),Device,Strm,Name\n"
+     "100,30,11,2,1,1,64,1,1,24,,GPU (0),7,\"k(int, float)\"\n170,5,13,,,,,,,,4,GPU (0),7,[CUDA memcpy HtoD]\n",
+     {"k(int, float) |  | 1 x 30", "[CUDA memcpy HtoD] |  | 1 x 5"}},
+    /* PyTorch 2.1: no strides, but values */
+    {"{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::native_group_norm\",\"pid\":1,\"tid\":1,"
+     "\"ts\":1,\"dur\":9,\"args\":{\"External id\":4,\"Input Dims\":[[2,64,5,7],[64],[64],[],[],[],[],[]],"
+     "\"Input type\":[\"c10::Half\"],\"Concrete Inputs\":[\"\",\"\",\"\",\"2\",\"64\",\"35\",\"32\",\"1e-5\"]}},"
+     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":20,\"dur\":2,\"args\":{\"External id\":4}}]}",
+     {"aten::native_group_norm | rows=64 columns=70 | 1 x 2000"}},
     {"GemmTunableOp_Half_TN,tn_16_4_8_ld_8_8_16,Default,0.5\n", {"GemmTunableOp_Half_TN | M=4 N=16 K=8 | 1 x 500000"}},
     {"M,N,K,q_dtype_w,us\n4,16,8,torch.bfloat16,2\n", {"aiter gemm | M=4 N=16 K=8 | 1 x 2000"}},
     {"x hipblaslt-bench -m 16 -n 4 -k 8 --a_type f16_r\n",
