@@ -76,7 +76,8 @@ struct import_row {
     const char *operator; /* "aten::addmm"; of a kernel alone, its name */
     enum import_kind kind;
     enum import_source source;
-    const char *shape; /* "M=141 N=512 K=512"; "" unknown */
+    const char *shape; /* "M=141 N=512 K=512"; sizes of inputs where it is not understood, "[4,8]"; "" unknown */
+    bool is_explained; /* the shape is understood, not only shown */
     const char *dtype, *total;
     const char *layout;  /* "TN", "NHWC"; "" unknown */
     const char *kernels; /* names of its GPU kernels, the first few */
@@ -139,7 +140,7 @@ struct import {
     const struct import_operator *operators;
     size_t operator_count;
     double total_ns;     /* of all rows */
-    double explained_ns; /* of those whose shape is known */
+    double explained_ns; /* of those whose shape is understood */
     const struct import_note *notes;
     size_t note_count;
     const struct import_file *files;

@@ -72,6 +72,7 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
                              .kind = operator.kind,
                              .source = source,
                              .shape = shape_words(&operator, rows->arena),
+                             .is_explained = import_dims[operator.kind][0] && operator.dims[0] > 0,
                              .dtype = operator.dtype,
                              .total = operator.total,
                              .layout = operator.layout,
@@ -107,6 +108,7 @@ static uint32_t row_of_kernel(struct rows *rows, const char *named)
     struct import_row row = {.operator= name,
                              .kind = operator.kind,
                              .source = known && operator.dims[0]> 0 ? IMPORT_NAME : IMPORT_NONE,
+                             .is_explained = known && operator.dims[0]> 0,
                              .shape = shape_words(&operator, rows->arena),
                              .dtype = operator.dtype,
                              .total = operator.total,
@@ -432,7 +434,7 @@ void aggregate(struct import *out, struct trace *trace, struct arena *arena)
     for (size_t k = 0; k < out->row_count; k++)
         if (isfinite(out->rows[k].total_ns)) {
             out->total_ns += out->rows[k].total_ns;
-            out->explained_ns += out->rows[k].source != IMPORT_NONE ? out->rows[k].total_ns : 0;
+            out->explained_ns += out->rows[k].is_explained ? out->rows[k].total_ns : 0;
         }
     for (size_t k = 0; k < out->row_count; k++)
         out->rows[k].share = out->total_ns > 0 ? out->rows[k].total_ns / out->total_ns : NAN;

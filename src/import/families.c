@@ -63,6 +63,42 @@ static bool grouped_shape(struct trace_operator *out, const struct operator_inpu
     return b->dims[1] == k || b->dims[2] == k;
 }
 
+/* A mixture's products in one operator: x [tokens, k], gate (and up) [experts, n, k], down [experts, k, inner]; how
+ * many experts a token has is the width of the choices, or a number. Together they have the FLOPs and weights of one
+ * product with n + inner columns. */
+static bool fused_experts_shape(struct trace_operator *out, const struct operator_inputs *in,
+                                const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 2), *w1 = tensor(in, at[0] + 1, 3);
+    const struct operator_input *w2 = tensor(in, at[0] + 2, 3), *choices = tensor(in, at[1], 2);
+    if (!x || !w1 || !w2 || x->rank != 2 || (choices && choices->dims[0] != x->dims[0]))
+        return false;
+    const double top = choices ? choices->dims[1] : input_number(in, at[2], 0, 0), k = x->dims[1];
+    const double n = w1->dims[1], inner = w2->dims[2], dims[] = {x->dims[0] * top, n + inner, k, w1->dims[0]};
+    memcpy(out->dims, dims, sizeof(dims));
+    out->dtype = w1->dtype; /* the type of the products where both sides have it */
+    out->total = x->dtype;
+    out->extra = " gate, up and down together";
+    return w1->dims[0] == w2->dims[0] && w1->dims[2] == k && w2->dims[1] == k && (n == inner || n == 2 * inner) &&
+           dims[0] > 0;
+}
+
+/* One of a mixture's products: x [tokens, k] or [tokens, chosen, k], weights [experts, n, k], and where x has a row for
+ * all of a token's experts, how many these are. */
+static bool experts_stage_shape(struct trace_operator *out, const struct operator_inputs *in,
+                                const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 2), *w = tensor(in, at[1], 3);
+    if (!x || !w)
+        return false;
+    const double top = at[2] < 0 ? 1 : input_number(in, at[2], 0, 0);
+    const double dims[] = {input_count(x, 1) * top, w->dims[1], w->dims[2], w->dims[0]};
+    memcpy(out->dims, dims, sizeof(dims));
+    out->dtype = w->dtype;
+    out->total = x->dtype;
+    return x->dims[x->rank - 1] == w->dims[2] && (at[2] >= 0) == (x->rank == 2) && dims[0] > 0;
+}
+
 /* ---- attention ---- */
 
 /* Queries, keys, values; 0: batch, heads, tokens; 1: batch, tokens, heads; the input that says causal; the first of two
@@ -126,6 +162,29 @@ static bool rows_shape(struct trace_operator *out, const struct operator_inputs 
     out->dims[0] = out->dims[1] > 0 ? input_count(x, 0) / out->dims[1] : 0;
     out->dtype = out->total = x->dtype;
     return out->dims[0] > 0 && floor(out->dims[0]) == out->dims[0];
+}
+
+/* N, C, the size of an image, groups: a row for each group of each image. */
+static bool group_norm_shape(struct trace_operator *out, const struct operator_inputs *in,
+                             const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 2);
+    const double groups = input_number(in, at[1], 0, 0);
+    if (!x || !(groups > 0) || fmod(x->dims[1], groups) != 0)
+        return false;
+    out->dims[0] = x->dims[0] * groups;
+    out->dims[1] = input_count(x, 0) / out->dims[0];
+    return out->dims[1] > 0;
+}
+
+/* A row for each channel, through all images. */
+static bool batch_norm_shape(struct trace_operator *out, const struct operator_inputs *in,
+                             const signed char at[static 6])
+{
+    const struct operator_input *x = tensor(in, at[0], 2);
+    out->dims[0] = x ? x->dims[1] : 0;
+    out->dims[1] = out->dims[0] > 0 ? input_count(x, 0) / out->dims[0] : 0;
+    return out->dims[1] > 0;
 }
 
 static bool softmax_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
@@ -245,16 +304,27 @@ static bool rope_shape(struct trace_operator *out, const struct operator_inputs 
     return floor(out->dims[1]) == out->dims[1];
 }
 
-/* Scores [tokens, experts], choices [tokens, top]. */
+/* Scores [tokens, experts], choices [tokens, top]; another place of the scores in schemas that lack an input before. */
 static bool gate_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
 {
-    const struct operator_input *scores = tensor(in, at[0], 2), *choices = tensor(in, at[1], 2);
-    if (!scores || !choices)
+    const struct operator_input *first = tensor(in, at[0], 2), *choices = tensor(in, at[1], 2);
+    const struct operator_input *scores = first || at[2] == 0 ? first : tensor(in, at[2], 2);
+    if (!scores || !choices || scores->dims[0] != choices->dims[0] || scores->dims[1] < choices->dims[1])
         return false;
     const double dims[] = {scores->dims[0], scores->dims[1], choices->dims[1]};
     memcpy(out->dims, dims, sizeof(dims));
     out->dtype = out->total = scores->dtype;
     return true;
+}
+
+/* Choices [tokens, top], the number of experts. */
+static bool align_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+{
+    const struct operator_input *choices = tensor(in, at[0], 2);
+    out->dims[0] = choices ? choices->dims[0] : 0;
+    out->dims[1] = input_number(in, at[1], 0, 0);
+    out->dims[2] = choices ? choices->dims[1] : 0;
+    return out->dims[1] >= out->dims[2] && out->dims[2] > 0;
 }
 
 /* Table, indices. */
@@ -305,6 +375,18 @@ static const struct operator_family families[] = {
      gemm_shape,
      {0, 1, 1}},
     {"aten::_grouped_mm aten::_scaled_grouped_mm primus_turbo*grouped_gemm*", IMPORT_MOE_GEMM, grouped_shape, {0, 1}},
+    {"*inplace_fused_experts *outplace_fused_experts aiter::fused_moe_ aiter::fused_moe aiter::ck_moe "
+     "vllm::rocm_aiter_fused_moe vllm::rocm_aiter_asm_moe_tkw1",
+     IMPORT_MOE_GEMM,
+     fused_experts_shape,
+     {0, 4}},
+    {"aiter::fmoe aiter::fmoe_*", IMPORT_MOE_GEMM, fused_experts_shape, {1, -1, 8}},
+    {"*ck_moe_stage1*", IMPORT_MOE_GEMM, experts_stage_shape, {0, 1, 7}},
+    {"*ck_moe_stage2*", IMPORT_MOE_GEMM, experts_stage_shape, {0, 2, -1}},
+    {"*fused_moe* *fused_experts* *fused_marlin_moe *moe_forward* *moe_gemm* *cutlass_moe*", /* of these a name alone */
+     IMPORT_MOE_GEMM,
+     fused_experts_shape,
+     {-1, -1, -1}},
     {"aten::_scaled_dot_product_flash_attention aten::_scaled_dot_product_flash_attention_for_cpu",
      IMPORT_ATTENTION,
      attention_shape,
@@ -325,7 +407,8 @@ static const struct operator_family families[] = {
      attention_shape,
      {0, 1, 5, -1, -1}},
     {"flash_attn::_flash_attn_varlen_forward", IMPORT_ATTENTION, attention_shape, {0, 1, 9, 3, 5}},
-    {"*flash_attn*fwd* *unified_attention* *paged_attention* *varlen*forward* *mha*fwd* *fmha*fwd*",
+    {"*flash_attn*fwd* *unified_attention* *paged_attention* *varlen*forward* *mha*fwd* *fmha*fwd* *mla_decode* "
+     "*flash_mla*",
      IMPORT_ATTENTION,
      attention_shape,
      {0, 1, -1, -1, -1}},
@@ -333,6 +416,13 @@ static const struct operator_family families[] = {
      IMPORT_NORM,
      rows_shape,
      {0, 2, 1}},
+    {"aten::native_group_norm", IMPORT_NORM, group_norm_shape, {0, 6}},
+    {"aten::group_norm", IMPORT_NORM, group_norm_shape, {0, 1}},
+    {"aten::native_batch_norm aten::batch_norm aten::_batch_norm_impl_index aten::cudnn_batch_norm "
+     "aten::miopen_batch_norm aten::_native_batch_norm_legit* aten::_batch_norm_with_update",
+     IMPORT_NORM,
+     batch_norm_shape,
+     {0}},
     {"*_backward* *Backward*", IMPORT_OTHER, pointwise_shape, {0}},
     {"*rms_norm* *rmsnorm* *layer_norm* *layernorm*", IMPORT_NORM, rows_shape, {0, -1, -1}},
     {"aten::_softmax aten::softmax aten::_log_softmax aten::_safe_softmax", IMPORT_SOFTMAX, softmax_shape, {0, 1}},
@@ -347,7 +437,10 @@ static const struct operator_family families[] = {
      conv_shape,
      {0, 1, 5, 4, -1, -1}},
     {"*rotary_embedding*", IMPORT_ROPE, rope_shape, {0, 1, 2, 3}},
-    {"*topk_softmax*", IMPORT_MOE_GATE, gate_shape, {3, 0}},
+    {"*topk_softmax*", IMPORT_MOE_GATE, gate_shape, {3, 0, 2}},
+    {"*biased_grouped_topk*", IMPORT_MOE_GATE, gate_shape, {0, 2}},
+    {"*grouped_topk*", IMPORT_MOE_GATE, gate_shape, {0, 1}},
+    {"*moe_align_block_size*", IMPORT_MOE_GATE, align_shape, {0, 1}},
     {"aten::embedding", IMPORT_GATHER, gather_shape, {0, 1}},
     {"aten::index_select", IMPORT_GATHER, gather_shape, {0, 2}},
     {"aten::sum aten::mean aten::max aten::min aten::amax aten::amin aten::all aten::any aten::argmax aten::argmin "

@@ -171,6 +171,8 @@ static bool map_norm(const struct mapping *m)
 {
     const char *name = m->o->name;
     const bool rms = strstr(name, "rms"), add = strstr(name, "add");
+    if (strstr(name, "batch_norm"))
+        return no(m, "no kernel of ours normalises a channel of all images");
     return map_rows(m, add && rms ? "add_rmsnorm" : rms ? "rmsnorm" : "layernorm", 16384);
 }
 
@@ -225,9 +227,12 @@ static bool map_rope(const struct mapping *m)
 
 static bool map_gate(const struct mapping *m)
 {
+    const char *kernel = strstr(m->o->name, "moe_align") ? "moe_plan" : "moe_gate";
     if (m->o->dims[2] > 8)
-        return no(m, "moe_gate chooses up to 8 experts");
-    return set(m, "moe_gate",
+        return no(m, arena_printf(m->arena, "%s takes up to 8 experts for a token", kernel));
+    if (strstr(m->o->name, "grouped"))
+        return no(m, "moe_gate has no groups of experts");
+    return set(m, kernel,
                arena_printf(m->arena, "{\"tokens\": %.0f, \"EXPERTS\": %.0f, \"TOP\": %.0f}", m->o->dims[0],
                             m->o->dims[1], m->o->dims[2]));
 }

@@ -273,6 +273,6 @@ void operator_read(struct trace_operator *out, const char *signature, struct are
     if (family->shape(out, &in, family->at))
         return;
     memset(out->dims, 0, sizeof(out->dims));
-    out->layout = "";
+    out->layout = out->extra = "";
     out->causal = false;
 }

@@ -229,7 +229,7 @@ static void explained_line(struct document *document, const struct import *impor
     size_t named = 0, left = 0;
     for (size_t k = 0; k < import->row_count; k++) {
         const struct import_row *row = &import->rows[k];
-        if (row->source != IMPORT_NONE || !isfinite(row->total_ns))
+        if (row->is_explained || !isfinite(row->total_ns))
             continue;
         left++;
         if (named < 5 && ++named)
@@ -242,7 +242,7 @@ static void explained_line(struct document *document, const struct import *impor
     if (import->total_ns > 0)
         document_text(document, SHOW_PEOPLE, TONE_BOLD, "explained: %.1f %% of %s%s%s",
                       100 * import->explained_ns / import->total_ns, cell_words(&all, &time, document->arena),
-                      left ? "; no shape is known of " : "", left ? text_take(&names, document->arena) : "");
+                      left ? "; no shape is understood of " : "", left ? text_take(&names, document->arena) : "");
     text_release(&names);
 }
 
