@@ -207,22 +207,45 @@ static double launches_ns(const struct rates *rates, const struct resolved *reso
     return LAUNCHES * launch + PASSES * pass_ns;
 }
 
+/* Every expected output once. */
+static double expectations_ns(const struct resolved *resolved)
+{
+    const struct manifest_check *check = &resolved->manifest->check;
+    double time_ns = 0;
+    for (size_t k = 0; k < check->expect_count; k++)
+        time_ns += (double)resolved->buffers[check->expect[k].buffer].size_bytes / FILL_BYTES_PER_NS;
+    return time_ns;
+}
+
+/* The last launch, on other inputs, where some are drawn: all are filled and its outputs compared (check_other_inputs
+ * in run/relaunch.c). */
+static double other_inputs_ns(const struct rates *rates, const struct plan_case *plan_case, double launch)
+{
+    const struct resolved *resolved = &plan_case->resolved;
+    const struct plan_reference *reference = plan_case->variant ? plan_case->spot : plan_case->reference;
+    double time_ns = launch + expectations_ns(resolved) + (reference ? reference->takes_ns : 0);
+    bool drawn = false;
+    for (size_t k = 0; k < resolved->buffer_count; k++) {
+        const struct manifest_buffer *spec = resolved->buffers[k].spec;
+        if (spec->role != ROLE_IN)
+            continue;
+        drawn |= spec->fill.kind == FILL_UNIFORM || spec->fill.kind == FILL_NORMAL;
+        time_ns += generate_ns(rates, &resolved->buffers[k]);
+    }
+    return drawn ? time_ns : 0;
+}
+
 static double verify_ns(const struct rates *rates, const struct plan_case *plan_case, double launch)
 {
-    const struct manifest_check *check = &plan_case->resolved.manifest->check;
     const struct resolved *resolved = plan_case->variant ? plan_case->variant : &plan_case->resolved;
-    double time_ns = launches_ns(rates, &plan_case->resolved, launch);
+    double time_ns = launches_ns(rates, &plan_case->resolved, launch) + other_inputs_ns(rates, plan_case, launch);
     if (plan_case->verify == VERIFY_NONE)
         return 0;
     if (plan_case->verify == VERIFY_VARIANT)
         time_ns += all_buffers_ns(rates, resolved);
     if (plan_case->spot)
         time_ns += plan_case->spot->takes_ns;
-    if (plan_case->reference)
-        return time_ns + plan_case->reference->takes_ns;
-    for (size_t k = 0; k < check->expect_count; k++)
-        time_ns += (double)resolved->buffers[check->expect[k].buffer].size_bytes / FILL_BYTES_PER_NS;
-    return time_ns;
+    return time_ns + (plan_case->reference ? plan_case->reference->takes_ns : expectations_ns(resolved));
 }
 
 /* ---- samples ---- */

@@ -130,13 +130,39 @@ static void test_reference(void **state)
     arena_release(&large.arena);
 }
 
+/* Inputs that are drawn are drawn once more for a last launch; those of an expression are not. */
+static void test_other_inputs(void **state)
+{
+    static const char *const fills[] = {"'i % 7'", "{ 'gen': 'index', 'bound': 7 }", "{ 'gen': 'uniform' }"};
+    double verify_ns[3];
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        struct world world;
+        cpu_world(&world);
+        const char *text =
+            arena_printf(&world.arena,
+                         "{ 'name': 'sum', 'summary': 's', 'class': 'memory', 'params': { 'n': 1e8 },\n"
+                         "  'code': { 'source': 'sum.hip', 'symbol': 'sum' },\n"
+                         "  'buffers': { 'in': { 'type': 'f32', 'count': 'n', 'role': 'in', 'fill': %s },\n"
+                         "               'out': { 'type': 'f32', 'count': 1, 'role': 'out' } },\n"
+                         "  'launch': { 'grid': [1], 'block': [1], 'args': [ 'in', 'out' ] },\n"
+                         "  'work': { 'read': '4 * n' }, 'check': { 'expect': { 'out': '0' } } }",
+                         fills[k]);
+        if (world_kernel(&world, 0, text))
+            fail_msg("%s", world.err.text);
+        verify_ns[k] = planned(&world, "'cases': [{'kernel': 'sum'}]")->takes.verify_ns;
+        arena_release(&world.arena);
+    }
+    assert_true(verify_ns[0] == verify_ns[1]);
+    /* 1e8 elements at 5 ns by two threads, and the launch */
+    assert_true(verify_ns[2] > verify_ns[0] + 0.25e9 && verify_ns[2] < verify_ns[0] + 0.4e9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpu),
-        cmocka_unit_test(test_chase),
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_gpu),       cmocka_unit_test(test_chase),        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_other_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
