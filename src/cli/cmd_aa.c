@@ -237,6 +237,9 @@ enum status cmd_aa(struct call *call, struct err *err)
     if (trials_check(options, "aa", call->arena, err) ||
         session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err))
         return err->status;
+    if (options->trials && options->trials < SHIFT_LEARNED_TRIALS)
+        log_info("aa: %u trial%s will teach nothing: at least %d are needed", options->trials, text_s(options->trials),
+                 SHIFT_LEARNED_TRIALS);
     const enum status status = trials_measure(result, &run, options->trials ? options->trials : DEFAULT_TRIALS, err);
     const bool interrupted = status == ERR_INTERRUPTED && run.count;
     if ((status && !interrupted) || (options->result && result_write(result, options->result, err)) || learn(aa, err) ||

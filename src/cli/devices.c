@@ -115,6 +115,10 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
 {
     const char **devices = NULL, **machines = NULL;
     size_t device_count = options->device ? split(&devices, options->device, arena) : 0;
+    for (size_t k = 0; k < device_count && device_count > 1; k++)
+        if (!*devices[k])
+            return err_set(err, ERR_USAGE, "--device %s: no device %s comma", options->device,
+                           k + 1 < device_count ? "before a" : "after the last");
     const bool one_file = !options->machine || file_exists(options->machine);
     const size_t machine_count = one_file ? 0 : split(&machines, options->machine, arena);
     if (device_count && expand_all(&devices, &device_count, arena, err))

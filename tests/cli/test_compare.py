@@ -203,7 +203,8 @@ def interrupted(home):
 
 def aa(home):
     arguments = ["spin", "--kernels", "ka", "--set", "n=2048,4096", *QUICK]
-    check_run(run("aa", *arguments, "--trials", "4", home=home), 0, "four trials teach nothing", stdout="fewer than 8 trials")
+    check_run(run("aa", *arguments, "--trials", "4", home=home), 0, "four trials teach nothing", stdout="fewer than 8 trials",
+              stderr="aa: 4 trials will teach nothing: at least 8 are needed")
     check(not (home / "data/noise").exists(), "and write nothing")
     done = run("aa", *arguments, "--trials", "8", "--json", "aa.json", home=home)
     check_run(done, 0, "eight trials", stdout=["2 cases, 8 trials each", "learned:"])
