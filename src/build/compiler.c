@@ -48,6 +48,7 @@ struct search {
     size_t asked; /* of them */
     /* Lists for messages, with ", " between; NULL: empty. */
     const char *tried;   /* names that led nowhere */
+    const char *silent;  /* how the last of them ended without a word; NULL: it did not */
     const char *unaware; /* compilers that do not know the target */
     const char *old;     /* compilers that know it but are too old for the code */
     const char *failed;  /* compilers that fail for another reason, with their words */
@@ -162,8 +163,18 @@ static const char *recall_version(const char *file, const char *path, struct are
     return now && strcmp(now, data) == 0 ? version : NULL;
 }
 
+/* How a program that failed ended, where its own words do not tell; NULL: they do. */
+static const char *silent_end(const struct spawn_result *ran, struct arena *arena)
+{
+    if (ran->timed_out)
+        return "no answer within two minutes";
+    if (ran->exit_code <= 128 || ran->exit_code >= 128 + 32 || ran->errors[0])
+        return NULL;
+    return arena_printf(arena, "killed by signal %d (%s)", ran->exit_code - 128, strsignal(ran->exit_code - 128));
+}
+
 /* All of `path --version`; NULL when it does not run. */
-static const char *ask_version(const struct search *search, const char *path)
+static const char *ask_version(struct search *search, const char *path)
 {
     struct arena *arena = search->arena;
     struct err err = {0};
@@ -173,7 +184,10 @@ static const char *ask_version(const struct search *search, const char *path)
     if (known)
         return known;
     const char *const argv[] = {path, "--version", NULL};
-    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, arena, &err) || ran.exit_code != 0)
+    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, arena, &err))
+        return NULL;
+    search->silent = silent_end(&ran, arena);
+    if (search->silent || ran.exit_code != 0)
         return NULL;
     const char *identity = identity_of(path, ran.output, true, arena);
     if (identity)
@@ -227,11 +241,13 @@ static void try_name(struct search *search, const char *name)
 {
     struct compiler compiler;
     const char *path = spawn_which(search->arena, name);
+    search->silent = NULL;
     const char *version = path ? ask_version(search, path) : NULL;
     if (search->count == MAX_CANDIDATES)
         return;
     if (!version) {
-        add_to(&search->tried, path ? arena_printf(search->arena, "%s (does not run)", name) : name, search->arena);
+        const char *why = search->silent ? search->silent : "does not run";
+        add_to(&search->tried, path ? arena_printf(search->arena, "%s (%s)", name, why) : name, search->arena);
         return;
     }
     compiler_describe(&compiler, path, version, search->arena);
@@ -298,10 +314,9 @@ static enum status refusal_of(const char **refusal, const char *question, struct
     const char *command = argv_quote(argv);
     if (probe(&ran, argv, search->target, err))
         return err->status;
-    if (ran.timed_out)
-        *refusal = "no answer within two minutes";
-    else if (ran.exit_code)
-        *refusal = arena_strdup(&refusals.arena, ran.errors);
+    const char *silent = silent_end(&ran, argv->arena);
+    if (silent || ran.exit_code)
+        *refusal = arena_strdup(&refusals.arena, silent ? silent : ran.errors);
     else
         remember(yes, command);
     if (*refusal && !ran.timed_out)
@@ -399,6 +414,9 @@ static enum status fail_search(const struct search *search, const char *named, b
     const char *arch = search->target->arch;
     const struct target *known = search->target->kind == BUILD_CPU ? NULL : target_find(arch);
     const char *hint = search->target->kind == BUILD_NVIDIA ? NVIDIA_HINT : COMPILER_HINT;
+    if (!search->count && named && search->silent)
+        return err_set(err, ERR_BUILD, "%s%s --version: %s", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "", named,
+                       search->silent);
     if (!search->count && named)
         return err_set(err, ERR_BUILD, "%s%s is not a program that runs", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "",
                        named);

@@ -193,6 +193,27 @@ static void test_none_found(void **state)
     assert_null(strstr(err.text, "hipcc"));
 }
 
+/* A compiler that crashes, always or when it compiles: the signal is named. */
+static void test_crashes(void **state)
+{
+    static const char *const scripts[] = {
+        "#!/bin/sh\nkill -SEGV $$\n",
+        "#!/bin/sh\n[ \"$1\" = --version ] || kill -SEGV $$\necho clang version 22.1.0\n"};
+    static const char *const said[] = {"/clang++-15 --version: killed by signal 11 (Segmentation fault)",
+                                       "/clang++-15 (LLVM 22): killed by signal 11 (Segmentation fault)"};
+    struct fixture *fixture = *state;
+    for (size_t k = 0; k < 2; k++) {
+        struct compiler compiler = {0};
+        struct err err;
+        const char *path = fixture_script(fixture, "path/clang++-15", scripts[k]);
+        use_path(fixture);
+        setenv("ROOFTILE_KERNEL_COMPILER", path, 1);
+        assert_int_equal(find(&compiler, fixture, gfx942, &err), ERR_BUILD);
+        if (!strstr(err.text, said[k]))
+            fail_msg("'%s' is not in '%s'", said[k], err.text);
+    }
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -310,10 +331,18 @@ static void test_remembers_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_newest_wins),        TEST(test_own_compiler_wins), TEST(test_amd_compilers),
-        TEST(test_older_one_knows_it), TEST(test_none_found),        TEST(test_min_llvm),
-        TEST(test_refusals),           TEST(test_wave_sizes),        TEST(test_remembers),
-        TEST(test_remembers_refusals), TEST(test_nvidia_compilers),
+        TEST(test_newest_wins),
+        TEST(test_own_compiler_wins),
+        TEST(test_amd_compilers),
+        TEST(test_older_one_knows_it),
+        TEST(test_none_found),
+        TEST(test_min_llvm),
+        TEST(test_crashes),
+        TEST(test_refusals),
+        TEST(test_wave_sizes),
+        TEST(test_remembers),
+        TEST(test_remembers_refusals),
+        TEST(test_nvidia_compilers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
