@@ -39,8 +39,8 @@
  *                 { "loop": { "repeat": "10", "index": "k", "steps": [ ... ] } } ],
  *   "setup":    [ ... steps run once, untimed, before the first launch ... ],
  *   "work":     { "read": "2*n*bytes(dtype)", "write": "n*bytes(dtype)", "flops": "2*n", "items": "n",
- *                 "unit": "vector_{dtype}", "transcendentals": "n", "footprint": "...", "item": "B",
- *                 "level": "link" },
+ *                 "unit": "vector_{dtype}", "transcendentals": "n", "footprint": "...", "shared_by": "1",
+ *                 "item": "B", "level": "link" },
  *   "occupancy": { "exactly": "waves" } or { "least": "2" },       waves per SIMD of the first timed launch, on GPUs
  *   "metrics":  { "cycles_per_step": { "buffer": "out", "reduce": "median", "expr": "x / steps", "unit": "cycles",
  *                                    "expect": "steps" } },
@@ -105,7 +105,7 @@
  * devices) where it is not the device's own memory. A manifest whose steps launch nothing has no "code". `footprint`
  * defaults to the bytes of all buffers. `unit` names a machine peak ("vector_f32", "matrix_f16"); empty when flops is
  * absent. `item` says what an item is where that is a unit: "B" for bytes that are no memory traffic (LDS). Tables then
- * print items per second in it.
+ * print items per second in it. So many workgroups as `shared_by` says go over all of the footprint at once.
  *
  * In a metric `x` is the reduced value and `runs` how often the steps ran since the buffers were last filled or reset.
  * A metric that is not what it says to `expect` fails the case: so a counter proves that every launch that was timed
@@ -344,7 +344,8 @@ struct manifest {
     size_t step_count;
     const struct manifest_step *setup;
     size_t setup_count;
-    const struct expr *read_bytes, *write_bytes, *flops, *transcendentals, *items, *footprint; /* NULL = absent */
+    const struct expr *read_bytes, *write_bytes, *flops, *transcendentals, *items, *footprint,
+        *shared_by; /* NULL = absent */
     const struct text_template *unit;
     const char *level; /* "": the levels of the device's memory */
     const char *item;  /* what one of `items` is, for rates: "B" prints as B/s; NULL = an item */

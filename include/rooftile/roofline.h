@@ -8,9 +8,9 @@
  * The traffic is a lower bound too, so that the lower bound never claims more than physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
  *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
- *                  nearest level. C is the sum of all nearer capacities: exclusive and victim caches hold different
- *                  bytes. A footprint larger than read + write is cut to that: one launch cannot touch more bytes than
- *                  it moves;
+ *                  nearest level. What `shared_by` workgroups go over at the same time may come once for all of them.
+ *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. A footprint
+ *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
  *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one),
  *       further
  *                  passes as in hot caches. An algorithm's minimum is one pass: then all bytes come from memory.
@@ -31,6 +31,7 @@ struct work {
     double flops;
     double items;
     double footprint_bytes;  /* distinct bytes touched */
+    double shared_by;        /* workgroups that go over all of the footprint at once; 0: not said, 1 */
     double transcendentals;  /* of TRANSCENDENTAL_UNIT, where `unit` is another; they are in flops too, once each */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
     /* "": the bytes cross the machine's levels. Else the one path that they take ("host_link"): only a level or link of

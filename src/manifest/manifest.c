@@ -185,6 +185,7 @@ static const struct record_field work_rows[] = {
     FIELD_READ("transcendentals", transcendentals, into_expr),
     FIELD_READ("items", items, into_expr),
     FIELD_READ("footprint", footprint, into_expr),
+    FIELD_READ("shared_by", shared_by, into_expr),
     FIELD_READ("unit", unit, into_template),
     FIELD_STRING("level", level),
     FIELD_STRING("item", item),

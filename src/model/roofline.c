@@ -41,7 +41,7 @@ static double traffic_bytes(const struct machine *machine, const struct work *wo
         return 0;
     const double stay = capacity_before(machine, level);
     const double missing = fmax(0, footprint - stay);
-    const double passes = bytes / footprint;
+    const double passes = fmax(1, bytes / footprint / fmax(1, work->shared_by));
     if (cache == CACHE_HOT)
         return missing * passes;
     const double cold = footprint + missing * (passes - 1);

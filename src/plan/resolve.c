@@ -360,6 +360,7 @@ static enum status resolve_work(const struct resolve *resolve)
         {&work->transcendentals, manifest->transcendentals, 0, "transcendentals"},
         {&work->items, manifest->items, 0, "items"},
         {&work->footprint_bytes, manifest->footprint, (double)resolve->resolved->buffer_bytes, "footprint"},
+        {&work->shared_by, manifest->shared_by, 0, "shared_by"},
     };
     const cJSON *at = json_member(manifest->at, "work");
     for (size_t k = 0; k < COUNT_OF(parts); k++) {

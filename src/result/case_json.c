@@ -51,6 +51,7 @@ static const struct record_field work_fields[] = {
     FIELD_F64("bytes_read", read_bytes, RECORD_ZERO),
     FIELD_F64("bytes_written", write_bytes, RECORD_ZERO),
     FIELD_F64("footprint_bytes", footprint_bytes),
+    FIELD_F64("shared_by", shared_by, RECORD_SPARSE),
     FIELD_F64("items", items, RECORD_ZERO),
     FIELD_CHARS("item", item, RECORD_SPARSE),
 };
