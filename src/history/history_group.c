@@ -194,7 +194,7 @@ static enum status find_slow(struct history_series *s, const struct group *group
         double value = NAN;
         status = newest_of(&value, group, row, group->devices[k], own);
         values[k + 1] = log(value);
-        s->group += isfinite(value);
+        s->group += isfinite(value) ? 1 : 0;
     }
     outliers_judge(out, &modes, values, group->count + 1, s->verdict.sigma, &rule);
     s->group_change = out[0].change;
