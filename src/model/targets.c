@@ -61,8 +61,11 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
 
 /* Rates. Vector units: AMD's instruction set manuals and white papers (CDNA: 64 lanes, from gfx90a on packed pairs of
  * f32; RDNA: two SIMDs of 32 lanes, from gfx11 on in pairs), the throughput table of the CUDA C++ Programming Guide.
- * Transcendental ones: a quarter of the lanes of GCN, CDNA and RDNA (LLVM's SISchedule.td has their rate too), and 16
- * per SM in the CUDA guide's table. Loads and stores: 64 bytes in each direction (GCN, CDNA), or 128. */
+ * Transcendental ones: a quarter of the lanes of GCN, CDNA and RDNA by LLVM's SISchedule.td, whose comment on
+ * WriteTrans32 is "F16 or F32 transcendental instructions (these are quarter rate)", for all of them, and whose latency
+ * of GCN and CDNA, 1 / (operations / cycle) / 4, is 4 for it and 1 for Write32Bit, from AMD's Accelerated Parallel
+ * Processing guide; 16 per SM in the CUDA guide's table. Loads and stores: 64 bytes in each direction (GCN, CDNA), or
+ * 128. */
 #define AMD_RATES(f32, f64, bytes)                                                                                     \
     .rate_f32 = (f32), .rate_f64 = (f64), .rate_transcendental = 16, .rate_bytes = (bytes)
 
