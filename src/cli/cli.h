@@ -94,9 +94,9 @@ struct cli_options {
     uint64_t tokens;    /* --tokens N; 0: not given */
     bool decode;        /* --decode */
     const char *out_dir, *expect, *list,
-        *baseline; /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
-    bool again;    /* --again: what to measure again */
-    bool help;     /* -h, --help: answered before the command runs */
+        *baseline;        /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
+    bool confirm_devices; /* --confirm of fleet: what to measure again */
+    bool help;            /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
@@ -136,7 +136,8 @@ enum option_complete {
 
 struct option_row {
     const char *name;
-    char key; /* short form, or 0 */
+    const char *only; /* the command whose option this is, where another of that name is that of others; NULL */
+    char key;         /* short form, or 0 */
     enum option_kind kind;
     const char *argument; /* name of the value; NULL: takes none */
     const char *help;

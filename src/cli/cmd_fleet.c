@@ -44,7 +44,7 @@ static void list_nodes(struct text *out, const struct fleet *fleet, bool bad)
 }
 
 /* Slow ones that one run alone shows. */
-static void list_again(struct text *out, const struct fleet *fleet)
+static void list_confirm(struct text *out, const struct fleet *fleet)
 {
     for (size_t k = 0; k < fleet->device_count; k++)
         if (fleet->devices[k].verdict == FLEET_SLOW && fleet->devices[k].runs < 2)
@@ -86,12 +86,12 @@ enum status cmd_fleet(struct call *call, struct err *err)
         return err_set(err, ERR_IO, "no result was read%s%s", fleet->unread_count ? ": " : "",
                        fleet->unread_count ? fleet->unread[0] : "");
     fleet_judge(fleet, expected, expected_count, baseline);
-    if (!options->list && !options->again)
+    if (!options->list && !options->confirm_devices)
         return show(fleet, call, err);
     if (options->list)
         list_nodes(&call->out, fleet, !strcmp(options->list, "bad"));
     else
-        list_again(&call->out, fleet);
+        list_confirm(&call->out, fleet);
     call->code = fleet_exit_code(fleet, options->strict);
     return STATUS_OK;
 }

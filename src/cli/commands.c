@@ -352,7 +352,7 @@ const struct command commands[] = {
          "group is below its baseline; 2 the command line or a file is wrong; 3 nothing was read; 4 too few alike to "
          "tell, with --strict also drift. With --format nagios they are a plugin's: 0 OK, 1 WARNING (drift), 2 "
          "CRITICAL, 3 UNKNOWN.",
-     .options = "expect list again baseline format out json html strict",
+     .options = "expect list confirm baseline format out json html strict",
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_fleet},

@@ -126,6 +126,8 @@ const struct option_row option_rows[] = {
           "runs that belong together: one suite on one schedule (default: nightly)"),
     VALUE("keep", UNSIGNED, "N", keep, "drop all but the newest N runs of the channel"),
     FLAG("backfill", backfill, "let an older result in where it belongs"),
+    FLAG("confirm", confirm_devices, "only the devices to measure again before a slow one is believed, one per line",
+         .only = "fleet"),
     VALUE("confirm", STRING, "SUITE", confirm,
           "measure what seems to have moved again, from this suite, before judging", .complete = COMPLETE_FILE),
     VALUE("reason", STRING, "TEXT", reason, "why the baseline moves"),
@@ -149,7 +151,6 @@ const struct option_row option_rows[] = {
           .choices = node_lists),
     VALUE("baseline", STRING, "FILE", baseline,
           "what healthy devices reached, as 'rooftile fleet --json FILE' wrote it", .complete = COMPLETE_FILE),
-    FLAG("again", again, "only the devices to measure again before a slow one is believed, one per line"),
     FLAG("profile", profile,
          "launch each case once warm and once timed, inside ROCTX (NVTX) ranges named after it, for rocprofv3, rocgdb "
          "or nsys; nothing is verified, and the result is marked as no measurement"),
@@ -187,10 +188,11 @@ _Static_assert(PROGRESS_AUTO == 0 && PROGRESS_ALWAYS == 1 && PROGRESS_NEVER == 2
 
 _Static_assert(CACHE_HOT == 0 && CACHE_COLD == 1 && CACHE_ROTATE == 2, "the order of `cache_modes`");
 
-static const struct option_row *find_row(const char *name, size_t length)
+static const struct option_row *find_row(const char *name, size_t length, const struct command *command)
 {
     for (const struct option_row *row = option_rows; row->name; row++)
-        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0 &&
+            (!row->only || (command && !strcmp(row->only, command->name))))
             return row;
     return NULL;
 }
@@ -202,7 +204,7 @@ size_t options_of(const struct option_row *rows[static MOST_OPTIONS], const stru
     for (size_t k = 0; k < 2; k++)
         for (const char *at = lists[k]; *at; at += strspn(at, " ")) {
             const size_t length = strcspn(at, " ");
-            rows[count++] = find_row(at, length);
+            rows[count++] = find_row(at, length, command);
             at += length;
         }
     return count;

@@ -177,7 +177,7 @@ def judge(base, home):
     listed = fleet(sick.folder, *args, "--list", "bad", home=home)
     check(listed.stdout.split() == ["n3", "n4", "n5"] and listed.returncode == 1, f"to exclude: {listed.stdout}")
     check(fleet(sick.folder, *args, "--list", "good", home=home).stdout.split() == ["n1", "n2"], "to use")
-    check(fleet(sick.folder, "--again", home=home).stdout == "n3 hip:1\n", "to measure again")
+    check(fleet(sick.folder, "--confirm", home=home).stdout == "n3 hip:1\n", "to measure again")
     line = fleet(sick.folder, *args, "--format", "nagios", home=home)
     check(line.returncode == 2 and line.stdout.startswith("ROOFTILE CRITICAL - ") and line.stdout.count("\n") == 1 and " | slow=1;;0 " in line.stdout,
           f"a plugin's line: {line.stdout}")
