@@ -259,13 +259,19 @@ static void find_missing_ranks(struct fleet *fleet)
         world = fleet->devices[k].world > world ? fleet->devices[k].world : world;
     if (world < 2 || world > FLEET_MAX_NODES)
         return;
-    bool *seen = arena_array(fleet->arena, world, sizeof(*seen));
-    for (size_t k = 0; k < fleet->device_count; k++)
-        if (fleet->devices[k].rank < world)
-            seen[fleet->devices[k].rank] = true;
+    const char **nodes = arena_array(fleet->arena, world, sizeof(*nodes)), *twice = "";
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        const struct fleet_device *device = &fleet->devices[k];
+        if (device->rank >= world)
+            continue;
+        if (nodes[device->rank] && strcmp(nodes[device->rank], device->node) != 0 && !*twice)
+            twice = arena_printf(fleet->arena, " (rank %u is on %s and on %s: are these files of several runs?)",
+                                 device->rank, nodes[device->rank], device->node);
+        nodes[device->rank] = device->node;
+    }
     for (uint32_t rank = 0; rank < world; rank++)
-        if (!seen[rank])
-            miss(fleet, NULL, arena_printf(fleet->arena, "rank %u of %u", rank, world));
+        if (!nodes[rank])
+            miss(fleet, NULL, arena_printf(fleet->arena, "rank %u of %u%s", rank, world, twice));
 }
 
 void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expected_count,

@@ -140,22 +140,28 @@ static struct table *devices_of(const struct fleet *fleet, struct arena *arena)
                                                   {.key = "runs"},
                                                   {.key = "verdict", .title = "verdict", .flags = COLUMN_VERDICT},
                                                   {.key = "worst_change", .title = "slower by", .unit = UNIT_CHANGE},
-                                                  {.key = "problem", .title = ""}};
+                                                  {.key = "problem"},
+                                                  {.title = ""}}; /* why, in words */
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < fleet->device_count; k++) {
         const struct fleet_device *d = &fleet->devices[k];
+        const char *why = d->problem;
         double worst = NAN;
         for (size_t m = 0; m < fleet->metric_count; m++)
             worst = fmax(worst, d->outliers[m].change);
+        for (size_t o = 0; o < fleet->outlier_count && !why; o++) /* a device's worst comes first */
+            if (fleet->outliers[o].device == k)
+                why = arena_printf(arena, "%s, cause %s", fleet->metrics[fleet->outliers[o].metric].name,
+                                   fleet_cause_names[fleet->outliers[o].cause]);
         table_add(table, (struct cell[]){cell_text(d->node), cell_text(d->name),
                                          cell_text(fleet->groups[d->group].name), cell_number((double)d->runs),
                                          cell_toned(fleet_verdict_names[d->verdict], verdict_tones[d->verdict]),
-                                         cell_number(worst), cell_known(d->problem)});
+                                         cell_number(worst), cell_known(d->problem), cell_text(why ? why : "")});
     }
     for (size_t k = 0; k < fleet->missing_count; k++)
-        table_add(table,
-                  (struct cell[]){cell_unknown(NULL), cell_text(fleet->missing[k]), cell_unknown(NULL), cell_number(0),
-                                  cell_toned("missing", TONE_BAD), cell_unknown(NULL), cell_unknown(NULL)});
+        table_add(table, (struct cell[]){cell_unknown(NULL), cell_text(fleet->missing[k]), cell_unknown(NULL),
+                                         cell_number(0), cell_toned("missing", TONE_BAD), cell_unknown(NULL),
+                                         cell_unknown(NULL), cell_text("")});
     return table;
 }
 

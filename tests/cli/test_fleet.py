@@ -287,6 +287,14 @@ def drift_and_modes(base, home):
 
 
 def bad_input(base, home):
+    two = Fleet(base, home / "two", seed=8)
+    for node in range(8):
+        two.add(f"n{node}", 0, rank=min(node, 6), world=8)
+    check(as_json(two.folder, home=home)[1]["missing"] == ["rank 7 of 8 (rank 6 is on n6 and on n7: are these files of several runs?)"],
+          "two results of one rank")
+    two.add("n8", 0, slow=1.08)
+    junit = fleet(two.folder, "--format", "junit", home=home).stdout
+    check("device n8 hip:0, verdict slow, slower by +8" in junit and ", stream_" in junit and ", cause unknown" in junit, f"JUnit says why: {junit}")
     mixed = Fleet(base, home / "mixed", seed=7)
     first = None
     for device in range(8):
