@@ -474,7 +474,7 @@ static const char *legend(const struct forecast *forecasts, size_t count)
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count)
 {
     document->title = "Predicted: nothing was executed";
-    document_text(document, SHOW_PEOPLE, TONE_BOLD, "PREDICTED: nothing was executed");
+    document_text(document, SHOW_TEXT, TONE_BOLD, "PREDICTED: nothing was executed");
     if (forecasts[0].of)
         document_table(document, NULL, NULL, of_result(forecasts, count, document->arena))->show = SHOW_PEOPLE;
     else if (count == 1)

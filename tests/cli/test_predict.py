@@ -12,6 +12,8 @@ TRIAD = ["predict", "stream_triad", "--set", "n=1Mi,64Mi"]
 def one_machine(home):
     done = run(*TRIAD, "--machine", "mi300x", home=home)
     check_run(done, 0, "one machine", stdout=["PREDICTED: nothing was executed", "80 % interval", "limited by", "memory"])
+    page = run(*TRIAD, "--machine", "mi300x", "--format", "html", home=home).stdout
+    check("Predicted: nothing was executed</bdi>" in page and "PREDICTED" not in page, "the page's heading says it, once")
     [machine] = json.loads(run(*TRIAD, "--machine", "mi300x", "--json", "-", home=home).stdout)["machines"]
     small, large = machine["cases"]
     check(large["method"] == "walk" and large["limiter"] == "memory" and large["bound"] == "HBM", f"large: {large}")
