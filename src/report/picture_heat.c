@@ -245,22 +245,30 @@ static const struct result_case *case_of(const struct result *result, const char
     return NULL;
 }
 
+static bool is_on_several(const char *id, const struct result *const *results, size_t count)
+{
+    size_t known = 0;
+    for (size_t r = 0; r < count; r++)
+        known += case_of(results[r], id) != NULL;
+    return known > 1;
+}
+
 static bool add_machine_row(struct chart *chart, size_t row, const char *id, const struct result *const *results,
                             size_t count)
 {
     double best = INFINITY;
-    size_t known = 0;
+    if (!is_on_several(id, results, count))
+        return false;
     for (size_t r = 0; r < count; r++) {
         const struct result_case *c = case_of(results[r], id);
         best = c ? fmin(best, c->stats.median) : best;
-        known += c != NULL;
     }
-    for (size_t r = 0; r < count && known > 1; r++) {
+    for (size_t r = 0; r < count; r++) {
         const struct result_case *c = case_of(results[r], id);
         if (c)
             add_cell(chart, r, row, c, best / c->stats.median, figure_words("rate", c, chart->arena));
     }
-    return known > 1;
+    return true;
 }
 
 void picture_machines(struct document *document, const struct result *const *results, size_t count,
@@ -272,11 +280,14 @@ void picture_machines(struct document *document, const struct result *const *res
     struct chart *chart = chart_new(
         arena, "machines-map", "Machines against each other",
         "Speed in each case as a share of the fastest machine's, which has a frame; darker is further from it.");
-    size_t rows = 0;
+    size_t rows = 0, left_out = 0;
     chart_add(chart, CHART_CELL, "", 0);
-    for (size_t k = 0; k < results[0]->case_count && rows < MOST_ROWS; k++)
-        if (add_machine_row(chart, rows, results[0]->cases[k].id, results, count))
+    for (size_t k = 0; k < results[0]->case_count; k++) {
+        if (rows == MOST_ROWS)
+            left_out += is_on_several(results[0]->cases[k].id, results, count);
+        else if (add_machine_row(chart, rows, results[0]->cases[k].id, results, count))
             names[rows++] = case_name(&results[0]->cases[k]);
+    }
     for (size_t r = 0; r < count; r++)
         devices[r] = results[r]->device.name;
     chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = devices, .name_count = count};
@@ -284,4 +295,8 @@ void picture_machines(struct document *document, const struct result *const *res
     chart->y.names = names_apart(names, rows, NULL, arena);
     if (rows)
         document_chart(document, chart, table);
+    if (left_out)
+        document_text(document, SHOW_HTML, TONE_DIM,
+                      "The first %d cases that several machines have are drawn, %zu more are not.", MOST_ROWS,
+                      left_out);
 }

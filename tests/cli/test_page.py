@@ -47,6 +47,13 @@ def pages(home):
         check(done.returncode == 0, f"{name}: {done.stderr}")
     upright = re.findall(r'rotate\(-90\)">([^<]*)<', (folder / "devices.html").read_text())
     check(upright == [load(home / f"{name}.result.json")["environment"]["device"]["name"] for name in ("sim", "other")] * 2, f"columns without their machines: {upright}")
+    for name in ("sim", "other"):
+        result = load(home / f"{name}.result.json")
+        result["cases"] = [c | {"id": c["id"].replace(";mode=", f";copy={k};mode=")} for k in range(45) for c in result["cases"][:1]]
+        (home / f"many_{name}.json").write_text(json.dumps(result))
+    many = run("report", "many_sim.json", "many_other.json", "--format", "html", home=home).stdout
+    check("The first 40 cases that several machines have are drawn, 5 more are not." in many, "rows that are not drawn")
+    check("more are not" not in (folder / "devices.html").read_text(), "all rows are drawn")
     two = (folder / "two.html").read_text()
     check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")
     check(len(re.findall(r"<th scope=\"row\">triad</th>(<td class=\"n\">[\d.]+ %</td>){2}", two)) == 1, "a share is a percentage in a comparison, too")
