@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "database.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "rooftile/arena.h"
+#include "rooftile/file.h"
+#include "rooftile/text.h"
 
 /* A run of 10,000 cases is written in a second or two. */
 enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
@@ -65,6 +72,7 @@ static const char *const migrations[DATABASE_VERSION] = {
 static enum status fail(const struct database *database, const char *doing, struct err *err)
 {
     const char *words = sqlite3_errmsg(database->db), *path = database->path;
+    const int system = sqlite3_system_errno(database->db);
     switch (sqlite3_errcode(database->db) & 0xff) { /* without the extension */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -78,7 +86,8 @@ static enum status fail(const struct database *database, const char *doing, stru
     case SQLITE_PERM:
         return err_set(err, ERR_IO, "%s: may not be written (%s)", path, words);
     case SQLITE_CANTOPEN:
-        return err_set(err, ERR_IO, "%s: cannot be opened; its folder must be there and may have to be writable", path);
+        return err_set(err, ERR_IO, "%s: cannot be opened: %s", path,
+                       system ? strerror(system) : "its folder must be there, and writable where others write to it");
     case SQLITE_NOTADB:
         return err_set(err, ERR_CONFIG, "%s is no history: not an SQLite file, or damaged at its beginning", path);
     case SQLITE_CORRUPT:
@@ -260,6 +269,39 @@ static int busy_ms(void)
     return end && (end == text || *end || value < 0 || value > LONGEST_BUSY_MS) ? BUSY_MS : (int)value;
 }
 
+/* Readers of a history have files of their own beside it. Where these cannot be made, and no writer has left any,
+ * nobody writes to it: it is read without them. */
+static bool is_at_rest(const char *path, struct arena *arena)
+{
+    return faccessat(AT_FDCWD, path_dir(arena, path), W_OK, AT_EACCESS) &&
+           !file_exists(arena_printf(arena, "%s-wal", path));
+}
+
+/* SQLite's name for it; what has a meaning in an address is escaped. */
+static const char *address_at_rest(const char *path, struct text *address)
+{
+    text_add(address, "file:");
+    for (; *path; path++)
+        text_addf(address, strchr("%?#", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+    text_add(address, "?immutable=1");
+    return address->data;
+}
+
+static int open_file(struct database *database, enum history_access access)
+{
+    static const int flags[] = {[HISTORY_READ] = SQLITE_OPEN_READONLY,
+                                [HISTORY_WRITE] = SQLITE_OPEN_READWRITE,
+                                [HISTORY_BEGIN] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    struct arena arena = {0};
+    struct text address = {0};
+    const bool at_rest = access == HISTORY_READ && is_at_rest(database->path, &arena);
+    const int code = sqlite3_open_v2(at_rest ? address_at_rest(database->path, &address) : database->path,
+                                     &database->db, flags[access] | (at_rest ? SQLITE_OPEN_URI : 0), NULL);
+    arena_release(&arena);
+    text_release(&address);
+    return code;
+}
+
 enum status database_open(struct database *database, const char *path, enum history_access access, struct err *err)
 {
     const bool write = access != HISTORY_READ;
@@ -267,14 +309,13 @@ enum status database_open(struct database *database, const char *path, enum hist
     int64_t version = 0;
     struct stat facts;
     const bool there = !stat(path, &facts);
+    if (!there && errno != ENOENT && errno != ENOTDIR)
+        return err_set(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     if (!there && access != HISTORY_BEGIN)
         return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
     if (there && S_ISDIR(facts.st_mode))
         return err_set(err, ERR_CONFIG, "%s is a folder, not a history", path);
-    static const int flags[] = {[HISTORY_READ] = SQLITE_OPEN_READONLY,
-                                [HISTORY_WRITE] = SQLITE_OPEN_READWRITE,
-                                [HISTORY_BEGIN] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
-    if (sqlite3_open_v2(path, &opened.db, flags[access], NULL) != SQLITE_OK) {
+    if (open_file(&opened, access) != SQLITE_OK) {
         enum status failed =
             opened.db ? fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
         database_close(&opened);

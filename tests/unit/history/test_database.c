@@ -102,6 +102,40 @@ static void a_new_file_has_the_schema(void **state)
     database_close(&database);
 }
 
+/* As nobody, to whom root's folders can be closed; false: this is nobody. */
+static bool as_nobody(const struct place *place, mode_t folder, mode_t file)
+{
+    enum { NOBODY = 65534 };
+    if (geteuid())
+        return false;
+    assert_int_equal(chmod(place->path, file), 0);
+    assert_int_equal(chmod(place->folder, folder), 0);
+    assert_int_equal(seteuid(NOBODY), 0);
+    return true;
+}
+
+static void what_may_not_be_written_is_read(void **state)
+{
+    const struct place *place = *state;
+    struct database database;
+    struct err err = {0};
+    assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
+    database_close(&database);
+    if (!as_nobody(place, 0555, 0444))
+        return;
+    assert_int_equal(database_open(&database, place->path, HISTORY_READ, &err), STATUS_OK);
+    assert_int_equal(number(&database, "PRAGMA user_version"), DATABASE_VERSION);
+    database_close(&database);
+    refused(place->path, HISTORY_BEGIN, ERR_IO, "may not be written");
+    assert_int_equal(seteuid(0), 0);
+    assert_true(as_nobody(place, 0555, 0400));
+    refused(place->path, HISTORY_READ, ERR_IO, "cannot be opened: Permission denied");
+    assert_int_equal(seteuid(0), 0);
+    assert_true(as_nobody(place, 0400, 0444));
+    refused(place->path, HISTORY_READ, ERR_IO, "cannot be opened: Permission denied");
+    assert_int_equal(seteuid(0), 0);
+}
+
 static void what_is_no_history_is_refused(void **state)
 {
     const struct place *place = *state;
@@ -348,15 +382,11 @@ int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, in_place, clean_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(a_new_file_has_the_schema),
-        IN_PLACE(what_is_no_history_is_refused),
-        IN_PLACE(a_newer_schema_is_refused),
-        IN_PLACE(an_older_schema_is_migrated),
-        IN_PLACE(damage_is_told),
-        IN_PLACE(a_full_disk_changes_nothing),
-        IN_PLACE(one_writer_many_readers),
-        IN_PLACE(the_time_to_wait_is_checked),
-        IN_PLACE(values_come_back),
+        IN_PLACE(a_new_file_has_the_schema),     IN_PLACE(what_may_not_be_written_is_read),
+        IN_PLACE(what_is_no_history_is_refused), IN_PLACE(a_newer_schema_is_refused),
+        IN_PLACE(an_older_schema_is_migrated),   IN_PLACE(damage_is_told),
+        IN_PLACE(a_full_disk_changes_nothing),   IN_PLACE(one_writer_many_readers),
+        IN_PLACE(the_time_to_wait_is_checked),   IN_PLACE(values_come_back),
         IN_PLACE(more_statements_than_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
