@@ -36,6 +36,7 @@ static const struct {
     {"W018", "journal not written"},
     {"W019", "code not walked"},
     {"W020", "devices not together"},
+    {"W021", "no code found"},
 };
 
 static struct {

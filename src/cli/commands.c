@@ -197,8 +197,8 @@ const struct command commands[] = {
                  "  rooftile import --diff before.json.gz after.json.gz\n"
                  "  rooftile import config.json --decode --batch 16 --tp 8 -o model.json\n",
      .details =
-         "A FILE is what PyTorch's profiler wrote (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), an SQLite export of "
-         "nsys, any log with lines of hipblaslt-bench, rocblas-bench or MIOpenDriver, a table of TunableOp or AITER, "
+         "A FILE is what PyTorch's profiler wrote (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys' SQLite export or "
+         "CSV, any log with lines of hipblaslt-bench, rocblas-bench or MIOpenDriver, a table of TunableOp or AITER, "
          "or a model's config.json. Its content says which; gzip is read through. Several files of one run add up.\n"
          "Time is what the GPUs were busy with, by the innermost operator that launched it. Lower bounds are those of "
          "the GPU that the trace names, or of --machine; 'tuned' is what a well tuned kernel is predicted to take "

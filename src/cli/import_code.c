@@ -16,6 +16,7 @@
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/json.h"
+#include "rooftile/log.h"
 #include "skeleton.h"
 
 struct code_search {
@@ -339,6 +340,7 @@ static enum status try_captures(struct code_search *s, struct import_row *row, s
 static enum status list(struct code_search *s, const char *folder, struct err *err)
 {
     static const char *const suffixes[] = {".hsaco", ".cubin", ".best_config"};
+    const size_t before = s->image_count + s->config_count;
     for (size_t suffix = 0; suffix < COUNT_OF(suffixes); suffix++) {
         char **found = NULL;
         size_t count = 0;
@@ -351,6 +353,8 @@ static enum status list(struct code_search *s, const char *folder, struct err *e
                 ARENA_PUSH(s->arena, s->configs, s->config_count, found[k]);
         }
     }
+    if (s->image_count + s->config_count == before)
+        log_warn("W021", "%s has no code of kernels: no .hsaco, no .cubin", folder);
     return STATUS_OK;
 }
 

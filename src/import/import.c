@@ -45,11 +45,9 @@ static const struct format {
 };
 
 static const char import_formats_help[] =
-    "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export), lines of hipblaslt-bench, "
-    "rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, nvbandwidth, "
-    "TunableOp and "
-    "AITER tables, a "
-    "model's config.json";
+    "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export, CSV), lines of "
+    "hipblaslt-bench, rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, "
+    "nvbandwidth, TunableOp and AITER tables, a model's config.json";
 
 static enum status read_file(struct trace *trace, const char *path, struct err *err)
 {

@@ -306,6 +306,28 @@ static void children(struct cutter *c, char close, unsigned depth)
     c->source->at += peek(c) == close;
 }
 
+static int next_byte(struct source *s)
+{
+    return s->at < s->length || source_more(s) ? (unsigned char)s->data[s->at++] : -1;
+}
+
+/* A string, array or object that is too long to be held, or the rest of the file where it does not end. */
+static void pass_over(struct source *s)
+{
+    ptrdiff_t depth = 0;
+    bool quoted = false;
+    for (int byte = next_byte(s); byte >= 0; byte = next_byte(s)) {
+        if (quoted && byte == '\\')
+            (void)next_byte(s);
+        else if (byte == '"')
+            quoted = !quoted;
+        else if (!quoted)
+            depth += (byte == '{' || byte == '[') - (byte == '}' || byte == ']');
+        if (!quoted && depth <= 0)
+            return;
+    }
+}
+
 static void value(struct cutter *c, unsigned depth)
 {
     const struct cut_path *path = path_at(c);
@@ -318,9 +340,7 @@ static void value(struct cutter *c, unsigned depth)
     const struct slice taken = whole(c);
     if (!taken.data) {
         damaged(c);
-        c->source->at = c->source->length; /* what is left is one value that does not end */
-        while (source_more(c->source))
-            c->source->at = c->source->length;
+        pass_over(c->source);
         return;
     }
     if (path && taken.length)

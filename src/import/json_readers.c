@@ -142,8 +142,9 @@ enum status read_json(struct trace *trace, struct source *source, struct err *er
     trace->format = rocprof ? "rocprofv3 JSON" : "PyTorch profiler";
     json_cut(source, paths, COUNT_OF(paths), &reading, &damage);
     if (damage.count)
-        trace_note(trace, "%s: the JSON is damaged at byte %llu%s; the rest of it is used", source->path,
-                   (unsigned long long)damage.first, damage.count > 1 ? " and further places" : "");
+        trace_note(trace,
+                   "%s: the JSON is damaged at byte %llu%s, or a value there is too long; the rest of it is used",
+                   source->path, (unsigned long long)damage.first, damage.count > 1 ? " and further places" : "");
     enum status status = STATUS_OK;
     if (!trace->gpu_events && !trace->operators.count)
         status = err_set(err, ERR_CONFIG,

@@ -70,6 +70,10 @@ def arguments(home):
     variant(home / "one/A", "pointer", 4, "pointer")
     made, _ = manifest(home, trace(home, [[64], [], []], ["", "1", "7"]), home / "one", name="folded")
     check(made and made["launch"]["args"][1] == {"value": "7", "type": "i32"}, f"{made}")
+    (home / "one/A/store.hsaco").rename(home / "store.kept")
+    made, said = manifest(home, home / "trace.json", home / "one", name="gone", code=2)
+    check(not made and "one has no code of kernels: no .hsaco" in said, said)
+    (home / "store.kept").rename(home / "one/A/store.hsaco")
     for dims, values in (([[64], [64]], ["", ""]), ([[64], []], ["", ""]), ([[]], ["3"])):
         made, said = manifest(home, trace(home, dims, values), home / "one", name="unlike", code=2)
         check(not made and "are not those of the trace" in said, f"{dims}: {said}")

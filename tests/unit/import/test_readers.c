@@ -381,6 +381,32 @@ static void json_is_cut_at_paths(void **state)
     text_release(&out);
 }
 
+/* What is too long to be held is passed over, with all that looks like its end; what follows is read. */
+static void json_behind_a_long_value(void **state)
+{
+    enum { LENGTH = SOURCE_MOST_BYTES + (1 << 20) };
+    static const struct cut_path paths[] = {{"a[]", take}};
+    static const char before[] = "{\"a\":[1,{\"x\":[\"", escapes[] = "\\\"]}]", after[] = "\\\\\"]},2]}";
+    (void)state;
+    char *content = arena_alloc(&arena, sizeof(before) + LENGTH + sizeof(after));
+    memset(content, 'x', sizeof(before) + LENGTH);
+    memcpy(content, before, sizeof(before) - 1);
+    memcpy(content + LENGTH / 2, escapes, sizeof(escapes) - 1);
+    memcpy(content + sizeof(before) + LENGTH, after, sizeof(after));
+    struct source source;
+    struct err err = {0};
+    struct text out = {0};
+    struct cut_damage damage;
+    assert_int_equal(source_open(&source, file_of(content), &err), STATUS_OK);
+    json_cut(&source, paths, COUNT_OF(paths), &out, &damage);
+    assert_non_null(strstr(out.data, ":2;"));
+    assert_memory_equal(out.data, "6:1;", 4);
+    assert_int_equal(damage.count, 1);
+    assert_int_equal(damage.first, 8);
+    source_close(&source);
+    text_release(&out);
+}
+
 /* Longer than what is read at once. */
 static void long_lines(void **state)
 {
@@ -406,6 +432,6 @@ int main(void)
                                        cmocka_unit_test(transfers),        cmocka_unit_test(matrices),
                                        cmocka_unit_test(what_is_none),     cmocka_unit_test(damage_has_a_place),
                                        cmocka_unit_test(time_counts_once), cmocka_unit_test(json_is_cut_at_paths),
-                                       cmocka_unit_test(long_lines)};
+                                       cmocka_unit_test(long_lines),       cmocka_unit_test(json_behind_a_long_value)};
     return cmocka_run_group_tests(tests, begin, end);
 }
