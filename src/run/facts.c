@@ -5,6 +5,7 @@
 #include "rooftile/occupancy.h"
 #include "rooftile/run.h"
 #include "rooftile/targets.h"
+#include "rooftile/text.h"
 
 static double largest_cache(const struct device_info *info, const char *name)
 {
@@ -76,6 +77,13 @@ static struct target_facts facts_of_target(const struct device_info *info, const
     return facts;
 }
 
+/* A prediction is of what the GPU's own backend would run: its variants, its vendor's libraries. */
+static const char *backend_of(const struct device_info *info)
+{
+    const bool amd = text_starts(info->arch, "gfx"), nvidia = text_starts(info->arch, "sm_");
+    return info->predicted && amd ? "hip" : info->predicted && nvidia ? "cuda" : info->backend;
+}
+
 struct device_facts run_device_facts(const struct device_info *info)
 {
     const struct target_facts *layouts;
@@ -103,6 +111,6 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .layouts = layouts,
                                  .layout_count = layout_count,
                                  .unit_pairs = limits && limits->has_wgp,
-                                 .backend = info->backend,
+                                 .backend = backend_of(info),
                                  .arch = info->arch};
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -42,6 +43,22 @@ static void units_of_arithmetic(void **state)
             facts.target.i8_dot != cases[k].i8_dot)
             fail_msg("%s %s: f16 %g, bf16_dot %g, i8_dot %g", cases[k].backend, cases[k].target, facts.target.f16,
                      facts.target.bf16_dot, facts.target.i8_dot);
+    }
+}
+
+/* A prediction takes the variants of the backend that would run it. */
+static void backend_of_a_prediction(void **state)
+{
+    static const struct {
+        const char *backend, *arch, *want;
+    } cases[] = {
+        {"sim", "gfx942", "hip"}, {"sim", "sm_90a", "cuda"}, {"sim", "x86-64", "sim"}, {"cpu", "x86-64", "cpu"}};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct device_info info = {.wave = 64, .predicted = !strcmp(cases[k].backend, "sim")};
+        snprintf(info.backend, sizeof(info.backend), "%s", cases[k].backend);
+        snprintf(info.arch, sizeof(info.arch), "%s", cases[k].arch);
+        assert_string_equal(run_device_facts(&info).backend, cases[k].want);
     }
 }
 
@@ -99,7 +116,7 @@ static void the_unit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(units_of_arithmetic), cmocka_unit_test(numbers_are_handed_on),
-                                       cmocka_unit_test(the_unit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(units_of_arithmetic), cmocka_unit_test(backend_of_a_prediction),
+                                       cmocka_unit_test(numbers_are_handed_on), cmocka_unit_test(the_unit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
