@@ -42,7 +42,7 @@ def read_bytes(instruction):
     return twice * WIDTHS.get(width, 0)
 
 
-def hurried_wait(loop, K tiles):
+def hurried_wait(loop, k_tiles):
     """The first wait, in three turns of the loop, for a load with less matrix work since then than one K tile has; or None."""
     whole = sum(clocks for clocks, _ in loop)
     done, issued = 0, []
@@ -54,7 +54,7 @@ def hurried_wait(loop, K tiles):
             match = WAIT_LOADS.search(instruction)
             left = int(match[1] or match[2], 0) if match else len(issued)
             for when, work in issued[:max(len(issued) - left, 0)]:
-                if done - work < 0.9 * whole / K tiles or (K tiles == 1 and when == turn):
+                if done - work < 0.9 * whole / k_tiles or (k_tiles == 1 and when == turn):
                     return instruction
             issued = issued[-left:] if left else []
     return None
