@@ -271,7 +271,8 @@ static void read_nvtx(struct base *base)
                                        .end = stamp_at(base, rows, 1),
                                        .id = (uint32_t)sqlite3_column_int64(rows, 2),
                                        .thread = graph ? TRACE_NONE : trace_word(trace, thread),
-                                       .signature = TRACE_NONE});
+                                       .signature = TRACE_NONE,
+                                       .whole = TRACE_NONE});
     }
     if (!trace->operators.count)
         sqlite3_finalize(rows);
