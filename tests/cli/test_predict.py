@@ -4,7 +4,7 @@ import json
 import pathlib
 import re
 
-from harness import ROOT, check, check_run, main, run
+from harness import ROOT, SANITIZED, check, check_run, main, run
 
 TRIAD = ["predict", "stream_triad", "--set", "n=1Mi,64Mi"]
 
@@ -138,7 +138,10 @@ def sweeps(home):
 
 def few_walks_for_many_cases(home):
     """What is between walked cases is as if it had been walked, which each case of a short sweep is: within the 3 % of predictor.h. Sizes
-    that are no multiples of anything, whose data fit L2 or do not, in one parameter and in two."""
+    that are no multiples of anything, whose data fit L2 or do not, in one parameter and in two. Not under sanitizers, where so many
+    walks take minutes: kernels.walk and the other predictions are."""
+    if SANITIZED:
+        return
     for kernel, machine, param, values, more in (("stream_triad", "mi300x", "n", range(1000, 3000001, 33323), []),
                                                  ("gemm_naive", "mi210", "m", range(64, 769, 64), ["--set", "n=64..768+64", "--set", "k=128"])):
         def predicted(values):

@@ -130,13 +130,13 @@ class Coverage:
 
 
 def hipcc_orders(kernels, rows):
-    """Of a sample every other source's kernels for one target, in one mode."""
+    """Of a sample every fourth source's kernels for one target, in one mode."""
     if objects.EVERYTHING:
         return objects.every_order(kernels, rows)
     orders = objects.Orders()
-    for kernel in (kernel for kernel in kernels if kernel.number % 2):
-        row = rows[kernel.number // 2 % len(rows)]
-        mode = objects.MODES[kernel.number // 2 % 2] if row["wgp"] else (64, 0)
+    for kernel in (kernel for kernel in kernels if kernel.number % 4 == 1):
+        row = rows[kernel.number // 4 % len(rows)]
+        mode = objects.MODES[kernel.number // 4 % 2] if row["wgp"] else (64, 0)
         orders.add(row["target"], *mode, kernel.name)
     return orders
 
