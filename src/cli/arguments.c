@@ -326,8 +326,7 @@ enum status argument_archs(struct cli_options *options, struct arena *arena, str
 
 enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err)
 {
-    struct machine *machine = arena_alloc(arena, sizeof(*machine));
-    struct device_info *info = arena_alloc(arena, sizeof(*info));
+    struct machine *machine = NULL;
     struct err ignored = {0};
     const struct command *command = options->command;
     const bool sim = command_takes(command, "device") && command_takes(command, "set");
@@ -337,7 +336,7 @@ enum status argument_machines(const struct cli_options *options, struct arena *a
                                                             : "rooftile roofline --machine ";
     for (size_t k = 0; k < options->arg_count && !options->help; k++)
         if (!strchr(options->args[k], '/') && !file_exists(options->args[k]) &&
-            !session_model(machine, info, options->args[k], arena, &ignored))
+            !session_known_machine(&machine, options->args[k], arena, &ignored) && machine)
             return err_set(err, ERR_USAGE, "'%s' is a machine: write %s%s", options->args[k], write, options->args[k]);
     return STATUS_OK;
 }
