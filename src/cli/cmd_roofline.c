@@ -57,8 +57,7 @@ static void say_interference(const struct result *result)
         interference += (result->cases[k].flags & FLAG_INTERFERENCE) != 0;
     if (interference * 10 > result->case_count)
         log_info("%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, "
-                 "measure again "
-                 "while it is quiet",
+                 "measure again while it is quiet",
                  interference, result->case_count);
 }
 

@@ -294,20 +294,22 @@ static bool aliasing(const struct signs *s)
     return true;
 }
 
-static bool names(const struct signs *s)
+static bool told_by_names(const struct signs *s, bool most)
 {
-    const bool found = codediff_names(s->text, s->pair, false);
+    const bool found = codediff_names(s->text, s->pair, most);
     if (found)
         change(s, CODE_LOOP_ISSUE);
     return found;
 }
 
+static bool names(const struct signs *s)
+{
+    return told_by_names(s, false);
+}
+
 static bool names_of_most(const struct signs *s)
 {
-    const bool found = codediff_names(s->text, s->pair, true);
-    if (found)
-        change(s, CODE_LOOP_ISSUE);
-    return found;
+    return told_by_names(s, true);
 }
 
 /* Multiplications and additions that were one instruction, or packed. */

@@ -83,8 +83,7 @@ static enum status find_group(struct group *group)
 static const char values_sql[] =
     "SELECT n.started, p.value, i.parts FROM series s JOIN point p ON p.series = s.id JOIN run n ON n.id = p.run LEFT "
     "JOIN identity i ON i.id = p.identity WHERE s.channel = ?1 AND s.device = ?2 AND s.kind = ?3 AND s.case_id = ?4 "
-    "AND "
-    "s.timer = ?5 AND n.started >= ?6 AND p.value IS NOT NULL ORDER BY n.started";
+    "AND s.timer = ?5 AND n.started >= ?6 AND p.value IS NOT NULL ORDER BY n.started";
 
 static enum status select_values(sqlite3_stmt **rows, const struct group *group, const struct history_row *row,
                                  int64_t device, int64_t from)

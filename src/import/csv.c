@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tables with a head: rocprofv3's and rocprof's CSV of kernels, copies, statistics and counters, nsys' statistics and
- * GPU trace, and
- * AITER's lists of shapes. Columns are found by their names, whatever their order.
+ * GPU trace, and AITER's lists of shapes. Columns are found by their names, whatever their order.
  */
 #include <math.h>
 #include <stdlib.h>

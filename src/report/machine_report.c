@@ -27,7 +27,6 @@ static const char *extent_words(double low, double high, struct arena *arena)
     return cell_words(&cell, &bytes, arena);
 }
 
-/* The kernel's name and nothing else of a case id. */
 /* The kernel of a case's id; of a sentence that says where a number is from, what stands before the address. */
 static struct cell kernel_of(const char *id, struct arena *arena)
 {
