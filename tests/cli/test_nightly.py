@@ -118,8 +118,8 @@ def unfinished(home, number, name, leader):
     before = runs(home), len(folders(home)), len(folders(home, partial=True))
     first = subprocess.Popen(command(home, suite="long.json"), env=clean(home), cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, start_new_session=True)
-    while not any("==> run" in p.read_text() for p in (home / "runs").glob("*.partial/log.txt") if str(first.pid) in
-                  (p.parent / "WHAT-THIS-IS.txt").read_text()) and first.poll() is None:
+    while not any("==> run" in (p.parent / "log.txt").read_text() for p in (home / "runs").glob("*.partial/WHAT-THIS-IS.txt")  # the log is older
+                  if str(first.pid) in p.read_text()) and first.poll() is None:
         time.sleep(0.1)
     if first.poll() is not None:
         check(False, f"the first run ended by itself: {first.communicate()}")
