@@ -18,8 +18,8 @@ static const char *const said[CHECKUP_WORDS] = {
     [CHECKUP_INCOMPLETE] =
         "Nothing is wrong in what was seen, but not everything was seen: the sections below say what is missing.",
     [CHECKUP_BROKEN] = "Something could not be built or measured, so nothing can be said about it.",
-    [CHECKUP_FINDINGS] = "Something is wrong: a wrong result, a crash, a time that physics forbids, or a slow device. "
-                         "The sections below say what.",
+    [CHECKUP_FINDINGS] = ("Something is wrong: a wrong result, a crash, a time that physics forbids, or a slow device. "
+                          "The sections below say what."),
 };
 
 static struct cell verdict(enum checkup_word word)
