@@ -30,12 +30,14 @@ struct explained_counter {
 struct explanation {
     const struct plan_case *plan_case;
     struct prediction prediction;        /* at the clock that was measured, where one was */
-    const struct explained_cost *causes; /* the most costly first; what costs less than 1 % is left out */
+    const struct explained_cost *causes; /* the most costly first; what costs less than 1 % is skipped */
     size_t cause_count;
     /* Of the launch that takes the most time; unknown where none was walked. */
     const char *symbol; /* NULL */
     double waves_per_simd, waves_most;
     uint32_t vgprs, sgprs, lds_bytes;
+    const struct machine_level *level;  /* the outermost that its data crosses; NULL: none, or not known */
+    double level_bytes, level_time_ns;  /* that cross it, and what its term takes */
     struct explained_counter *counters; /* those of the most costly causes first */
     size_t counter_count;
 };

@@ -204,6 +204,7 @@ enum {
     SHOW_HTML = 4,
     SHOW_DATA = 8,   /* JSON */
     SHOW_TESTS = 16, /* JUnit: tables with a COLUMN_VERDICT are tests, records properties of all */
+    SHOW_CSV = 32,   /* the one table of CSV; where no section says so it is the longest that is shown as text */
     SHOW_PEOPLE = 7,
     SHOW_PAGE = 6
 };

@@ -76,7 +76,8 @@ static int by_cost(const void *left, const void *right)
     return (a->cost_ns < b->cost_ns) - (a->cost_ns > b->cost_ns);
 }
 
-static void describe_launch(struct explanation *explanation, const struct predicted_launch *launch)
+static void describe_launch(struct explanation *explanation, const struct predicted_launch *launch,
+                            const struct machine *machine)
 {
     const struct codeobj_kernel *kernel = &launch->walked.code_object->code;
     explanation->waves_per_simd = launch->model.occupancy.waves_per_simd;
@@ -84,6 +85,12 @@ static void describe_launch(struct explanation *explanation, const struct predic
     explanation->vgprs = kernel->allocated_vgprs;
     explanation->sgprs = kernel->sgpr_count;
     explanation->lds_bytes = kernel->group_segment_bytes + launch->walked.lds_bytes;
+    const double *term_ns = launch->prediction.term_ns;
+    explanation->level_time_ns = fmax(term_ns[TERM_MALL], term_ns[TERM_MEMORY]);
+    if (!(explanation->level_time_ns > 0) || launch->model.level >= machine->level_count)
+        return;
+    explanation->level = &machine->levels[launch->model.level];
+    explanation->level_bytes = launch->model.memory_bytes;
 }
 
 /* Each cause asks anew, which forgets the launches: the evidence is taken first. */
@@ -128,7 +135,7 @@ enum status explain_case(struct explanation *explanation, struct predictor *pred
         possible[cause] = is_possible(predictor, cause);
     }
     if (launch) {
-        describe_launch(explanation, launch);
+        describe_launch(explanation, launch, machine);
         explanation->symbol = arena_strdup(arena, launch->launch->symbol);
         explain_counters(explanation, launch, arena);
     }

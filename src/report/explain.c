@@ -38,6 +38,70 @@ static const char *resources(const struct explanation *e, struct arena *arena)
                         e->lds_bytes / 1024.0, e->waves_per_simd, e->waves_most);
 }
 
+/* Terms that take less of the time are hidden behind the others. */
+#define LEAST_TERM 0.05
+
+static const char *words_of(double value, const char *unit, struct arena *arena)
+{
+    const struct cell cell = cell_quantity(value, unit);
+    return cell_words(&cell, NULL, arena);
+}
+
+/* "memory 198 us, L2 23.4 us; they overlap", the longest first. */
+static const char *terms_words(const struct prediction *p, struct arena *arena)
+{
+    struct text text = {0};
+    int shown = 0;
+    double below = INFINITY;
+    for (int next; below > 0; below = next < 0 ? 0 : p->term_ns[next]) {
+        next = -1;
+        for (int k = 0; k < TERM_COUNT; k++)
+            if (p->term_ns[k] < below && p->term_ns[k] >= LEAST_TERM * p->time_ns &&
+                (next < 0 || p->term_ns[k] > p->term_ns[next]))
+                next = k;
+        if (next >= 0)
+            text_addf(&text, "%s%s %s", shown++ ? ", " : "", prediction_term_name((enum prediction_term)next),
+                      words_of(p->term_ns[next], UNIT_TIME, arena));
+    }
+    if (shown > 1)
+        text_add(&text,
+                 p->term_ns[TERM_LAUNCH] >= LEAST_TERM * p->time_ns ? "; all but launch overlap" : "; they overlap");
+    return text_take(&text, arena);
+}
+
+/* What the outermost level carries and how fast: NAN where nothing was walked. */
+static double level_rate(const struct explanation *e)
+{
+    return e->level ? e->level_bytes / e->level_time_ns * 1e9 : NAN;
+}
+
+static double level_share(const struct explanation *e)
+{
+    const double peak = e->level ? ceiling_value(&e->level->bandwidth) : 0;
+    return peak > 0 ? level_rate(e) / peak : NAN;
+}
+
+/* "768 MiB at 4.06 TB/s, 77 % of the vendor peak". */
+static const char *level_words(const struct explanation *e, struct arena *arena)
+{
+    const double share = level_share(e);
+    const char *rate = words_of(level_rate(e), UNIT_BYTE_RATE, arena);
+    if (isnan(share))
+        return arena_printf(arena, "%s at %s", words_of(e->level_bytes, UNIT_BYTES, arena), rate);
+    return arena_printf(arena, "%s at %s, %s of the %s peak", words_of(e->level_bytes, UNIT_BYTES, arena), rate,
+                        words_of(share, UNIT_PERCENT, arena), ceiling_kind(&e->level->bandwidth));
+}
+
+static struct table *level_of(const struct explanation *e, struct arena *arena)
+{
+    struct table *record = table_record(arena);
+    table_member(record, "name", NULL, cell_text(e->level->name));
+    table_member(record, "bytes", NULL, cell_number(e->level_bytes));
+    table_member(record, "bytes_per_s", NULL, cell_number(level_rate(e)));
+    table_member(record, "peak_share", NULL, cell_number(level_share(e)));
+    return record;
+}
+
 static struct table *standing(const struct explained_case *c, struct arena *arena)
 {
     const struct explanation *e = &c->explanation;
@@ -62,6 +126,10 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     table_member(record, "bound", NULL, cell_known(p->bound));
     table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
     table_member(record, NULL, "bound by", cell_text(bound_words(c, arena)));
+    table_member(record, NULL, "terms", cell_text(terms_words(p, arena)));
+    if (e->level)
+        table_member(record, NULL, arena_printf(arena, "through %s", e->level->name), cell_text(level_words(e, arena)));
+    table_member(record, "level", NULL, e->level ? cell_table(level_of(e, arena)) : cell_absent());
     if (e->symbol)
         table_member(record, NULL, "a workgroup", cell_text(resources(e, arena)));
     table_member(record, "terms", NULL, cell_table(prediction_terms(p, arena)));
@@ -70,9 +138,10 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
 
 /* ---- causes ---- */
 
-static struct table *causes_of(const struct explanation *e, struct arena *arena)
+static struct table *causes_of(const struct explained_case *cases, size_t count, struct arena *arena)
 {
     static const struct table_column columns[] = {
+        {.key = "case"},
         {.key = "cause", .title = "what costs time"},
         {.key = "cost_ns", .title = "costs", .unit = UNIT_TIME},
         {.key = "share", .title = "share", .unit = UNIT_PERCENT},
@@ -80,14 +149,19 @@ static struct table *causes_of(const struct explanation *e, struct arena *arena)
         {.key = "evidence", .title = "evidence", .flags = COLUMN_PROSE},
     };
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < e->cause_count; k++) {
-        const struct explained_cost *cause = &e->causes[k];
-        table_add(table, (struct cell[]){cell_text(cost_name(cause->cost)), cell_number(cause->cost_ns),
-                                         cell_number(cause->cost_ns / e->prediction.time_ns),
-                                         cell_text(cost_remedy(cause->cost)), cell_known(cause->evidence)});
-    }
+    for (size_t at = 0; at < count; at++)
+        for (size_t k = 0; k < cases[at].explanation.cause_count; k++) {
+            const struct explained_cost *cause = &cases[at].explanation.causes[k];
+            table_add(table, (struct cell[]){cell_text(name_of(&cases[at])), cell_text(cost_name(cause->cost)),
+                                             cell_number(cause->cost_ns),
+                                             cell_number(cause->cost_ns / cases[at].explanation.prediction.time_ns),
+                                             cell_text(cost_remedy(cause->cost)), cell_known(cause->evidence)});
+        }
     return table;
 }
+
+/* A cause that costs less is no reason to change a kernel. */
+#define SMALL_SHARE 0.05
 
 static void say_best(struct document *document, const struct explained_case *c)
 {
@@ -100,10 +174,13 @@ static void say_best(struct document *document, const struct explained_case *c)
                       e->prediction.bound);
         return;
     }
-    static const struct table_column time = {.unit = UNIT_TIME};
-    const struct cell saved = cell_number(saved_ns);
+    if (share < SMALL_SHARE)
+        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                      "Nothing that could be changed costs much: most is the work itself, at what %s reaches in "
+                      "practice.",
+                      e->prediction.bound);
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %.0f %%.",
-                  cost_remedy(e->causes[0].cost), cell_words(&saved, &time, document->arena), 100 * share);
+                  cost_remedy(e->causes[0].cost), words_of(saved_ns, UNIT_TIME, document->arena), 100 * share);
     document_text(document, SHOW_PEOPLE, TONE_DIM,
                   "Each costs what the prediction falls by when it alone is gone; costs overlap.");
 }
@@ -256,7 +333,7 @@ static void show_case(struct document *document, const struct explained_case *c)
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s%s", name_of(c), c->measured ? "" : ": PREDICTED, not measured");
     document_table(document, NULL, NULL, standing(c, arena))->show = SHOW_PEOPLE;
     say_difference(document, c);
-    document_table(document, NULL, NULL, causes_of(&c->explanation, arena))->show = SHOW_PEOPLE;
+    document_table(document, NULL, NULL, causes_of(c, 1, arena))->show = SHOW_PEOPLE;
     say_best(document, c);
     show_twins(document, c);
     show_counters(document, c);
@@ -295,7 +372,7 @@ static struct table *data_of(const struct explained_case *cases, size_t count, s
         const struct explained_case *c = &cases[k];
         table_add(table,
                   (struct cell[]){cell_text(name_of(c)), c->reason ? cell_absent() : cell_table(standing(c, arena)),
-                                  cell_table(causes_of(&c->explanation, arena)), cell_table(twins_of(c, arena)),
+                                  cell_table(causes_of(c, 1, arena)), cell_table(twins_of(c, arena)),
                                   cell_table(counters_of(&c->explanation, arena)),
                                   c->explanation.counter_count ? cell_text(command_of(c, arena)) : cell_absent(),
                                   cell_table(prediction_notes(&c->explanation.prediction, arena)),
@@ -313,5 +390,6 @@ void explain_document(struct document *document, const struct explained_case *ca
         document_table(document, NULL, NULL, list_of(cases, count, document->arena))->show = SHOW_PEOPLE;
         document_text(document, SHOW_PEOPLE, TONE_DIM, "One case in full: --filter, or --set with one value.");
     }
+    document_table(document, NULL, NULL, causes_of(cases, count, document->arena))->show = SHOW_CSV;
     document_table(document, "cases", NULL, data_of(cases, count, document->arena))->show = SHOW_DATA;
 }

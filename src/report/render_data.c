@@ -65,6 +65,8 @@ const struct table *document_main(const struct document *document)
     const struct table *main = NULL;
     for (size_t k = 0; k < document->count; k++) {
         const struct section *section = &document->sections[k];
+        if (section->table && section->show & SHOW_CSV)
+            return section->table;
         if (section->table && section_shown(section, SHOW_TEXT) && has_keys(section->table) &&
             (!main || section->table->row_count > main->row_count))
             main = section->table;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`explain`: causes of kernels on machines that are not here, counters that rocprofv3 wrote, and mistakes."""
+import csv
+import io
 import json
 import sqlite3
 
@@ -29,6 +31,19 @@ def one_screen(home):
 def a_kernel_without_a_fault(home):
     [case] = explained(home, "explain", "stream_copy", "--set", "n=256Mi", "--machine", "mi300x")
     check(all(cause["share"] < 0.1 for cause in case["causes"]), f"a stream is at its ceiling: {case['causes']}")
+    level = case["standing"]["level"]
+    check(level["name"] == "HBM" and level["bytes"] == 2**31 and 3e12 < level["bytes_per_s"] < 5.3e12, f"what its memory carries: {level}")
+    done = run("explain", "stream_copy", "--set", "n=256Mi", "--machine", "mi300x", home=home)
+    check_run(done, 0, "words", stdout=["through HBM     2.00 GiB at ", "of the vendor peak", "terms           memory "])
+    check("Nothing that could be changed costs" in done.stdout, f"and says so: {done.stdout}")
+
+
+def as_csv(home):
+    """One table: a row for each cause of each case, however many counters there are."""
+    done = run("explain", "transpose_naive", "--set", "rows=2048", "--set", "columns=1024,2048", "--machine", "mi300x", "--format", "csv", home=home)
+    check_run(done, 0, "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    check(len({row["case"] for row in rows}) == 2 and all(float(row["cost_ns"]) > 0 and row["remedy"] for row in rows), f"rows: {rows}")
 
 
 def a_chase(home):
@@ -143,4 +158,4 @@ def mistakes(home):
         check_run(run(*words, home=home), code, str(words), stderr=message)
 
 
-main(one_screen, a_kernel_without_a_fault, a_chase, forgotten_lds, several_cases, no_code, counters_are_read, ablation_twins, a_result, mistakes)
+main(one_screen, a_kernel_without_a_fault, as_csv, a_chase, forgotten_lds, several_cases, no_code, counters_are_read, ablation_twins, a_result, mistakes)
