@@ -37,6 +37,17 @@ struct forecast {
 struct document;
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count);
 
+/* Notes of predictions, with the kernels that each is about; those that differ in numbers alone are one. */
+struct forecast_notes {
+    struct forecast_note {
+        const char *text, **kernels;
+        size_t kernel_count;
+    } * items;
+    size_t count;
+};
+void forecast_note(struct forecast_notes *notes, const char *kernel, const char *text, struct arena *arena);
+void forecast_say_notes(struct document *document, const char *name, const struct forecast_notes *notes);
+
 /* Says which swept parameters change no time (of `times`, 0 unknown), where cases differ in nothing else. */
 void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,
                       const double *times, size_t count);

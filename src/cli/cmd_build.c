@@ -93,7 +93,7 @@ static void add_total(struct document *document, const struct session *session, 
 static void add_methods(struct document *document, const struct session *session)
 {
     const struct plan *plan = session->plan;
-    struct prediction reasons = {0};
+    struct forecast_notes notes = {0};
     size_t by_work = 0, unknown = 0;
     const struct plan_case **cases = arena_array(document->arena, plan->count + 1, sizeof(*cases));
     double *times = arena_array(document->arena, plan->count + 1, sizeof(*times));
@@ -104,15 +104,14 @@ static void add_methods(struct document *document, const struct session *session
         by_work += p && p->time_ns > 0 && strcmp(p->method, "walk") != 0;
         unknown += p && !(p->time_ns > 0);
         for (size_t n = 0; p && n < p->note_count; n++)
-            prediction_note(&reasons, "%s", p->notes[n]);
+            forecast_note(&notes, plan->cases[k].resolved.manifest->name, p->notes[n], document->arena);
     }
     if (by_work)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s predicted by the work that the manifest states",
                       by_work, text_s(by_work));
     if (unknown)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s not predicted", unknown, text_s(unknown));
-    for (uint32_t k = 0; k < reasons.note_count; k++)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, reasons.notes[k]));
+    forecast_say_notes(document, NULL, &notes);
     forecast_unmoved(document, session->info.name, cases, times, plan->count);
 }
 

@@ -448,16 +448,15 @@ static void say_borrowed(struct document *document, const struct forecast *forec
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%s: %s", forecast->name, text_take(&text, document->arena));
 }
 
-/* Each note once. */
 static void say_notes(struct document *document, const struct forecast *forecast)
 {
-    struct prediction all = {0};
-    for (size_t k = 0; k < forecast->count; k++)
-        for (uint32_t n = 0; n < forecast->cases[k].prediction.note_count; n++)
-            prediction_note(&all, "%s", forecast->cases[k].prediction.notes[n]);
-    for (uint32_t k = 0; k < all.note_count; k++)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s: %s", forecast->name,
-                      arena_strdup(document->arena, all.notes[k]));
+    struct forecast_notes notes = {0};
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        for (uint32_t n = 0; n < c->prediction.note_count; n++)
+            forecast_note(&notes, c->plan_case->resolved.manifest->name, c->prediction.notes[n], document->arena);
+    }
+    forecast_say_notes(document, forecast->name, &notes);
 }
 
 /* What the last column of the table means. */

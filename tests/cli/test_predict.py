@@ -56,6 +56,8 @@ def no_code(home):
     check_run(done, 0, "no AMD code")
     [case] = json.loads(done.stdout)["machines"][0]["cases"]
     check(case["method"] != "walk" and any("by the stated work" in note for note in case["notes"]), f"said: {case}")
+    done = run("predict", "stream_copy", "stream_triad", "--machine", "h100", home=home)
+    check_run(done, 0, "a note of several kernels is one line, which names them", stdout="h100: stream_copy, stream_triad: by the stated work: it is no AMD code\n")
 
 
 def plan_and_sim(home):

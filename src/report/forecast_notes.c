@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the predictions of many cases rest on: each note once, with the kernels that it is about.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "report_internal.h"
+#include "rooftile/forecast.h"
+
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    return length;
+}
+
+/* Words that begin with a digit are numbers and addresses. */
+static bool alike_but_for_numbers(const char *a, const char *b)
+{
+    while (*a && *b) {
+        const bool number = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
+        const size_t long_a = word_length(a), long_b = word_length(b);
+        if (!number && (long_a != long_b || memcmp(a, b, long_a ? long_a : 1) != 0))
+            return false;
+        a += long_a ? long_a : 1;
+        b += long_b ? long_b : 1;
+    }
+    return !*a && !*b;
+}
+
+void forecast_note(struct forecast_notes *notes, const char *kernel, const char *text, struct arena *arena)
+{
+    size_t at = 0;
+    while (at < notes->count && !alike_but_for_numbers(notes->items[at].text, text))
+        at++;
+    if (at == notes->count)
+        ARENA_PUSH(arena, notes->items, notes->count, (struct forecast_note){.text = arena_strdup(arena, text)});
+    struct forecast_note *note = &notes->items[at];
+    for (size_t k = 0; k < note->kernel_count; k++)
+        if (!strcmp(note->kernels[k], kernel))
+            return;
+    ARENA_PUSH(arena, note->kernels, note->kernel_count, kernel);
+}
+
+#define KERNELS_SHOWN 3
+
+static const char *kernels_of(const struct forecast_note *note, struct arena *arena)
+{
+    struct text text = {0};
+    const size_t shown = note->kernel_count > KERNELS_SHOWN ? KERNELS_SHOWN - 1 : note->kernel_count;
+    for (size_t k = 0; k < shown; k++)
+        text_addf(&text, "%s%s", k ? ", " : "", note->kernels[k]);
+    if (shown < note->kernel_count)
+        text_addf(&text, " and %zu more", note->kernel_count - shown);
+    return text_take(&text, arena);
+}
+
+void forecast_say_notes(struct document *document, const char *name, const struct forecast_notes *notes)
+{
+    for (size_t k = 0; k < notes->count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s%s%s: %s", name ? name : "", name ? ": " : "",
+                      kernels_of(&notes->items[k], document->arena), notes->items[k].text);
+}
