@@ -3,7 +3,8 @@
  * Journal: what a run has measured so far, on the disk while it goes on, so that a killed run, a lost node or a full
  * disk cost at most the case under way. It lies beside the result as <result>.journal until that is written; all that
  * reads results reads it too (result_read). Lines of JSON: the result's members before "cases", then a case a line, as
- * they stand in the result; only its samples are all here, where the result keeps them in a file beside it.
+ * they stand in the result; only its samples are all here, where the result keeps them in a file beside it. A run of
+ * several trials is one after the other.
  */
 #ifndef ROOFTILE_JOURNAL_H
 #define ROOFTILE_JOURNAL_H
@@ -27,13 +28,17 @@ enum status journal_begin(struct journal **journal, const char *path, const stru
  * cannot be written now is warned about, and tried again with the next case. */
 void journal_add(struct journal *journal, const struct result_case *result_case);
 
+/* What follows are cases of another trial, whose head this is. */
+void journal_next_trial(struct journal *journal, const struct result *result);
+
 const char *journal_path(const struct journal *journal);
 size_t journal_cases(const struct journal *journal);
 size_t journal_kept(const struct journal *journal); /* those of them that are in the file */
 void journal_end(struct journal *journal, bool remove);
 
-/* The result that a journal stands for, as JSON, and says whose it is. A last line that was cut short is left out, with
- * a note. ERR_CONFIG: there is no whole line. */
-enum status journal_read(struct text *document, const char *path, size_t limit_bytes, struct err *err);
+/* The results that a journal stands for, one a trial, as JSON, and says whose they are: at least one, each to be
+ * released, in the arena. A last line that was cut short is left out, with a note. ERR_CONFIG: there is no whole line. */
+enum status journal_read(struct text **documents, size_t *count, const char *path, size_t limit_bytes,
+                         struct arena *arena, struct err *err);
 
 #endif

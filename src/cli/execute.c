@@ -329,13 +329,22 @@ static enum status open_journal(struct progress *progress, const struct result *
 {
     struct session *session = progress->session;
     const char *path = NULL, *resumed = session->options->resume;
+    const struct execution *what = progress->what;
     struct result begun = *result;
     begun.machine = session->machine;
     take_cases(&begun, progress);
+    if (what->rest && session->journal_count) {
+        progress->journal = session->journals[session->journal_count - 1];
+        journal_next_trial(progress->journal, &begun);
+        return STATUS_OK;
+    }
+    const bool continues = what->rest && what->resumed; /* whose trials come before this one */
     enum status status = journal_place(&path, progress, err);
     if (!status && path) {
         const bool goes_on = resumed && (!strcmp(path, resumed) || !strcmp(path, journal_of(resumed, session->arena)));
-        status = journal_begin(&progress->journal, path, &begun, goes_on, err);
+        status = journal_begin(&progress->journal, path, continues ? what->resumed : &begun, goes_on, err);
+        if (!status && continues)
+            journal_next_trial(progress->journal, &begun);
     }
     if (status && !*progress->what->journal) {
         log_warn("W018", "%s: what this run measures is lost if it is killed", err->text);
@@ -484,6 +493,9 @@ enum status execute_plan(struct result *result, struct session *session, const s
                                 .stream = session->options->format && !strcmp(session->options->format, "jsonl")};
     carry_over(&progress);
     begin_result(result, session);
+    result->trial_index = what->part.trial_index;
+    result->run_id = what->part.run_id ? what->part.run_id : result->run_id;
+    result->started_at = what->part.started_at ? what->part.started_at : result->started_at;
     enum status status = open_journal(&progress, result, err);
     if (!status)
         status = run_cases(&progress, err);

@@ -19,9 +19,10 @@ struct execution {
     const struct result *resumed; /* cases that it has are not run again, and are in the result; NULL: none */
     bool rest;                    /* only those that it has of `trial` are not run again, and none is in the result */
     uint32_t trial;
-    const char *journal;    /* of this result, or "": in the data folder; NULL: none */
-    bool verify_only;       /* one launch per case, verified, never timed; says nothing of a case */
-    enum run_inject inject; /* with verify_only */
+    struct result_part part; /* what this trial is called; its texts NULL: a run of its own, begun now */
+    const char *journal;     /* of this result, or "": in the data folder; NULL: none */
+    bool verify_only;        /* one launch per case, verified, never timed; says nothing of a case */
+    enum run_inject inject;  /* with verify_only */
     enum lane_order lane_order;
 };
 
@@ -103,7 +104,7 @@ struct trials {
     struct session *session;
     const char *title;            /* starts the progress line */
     const struct result *resumed; /* what to go on with (execute_resume); NULL: nothing */
-    const char *out;              /* the result's file, beside which the journals lie; NULL or "-": there is none */
+    const char *out;              /* the result's file, beside which the journal lies; NULL or "-": there is none */
     struct result *parts;         /* those that ran, `count` of them */
     size_t count;
     bool cut;                /* time ran out, or Ctrl-C, before all of them ran */

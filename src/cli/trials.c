@@ -67,26 +67,23 @@ static void drop_late(struct result *part)
 }
 
 /* The rest of a trial that an earlier process began is no other trial. */
-static void name_trial(struct result *part, const struct trials *run, uint32_t trial)
+static struct result_part name_trial(const struct trials *run, uint32_t trial)
 {
     const struct result *old = run->resumed;
-    part->trials = 1;
-    part->trial_index = trial;
-    part->run_id = old ? old->run_id : run->parts[0].run_id;
-    if (!old || trial >= (old->part_count ? old->part_count : 1))
-        return;
-    part->started_at = old->part_count ? old->parts[trial].started_at : old->started_at;
-    part->run_id = old->part_count ? old->parts[trial].run_id : old->run_id;
-    part->trial_index = old->part_count ? old->parts[trial].trial_index : old->trial_index;
+    struct result_part part = {.trial_index = trial};
+    if (old || run->count)
+        part.run_id = old ? old->run_id : run->parts[0].run_id;
+    if (old && old->part_count && trial < old->part_count)
+        part = old->parts[trial];
+    else if (old && !trial)
+        part = (struct result_part){old->run_id, old->started_at, old->trial_index};
+    return part;
 }
 
-/* The result that this trial alone would have; "": none is written. */
-static const char *result_of_trial(const struct trials *run, uint32_t trial, uint32_t count)
+/* The result that its journal lies beside; "": there is none. */
+static const char *result_file(const struct trials *run)
 {
-    struct arena *arena = run->session->arena;
-    if (!run->out || !strcmp(run->out, "-") || file_is_device(run->out))
-        return "";
-    return count > 1 ? arena_printf(arena, "%s.trial%u.json", cli_stem(run->out, ".json", arena), trial + 1) : run->out;
+    return !run->out || !strcmp(run->out, "-") || file_is_device(run->out) ? "" : run->out;
 }
 
 static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, struct err *err)
@@ -100,11 +97,11 @@ static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, s
     session->request.seed = session->trial_seed;
     const struct execution execution = {.title = title,
                                         .resumed = run->resumed,
-                                        .journal = result_of_trial(run, trial, count),
+                                        .journal = result_file(run),
                                         .rest = count > 1,
-                                        .trial = trial};
+                                        .trial = trial,
+                                        .part = name_trial(run, trial)};
     enum status status = execute_plan(part, session, &execution, err);
-    name_trial(part, run, trial);
     if (count > 1 && (run->count || run->resumed))
         drop_late(part);
     if (part->cases)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The journal of a run: its result without the brackets. The first line is the head, every further one a case, so that
- * reading it is reading a result.
+ * reading it is reading a result. The next trial begins with the next head.
  */
 #include "rooftile/journal.h"
 
@@ -17,6 +17,12 @@
 #include "records.h"
 #include "rooftile/file.h"
 #include "rooftile/log.h"
+#include "rooftile/shift.h"
+
+#define HEAD_START "{\"schema\":" /* of a head, and of no case */
+
+/* Those that a run goes on with, and its own; more heads are damage. */
+enum { MOST_PARTS = SHIFT_MAX_TRIALS + 1 };
 
 struct journal {
     struct arena arena;
@@ -134,13 +140,24 @@ out:
     return status;
 }
 
-void journal_add(struct journal *journal, const struct result_case *c)
+static void write_or_warn(struct journal *journal, bool flush)
 {
-    add_case(journal, c);
-    const int cause = write_pending(journal, journal->measured && c->status != CASE_SKIPPED);
+    const int cause = write_pending(journal, flush);
     if (cause)
         log_warn("W018", "%s cannot be written (%s): what is measured from here on is lost if this run is killed",
                  journal->path, strerror(cause));
+}
+
+void journal_add(struct journal *journal, const struct result_case *c)
+{
+    add_case(journal, c);
+    write_or_warn(journal, journal->measured && c->status != CASE_SKIPPED);
+}
+
+void journal_next_trial(struct journal *journal, const struct result *result)
+{
+    add_head(journal, result);
+    write_or_warn(journal, false);
 }
 
 const char *journal_path(const struct journal *journal)
@@ -190,30 +207,65 @@ static size_t last_line(const char *data, size_t length)
     return end ? (size_t)(end - data) + 1 : 0;
 }
 
-enum status journal_read(struct text *document, const char *path, size_t limit_bytes, struct err *err)
+/* One more trial, whose lines keep their numbers. */
+static struct text *begin_trial(struct text **documents, size_t *count, size_t line, struct arena *arena)
 {
-    struct arena arena = {0};
+    ARENA_PUSH(arena, *documents, *count, (struct text){0});
+    struct text *document = &(*documents)[*count - 1];
+    for (size_t k = 0; k < line; k++)
+        text_add(document, "\n");
+    return document;
+}
+
+/* A trial that was killed before its first case is none, unless it is all there is. */
+static size_t split(struct text **documents, const char *data, size_t length, size_t *cases, struct arena *arena)
+{
+    struct text *document = NULL;
+    size_t count = 0, line_number = 0, of_trial = 0;
+    for (const char *line = data, *end; line < data + length; line = end + 1, line_number++) {
+        end = memchr(line, '\n', (size_t)(data + length - line));
+        const bool head = !document || (count < MOST_PARTS && !strncmp(line, HEAD_START, strlen(HEAD_START)));
+        if (head && document && !of_trial)
+            text_release(&(*documents)[--count]);
+        else if (head && document)
+            text_add(document, "]}\n");
+        if (head) {
+            document = begin_trial(documents, &count, line_number, arena);
+            *cases += of_trial;
+            of_trial = 0;
+        }
+        text_add(document, !head && of_trial++ ? "," : "");
+        text_addn(document, line, (size_t)(end - line) - head); /* the head goes on with its cases */
+        text_add(document, head ? ",\"cases\":[\n" : "\n");
+    }
+    text_add(document, "]}\n");
+    if (!of_trial && count > 1)
+        text_release(&(*documents)[--count]);
+    *cases += of_trial;
+    return count;
+}
+
+enum status journal_read(struct text **documents, size_t *count, const char *path, size_t limit_bytes,
+                         struct arena *arena, struct err *err)
+{
+    struct arena scratch = {0};
     char *data = NULL;
-    size_t length = 0, count = 0;
-    enum status status = file_read(&data, &length, path, limit_bytes, &arena, err);
+    size_t length = 0, cases = 0;
+    enum status status = file_read(&data, &length, path, limit_bytes, &scratch, err);
     const size_t last = status ? 0 : last_line(data, length);
     const bool cut = length && !is_whole(data + last, length - last);
     length = cut ? last : length;
+    *documents = NULL;
+    *count = 0;
     if (!status && !length)
         status = err_set(err, ERR_CONFIG, "%s: the run was killed before it began", path);
     if (status)
         goto out;
-    /* Every line keeps its number. */
-    for (const char *line = data, *end; line < data + length; line = end + 1, count++) {
-        end = memchr(line, '\n', (size_t)(data + length - line));
-        text_add(document, count > 1 ? "," : "");
-        text_addn(document, line, (size_t)(end - line) - !count); /* the head goes on with its cases */
-        text_add(document, count ? "\n" : ",\"cases\":[\n");
-    }
-    text_add(document, "]}\n");
-    log_info("%s: what a run measured that did not end, %zu case%s%s", path, count - 1, text_s(count - 1),
+    *count = split(documents, data, length, &cases, arena);
+    log_info("%s: what a run measured that did not end, %zu case%s%s%s", path, cases, text_s(cases),
+             *count > 1 ? arena_printf(&scratch, " in %zu trials", *count) : "",
              cut ? "; its last line was cut short and does not count" : "");
 out:
-    arena_release(&arena);
+    arena_release(&scratch);
     return status;
 }

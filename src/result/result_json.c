@@ -260,14 +260,42 @@ static enum status get_document(const struct result **result, const cJSON *root,
 
 static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
 
-static enum status open_journal(struct json_long **document, const cJSON **root, const char *path, struct err *err)
+static enum status get_trial(const struct result **result, const struct text *text, struct reading *reading,
+                             struct err *err)
 {
-    struct text text = {0};
-    enum status status = journal_read(&text, path, RESULT_LIMIT_BYTES, err);
+    struct json_long *document = NULL;
+    const cJSON *root;
+    enum status status =
+        json_long_parse(&document, &root, reading->path, text->data, text->length, "cases", packed, err);
     if (!status)
-        status = json_long_parse(document, root, path, text.data, text.length, "cases", packed, err);
-    text_release(&text);
+        status = get_all(result, root, document, reading, err);
+    json_long_free(document);
     return status;
+}
+
+/* Trials that were killed are the trials of one run. */
+static enum status read_journal(const struct result **result, struct reading *reading, struct err *err)
+{
+    struct text *texts = NULL;
+    size_t count = 0;
+    struct arena arena = {0};
+    enum status status = journal_read(&texts, &count, reading->path, RESULT_LIMIT_BYTES, &arena, err);
+    const struct result **trials = arena_array(reading->arena, count + 1, sizeof(*trials));
+    const char **names = arena_array(reading->arena, count + 1, sizeof(*names));
+    reading->keep_samples |= count > 1; /* whose statistics are made of all */
+    for (size_t k = 0; k < count; k++) {
+        names[k] = reading->path;
+        if (!status)
+            status = get_trial(&trials[k], &texts[k], reading, err);
+        text_release(&texts[k]);
+    }
+    arena_release(&arena);
+    *result = status ? NULL : trials[0];
+    if (status || count == 1)
+        return status;
+    struct result *merged = arena_alloc(reading->arena, sizeof(*merged));
+    *result = merged;
+    return result_merge(merged, trials, names, count, reading->arena, err);
 }
 
 /* Of a run that was killed there is only the journal. */
@@ -286,10 +314,10 @@ static enum status read_file(const struct result **result, const char *path, boo
     struct json_long *document = NULL;
     const cJSON *root;
     reading.samples.folder = path_dir(&folder, path);
-    enum status status = text_ends(path, JOURNAL_SUFFIX)
-                             ? open_journal(&document, &root, path, err)
-                             : json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
-    if (!status)
+    const bool journal = text_ends(path, JOURNAL_SUFFIX);
+    enum status status = journal ? read_journal(result, &reading, err)
+                                 : json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
+    if (!status && !journal)
         status = get_document(result, root, document, &reading, err);
     samples_file_release(&reading.samples);
     arena_release(&reading.scratch);

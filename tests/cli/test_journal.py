@@ -288,16 +288,29 @@ def history_commit(home):
     check_run(run("history", "add", "h1.json", "--db", "h.db", home=home), 0, "with room again")
 
 
+def trials_in(result):
+    return {(plan_id(c), t["index"]): t["median_ns"] for c in result["cases"] for t in c.get("trials") or [{"index": 0, "median_ns": c["stats"]["median_ns"]}]}
+
+
 def trials(home):
-    """Each trial has its journal, which `merge` joins as it joins results."""
-    child = start(home, "cpu.json", *CPU, "--trials", "3", "-o", "t.json")
-    read_cases(child, 14)
-    child.kill()
-    end(child)
-    found = sorted(p.name for p in home.glob("t.trial*"))
-    check(found == ["t.trial1.json.journal", "t.trial2.json.journal"], f"journals of a killed second trial: {found}")
-    check(len(kept_in(home, "t.trial1.json")) == 12 and len(kept_in(home, "t.trial2.json")) >= 2, "with their cases")
-    check_run(run("merge", "t.trial1.json", "t.trial2.json", "-o", "t.json", home=home), 0, "merged")
+    """Killed twice, in the second trial and in the third: one file, which --resume takes by the result's name, and nothing is measured again."""
+    kept, command = {}, ["cpu.json", *CPU, "--trials", "3", "-o", "t.json"]
+    for cases, more in ((14, []), (13, ["--resume", "t.json"])):
+        killed(home, *command, *more, cases=cases)
+        check(sorted(p.name for p in home.glob("t.*")) == ["t.json.journal"], f"journals: {sorted(home.glob('t.*'))}")
+        shown = run("report", "t.json", "--format", "json", home=home)
+        check_run(shown, 0, "the killed trials are shown", stderr="in ")
+        before, kept = kept, trials_in(json.loads(shown.stdout))
+        check(before.items() <= kept.items() and len(kept) >= len(before) + cases - 1, f"{len(kept)} are kept, {len(before)} were before")
+    done = run("run", *command, "--resume", "t.json", "--format", "jsonl", home=home)
+    check_run(done, 0, "the rest")
+    result = load(home / "t.json")
+    check(len(cases_of(done.stdout.splitlines(True))) == 36 - len(kept), "only what was not measured")
+    check(result["run"]["status"] == "complete" and len(result["run"]["parts"]) == 3 and len(trials_in(result)) == 36, f"{result['run']}")
+    check(kept.items() <= trials_in(result).items() and not list(home.glob("t.json.*")), "as it was measured, and no journal is left")
+    killed(home, *command, cases=14)
+    killed(home, *command, cases=1)
+    check(len(trials_in(json.loads(run("report", "t.json.old", "--format", "json", home=home).stdout))) >= 13, "put aside whole")
 
 
 def ceilings(home):

@@ -321,21 +321,20 @@ bool fuzz_result(const char *text, size_t length, struct arena *arena)
     return !status;
 }
 
-/* Whatever a killed run left: a document that says what it is, or one sentence. */
+/* Whatever a killed run left: a result, or one sentence. */
 bool fuzz_journal(const char *text, size_t length, struct arena *arena)
 {
     const struct result *result = NULL;
-    struct text document = {0};
     struct err err = {0};
-    bool good = !journal_read(&document, FUZZ_PATH, length, &err);
     (void)text;
-    must(good || (err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH)));
-    if (good && result_parse(&result, "fuzz.json", document.data, document.length, arena, &err))
-        good = false;
-    if (good)
+    (void)length;
+    const char *const files[] = {"killed.json.journal", NULL};
+    const char *path = path_join(arena, fuzz_folder("journal", files), files[0]);
+    const enum status status = result_read(&result, path, arena, &err);
+    must(!status || (status == ERR_CONFIG && strstr(err.text, files[0])));
+    if (!status)
         use(result, arena);
-    text_release(&document);
-    return good;
+    return !status;
 }
 
 /* The case that the samples belong to says so of the input whatever it is: its size and its hash are right. */
