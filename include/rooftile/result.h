@@ -302,7 +302,9 @@ double result_quantity(const struct result_case *result_case, const char *name);
 double result_at_time(const struct result_case *result_case, const char *name, double time_ns);
 double result_metric(const struct result_case *result_case, const char *name);                   /* NaN: it has none */
 const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
-/* Sets the median time and the rates and the fraction that follow from it. */
+/* Its time is a chain of dependent loads, or an empty launch: bytes over time say nothing of it. */
+bool result_is_latency(const struct result_case *result_case);
+/* Sets the median time and what follows from it: rates, fraction, what binds. */
 void result_take_median(struct result_case *result_case, double median_ns);
 
 /* predicted / measured - 1, NaN where one of them is missing. */

@@ -49,8 +49,8 @@ struct lower_bound {
     double time_ns; /* the lower bound; 0 when nothing is known */
     double memory_ns, compute_ns;
     double intensity; /* FLOP per byte of read + write; NaN without bytes */
-    /* level or unit that gives the lower bound: "DRAM", "vector_f32"; "launch" when launch_ns is larger
-     * (lower_bound_settle); "" unknown */
+    /* level or unit that gives the lower bound: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "none near"
+     * when the time is far from it (lower_bound_settle); "" unknown */
     char bound[MACHINE_NAME];
     bool bound_is_memory;            /* ceiling_name is a memory level */
     char ceiling_name[MACHINE_NAME]; /* the level or unit that gives the lower bound, also when bound is "launch" */
@@ -83,7 +83,10 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
                                     double time_ns, double tick_ns, char why[static 256]);
 
 /* Names what binds once the time is known: an empty launch does not bind what takes more than twice as long, but the
- * ceiling does, also where the launch is longer than the lower bound. */
+ * ceiling does, also where the launch is longer than the lower bound. Nor does a ceiling that allows a tenth of the
+ * time: what takes the rest is none of them. */
+#define LOWER_BOUND_FAR 10
+#define BOUND_NONE_NEAR "none near"
 void lower_bound_settle(struct lower_bound *lower_bound, const struct work *work, double time_ns);
 
 /* The fraction of the ceiling: lower bound / time; NaN when there is no lower bound. */

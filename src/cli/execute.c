@@ -140,28 +140,6 @@ static void leave_out(struct progress *progress, struct result *result)
              count, session->plan->count, text_s(session->plan->count));
 }
 
-const struct result_case *execute_find(const struct result *result, const char *id, size_t *next)
-{
-    const size_t length = strlen(id), count = result ? result->case_count : 0;
-    for (size_t tried = 0; tried < count; tried++) {
-        const size_t at = (*next + tried) % count;
-        const struct result_case *old = &result->cases[at];
-        if (strncmp(old->id, id, length) || result_id_length(old->id) != length)
-            continue;
-        *next = at + 1;
-        return old;
-    }
-    return NULL;
-}
-
-bool execute_has_trial(const struct result_case *c, uint32_t trial)
-{
-    for (size_t k = 0; k < c->trial_count; k++)
-        if (c->trials[k].index == trial)
-            return true;
-    return !c->trial_count && !trial;
-}
-
 static void carry_over(struct progress *progress)
 {
     const struct plan *plan = progress->session->plan;

@@ -40,12 +40,6 @@ const char *case_name(const struct result_case *c)
     return c->label && *c->label ? c->label : c->id;
 }
 
-/* Bytes over time say nothing about a chain of dependent loads or an empty launch. */
-static bool is_latency(const struct result_case *c)
-{
-    return !strcmp(c->class, "latency") || !strcmp(c->class, "launch");
-}
-
 /* ---- figures ---- */
 
 static struct cell label(const struct reading *r)
@@ -87,7 +81,7 @@ static bool is_arithmetic(const struct result_case *cases, size_t count, const c
             continue;
         compute = !strcmp(c->class, "compute");
         of_kernel++;
-        arithmetic += c->lower_bound.bound[0] ? !c->lower_bound.bound_is_memory : compute;
+        arithmetic += c->lower_bound.ceiling_name[0] ? !c->lower_bound.bound_is_memory : compute;
     }
     return arithmetic && (compute || arithmetic == of_kernel);
 }
@@ -103,7 +97,7 @@ static struct cell rate(const struct reading *r)
         return cell_quantity(c->items_per_s, arena_printf(r->arena, "%s/s", c->work.item));
     if (!strcmp(c->class, "latency") && c->work.items > 1)
         return each(r);
-    if (!strcmp(c->lower_bound.bound, TRANSCENDENTAL_UNIT) && c->work.transcendentals > 0)
+    if (!strcmp(c->lower_bound.ceiling_name, TRANSCENDENTAL_UNIT) && c->work.transcendentals > 0)
         return cell_quantity(result_at_time(c, "transcendentals_per_s", c->stats.median),
                              machine_unit_rate(TRANSCENDENTAL_UNIT));
     if (flops && (r->arithmetic || !bytes))
@@ -120,15 +114,10 @@ static struct cell intensity(const struct reading *r)
     return cell;
 }
 
-static struct cell shown_bound(const struct reading *r)
-{
-    return cell_known(is_latency(r->c) ? r->c->class : r->c->lower_bound.bound);
-}
-
 static struct cell fraction(const struct reading *r)
 {
     struct cell cell = cell_positive(r->c->fraction);
-    cell.text = is_latency(r->c) ? "-" : NULL;
+    cell.text = result_is_latency(r->c) ? "-" : NULL;
     cell.tone = r->c->fraction >= 0.8 && !cell.text ? TONE_GOOD : TONE_PLAIN;
     return cell;
 }
@@ -210,8 +199,7 @@ static const struct figure {
                 OF_CASE(lower_bound.time_ns)}},
     {.column = {.key = "weight", KNOWN(weight)}},
     {.column = {.key = "traced_ns", .title = "traced", .unit = UNIT_TIME, OF_CASE(traced_ns)}, .read = traced},
-    {.column = {.title = "bound", .drop = 4}, .read = shown_bound},
-    {.column = {.key = "bound", KNOWN(lower_bound.bound)}},
+    {.column = {.key = "bound", .title = "bound", .drop = 4, KNOWN(lower_bound.bound)}},
     {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
      .read = fraction},
     {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3, KNOWN(prediction.time_ns)}},

@@ -60,8 +60,7 @@ struct counts {
 
 static bool has_share(const struct result_case *c)
 {
-    return c->status == CASE_OK && c->sample_count && c->fraction > 0 && strcmp(c->class, "latency") != 0 &&
-           strcmp(c->class, "launch") != 0;
+    return c->status == CASE_OK && c->sample_count && c->fraction > 0 && !result_is_latency(c);
 }
 
 static struct counts count(const struct result *result, struct arena *arena)

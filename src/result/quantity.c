@@ -3,6 +3,7 @@
  * The quantities of a case by their names, and the key figures that a suite makes of them.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rooftile/result.h"
@@ -74,6 +75,11 @@ double result_quantity(const struct result_case *c, const char *name)
     return isnan(value) ? result_at_time(c, name, c->stats.median) : value;
 }
 
+bool result_is_latency(const struct result_case *c)
+{
+    return c->class && (!strcmp(c->class, "latency") || !strcmp(c->class, "launch"));
+}
+
 void result_take_median(struct result_case *c, double median_ns)
 {
     c->stats.median = median_ns;
@@ -82,6 +88,8 @@ void result_take_median(struct result_case *c, double median_ns)
     c->items_per_s = per_second(c->work.items, median_ns);
     c->fraction = lower_bound_fraction(&c->lower_bound, median_ns);
     lower_bound_settle(&c->lower_bound, &c->work, median_ns);
+    if (result_is_latency(c))
+        snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", c->class);
 }
 
 /* ---- key figures ---- */

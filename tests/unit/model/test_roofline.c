@@ -157,7 +157,7 @@ static void test_lower_bound(void **state)
 static void test_bound_of_a_known_time(void **state)
 {
     (void)state;
-    const struct work small = {64 * KI, 0, 0, 0, 64 * KI, .unit = ""};
+    const struct work small = {256 * KI, 0, 0, 0, 32 * KI, .unit = ""};
     const struct work link = {64 * KI, 0, 0, 0, 64 * KI, .level = "no_link"}, none = {.unit = ""};
     const double times[] = {900, 1100, 900}; /* a launch takes 500 */
     struct lower_bound bound;
@@ -166,6 +166,9 @@ static void test_bound_of_a_known_time(void **state)
         lower_bound_settle(&bound, &small, times[k]);
         assert_string_equal(bound.bound, times[k] < 1000 ? "launch" : "L1");
     }
+    lower_bound_settle(&bound, &small, bound.time_ns * 10.1 + 1000);
+    assert_string_equal(bound.bound, BOUND_NONE_NEAR);
+    assert_string_equal(bound.ceiling_name, "L1");
     lower_bound_compute(&bound, &machine, &link, CACHE_HOT);
     lower_bound_settle(&bound, &link, 600);
     assert_string_equal(bound.bound, "no_link");
