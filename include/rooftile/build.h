@@ -33,6 +33,7 @@ struct compiler {
     bool is_hipcc;       /* a wrapper that writes offload bundles */
     bool is_nvcc;
     const char *identity; /* changes with the compiler: hash of real path, size, mtime and all of --version */
+    bool is_identified;   /* also when it is a wrapper, with the program that it starts */
 };
 
 enum build_kind { BUILD_CPU, BUILD_AMD, BUILD_NVIDIA };

@@ -54,8 +54,8 @@ struct search {
     const char *failed;  /* compilers that fail for another reason, with their words */
 };
 
-/* What compilers said when they refused a target: they are asked once in the life of this process (some take seconds
- * to say no), and by the next one again, as a no may be mended by installing something. */
+/* What compilers said when they refused a target: they are asked once in the life of this process, as some take seconds
+ * to say no. The next process asks again, as a no may be mended by installing something, unless they do not know it. */
 static struct {
     struct arena arena;
     struct refusal {
@@ -227,13 +227,15 @@ static const char *version_line(const char *version)
 
 void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
 {
+    const char *whole = identity_of(path, version, true, arena);
     *compiler = (struct compiler){
         .path = path,
         .version = arena_strndup(arena, version_line(version), strcspn(version_line(version), "\n")),
         .llvm = compiler_llvm(version),
         .is_hipcc = is_hipcc(path),
         .is_nvcc = is_nvcc(path),
-        .identity = identity_of(path, version, false, arena),
+        .identity = whole ? whole : identity_of(path, version, false, arena),
+        .is_identified = whole != NULL,
     };
 }
 
@@ -299,16 +301,26 @@ static enum status probe(struct spawn_result *ran, struct argv *argv, const stru
     return status;
 }
 
-/* What the compiler answers, asked unless that is known: a yes from a file of an earlier run, a no from this process.
- * NULL: yes. */
+/* What it said when it refused, of this process or in the file of an earlier run; NULL: nothing is known. */
+static const char *recall_refusal(const char *question, const char *file, struct arena *arena)
+{
+    struct err err = {0};
+    char *words = NULL;
+    size_t length = 0;
+    for (size_t i = 0; i < refusals.count; i++)
+        if (strcmp(refusals.items[i].question, question) == 0)
+            return refusals.items[i].words;
+    return file_read(&words, &length, file, OUTPUT_LIMIT_BYTES, arena, &err) ? NULL : words;
+}
+
+/* What the compiler answers, asked unless that is known. NULL: yes. */
 static enum status refusal_of(const char **refusal, const char *question, struct argv *argv,
-                              const struct search *search, struct err *err)
+                              const struct search *search, const struct compiler *compiler, struct err *err)
 {
     struct spawn_result ran = {0};
     const char *yes = arena_printf(argv->arena, "%s/%s.target", search->memory, question);
-    *refusal = NULL;
-    for (size_t i = 0; i < refusals.count && !*refusal; i++)
-        *refusal = strcmp(refusals.items[i].question, question) == 0 ? refusals.items[i].words : NULL;
+    const char *no = arena_printf(argv->arena, "%s/%s.unknown", search->memory, question);
+    *refusal = file_exists(yes) ? NULL : recall_refusal(question, no, argv->arena);
     if (*refusal || file_exists(yes))
         return STATUS_OK;
     const char *command = argv_quote(argv);
@@ -319,6 +331,9 @@ static enum status refusal_of(const char **refusal, const char *question, struct
         *refusal = arena_strdup(&refusals.arena, silent ? silent : ran.errors);
     else
         remember(yes, command);
+    /* No other program can be behind it later that knows the target. */
+    if (*refusal && compiler->is_identified && is_unknown_target(*refusal))
+        remember(no, *refusal);
     if (*refusal && !ran.timed_out)
         ARENA_PUSH(&refusals.arena, refusals.items, refusals.count,
                    (struct refusal){arena_strdup(&refusals.arena, question), *refusal});
@@ -335,7 +350,7 @@ static enum status knows_target(bool *ok, struct search *search, const struct co
     hash_add_string(hash, compiler->identity);
     for (size_t i = 0; i < argv.count; i++)
         hash_add_string(hash, argv.items[i]);
-    if (refusal_of(&refusal, hash_text(hash, search->arena), &argv, search, err))
+    if (refusal_of(&refusal, hash_text(hash, search->arena), &argv, search, compiler, err))
         return err->status;
     if (refusal)
         note_refusal(search, compiler, refusal);

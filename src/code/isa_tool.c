@@ -12,6 +12,7 @@
 
 #include "isa_internal.h"
 #include "rooftile/file.h"
+#include "rooftile/hash.h"
 #include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
@@ -262,8 +263,8 @@ static int timeout_ms(size_t bytes)
     return TOOL_LEAST_MS + (int)(more < INT_MAX / 2 ? more : INT_MAX / 2);
 }
 
-enum status isa_disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from, uint64_t end,
-                            struct arena *arena, struct err *err)
+static enum status disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from,
+                               uint64_t end, struct arena *arena, struct err *err)
 {
     const bool is_sass = target_is_nvidia(object->target);
     const char *asked = getenv(is_sass ? "ROOFTILE_NVDISASM" : "ROOFTILE_OBJDUMP");
@@ -291,5 +292,63 @@ enum status isa_disassemble(char **text, const char **tool, const struct codeobj
     }
     if (fd >= 0)
         close(fd);
+    return status;
+}
+
+/* What was asked last, and the answer: who predicts, checks and records a case asks for the same code each time. */
+#define KEPT_MOST 64u
+#define KEPT_BYTES ((size_t)1 << 23)
+
+static struct {
+    struct arena arena;
+    struct kept {
+        char question[HASH_TEXT];
+        const char *text, *tool;
+    } items[KEPT_MOST];
+    size_t count;
+} kept;
+
+/* All that the answer depends on. */
+static void hash_question(char question[static HASH_TEXT], const struct codeobj *object, uint64_t from, uint64_t end)
+{
+    static const char *const variables[] = {"ROOFTILE_NVDISASM", "ROOFTILE_OBJDUMP", "ROCM_PATH", "CUDA_HOME", "PATH"};
+    struct hash *hash = hash_new();
+    hash_add_string(hash, object->target);
+    hash_add(hash, object->bytes, object->size_bytes);
+    hash_add(hash, (const uint64_t[]){from, end}, 2 * sizeof(from));
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        hash_add_string(hash, getenv(variables[i]));
+    hash_hex(hash, question);
+    hash_free(hash);
+}
+
+static void keep(const char *question, const char *text, const char *tool)
+{
+    const size_t length = strlen(text);
+    if (length > KEPT_BYTES)
+        return;
+    if (kept.count == KEPT_MOST || kept.arena.used_bytes + length > KEPT_BYTES) {
+        arena_release(&kept.arena);
+        kept.count = 0;
+    }
+    struct kept *item = &kept.items[kept.count++];
+    *item = (struct kept){.text = arena_strdup(&kept.arena, text), .tool = arena_strdup(&kept.arena, tool)};
+    memcpy(item->question, question, HASH_TEXT);
+}
+
+enum status isa_disassemble(char **text, const char **tool, const struct codeobj *object, uint64_t from, uint64_t end,
+                            struct arena *arena, struct err *err)
+{
+    char question[HASH_TEXT];
+    hash_question(question, object, from, end);
+    for (size_t i = 0; i < kept.count; i++)
+        if (strcmp(kept.items[i].question, question) == 0) {
+            *text = arena_strdup(arena, kept.items[i].text);
+            *tool = arena_strdup(arena, kept.items[i].tool);
+            return STATUS_OK;
+        }
+    const enum status status = disassemble(text, tool, object, from, end, arena, err);
+    if (!status)
+        keep(question, *text, *tool);
     return status;
 }

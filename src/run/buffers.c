@@ -151,10 +151,10 @@ static enum status fill_part(void *context, uint64_t first, uint64_t count, stru
 static enum status fill_by_copy(struct ready *ready, const struct fill *fill, void *to, struct err *err)
 {
     const size_t bytes = dtype_bytes(fill->dtype);
-    const uint64_t step = STAGE_BYTES / bytes;
-    uint8_t *stage = malloc(STAGE_BYTES);
+    const uint64_t whole = STAGE_BYTES / bytes, step = fill->count < whole ? fill->count : whole;
+    uint8_t *stage = malloc((size_t)(step * bytes + 1));
     if (!stage)
-        arena_out_of_memory(STAGE_BYTES);
+        arena_out_of_memory((size_t)(step * bytes));
     enum status status = STATUS_OK;
     for (uint64_t first = 0; first < fill->count && !status; first += step) {
         const uint64_t count = fill->count - first < step ? fill->count - first : step;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "build_fixture.h"
 
+#include <sys/wait.h>
+
 /* A compiler that knows only the targets in its name list and writes one line per probe. */
 static void add_compiler(struct fixture *fixture, const char *name, unsigned llvm, const char *refusal)
 {
@@ -326,6 +328,50 @@ static void test_remembers_refusals(void **state)
     }
 }
 
+/* Finds a compiler for gfx950 as another process; returns how it went. */
+static int find_apart(struct fixture *fixture)
+{
+    struct compiler compiler = {0};
+    struct err err;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(find(&compiler, fixture, gfx950, &err) == ERR_UNSUPPORTED);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status);
+}
+
+/* That it does not know a target is also known to the next process, where all of the compiler is: nothing but another
+ * one mends it. Behind a wrapper that does not say what it starts there may be another. */
+static void test_remembers_unknown_targets(void **state)
+{
+    struct fixture *fixture = *state;
+    use_path(fixture);
+    for (int whole = 0; whole < 2; whole++) {
+        const char *name = arena_printf(&fixture->arena, "path/hipcc-%d", whole);
+        add_compiler(fixture, name, 15, UNKNOWN);
+        if (whole)
+            fixture_script(
+                fixture, name,
+                arena_printf(
+                    &fixture->arena,
+                    "#!/bin/sh\n"
+                    "[ \"$1\" = --version ] && { echo 'clang version 15.0.6'; echo InstalledDir: %s; exit 0; }\n"
+                    "echo \"probe $*\" >> \"$LOG\"\necho \"%s\" >&2\nexit 1\n",
+                    fixture_path(fixture, "path"), UNKNOWN));
+        setenv("ROOFTILE_KERNEL_COMPILER", fixture_path(fixture, name), 1);
+        assert_int_equal(find_apart(fixture), 1);
+        assert_int_equal(find_apart(fixture), 1);
+        assert_int_equal(fixture_count(fixture, "gfx950"), whole ? 1 : 2);
+        if (whole) { /* the program behind it is another now */
+            add_compiler(fixture, "path/clang", 15, UNKNOWN);
+            assert_int_equal(find_apart(fixture), 1);
+            assert_int_equal(fixture_count(fixture, "gfx950"), 2);
+        }
+        unlink(fixture->log);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -342,6 +388,7 @@ int main(void)
         TEST(test_wave_sizes),
         TEST(test_remembers),
         TEST(test_remembers_refusals),
+        TEST(test_remembers_unknown_targets),
         TEST(test_nvidia_compilers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,7 +157,8 @@ static void test_all_kernels(void **state)
     }
 }
 
-/* However many kernels: the tool runs once. And for one kernel, only that one is disassembled. */
+/* However many kernels and however often they are asked for: the tool runs once. And for one kernel, only that one is
+ * disassembled. */
 static void test_one_child(void **state)
 {
     struct fixture *fixture = *state;
@@ -170,6 +171,12 @@ static void test_one_child(void **state)
     const char *counter = path_join(&fixture->arena, fixture->dir, "count");
     use_tool(fixture,
              arena_printf(&fixture->arena, "#!/bin/sh\necho run >>%s\nexec %s \"$@\"\n", counter, fixture->objdump));
+    assert_int_equal(
+        isa_read(&isa, fixture->object, fixture->object->kernels, fixture->object->kernel_count, &fixture->arena, &err),
+        STATUS_OK);
+    assert_int_equal(isa.kernel_count, KERNELS);
+    assert_int_equal(file_read(&count, &length, counter, 1024, &fixture->arena, &err), STATUS_OK);
+    assert_string_equal(count, "run\n");
     assert_int_equal(
         isa_read(&isa, fixture->object, fixture->object->kernels, fixture->object->kernel_count, &fixture->arena, &err),
         STATUS_OK);
