@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 
-from harness import CLANG, PROGRAM, ROOT, check, check_run, load, main, run
+from harness import CLANG, PROGRAM, QUICK, ROOT, check, check_run, load, main, run
 
 DOUBLES = pathlib.Path(os.environ.get("ROOFTILE_TEST_DOUBLES") or (PROGRAM.parent.parent / "tests/double" if PROGRAM else "."))
 FAKE = {"ROOFTILE_OPENBLAS": str(DOUBLES / "libfake_openblas.so")}
@@ -95,11 +95,11 @@ def on_gpu(backend, *libraries):
 def gpus(home):
     """The whole way on stand-ins for GPU and library: every layout, odd sizes, with and without C, checked by the reference."""
     for name, variable, backend, types in GPU_LIBRARIES:
-        case = {"kernel": "gemm_library", "params": {"library": name, "m": 37, "n": 53, "k": 19, "gap": 1, "batch": 2, "alpha": 2},
+        case = {"kernel": "gemm_library", "params": {"library": name, "m": 13, "n": 21, "k": 7, "gap": 1, "batch": 2, "alpha": 2},
                 "sweep": {"dtype": [t[0] for t in types], "total": [t[1] for t in types], "TA": [0, 1], "TB": [0, 1], "beta": [0, -1]},
                 "zip": [["dtype", "total"]]}
-        (home / "gpu.json").write_text(json.dumps({"name": "gpu", "cases": [case]}))
-        done = run("run", home / "gpu.json", *SHORT, "--timer", "host", "--device", f"{backend}:0", "--out", home / "out.json", home=home,
+        (home / "gpu.json").write_text(json.dumps({"name": "gpu", "defaults": {"measure": QUICK}, "cases": [case]}))
+        done = run("run", home / "gpu.json", "-q", "--timer", "host", "--device", f"{backend}:0", "--out", home / "out.json", home=home,
                    **on_gpu(backend, variable))
         check_run(done, 0, f"run on the stand-in for {name}")
         cases = load(home / "out.json")["cases"]

@@ -31,7 +31,10 @@ def side_by_side(home):
 
 
 def below_no_bound(home):
-    """No prediction is below the lower bound of its case: by stated work for whole suites, and walked, wherever the data lie when a launch begins."""
+    """No prediction is below the lower bound of its case: by stated work for whole suites, and walked, wherever the data lie when a launch begins.
+    Of all machines; under sanitizers others walk and plan for a few."""
+    if SANITIZED:
+        return
     machines = sorted(path.stem for path in (ROOT / "configs/machines").glob("*.json"))
     modes = [{"kernel": "stream_triad", "sweep": {"n": ["256Ki", "1Mi", "4Mi", "8Mi", "32Mi"]}, "measure": {"cache": mode}} for mode in ("hot", "cold", "rotate")]
     modes.append({"kernel": "stream_write", "params": {"n": "64Mi", "groups_per_cu": 1, "traffic_per_cu": 16777216, "nt_from": 0}})  # many passes
@@ -114,12 +117,13 @@ def code_of_others(home):
     path = re.search(r"(/\S*/stream-\w+\.hsaco)", built.stdout)
     check(path, f"no object: {built.stdout[:500]}")
     (home / "theirs.co").write_bytes(pathlib.Path(path[1]).read_bytes())
-    words = ["predict", "theirs.co", "--filter", "stream_triad", "--machine", "mi300x", "--set", "n=64Mi"]
+    few = ["theirs.co", "--filter", "stream_triad", "--set", "n=16Ki"]  # every argument is as large: so many turns of a loop are walked
+    words = ["predict", *few, "--machine", "mi300x"]
     [machine] = json.loads(run(*words, "--json", "-", home=home).stdout)["machines"]
     case = machine["cases"][0]
-    check(case["method"] == "walk" and case["high_ns"] > 2 * case["time_ns"] and any("assumed: n=67108864" in note for note in case["notes"]), f"{case}")
-    check_run(run("explain", "theirs.co", "--filter", "stream_triad", "--machine", "mi300x", home=home), 0, "explained", stdout="assumed: ")
-    check_run(run("predict", "theirs.co", "--filter", "stream_triad", "--machine", "mi210,mi300x", home=home), 0, "one has other code", stdout="is for gfx942")
+    check(case["method"] == "walk" and case["high_ns"] > 2 * case["time_ns"] and any("assumed: n=16384" in note for note in case["notes"]), f"{case}")
+    check_run(run("explain", *few, "--machine", "mi300x", home=home), 0, "explained", stdout="assumed: ")
+    check_run(run("predict", *few, "--machine", "mi210,mi300x", home=home), 0, "one has other code", stdout="is for gfx942")
     check_run(run("predict", "theirs.co", "--machine", "mi300x", home=home), 2, "many kernels", stderr="choose one with --filter")
     check(not list(home.rglob("code-*.json")), "nothing of it is left")
     (home / "theirs.co").write_bytes(b"\177ELF nothing")
