@@ -123,8 +123,9 @@ size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result
  * else 0. */
 int compare_exit_code(const struct comparison *comparison, bool strict);
 
-/* What to do about what could not be told: a sentence each, NULL after the last (at most COMPARE_ADVICE). */
-#define COMPARE_ADVICE 3
+/* What was changed beside the code where no time moved, and what to do about what could not be told: a sentence each,
+ * NULL after the last (at most COMPARE_ADVICE). */
+#define COMPARE_ADVICE 4
 void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct comparison *comparison,
                     struct arena *arena);
 

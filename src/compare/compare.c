@@ -390,6 +390,26 @@ static size_t trials_of(const struct result *result)
     return result->trials ? result->trials : 1;
 }
 
+/* Other input data or another launch is another measurement, also where its time is the same; other code is what
+ * comparisons are for. NULL: none. */
+static const char *changed_unmoved(const struct comparison *comparison, struct arena *arena)
+{
+    const unsigned parts = IDENTITY_BIT(IDENTITY_LAUNCH) | IDENTITY_BIT(IDENTITY_INPUTS);
+    const struct compare_case *first = NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < comparison->case_count; k++) {
+        const struct compare_case *c = &comparison->cases[k];
+        const bool told = c->cause == CAUSE_CODE || c->cause == CAUSE_LAUNCH || c->cause == CAUSE_INPUTS;
+        if (c->state != COMPARE_JUDGED || told || !(identity_differs(&c->base->identity, &c->now->identity) & parts))
+            continue;
+        first = first ? first : c;
+        count++;
+    }
+    return first ? arena_printf(arena, "not the same in both, though no time moved by it: %s, in %zu case%s (%s)",
+                                first->changes, count, text_s(count), first->label)
+                 : NULL;
+}
+
 void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct comparison *comparison,
                     struct arena *arena)
 {
@@ -408,6 +428,9 @@ void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct 
         advice[count++] = arena_printf(
             arena, "inconclusive cases need more trials: --trials %u decides all of them, if the noise stays as it is",
             comparison->suggested_trials);
+    const char *changed = changed_unmoved(comparison, arena);
+    if (changed)
+        advice[count++] = changed;
     if (!comparison->learned_noise)
         advice[count++] = "the noise of this device in this environment was never measured, so 1 % is assumed; "
                           "'rooftile aa SUITE' measures it";

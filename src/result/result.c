@@ -206,7 +206,7 @@ int result_exit_code(const struct result *result, bool strict)
             return 1;
         errors += c->status == CASE_ERROR || c->status == CASE_NONE;
         measured += c->status == CASE_OK;
-        doubt = doubt || (c->flags & (FLAG_INTERFERENCE | FLAG_THROTTLED));
+        doubt = doubt || (c->flags & (FLAG_INTERFERENCE | FLAG_THROTTLED | FLAG_NO_CEILING));
     }
     if (!measured)
         return 3;

@@ -59,6 +59,11 @@ def a_change_is_seen(home):
     for case in load(home / "base.json")["cases"]:
         check(set(case["identity"]) == {"code", "launch", "inputs", "check", "work", "device"} and
               all(re.fullmatch("[0-9a-f]{16}", part) for part in case["identity"].values()), f"every part is known: {case['identity']}")
+    same_time = load(home / "base.json")
+    same_time["cases"][0]["identity"]["inputs"] = "0123456789abcdef"
+    (home / "same_time.json").write_text(json.dumps(same_time))
+    check_run(run("compare", "base.json", "same_time.json", home=home), 0, "a change that moved no time is said",
+              stdout="though no time moved by it: input data, in 1 case (add n=2Ki")
     resume = ["run", "s.json", *CPU, "--format", "jsonl", "--resume", "base.json", "-o", "again.json"]
     done = run(*resume, home=home)
     check_run(done, 0, "the same")

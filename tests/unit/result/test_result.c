@@ -24,6 +24,7 @@ static const struct {
     {"all well", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_CEILING_RAISED, VERIFY_PASS, NULL, 0, 0},
     {"a neighbour", {CASE_OK, CASE_OK, CASE_SKIPPED}, FLAG_INTERFERENCE, VERIFY_PASS, NULL, 0, 4},
     {"a hot chip", {CASE_OK}, FLAG_THROTTLED, VERIFY_PASS, "complete", 0, 4},
+    {"a unit without a ceiling", {CASE_OK}, FLAG_NO_CEILING, VERIFY_PASS, "complete", 0, 4},
     {"time ran out", {CASE_OK, CASE_SKIPPED}, 0, VERIFY_PASS, "interrupted", 0, 4},
     {"time ran out before anything", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, "interrupted", 3, 3},
     {"all skipped", {CASE_SKIPPED, CASE_SKIPPED}, 0, VERIFY_NOT_RUN, "complete", 3, 3},
