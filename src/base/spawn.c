@@ -20,6 +20,7 @@
 #include "rooftile/text.h"
 
 #define NS_PER_MS UINT64_C(1000000)
+enum { STOP_POLL_MS = 100 }; /* a signal may come just before a wait begins */
 
 /* One stream of a child: what it wrote, up to the limit. */
 struct stream {
@@ -34,6 +35,7 @@ struct child {
     int input_fd;
     struct stream streams[2]; /* standard output, standard error */
     uint64_t deadline_ns;     /* 0: none */
+    int stop_before;          /* *spawn_stop when it was started */
 };
 
 static void close_fd(int *fd)
@@ -149,6 +151,14 @@ static void drain(struct stream *stream, size_t limit_bytes)
     }
 }
 
+const volatile int *spawn_stop;
+
+/* Asked for since the child was started. */
+static bool is_stopped(const struct child *child)
+{
+    return spawn_stop && *spawn_stop != child->stop_before;
+}
+
 /* Milliseconds for poll, rounded up: -1 without a deadline, 0 when it has passed. */
 static int remaining_ms(const struct child *child)
 {
@@ -161,17 +171,18 @@ static int remaining_ms(const struct child *child)
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-/* Reads until both streams end; false when the time is up. */
+/* Reads until both streams end; false when the time is up, or the child is to be stopped. */
 static bool collect(struct child *child, size_t limit_bytes)
 {
     while (child->streams[0].read_fd >= 0 || child->streams[1].read_fd >= 0) {
         const int wait_ms = remaining_ms(child);
-        if (wait_ms == 0)
+        if (wait_ms == 0 || is_stopped(child))
             return false;
         /* poll passes over a descriptor of -1 */
         struct pollfd fds[2] = {{.fd = child->streams[0].read_fd, .events = POLLIN},
                                 {.fd = child->streams[1].read_fd, .events = POLLIN}};
-        if (poll(fds, 2, wait_ms) <= 0)
+        const bool limited = spawn_stop && (wait_ms < 0 || wait_ms > STOP_POLL_MS);
+        if (poll(fds, 2, limited ? STOP_POLL_MS : wait_ms) <= 0)
             continue;
         for (unsigned i = 0; i < 2; i++)
             if (fds[i].revents)
@@ -189,7 +200,7 @@ static int wait_child(const struct child *child, int *wait_status)
             return 1;
         if (ended < 0 && errno != EINTR)
             return -1;
-        if (remaining_ms(child) == 0)
+        if (remaining_ms(child) == 0 || (child->deadline_ns && is_stopped(child)))
             return 0;
         if (ended == 0)
             clock_sleep_ns(NS_PER_MS / 2);
@@ -200,9 +211,10 @@ static enum status finish(struct child *child, struct spawn_result *result, size
 {
     int wait_status = 0;
     int ended = collect(child, limit_bytes) ? wait_child(child, &wait_status) : 0;
+    const bool stopped = !ended && is_stopped(child);
     if (ended == 0) {
         kill(-child->pid, SIGKILL);
-        result->timed_out = true;
+        result->timed_out = !stopped;
         child->deadline_ns = 0;
         ended = wait_child(child, &wait_status);
         for (unsigned i = 0; i < 2; i++)
@@ -210,6 +222,8 @@ static enum status finish(struct child *child, struct spawn_result *result, size
     }
     if (ended < 0)
         return err_set(err, ERR_IO, "cannot wait for the program: %s", strerror(errno));
+    if (stopped)
+        return err_set(err, ERR_INTERRUPTED, "interrupted");
     result->exit_code = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
     return STATUS_OK;
 }
@@ -226,6 +240,7 @@ enum status spawn_run(struct spawn_result *result, const char *const *argv, cons
 {
     struct spawn_result found = {0};
     struct child child = {.input_fd = -1,
+                          .stop_before = spawn_stop ? *spawn_stop : 0,
                           .streams = {{.read_fd = -1, .write_fd = -1}, {.read_fd = -1, .write_fd = -1}}};
     enum status status = open_streams(&child, input, err);
     if (status)

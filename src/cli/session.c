@@ -13,6 +13,7 @@
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
 #include "rooftile/result.h"
+#include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
 /* ---- what ends a command before its time ---- */
@@ -44,6 +45,7 @@ void session_catch_signals(void)
 {
     const struct sigaction action = {.sa_handler = on_signal};
     struct sigaction before;
+    spawn_stop = &session_stop;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* nohup */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -250,12 +251,36 @@ static void several(void **state)
     assert_non_null(strstr(fixture->err.text, "/nowhere/program: cannot start it"));
 }
 
+static volatile int stop;
+
+static void on_alarm(int number)
+{
+    stop = number;
+}
+
+/* A program under way is ended; one that begins after the signal is not. */
+static void a_signal_ends_the_wait(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const hangs[] = {"sleep", "60", NULL}, *const after[] = {"true", NULL};
+    const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    struct spawn_result ran;
+    spawn_stop = &stop;
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    assert_int_equal(spawn_run(&ran, hangs, NULL, 1000, 30000, &fixture->arena, &fixture->err), ERR_INTERRUPTED);
+    fixture->err = (struct err){0};
+    assert_int_equal(spawn_run(&ran, after, NULL, 1000, 30000, &fixture->arena, &fixture->err), STATUS_OK);
+    spawn_stop = NULL;
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(several),
+        WITH_FIXTURE(a_signal_ends_the_wait),
         WITH_FIXTURE(outcomes),
         WITH_FIXTURE(arguments_pass_as_they_are),
         WITH_FIXTURE(much_on_every_stream),
