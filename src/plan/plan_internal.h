@@ -280,8 +280,7 @@ struct case_walks {
     struct launch_walk {
         const struct walk_code *code;
         const struct walk_result *walk;
-        uint32_t level; /* where its data is, as device_launch_model has it */
-        bool warm;
+        uint64_t place;
         size_t buffers;
     } * items;
     size_t count;

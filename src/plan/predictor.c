@@ -215,8 +215,7 @@ struct case_walks *predictor_walks(const struct predictor *predictor, struct are
         const struct predicted_launch *launch = &predictor->launches[walks->count];
         walks->items[walks->count] = (struct launch_walk){.code = launch->walked.code,
                                                           .walk = launch->walk,
-                                                          .level = launch->model.level,
-                                                          .warm = launch->warm,
+                                                          .place = launch->place,
                                                           .buffers = launch->walked.buffer_count};
     }
     return walks;
@@ -230,7 +229,7 @@ bool predictor_set_between(struct predictor *predictor, const struct predictor_b
     return apart;
 }
 
-/* False: a corner has no such launch, or one that finds its data elsewhere. */
+/* False: a corner has no such launch, or one whose place in the caches is another. */
 static bool walk_between(const struct walk_result **walk, struct predictor *predictor, const struct walk_launch *launch,
                          const struct predicted_launch *made)
 {
@@ -240,8 +239,7 @@ static bool walk_between(const struct walk_result **walk, struct predictor *pred
     for (size_t k = 0; k < between->count; k++) {
         const struct case_walks *corner = between->corners[k];
         const struct launch_walk *own = at < corner->count ? &corner->items[at] : NULL;
-        if (!own || own->code != launch->code || own->level != made->model.level || own->warm != made->warm ||
-            own->buffers != launch->buffer_count)
+        if (!own || own->code != launch->code || own->place != made->place || own->buffers != launch->buffer_count)
             return false;
         walks[k] = own->walk;
     }
@@ -325,7 +323,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     predicted_launch_make(&walk, launch, &asked->buffers, code, &predictor->launch);
     device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, asked), predictor->without);
     made.model.least_bytes = asked->least_bytes;
-    made.warm = options.warm;
+    made.place = ((uint64_t)made.model.level * 2 + options.warm) << 32 | options.l1_lines;
     const bool between = predictor->between && walk_between(&made.walk, predictor, &walk, &made);
     predictor->apart |= predictor->between && !between;
     if (!between && walk_once(&made.walk, predictor, &walk, &options, asked->err)) {

@@ -11,6 +11,7 @@
 #include "rooftile/predictor.h"
 
 #define FEW_CASES 24u  /* of which each is walked */
+#define FEW_INSIDE 12u /* ... of a part of a box */
 #define FEW_VALUES 6u  /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
 #define MOST_ALIGNED 6 /* power of two that decides about lines and banks: 64 elements */
 #define TOLERANCE 0.03
@@ -32,7 +33,7 @@ struct boxes {
 
 struct member {
     const struct plan_case *c;
-    uint64_t places; /* where its launches find their data */
+    uint64_t places; /* of its launches in the caches */
     double value;    /* of the parameter that sorts them */
 };
 
@@ -184,14 +185,35 @@ static const struct plan_case *case_at(const struct box *box, const double place
     return nearest;
 }
 
-/* The case nearest to where all axes are highest, and for each axis that where it alone is lowest. */
+/* The case nearest to where all axes are highest, the one farthest from it, the one farthest from the line through both,
+ * and so on: whatever the outline of the cases is, few are far outside their corners. */
 static void find_corners(const struct plan_case *corners[BETWEEN_CORNERS], const struct box *box)
 {
-    for (size_t corner = 0; corner <= box->axes; corner++) {
-        double places[AXES] = {1, 1, 1}, distance = 0;
-        if (corner)
-            places[corner - 1] = 0;
-        corners[corner] = case_at(box, places, &distance);
+    const double highest[AXES] = {1, 1, 1};
+    double taken[AXES][AXES], distance = 0; /* directions between corners, at right angles */
+    corners[0] = case_at(box, highest, &distance);
+    for (size_t corner = 1; corner <= box->axes; corner++) {
+        double farthest = -1;
+        for (size_t k = 0; k < box->count; k++) {
+            double way[AXES], length = 0;
+            for (size_t axis = 0; axis < box->axes; axis++)
+                way[axis] = place_of(box, box->members[k].c, axis) - place_of(box, corners[0], axis);
+            for (size_t before = 0; before + 1 < corner; before++) {
+                double along = 0;
+                for (size_t axis = 0; axis < box->axes; axis++)
+                    along += way[axis] * taken[before][axis];
+                for (size_t axis = 0; axis < box->axes; axis++)
+                    way[axis] -= along * taken[before][axis];
+            }
+            for (size_t axis = 0; axis < box->axes; axis++)
+                length += way[axis] * way[axis];
+            if (length <= farthest)
+                continue;
+            farthest = length;
+            corners[corner] = box->members[k].c;
+            for (size_t axis = 0; axis < box->axes; axis++)
+                taken[corner - 1][axis] = way[axis] / (length > 0 ? sqrt(length) : 1);
+        }
     }
 }
 
@@ -343,7 +365,7 @@ static void visit(struct boxes *all, struct member *members, size_t count, bool 
 {
     struct box box = {.members = members, .count = count};
     size_t widest = 0;
-    if (count < FEW_CASES) {
+    if (count < (has_rim ? FEW_CASES : FEW_INSIDE)) {
         walk_all(all, &box);
         return;
     }
@@ -373,7 +395,7 @@ static uint64_t places_of(struct boxes *all, const struct plan_case *c)
     size_t count = 0;
     const struct predicted_launch *launches = predictor_launches(all->predictor, &count);
     for (size_t k = 0; k < count; k++)
-        places = places * 31 + launches[k].model.level * 2 + launches[k].warm + 1;
+        places = places * 31 + launches[k].place + 1;
     return places;
 }
 
