@@ -44,6 +44,7 @@ struct prediction {
      * is "" prediction_conclude sets it to what the limiter stands for */
     char bound[MACHINE_NAME];
     const char *method; /* "walk", "description", "lower bound" */
+    char constants[80]; /* "gemm bf16 on mi355x": whose it has for want of its own, as a note says too; "": its own */
     /* what the prediction rests on that is not known: numbers of a relative, branches on unknown data */
     char notes[PREDICTION_NOTES][160];
     uint32_t note_count;

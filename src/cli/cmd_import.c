@@ -86,9 +86,8 @@ static enum status add_estimates(struct import *import, const struct machine *de
         const bool product = row->described && row->described->kind == DESCRIBED_GEMM;
         if (!row->described || !describe_predict(&prediction, row->described, machine, product ? &models : NULL))
             continue;
-        for (size_t note = 0; product && note < prediction.note_count; note++)
-            if (text_starts(prediction.notes[note], "constants of "))
-                row->estimate_note = arena_strdup(arena, prediction.notes[note]);
+        if (*prediction.constants)
+            row->estimate_note = arena_printf(arena, "constants of %s", prediction.constants);
         row->estimate_ns = prediction.time_ns;
         row->estimate_low_ns = prediction.low_ns;
         row->estimate_high_ns = prediction.high_ns;

@@ -185,32 +185,41 @@ static const struct plan_case *case_at(const struct box *box, const double place
     return nearest;
 }
 
-/* The case nearest to where all axes are highest, the one farthest from it, the one farthest from the line through both,
- * and so on: whatever the outline of the cases is, few are far outside their corners. */
+/* The way from one case to another without what lies along `taken`, which are at right angles. Its squared length. */
+static double way_beside(double way[AXES], const struct box *box, const struct plan_case *from,
+                         const struct plan_case *to, const double taken[AXES][AXES], size_t count)
+{
+    double length = 0;
+    for (size_t axis = 0; axis < box->axes; axis++)
+        way[axis] = place_of(box, to, axis) - place_of(box, from, axis);
+    for (size_t k = 0; k < count; k++) {
+        double along = 0;
+        for (size_t axis = 0; axis < box->axes; axis++)
+            along += way[axis] * taken[k][axis];
+        for (size_t axis = 0; axis < box->axes; axis++)
+            way[axis] -= along * taken[k][axis];
+    }
+    for (size_t axis = 0; axis < box->axes; axis++)
+        length += way[axis] * way[axis];
+    return length;
+}
+
+/* The case nearest to where all axes are highest, the one farthest from it, the one farthest from the line through
+ * both, and so on: whatever the outline of the cases is, few are far outside their corners. */
 static void find_corners(const struct plan_case *corners[BETWEEN_CORNERS], const struct box *box)
 {
     const double highest[AXES] = {1, 1, 1};
-    double taken[AXES][AXES], distance = 0; /* directions between corners, at right angles */
+    double taken[AXES][AXES] = {{0}}, way[AXES], distance = 0;
     corners[0] = case_at(box, highest, &distance);
     for (size_t corner = 1; corner <= box->axes; corner++) {
         double farthest = -1;
         for (size_t k = 0; k < box->count; k++) {
-            double way[AXES], length = 0;
-            for (size_t axis = 0; axis < box->axes; axis++)
-                way[axis] = place_of(box, box->members[k].c, axis) - place_of(box, corners[0], axis);
-            for (size_t before = 0; before + 1 < corner; before++) {
-                double along = 0;
-                for (size_t axis = 0; axis < box->axes; axis++)
-                    along += way[axis] * taken[before][axis];
-                for (size_t axis = 0; axis < box->axes; axis++)
-                    way[axis] -= along * taken[before][axis];
-            }
-            for (size_t axis = 0; axis < box->axes; axis++)
-                length += way[axis] * way[axis];
+            const struct plan_case *c = box->members[k].c;
+            const double length = way_beside(way, box, corners[0], c, (const double(*)[AXES])taken, corner - 1);
             if (length <= farthest)
                 continue;
             farthest = length;
-            corners[corner] = box->members[k].c;
+            corners[corner] = c;
             for (size_t axis = 0; axis < box->axes; axis++)
                 taken[corner - 1][axis] = way[axis] / (length > 0 ? sqrt(length) : 1);
         }

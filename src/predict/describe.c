@@ -284,7 +284,9 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
         return false;
     if (found && quality < SUITS_WHOLLY) {
         constants.spread = widened(constants.spread);
-        prediction_note(prediction, "constants of %s %s on %s", found->family, found->type, found->machine);
+        snprintf(prediction->constants, sizeof(prediction->constants), "%s %s on %s", found->family, found->type,
+                 found->machine);
+        prediction_note(prediction, "constants of %s", prediction->constants);
     }
     keep_above_least(prediction, what, machine);
     set_bound(prediction, what, machine, unit);

@@ -166,6 +166,7 @@ static void constants_of_the_type_go_before_those_of_the_machine(void **state)
     assert_true(describe_predict(&wanted, &gemm, &machine, &alone));
     assert_near(chosen.time_ns, wanted.time_ns, 1e-9);
     assert_string_equal(chosen.notes[0], "constants of gemm bf16 on other");
+    assert_string_equal(chosen.constants, "gemm bf16 on other");
 }
 
 static const struct described convolution = {.kind = DESCRIBED_CONVOLUTION,
