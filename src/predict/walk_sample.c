@@ -10,6 +10,8 @@
 #define DEFAULT_BUDGET UINT64_C(2000000)
 #define NEIGHBOUR_BUDGET UINT64_C(400000)  /* of one neighbour: where it takes more, nothing is taken to be shared */
 #define NEIGHBOURS_BUDGET UINT64_C(600000) /* of all: the nearest come first */
+#define PROBE_BUDGET UINT64_C(50000)       /* of one that is asked whether it has work: what takes more has some */
+#define PROBES 16u
 #define MOST_NEIGHBOURS 16u
 #define MOST_STEP 16u
 #define MOST_ROWS 8u /* for each die */
@@ -157,7 +159,7 @@ static bool touches_memory(struct walker *walker, uint64_t number, struct arena 
     start_result(&scratch, walker->launch, walker->options->counts_each, arena);
     walker->result = &scratch;
     walker->visit = NULL;
-    walker->left = NEIGHBOUR_BUDGET;
+    walker->left = PROBE_BUDGET;
     group_start(&group, walker, number);
     group_run(&group);
     add_group(&scratch, &group);
@@ -236,17 +238,38 @@ static void walk_sample(struct walker *walker, uint64_t number, struct arena *ar
     group_end(&group);
 }
 
-/* The workgroup in the middle; where it touches no memory, the first, if that one does. */
+/* Workgroups that are as far from each other as from the ends, where neither the first nor the one in the middle has
+ * work: *sample becomes the middle one of those that have some. Their share; 0: none has. */
+static double probed_share(struct walker *walker, uint64_t *sample, struct arena *arena)
+{
+    const uint64_t groups = group_count(walker->launch);
+    uint64_t found[PROBES];
+    unsigned count = 0;
+    for (unsigned k = 0; k < PROBES; k++) {
+        const uint64_t number = groups / PROBES * k + groups % PROBES * k / PROBES + groups / PROBES / 2;
+        if (touches_memory(walker, number, arena))
+            found[count++] = number;
+    }
+    if (count)
+        *sample = found[count / 2];
+    return (double)count / PROBES;
+}
+
+/* The workgroup in the middle; where it touches no memory, the first, if that one does, or another that does. */
 static void walk_one(struct walker *walker, struct arena *arena)
 {
     const uint64_t budget = walker->left, middle = group_count(walker->launch) / 2;
+    uint64_t sample = 0;
     walk_sample(walker, middle, arena);
-    if (walker->result->sums.accesses > 0 || walker->over_budget || !middle || !touches_memory(walker, 0, arena))
+    if (walker->result->sums.accesses > 0 || walker->over_budget || !middle)
         return;
-    const double working = working_share(walker, arena);
+    const double working =
+        touches_memory(walker, 0, arena) ? working_share(walker, arena) : probed_share(walker, &sample, arena);
+    if (!(working > 0))
+        return;
     start_result(walker->result, walker->launch, walker->options->counts_each, arena);
     walker->left = budget;
-    walk_sample(walker, 0, arena);
+    walk_sample(walker, sample, arena);
     walker->result->working = working;
 }
 

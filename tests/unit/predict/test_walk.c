@@ -465,7 +465,8 @@ static void test_f64(void **state)
     }
 }
 
-/* Workgroups 0 to 4 of 100 load, those of rows 0 and 1 of 6 store; in the middle nobody has work. */
+/* Workgroups 0 to 4 of 100 load, those of rows 0 and 1 of 6 store, 60 and more of 100 load; in the middle nobody has
+ * work. */
 static void test_idle_workgroups(void **state)
 {
     (void)state;
@@ -485,6 +486,13 @@ static void test_idle_workgroups(void **state)
                                              "global_store_dword v1, v1, s[4:5]",
                                              "s_endpgm",
                                              NULL},
+                             *const last[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                              "s_cmp_lt_u32 s2, 60",
+                                              "s_cbranch_scc1 @5",
+                                              "v_lshlrev_b32_e32 v1, 9, v0",
+                                              "global_load_dword v2, v1, s[4:5]",
+                                              "s_endpgm",
+                                              NULL},
                              *const none[] = {"v_mov_b32_e32 v1, 0", "s_endpgm", NULL};
     struct bench bench;
     setup(&bench, "gfx942", one);
@@ -503,6 +511,12 @@ static void test_idle_workgroups(void **state)
     run(&bench);
     assert_true(bench.result.sums.accesses == 1 && bench.result.stored[0]);
     assert_near(bench.result.working, 1.0 / 9, 1e-12);
+    teardown(&bench);
+    setup(&bench, "gfx942", last);
+    bench.launch.grid[0] = 100;
+    run(&bench);
+    assert_true(bench.result.sums.accesses == 1 && bench.result.sums.workgroups == 1);
+    assert_near(bench.result.working, 0.4, 0.05);
     teardown(&bench);
     setup(&bench, "gfx942", none);
     run(&bench);
