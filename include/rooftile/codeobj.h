@@ -45,7 +45,8 @@ struct codeobj_arg {
     bool hidden;               /* filled in by the runtime: value_kind is hidden_* */
     bool is_pointer;           /* global_buffer, dynamic_shared_pointer, image, sampler, pipe, queue */
     const char *address_space; /* "global" "local" "constant" ...; "" unknown */
-    const char *access;        /* "read_only" "write_only" "read_write"; "" unknown */
+    const char *access;        /* "read_only" "write_only" "read_write", as declared, else the actual one; "" unknown */
+    const char *actual_access; /* what the code does with a pointer that is __restrict; "" for all others */
 };
 
 struct codeobj_kernel {

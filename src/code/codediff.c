@@ -67,10 +67,9 @@ uint64_t codediff_named(const struct code_pair *pair, int side, const char *word
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     uint64_t count = 0;
     for (size_t i = 0; isa && i < isa->instruction_count; i++)
-        if ((pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side]) &&
-            (isa_has_word(isa->instructions[i].mnemonic, words) ||
-             isa_has_word(isa->instructions[i].dual_mnemonic, words)))
-            count++;
+        if (pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side])
+            count += isa_has_word(isa->instructions[i].mnemonic, words) +
+                     isa_has_word(isa->instructions[i].dual_mnemonic, words);
     return count;
 }
 
@@ -81,9 +80,36 @@ uint64_t codediff_single(const struct code_pair *pair, int side)
     for (size_t i = 0; isa && i < isa->instruction_count; i++) {
         const struct isa_instruction *in = &isa->instructions[i];
         const bool is_single = (in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2);
-        count += is_single && (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side]);
+        const unsigned halves = in->kind == ISA_DUAL ? isa_has_word(in->mnemonic, "add sub mul") +
+                                                           isa_has_word(in->dual_mnemonic, "add sub mul")
+                                                     : is_single;
+        count += pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side] ? halves : 0;
     }
     return count;
+}
+
+uint64_t codediff_ordered_loads(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        const char *how = in->kind == ISA_LOAD ? strchr(in->operands, ' ') : NULL;
+        count += how &&
+                 (strstr(how, " sc0") || strstr(how, " sc1") || strstr(how, " glc") || strstr(how, " dlc") ||
+                  strstr(how, "SCOPE_")) &&
+                 !strstr(how, " slc") && !strstr(how, " nt");
+    }
+    return count;
+}
+
+unsigned codediff_promises(const struct code_pair *pair)
+{
+    const struct codeobj_kernel *a = pair->before->code, *b = pair->after->code;
+    unsigned kept = 0;
+    for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
+        kept += *a->args[k].actual_access && *b->args[k].actual_access;
+    return kept;
 }
 
 /* Of the whole kernel, with compare and swap, or without. */
@@ -179,7 +205,7 @@ static bool is_whole(double ratio)
  * either side may do some in vain (loads that are repeated, a division of ten instructions), but hardly all by the same
  * factor: the kind of work whose ratio is nearest to 1 tells, first among ratios of whole numbers, as loops are
  * unrolled by these. */
-static double scale_of(const struct isa_mix *before, const struct isa_mix *after)
+double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
 {
     double scale = NAN, apart = INFINITY;
     for (int kind = 0; kind < WORK_KINDS; kind++) {
@@ -347,7 +373,7 @@ void code_pair_compare(struct code_pair *pair, struct arena *arena)
 {
     pair->hot[0] = hot_of(pair->before, arena);
     pair->hot[1] = hot_of(pair->after, arena);
-    pair->scale = is_comparable(pair) ? scale_of(codediff_mix(pair, 0), codediff_mix(pair, 1)) : NAN;
+    pair->scale = is_comparable(pair) ? codediff_scale(codediff_mix(pair, 0), codediff_mix(pair, 1)) : NAN;
     for (int side = 0; side < 2; side++)
         add_figures(&pair->figures[side], pair, side, arena);
     match_loops(pair, arena);

@@ -12,6 +12,15 @@ const struct isa_mix *codediff_mix(const struct code_pair *pair, int side);
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words);
 uint64_t codediff_single(const struct code_pair *pair, int side);
 
+/* Work of a pass before over that after; NAN: nothing tells. */
+double codediff_scale(const struct isa_mix *before, const struct isa_mix *after);
+
+/* Loads of the kernel that bypass caches, as those of volatile variables do; streaming ones do not count. */
+uint64_t codediff_ordered_loads(const struct code_pair *pair, int side);
+
+/* Arguments of which both compilers noted how they are accessed: nothing that is stored overlaps them. 0: of others. */
+unsigned codediff_promises(const struct code_pair *pair);
+
 /* Instructions but waits and the like. */
 double codediff_issued(const struct isa_mix *mix);
 
@@ -24,8 +33,41 @@ uint64_t codediff_swap_loops(const struct code_pair *pair);
 /* Does code that stores nothing, where no alias matters, stand in another order? False where there is little of it. */
 bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena);
 
+/* Did instructions move far? What registers hold is decided by the order ahead of their allocation; what is moved once
+ * they are allocated stays near. */
+bool codediff_has_moved(const struct code_pair *pair, struct arena *arena);
+
 /* Loads of the hot loop behind its first store, for the same work: compilers put loads first where they may. */
 double codediff_loads_behind(const struct code_pair *pair, int side);
+
+/* ---- causes: what a rule sees, and what it writes ---- */
+
+struct code_signs {
+    const struct code_pair *pair;
+    const struct inspect_kernel *before, *after;
+    const double *a, *b;            /* figures */
+    const struct isa_mix *in, *out; /* of the hot loop, or of the kernel; NULL: not disassembled */
+    struct text *text;
+    struct arena *arena;
+};
+
+/* Append what changed: "VGPRs 196 to 256". */
+void codediff_change(const struct code_signs *s, enum code_metric metric);
+void codediff_spill_changes(const struct code_signs *s);
+
+/* A count of either side's pass, for the work of a pass before. */
+double codediff_per_pass(const struct code_signs *s, uint64_t count, int side);
+
+/* Rules: do they see their sign? Then it is appended. */
+bool codediff_volatiles(const struct code_signs *s);
+bool codediff_promise(const struct code_signs *s); /* of arguments, which the compiler notes in the metadata */
+bool codediff_aliasing(const struct code_signs *s);
+bool codediff_stay_behind(const struct code_signs *s);
+bool codediff_access_width(const struct code_signs *s);
+
+/* Accesses that move the same bytes for the same work, but more or fewer of them each: "narrower loads: 16 to 4 bytes".
+ * `unrolled`: also those whose number in a pass went the other way, which unrolling joined or its lack parted. */
+bool codediff_add_widths(const struct code_signs *s, bool unrolled);
 
 /* What made the change, with its evidence. */
 const char *codediff_cause(const struct code_pair *pair, struct arena *arena);

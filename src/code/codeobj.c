@@ -73,7 +73,8 @@ struct codeobj_arg codeobj_bare_arg(uint32_t offset_bytes, uint32_t size_bytes)
                                 .size_bytes = size_bytes,
                                 .value_kind = "by_value",
                                 .address_space = "",
-                                .access = ""};
+                                .access = "",
+                                .actual_access = ""};
 }
 
 uint32_t codeobj_block(const uint32_t sizes[3])

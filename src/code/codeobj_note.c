@@ -167,6 +167,7 @@ static const struct field arg_fields[] = {
     {".value_kind", STRING, FIELD(value_kind)},
     {".address_space", STRING, FIELD(address_space)},
     {".access", STRING, FIELD(access)},
+    {".actual_access", STRING, FIELD(actual_access)},
     {".offset", NUMBER, FIELD(offset_bytes)},
     {".size", NUMBER, FIELD(size_bytes)},
 };
@@ -176,6 +177,7 @@ static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, 
 {
     if (read_fields(arg, map, arg_fields, COUNT_OF(arg_fields), arena, err))
         return err->status;
+    arg->access = *arg->access ? arg->access : arg->actual_access;
     arg->hidden = text_starts(arg->value_kind, "hidden_");
     arg->is_pointer = text_has_word("global_buffer dynamic_shared_pointer image sampler pipe queue", " ",
                                     arg->value_kind, strlen(arg->value_kind));

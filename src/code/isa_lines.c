@@ -22,10 +22,23 @@
 #include "rooftile/file.h"
 
 #define LIMIT_SECONDS 10u
-#define LIMIT_BYTES (256u << 20)              /* of what the child writes */
-#define LIMIT_DWARF_BYTES (UINT64_C(1) << 30) /* unpacked: libdw unpacks all of it, however small it was */
+#define LIMIT_BYTES (128u << 20)               /* of what the child writes: eight million rows */
+#define LIMIT_DWARF_BYTES (UINT64_C(1) << 30)  /* unpacked: libdw unpacks all of it, however small it was */
+#define LIMIT_MEMORY_BYTES (UINT64_C(3) << 28) /* libdw's: 90 bytes for a byte of DWARF that says a line */
 #define PATH_LONGEST 4096u
 #define NS_PER_MS UINT64_C(1000000)
+
+/* A sanitizer's shadow counts as data. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SHADOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW 1
+#endif
+#endif
+#ifndef HAS_SHADOW
+#define HAS_SHADOW 0
+#endif
 
 /* What the child writes for each row of a line table; a new file's name follows, the others keep the last one. */
 struct row {
@@ -59,15 +72,25 @@ static void write_lines(FILE *out, Dwarf_Lines *lines, size_t count)
     }
 }
 
-/* 0: all is written; else what there is up to the damage. */
+enum { READ_WHOLE, READ_DAMAGED, READ_WITHOUT_MEMORY };
+
+__attribute__((noreturn)) static void without_memory(void)
+{
+    _exit(READ_WITHOUT_MEMORY);
+}
+
+/* What is written is right, also where it is not the whole. */
 static int read_dwarf(int fd, const struct codeobj *object)
 {
     struct err err = {0};
     Elf *elf = NULL;
     FILE *out = fdopen(fd, "w");
     if (!out || elf_open(&elf, (struct bytes){object->bytes, object->size_bytes}, &err))
-        return 1;
+        return READ_DAMAGED;
+    errno = 0;
     Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    if (dwarf)
+        dwarf_new_oom_handler(dwarf, without_memory);
     Dwarf_CU *unit = NULL;
     Dwarf_Files *files = NULL;
     Dwarf_Lines *lines = NULL;
@@ -81,7 +104,9 @@ static int read_dwarf(int fd, const struct codeobj *object)
         ended = ended == 0 && next <= at ? 1 : ended;
         at = next;
     }
-    return fflush(out) != 0 || ended < 0;
+    if (errno == ENOMEM) /* also where libdw goes on without the section */
+        return fflush(out), READ_WITHOUT_MEMORY;
+    return fflush(out) == 0 && ended >= 0 ? READ_WHOLE : READ_DAMAGED;
 }
 
 static void limit(__rlimit_resource_t resource, rlim_t most)
@@ -90,11 +115,24 @@ static void limit(__rlimit_resource_t resource, rlim_t most)
     setrlimit(resource, &limits);
 }
 
+/* What came with the fork. */
+static rlim_t data_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    const bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) == 1;
+    if (file)
+        fclose(file);
+    return known ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
 static _Noreturn void child(int fd, const struct codeobj *object)
 {
     limit(RLIMIT_CPU, LIMIT_SECONDS);
     limit(RLIMIT_FSIZE, LIMIT_BYTES);
     limit(RLIMIT_CORE, 0);
+    if (!HAS_SHADOW)
+        limit(RLIMIT_DATA, data_bytes() + LIMIT_MEMORY_BYTES);
     signal(SIGSEGV, SIG_DFL);
     signal(SIGABRT, SIG_DFL);
     signal(SIGBUS, SIG_DFL);
@@ -105,6 +143,8 @@ static _Noreturn void child(int fd, const struct codeobj *object)
 static const char *wait_for(pid_t pid)
 {
     static const char slow[] = "reading the object's DWARF takes longer than 10 s: it was stopped";
+    static const char long_table[] = "the object's DWARF has more than 128 MiB of lines: what follows is not read";
+    static const char large[] = "reading the object's DWARF takes more than 768 MiB: what follows is not read";
     static const char damaged[] = "the object's DWARF is damaged";
     const uint64_t deadline_ns = clock_now_ns() + 2 * LIMIT_SECONDS * 1000 * NS_PER_MS;
     int status = 0;
@@ -113,6 +153,10 @@ static const char *wait_for(pid_t pid)
         const pid_t ended = waitpid(pid, &status, WNOHANG);
         if (ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
             return NULL;
+        if (ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == READ_WITHOUT_MEMORY)
+            return large;
+        if (ended == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+            return long_table;
         if (ended == pid)
             return is_late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) ? slow : damaged;
         if (ended < 0 && errno != EINTR)
@@ -147,10 +191,21 @@ static int by_address(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
+static size_t count_rows(const char *data, size_t size)
+{
+    size_t count = 0;
+    struct row row;
+    for (size_t at = 0; at <= size && size - at >= sizeof(row); at += sizeof(row) + row.name_bytes, count++)
+        memcpy(&row, data + at, sizeof(row));
+    return count;
+}
+
 static void read_rows(struct places *places, const char *data, size_t size, struct arena *arena)
 {
     const char *file = NULL;
     struct err err = {0};
+    bool is_sorted = true;
+    places->items = arena_array(arena, count_rows(data, size), sizeof(*places->items));
     for (size_t at = 0; size - at >= sizeof(struct row);) {
         struct row row;
         memcpy(&row, data + at, sizeof(row));
@@ -160,10 +215,12 @@ static void read_rows(struct places *places, const char *data, size_t size, stru
         if (row.name_bytes && codeobj_string(&file, data + at, row.name_bytes, "a path", arena, &err))
             file = NULL;
         at += row.name_bytes;
-        ARENA_PUSH(arena, places->items, places->count,
-                   (struct place){row.address, places->count, row.line ? file : NULL, file ? row.line : 0});
+        struct place *place = &places->items[places->count];
+        *place = (struct place){row.address, places->count, row.line ? file : NULL, file ? row.line : 0};
+        is_sorted &= !places->count || by_address(place - 1, place) < 0;
+        places->count++;
     }
-    if (places->count)
+    if (!is_sorted)
         qsort(places->items, places->count, sizeof(*places->items), by_address);
 }
 

@@ -151,7 +151,7 @@ PLANTED = {
     "rolled": (DOT, PLAIN | {"PRAGMA": "#pragma unroll 8"}, {"PRAGMA": "#pragma unroll 1"}, "unrolling: a pass of the loop does 0.125 times the work"),
     "unrolled": (DOT, PLAIN | {"PRAGMA": "#pragma unroll 4"}, {"PRAGMA": "#pragma unroll 64"}, "unrolling: a pass of the loop does 16 times the work"),
     "division": (DOT, PLAIN, {"OP": "/"}, "arithmetic: division"),
-    "may_alias": (ROWS, NEAR, {"R": ""}, "memory accesses repeated (alias analysis"),
+    "may_alias": (ROWS, NEAR, {"R": ""}, "memory accesses repeated (alias analysis: a pointer may overlap what is stored): "),
     "cast": (ROWS, NEAR, {"CAST": "(const float *)(y + 64)"}, "memory accesses repeated (alias analysis"),
     "called": (CALL, {"INLINE": "inline"}, {"INLINE": "__attribute__((noinline))"}, "inlining: 1 call to functions that were inlined before"),
     "tile": (TILE, {"SIZE": "2048"}, {"SIZE": "12288"}, "LDS: LDS bytes 8192 to 49152"),
@@ -162,14 +162,15 @@ PLANTED = {
     "in_double": (STEP, STEPS, {"STORE": "y[r * 4096 + i] = v * 0.3 + v * v * 1.7"}, "arithmetic in f64"),
     "fence": (STEP, STEPS, {"STORE": STEPS["STORE"] + ';\n__builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")'}, "fences"),
     "divided": (STEP, STEPS | {"STORE": DIVIDED + "48u"}, {"STORE": DIVIDED + "n"}, "arithmetic: division of integers"),
+    "in_volatile": (STEP, STEPS | {"STORE": STEPS["STORE"] + " + x[r]"}, {"STORE": STEPS["STORE"] + " + *(const volatile float *)(x + r)"}, "volatile or atomic loads"),
     "swapped": (STEP, STEPS | {"STORE": ADDED}, {"STORE": SWAPPED}, "1 atomic operation is a loop of compare and swap"),
     "untouched": (DOT, PLAIN, {}, None),
     "moved": (DOT + "/* a comment, and another line number */\n", PLAIN, {}, None),
 }
 # One kernel with what a flag does to it.
-FLAGS = (("-mllvm -enable-misched=0 -mllvm -enable-post-misched=0", "unrolled", "scheduling", 0), ("-mllvm -stress-regalloc=16", "few_registers", "register limit", 1),
+FLAGS = (("-mllvm -enable-misched=0 -mllvm -enable-post-misched=0", "rolled", "scheduling", 0), ("-mllvm -stress-regalloc=16", "few_registers", "register limit", 1),
          ("-ffp-contract=off", "may_alias", "arithmetic: fused multiply-adds are split", 1), ("-fno-unroll-loops", "may_alias", "unrolling: a loop that was unrolled whole is one again", 1),
-         ("-O3", "unrolled", None, 0))
+         ("-mllvm -enable-misched=0", "serial", "scheduling", 0), ("-mllvm -vgpr-regalloc=fast", "rolled", "register allocation", 1), ("-O3", "rolled", None, 0))
 
 
 def call(home, *words):
@@ -186,11 +187,12 @@ def arguments(source):
     return buffers, [name if name in buffers else {"value": "n", "type": "u32"} for name in names]
 
 
-OWN = ("few_registers", "rolled", "untouched")  # sources of their own; the others share one, which is compiled once
+# Sources of their own; the others share one, which is compiled once. Flags compile what they change anew.
+OWN = {"few_registers": "few_registers", "rolled": "rolled", "untouched": "untouched", "may_alias": "rows", "serial": "rows"}
 
 
 def source_of(name):
-    return f"{name}.hip" if name in OWN else "planted.hip"
+    return OWN.get(name, "planted") + ".hip"
 
 
 def write_sides(home):
@@ -232,6 +234,8 @@ def planted(home):
             check(kernel["verdict"] == ("changed" if name == "serial" else "hurt") and (kernel["cause"] or "").startswith(cause), f"{name}: {kernel['verdict']}: {kernel['cause']}, not {cause}")
         else:
             check(kernel["verdict"] == "same" and not kernel["cause"], f"{name}: {kernel['verdict']}: {kernel['cause']}")
+    for name in ("may_alias", "cast", "serial"):
+        check("no longer known to be read or written alone" in (kernels[name]["cause"] or ""), f"{name}, by the metadata: {kernels[name]['cause']}")
     metrics = {row["metric"]: row for row in load(home / "d.json")["metrics"]}
     spills = metrics["vgpr_spills"]
     check((spills["hurt"], spills["helped"], spills["hurt"] + spills["same"]) == (2, 0, len(PLANTED)), f"spills: {spills}")

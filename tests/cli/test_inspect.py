@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 
+import harness
 from harness import CLANG, ROOT, check, check_run, closed, finish, load, run, scratch
 
 KERNELS = """
@@ -267,6 +268,21 @@ def check_names(home):
     (home / "huge.co").write_bytes(with_debug_line(whole, lambda header, table: (
         header[:8] + struct.pack("<Q", 0x800) + header[16:], struct.pack("<IIQQ", 1, 0, 1 << 40, 1) + table[24:])))
     check_run(run("inspect", home / "huge.co", "-v", home=home), 0, "lines that unpack to a terabyte", "no source lines: the object's DWARF is larger than 1 GiB")
+    if not harness.SANITIZED:  # whose shadow counts as data
+        check_memory(home, path)
+
+
+def check_memory(home, path):
+    """A table of two million lines in a program of 2 MB: 180 MB of libdw's. What it may have is less here than it allows itself."""
+    code = bytes((1, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)) + b"\0a.hip\0\0\0\0\0"
+    table = struct.pack("<HI", 4, len(code)) + code + b"\0\x09\x02" + struct.pack("<Q", 4096) + b"\x12" * 2000000 + b"\0\x01\x01"
+    table = struct.pack("<I", len(table)) + table
+    whole = path.read_bytes()
+    (home / "huge.co").write_bytes(with_debug_line(whole, lambda header, old: (
+        header[:24] + struct.pack("<QQ", len(whole), len(table)) + header[40:], old)) + table)
+    limited = ["bash", "-c", 'ulimit -d 120000 && exec "$@"', "-", harness.PROGRAM, "inspect", home / "huge.co", "-v"]
+    done = subprocess.run(limited, cwd=home, env=harness.environment(home), capture_output=True, text=True, check=False)
+    check_run(done, 0, "lines that take much memory", "no source lines: reading the object's DWARF takes more than 768 MiB")
 
 
 def check_text(home, path):

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Causes that accesses to memory tell: volatile ones, what the compiler no longer knows of pointers, and widths.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "codediff_internal.h"
+
+static double memory_of(const struct isa_mix *mix)
+{
+    static const enum isa_kind kinds[] = {ISA_LOAD, ISA_STORE, ISA_SCALAR_MEMORY, ISA_LDS_READ, ISA_LDS_WRITE};
+    double count = 0;
+    for (size_t k = 0; k < COUNT_OF(kinds); k++)
+        count += (double)mix->count[kinds[k]];
+    return count;
+}
+
+static uint64_t loads_of(const struct isa_mix *mix)
+{
+    return mix->traffic[ISA_GLOBAL].load_bytes;
+}
+
+/* What stands outside of the hot loop loads, and so may have been moved there. */
+static uint64_t loads_outside(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    const struct isa_mix *loop = codediff_mix(pair, side);
+    const uint64_t all = isa->mix.traffic[ISA_GLOBAL].loads + isa->mix.traffic[ISA_CONSTANT].loads;
+    const uint64_t inside = loop->traffic[ISA_GLOBAL].loads + loop->traffic[ISA_CONSTANT].loads;
+    return all > inside ? all - inside : 0;
+}
+
+/* Of the instructions that are more, are some memory's? A load needs an address, and what it loads is used. */
+static bool is_mostly_memory(const struct code_signs *s)
+{
+    const double share = 0.15, scale = s->pair->scale;
+    const double more = codediff_issued(s->out) * scale - codediff_issued(s->in);
+    return memory_of(s->out) * scale - memory_of(s->in) >= share * more;
+}
+
+bool codediff_volatiles(const struct code_signs *s)
+{
+    const uint64_t a = codediff_ordered_loads(s->pair, 0), b = codediff_ordered_loads(s->pair, 1);
+    if (a || !b)
+        return false;
+    text_addf(s->text, "volatile or atomic loads, which are neither merged nor moved: %" PRIu64 " of them: ", b);
+    codediff_change(s, CODE_LOOP_ISSUE);
+    codediff_change(s, CODE_LOOP_WAITS);
+    return true;
+}
+
+/* Values are loaded or stored again, or through other paths. */
+static bool repeats(const struct code_signs *s)
+{
+    if (!s->in || !s->out || isnan(s->pair->scale))
+        return false;
+    const double loads_a = codediff_per_pass(s, loads_of(s->in), 0),
+                 loads_b = codediff_per_pass(s, loads_of(s->out), 1);
+    const double stores_a = codediff_per_pass(s, s->in->traffic[ISA_GLOBAL].store_bytes, 0);
+    const double stores_b = codediff_per_pass(s, s->out->traffic[ISA_GLOBAL].store_bytes, 1);
+    const double lds_a = codediff_per_pass(s, s->in->traffic[ISA_LDS].load_bytes, 0);
+    const double lds_b = codediff_per_pass(s, s->out->traffic[ISA_LDS].load_bytes, 1);
+    const double scalar_a = codediff_per_pass(s, s->in->traffic[ISA_CONSTANT].load_bytes, 0);
+    const double scalar_b = codediff_per_pass(s, s->out->traffic[ISA_CONSTANT].load_bytes, 1);
+    const double more = 1.1;
+    if (!(loads_b > loads_a * more || stores_b > stores_a * more || lds_b > lds_a * more || scalar_b > scalar_a * 1.5))
+        return false;
+    text_add(s->text, "memory accesses repeated (alias analysis: a pointer may overlap what is stored): ");
+    const struct {
+        const char *what;
+        double a, b;
+    } list[] = {{"bytes loaded per lane", loads_a, loads_b},
+                {"bytes stored per lane", stores_a, stores_b},
+                {"LDS bytes read per lane", lds_a, lds_b},
+                {"bytes loaded per wave", scalar_a, scalar_b}};
+    const char *between = "";
+    for (size_t k = 0; k < COUNT_OF(list); k++)
+        if (list[k].b > list[k].a) {
+            text_addf(s->text, "%s%s %.4g to %.4g for the same work", between, list[k].what, list[k].a, list[k].b);
+            between = ", ";
+        }
+    codediff_change(s, CODE_LOOP_ISSUE);
+    return true;
+}
+
+bool codediff_stay_behind(const struct code_signs *s)
+{
+    if (!(codediff_loads_behind(s->pair, 1) > codediff_loads_behind(s->pair, 0)))
+        return false;
+    text_add(s->text, "loads that stay behind stores (alias analysis: a pointer may overlap what is stored): ");
+    return true;
+}
+
+/* Arguments that the compiler knew to be read or written alone, as they were __restrict and went nowhere else, but no
+ * longer does. */
+static unsigned promises_lost(const struct code_signs *s)
+{
+    const struct codeobj_kernel *a = s->before->code, *b = s->after->code;
+    unsigned lost = 0;
+    for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
+        lost += *a->args[k].actual_access && !*b->args[k].actual_access;
+    return lost;
+}
+
+/* What the compiler itself noted of the arguments. */
+bool codediff_promise(const struct code_signs *s)
+{
+    const unsigned lost = promises_lost(s);
+    if (!lost)
+        return false;
+    if (!repeats(s) && !codediff_stay_behind(s))
+        text_add(s->text, "alias analysis (a pointer may overlap what is stored): ");
+    text_addf(s->text, "%s%u argument%s no longer known to be read or written alone (without __restrict, or cast)",
+              s->text->data[s->text->length - 1] == ' ' ? "" : ", ", lost, lost == 1 ? " is" : "s are");
+    codediff_spill_changes(s);
+    return true;
+}
+
+/* The same arithmetic, but accesses are repeated: something may alias. Loops that are unrolled otherwise may load their
+ * neighbours once or twice. */
+bool codediff_aliasing(const struct code_signs *s)
+{
+    if (!s->in || !s->out || isnan(s->pair->scale) || !is_mostly_memory(s))
+        return false;
+    if (fabs(s->pair->scale - 1) > 0.1 && loads_outside(s->pair, 1) >= loads_outside(s->pair, 0))
+        return false;
+    return repeats(s);
+}
+
+/* Accesses that move the same bytes for the same work, but more or fewer of them each: "narrower loads: 16 to 4 bytes".
+ * `unrolled`: also those whose number in a pass went the other way, which unrolling joined or its lack parted. */
+bool codediff_add_widths(const struct code_signs *s, bool unrolled)
+{
+    static const enum isa_space spaces[] = {ISA_GLOBAL, ISA_LDS, ISA_CONSTANT};
+    static const char *const labels[] = {"", "LDS ", "scalar "};
+    bool found = false;
+    for (size_t k = 0; k < 2 * COUNT_OF(spaces) && s->in && s->out && !isnan(s->pair->scale); k++) {
+        const struct isa_traffic *a = &s->in->traffic[spaces[k / 2]], *b = &s->out->traffic[spaces[k / 2]];
+        const bool stores = k % 2;
+        const double count_a = (double)(stores ? a->stores : a->loads),
+                     count_b = (double)(stores ? b->stores : b->loads);
+        const double bytes_a = (double)(stores ? a->store_bytes : a->load_bytes);
+        const double bytes_b = (double)(stores ? b->store_bytes : b->load_bytes);
+        const double width_a = bytes_a / count_a, width_b = bytes_b / count_b;
+        const bool narrower = width_b < width_a * 0.75, wider = width_a < width_b * 0.75;
+        if (!(narrower || wider) || fabs(bytes_b * s->pair->scale - bytes_a) > 0.1 * bytes_a ||
+            (!unrolled && (narrower ? count_b < count_a : count_b > count_a)) ||
+            (spaces[k / 2] == ISA_CONSTANT && fabs(s->pair->scale - 1) > 0.1)) /* what neighbours share is read once */
+            continue;
+        text_addf(s->text, "%s%s %s%s: %.3g to %.3g bytes", found ? ", " : "", narrower ? "narrower" : "wider",
+                  labels[k / 2], stores ? "stores" : "loads", width_a, width_b);
+        found = true;
+    }
+    return found;
+}
+
+bool codediff_access_width(const struct code_signs *s)
+{
+    if (!codediff_add_widths(s, false))
+        return false;
+    codediff_change(s, CODE_LOOP_ISSUE);
+    return true;
+}
