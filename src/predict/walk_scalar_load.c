@@ -2,9 +2,24 @@
  *
  * Scalar loads: values, and hits in the scalar cache.
  */
+#include <math.h>
+
 #include "walk_internal.h"
 
 #define SCALAR_LINE 64u
+
+/* Where what the scalar cache lacks is: arguments and code in L2, a buffer's line there if the workgroup or a neighbour
+ * has had it. Nobody has had one at an address that is not known. */
+static double miss_clocks(struct wave *wave, uint64_t address, bool is_known)
+{
+    struct group *group = wave->group;
+    const struct walker *walker = group->walker;
+    const uint64_t line = address >> walker->line_shift;
+    const bool in_l2 =
+        is_known && (memory_buffer(&walker->memory, address) == NO_BUFFER || lines_touch(&group->l2, line) ||
+                     (walker->has_shared && lines_has(&walker->shared, line)));
+    return in_l2 || walker->options->warm ? walker->options->clocks.l2 : walker->options->clocks.memory;
+}
 
 /* s_load d, base [, s] [offset]; of s_buffer_load the base is in a descriptor. */
 void scalar_load_execute(struct wave *wave, const struct op *op)
@@ -23,16 +38,15 @@ void scalar_load_execute(struct wave *wave, const struct op *op)
         scalar_get(wave, &op->operands[2], 0, &more, &more_known);
     const uint64_t inside = more + (uint64_t)op->access->offset;
     const bool is_known = known == UINT64_MAX && more_known == UINT32_MAX;
-    bool hit = true;
+    double latency = is_known ? clocks->scalar_load : miss_clocks(wave, 0, false);
     for (unsigned k = 0; k < op->access->dwords; k++) {
         uint32_t value = 0;
         const uint64_t address = base + inside + 4 * k;
         bool got = is_known && (inside + 4 * k >= limit || memory_read(memory, address & ~UINT64_C(3), &value));
         value = part_of(op->access, address, value);
         scalar_set(wave, &op->operands[0], k, value, got ? UINT32_MAX : 0);
-        if (is_known)
-            hit &= lines_touch(&wave->group->scalar, address / SCALAR_LINE);
+        if (is_known && !lines_touch(&wave->group->scalar, address / SCALAR_LINE))
+            latency = fmax(latency, miss_clocks(wave, address, true));
     }
-    queue_push(wave, wave->code->is_gfx12 ? QUEUE_SCALAR : QUEUE_LDS,
-               wave->time + (hit ? clocks->scalar_load : clocks->l2));
+    queue_push(wave, wave->code->is_gfx12 ? QUEUE_SCALAR : QUEUE_LDS, wave->time + latency);
 }

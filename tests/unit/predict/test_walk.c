@@ -465,6 +465,30 @@ static void test_f64(void **state)
     }
 }
 
+/* An argument comes from L2, a buffer's line and what lies at an address that is not known from where data is. */
+static void test_scalar_loads(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0",
+                                        "s_waitcnt lgkmcnt(0)",
+                                        "s_load_dword s6, s[4:5], 0x0",
+                                        "s_waitcnt lgkmcnt(0)",
+                                        "s_load_dword s7, s[4:5], s6",
+                                        "s_waitcnt lgkmcnt(0)",
+                                        "s_load_dword s7, s[4:5], 0x40",
+                                        "s_waitcnt lgkmcnt(0)",
+                                        "s_endpgm",
+                                        NULL};
+    struct bench bench;
+    setup(&bench, "gfx942", lines);
+    run(&bench);
+    const double cold = bench.result.clocks;
+    bench.options.warm = true;
+    run(&bench);
+    assert_near(cold - bench.result.clocks, 2 * (clocks.memory - clocks.l2), 1e-9);
+    teardown(&bench);
+}
+
 /* Workgroups 0 to 4 of 100 load, those of rows 0 and 1 of 6 store, 60 and more of 100 load; in the middle nobody has
  * work. */
 static void test_idle_workgroups(void **state)
@@ -527,19 +551,13 @@ static void test_idle_workgroups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_entry),
-        cmocka_unit_test(test_long_loop),
-        cmocka_unit_test(test_short_loop),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_l1_turns),
-        cmocka_unit_test(test_stored_lines),
-        cmocka_unit_test(test_bank_conflicts),
-        cmocka_unit_test(test_endless),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_f64),
-        cmocka_unit_test(test_stored_again),
-        cmocka_unit_test(test_idle_workgroups),
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_entry),
+        cmocka_unit_test(test_long_loop),    cmocka_unit_test(test_short_loop),
+        cmocka_unit_test(test_lines),        cmocka_unit_test(test_l1_turns),
+        cmocka_unit_test(test_stored_lines), cmocka_unit_test(test_bank_conflicts),
+        cmocka_unit_test(test_endless),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
+        cmocka_unit_test(test_scalar_loads), cmocka_unit_test(test_idle_workgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
