@@ -3,341 +3,9 @@
  * Families of operators: PyTorch's own (aten), and those that vLLM, SGLang, AITER and flash-attention register. What an
  * operator's inputs mean is its schema, which the numbers of inputs here repeat.
  */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "operators.h"
-
-static const struct operator_input *tensor(const struct operator_inputs *in, int at, size_t least_rank)
-{
-    return at >= 0 && (size_t)at < in->count && in->items[at].rank >= least_rank ? &in->items[at] : NULL;
-}
-
-/* Of the last two dimensions the first one is contiguous. */
-static bool transposed(const struct operator_input *input)
-{
-    const size_t last = input->rank - 1;
-    return input->strides[last - 1] == 1 && (input->strides[last] > 1 || input->dims[last] > 1) &&
-           input->strides[last] != 1;
-}
-
-/* ---- products ---- */
-
-/* A, B, and whether B is stored n x k, as weights are. 4-bit types are packed in pairs. */
-static bool gemm_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *a = tensor(in, at[0], 1), *b = tensor(in, at[1], 2);
-    const bool weights = at[2] == 1, batched = b && b->rank > 2 && !weights, packed = strstr(in->name, "a4w4");
-    if (!a || !b)
-        return false;
-    const size_t last = b->rank - 1;
-    const bool told = weights || b->strides[last] > 0 || b->strides[last - 1] > 0;
-    const double k = a->dims[a->rank - 1], n = b->dims[weights ? last - 1 : last];
-    out->dims[0] = batched ? fmax(input_count(b, 2), input_count(a, 2)) : 1; /* either may be broadcast */
-    out->dims[1] = a->rank == 1 ? 1 : batched ? a->dims[a->rank - 2] : input_count(a, 1);
-    out->dims[2] = n;
-    out->dims[3] = packed ? 2 * k : k;
-    out->dtype = packed ? "e2m1" : b->dtype;
-    out->total =
-        dtype_of_trace("float") && (packed || strstr(b->dtype, "e4m3") || strstr(b->dtype, "e5m2")) ? "bf16" : a->dtype;
-    if (strcmp(b->dtype, "i8") == 0)
-        out->total = "i32";
-    out->ta = a->rank > 1 && transposed(a);
-    out->tb = weights ? !transposed(b) : transposed(b);
-    out->layout = told ? blas_layout(out->ta, out->tb) : "";
-    return k == b->dims[weights ? last : last - 1] && k > 0 && n > 0 && out->dims[1] > 0;
-}
-
-/* Rows sorted by expert, times the matrix of each: A [rows, k], B [experts, k, n] (or n x k). */
-static bool grouped_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *a = tensor(in, at[0], 2), *b = tensor(in, at[1], 3);
-    if (!a || !b)
-        return false;
-    const double k = a->dims[1];
-    out->dims[0] = a->dims[0];
-    out->dims[1] = b->dims[1] == k ? b->dims[2] : b->dims[1];
-    out->dims[2] = k;
-    out->dims[3] = b->dims[0];
-    return b->dims[1] == k || b->dims[2] == k;
-}
-
-/* A mixture's products in one operator: x [tokens, k], gate (and up) [experts, n, k], down [experts, k, inner]; how
- * many experts a token has is the width of the choices, or a number. Together they have the FLOPs and weights of one
- * product with n + inner columns. */
-static bool fused_experts_shape(struct trace_operator *out, const struct operator_inputs *in,
-                                const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 2), *w1 = tensor(in, at[0] + 1, 3);
-    const struct operator_input *w2 = tensor(in, at[0] + 2, 3), *choices = tensor(in, at[1], 2);
-    if (!x || !w1 || !w2 || x->rank != 2 || (choices && choices->dims[0] != x->dims[0]))
-        return false;
-    const double top = choices ? choices->dims[1] : input_number(in, at[2], 0, 0), k = x->dims[1];
-    const double n = w1->dims[1], inner = w2->dims[2], dims[] = {x->dims[0] * top, n + inner, k, w1->dims[0]};
-    memcpy(out->dims, dims, sizeof(dims));
-    out->dtype = w1->dtype; /* the type of the products where both sides have it */
-    out->total = x->dtype;
-    out->extra = " gate, up and down together";
-    return w1->dims[0] == w2->dims[0] && w1->dims[2] == k && w2->dims[1] == k && (n == inner || n == 2 * inner) &&
-           dims[0] > 0;
-}
-
-/* One of a mixture's products: x [tokens, k] or [tokens, chosen, k], weights [experts, n, k], and where x has a row for
- * all of a token's experts, how many these are. */
-static bool experts_stage_shape(struct trace_operator *out, const struct operator_inputs *in,
-                                const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 2), *w = tensor(in, at[1], 3);
-    if (!x || !w)
-        return false;
-    const double top = at[2] < 0 ? 1 : input_number(in, at[2], 0, 0);
-    const double dims[] = {input_count(x, 1) * top, w->dims[1], w->dims[2], w->dims[0]};
-    memcpy(out->dims, dims, sizeof(dims));
-    out->dtype = w->dtype;
-    out->total = x->dtype;
-    return x->dims[x->rank - 1] == w->dims[2] && (at[2] >= 0) == (x->rank == 2) && dims[0] > 0;
-}
-
-/* ---- attention ---- */
-
-/* Queries, keys, values; 0: batch, heads, tokens; 1: batch, tokens, heads; the input that says causal; the first of two
- * inputs with where each sequence starts, and the first of two with the longest sequence. */
-static bool attention_shape(struct trace_operator *out, const struct operator_inputs *in,
-                            const signed char at[static 6])
-{
-    const struct operator_input *q = tensor(in, at[0], 3), *k = tensor(in, at[0] + 1, 3), *v = tensor(in, at[0] + 2, 3);
-    const size_t heads = at[1] ? 2 : 1, tokens = at[1] ? 1 : 2;
-    if (!q || !k || !v || q->rank != k->rank || v->rank != k->rank)
-        return false;
-    /* Keys of another batch lie in pages. */
-    const size_t last = q->rank - 1, at_heads = q->rank == 4 ? heads : 1;
-    if ((q->rank == 4 && q->dims[0] != k->dims[0]) || k->dims[0] != v->dims[0] || q->dims[last] != k->dims[last] ||
-        fmod(q->dims[at_heads], k->dims[at_heads]) != 0)
-        return false;
-    out->dtype = out->total = q->dtype;
-    out->causal = input_number(in, at[2], 0, 0) > 0;
-    if (q->rank == 4) {
-        const double dims[] = {q->dims[0],      q->dims[heads], k->dims[heads], q->dims[tokens],
-                               k->dims[tokens], q->dims[3],     v->dims[3]};
-        memcpy(out->dims, dims, sizeof(dims));
-        out->layout = at[1] ? "BSHD" : "BHSD";
-        out->extra = at[2] < 0 && dims[3] > 1 ? " causal=?" : "";
-        return true;
-    }
-    /* Sequences behind each other: all of one length, or the shape is none. */
-    const struct operator_input *starts = tensor(in, at[3], 1);
-    const double count = starts ? starts->dims[0] - 1 : 0;
-    const double longest = input_number(in, at[4], 0, 0), longest_kv = input_number(in, at[4] + 1, 0, 0);
-    const double dims[] = {count, q->dims[1], k->dims[1], longest, longest_kv, q->dims[2], v->dims[2]};
-    memcpy(out->dims, dims, sizeof(dims));
-    out->layout = "THD";
-    return count > 0 && count * longest == q->dims[0] && count * longest_kv == k->dims[0];
-}
-
-/* ---- rows ---- */
-
-/* "[14, 96]": 1344; 0: no list. */
-static double list_product(const struct operator_inputs *in, int at)
-{
-    const char *text = at >= 0 && (size_t)at < in->count ? in->items[at].value : "";
-    double product = *text == '[' ? 1 : 0;
-    char *end = NULL;
-    for (text += *text == '['; product > 0 && *text && *text != ']'; text = end + strspn(end, ", ")) {
-        product *= strtod(text, &end);
-        if (end == text)
-            return 0;
-    }
-    return product;
-}
-
-/* Rows are as long as the list says, or the gain is, or the last dimension. */
-static bool rows_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 1), *gain = tensor(in, at[1], 1);
-    const double listed = list_product(in, at[2]);
-    if (!x)
-        return false;
-    out->dims[1] = listed > 0 ? listed : gain ? input_count(gain, 0) : x->dims[x->rank - 1];
-    out->dims[0] = out->dims[1] > 0 ? input_count(x, 0) / out->dims[1] : 0;
-    out->dtype = out->total = x->dtype;
-    return out->dims[0] > 0 && floor(out->dims[0]) == out->dims[0];
-}
-
-/* N, C, the size of an image, groups: a row for each group of each image. */
-static bool group_norm_shape(struct trace_operator *out, const struct operator_inputs *in,
-                             const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 2);
-    const double groups = input_number(in, at[1], 0, 0);
-    if (!x || !(groups > 0) || fmod(x->dims[1], groups) != 0)
-        return false;
-    out->dims[0] = x->dims[0] * groups;
-    out->dims[1] = input_count(x, 0) / out->dims[0];
-    return out->dims[1] > 0;
-}
-
-/* A row for each channel, through all images. */
-static bool batch_norm_shape(struct trace_operator *out, const struct operator_inputs *in,
-                             const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 2);
-    out->dims[0] = x ? x->dims[1] : 0;
-    out->dims[1] = out->dims[0] > 0 ? input_count(x, 0) / out->dims[0] : 0;
-    return out->dims[1] > 0;
-}
-
-static bool softmax_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 1);
-    const double dim = input_number(in, at[1], 0, -1);
-    if (!x || (dim >= 0 && dim != (double)x->rank - 1) || dim < -1)
-        return false; /* not along rows that are contiguous */
-    return rows_shape(out, in, (const signed char[]){at[0], -1, -1, -1, -1, -1});
-}
-
-/* ---- others ---- */
-
-/* Broadcast: the result has the most elements. */
-static bool pointwise_shape(struct trace_operator *out, const struct operator_inputs *in,
-                            const signed char at[static 6])
-{
-    (void)at;
-    for (size_t k = 0; k < in->count; k++) {
-        const struct operator_input *input = &in->items[k];
-        const double count = input_count(input, 0);
-        if (count > out->dims[0]) {
-            out->dims[0] = count;
-            out->dtype = out->total = input->dtype;
-        }
-        out->dims[1] += count > 1;
-    }
-    return out->dims[0] > 0;
-}
-
-/* x[:, :d] and x[:, d:] of one input, the largest. */
-static bool gated_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    double most = 0;
-    for (size_t k = 0; k < in->count; k++)
-        if (input_count(&in->items[k], 0) > most) {
-            most = input_count(&in->items[k], 0);
-            out->dims[2] = input_count(&in->items[k], 1);
-        }
-    return pointwise_shape(out, in, at);
-}
-
-/* Result and input, which may be of another type. */
-static bool copied_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    if (in->count < 2 || !pointwise_shape(out, in, at))
-        return false;
-    out->dims[1] = 1;
-    out->dtype = in->items[1].dtype;
-    out->total = in->items[0].dtype;
-    return true;
-}
-
-static bool reduction_shape(struct trace_operator *out, const struct operator_inputs *in,
-                            const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 1);
-    out->dims[0] = x ? input_count(x, 0) : 0;
-    out->dtype = out->total = x ? x->dtype : "";
-    return x != NULL;
-}
-
-/* Image, filters; padding, stride, dilation, groups. Images of three dimensions get their depth last. */
-static bool conv_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *x = tensor(in, at[0], 3), *w = tensor(in, at[1], 3);
-    if (!x || !w || x->rank != w->rank || x->rank > 5)
-        return false;
-    const size_t last = x->rank - 1;
-    const bool line = x->rank == 3;
-    const size_t inner = x->rank == 5; /* of lists: the element of the height; the width follows */
-    const double dims[] = {x->dims[0],
-                           x->dims[1],
-                           line ? 1 : x->dims[last - 1],
-                           x->dims[last],
-                           w->dims[0],
-                           line ? 1 : w->dims[last - 1],
-                           w->dims[last],
-                           input_number(in, at[3], inner, 0),
-                           line ? 0 : input_number(in, at[2], inner, -1),
-                           line ? 1 : input_number(in, at[4], inner, 1),
-                           input_number(in, at[5], 0, 1),
-                           x->rank == 5 ? x->dims[2] : 0};
-    memcpy(out->dims, dims, sizeof(dims));
-    out->dtype = out->total = x->dtype;
-    const size_t width = line ? 0 : inner + 1;
-    struct text extra = {0};
-    if (at[5] == 8 && input_number(in, 6, 0, 0) > 0) { /* filters are [channels, filters of a group, R, S] */
-        out->dims[4] = w->dims[1] * fmax(1, dims[10]);
-        text_add(&extra, " transposed");
-    }
-    static const char *const of_width[] = {"stride_w", "pad_w", "dilation_w"};
-    for (int k = 0; k < 3; k++) {
-        const double of_height = dims[7 + k], its = input_number(in, at[k == 0 ? 3 : k == 1 ? 2 : 4], width, of_height);
-        if (its != of_height)
-            text_addf(&extra, " %s=%.0f", of_width[k], its);
-    }
-    if (inner)
-        text_addf(&extra, " filter_d=%.0f stride_d=%.0f pad_d=%.0f", w->dims[2], input_number(in, at[3], 0, 1),
-                  input_number(in, at[2], 0, 0));
-    out->extra = text_take(&extra, in->arena);
-    out->layout = x->rank == 4 && x->strides[1] == 1 && x->dims[1] > 1 ? "NHWC" : x->rank == 5 ? "NCDHW" : "NCHW";
-    return dims[7] > 0 && dims[8] >= 0;
-}
-
-/* Positions, queries, keys, the size of a head. */
-static bool rope_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *positions = tensor(in, at[0], 1), *q = tensor(in, at[1], 2), *k = tensor(in, at[2], 2);
-    const double size = input_number(in, at[3], 0, 0);
-    if (!positions || !q || size <= 0)
-        return false;
-    out->dims[0] = input_count(positions, 0);
-    out->dims[1] = (input_count(q, 0) + (k ? input_count(k, 0) : 0)) / out->dims[0] / size;
-    out->dims[2] = size;
-    out->dtype = out->total = q->dtype;
-    return floor(out->dims[1]) == out->dims[1];
-}
-
-/* Scores [tokens, experts], choices [tokens, top]; another place of the scores in schemas that lack an input before. */
-static bool gate_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *first = tensor(in, at[0], 2), *choices = tensor(in, at[1], 2);
-    const struct operator_input *scores = first || at[2] == 0 ? first : tensor(in, at[2], 2);
-    if (!scores || !choices || scores->dims[0] != choices->dims[0] || scores->dims[1] < choices->dims[1])
-        return false;
-    const double dims[] = {scores->dims[0], scores->dims[1], choices->dims[1]};
-    memcpy(out->dims, dims, sizeof(dims));
-    out->dtype = out->total = scores->dtype;
-    return true;
-}
-
-/* Choices [tokens, top], the number of experts. */
-static bool align_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *choices = tensor(in, at[0], 2);
-    out->dims[0] = choices ? choices->dims[0] : 0;
-    out->dims[1] = input_number(in, at[1], 0, 0);
-    out->dims[2] = choices ? choices->dims[1] : 0;
-    return out->dims[1] >= out->dims[2] && out->dims[2] > 0;
-}
-
-/* Table, indices. */
-static bool gather_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
-{
-    const struct operator_input *table = tensor(in, at[0], 1), *index = tensor(in, at[1], 1);
-    if (!table || !index)
-        return false;
-    out->dims[0] = input_count(index, 0);
-    out->dims[1] = table->dims[0] > 0 ? input_count(table, 0) / table->dims[0] : 0;
-    out->dtype = out->total = table->dtype;
-    return true;
-}
 
 bool operator_is_whole(const char *signature)
 {
@@ -374,6 +42,8 @@ static const struct operator_family families[] = {
      IMPORT_GEMM,
      gemm_shape,
      {0, 1, 1}},
+    {"*awq_gemm", IMPORT_GEMM, packed_gemm_shape, {0, 2}},  /* scales [groups, N] */
+    {"*gptq_gemm", IMPORT_GEMM, packed_gemm_shape, {0, 1}}, /* weights [K / 8, N] */
     {"aten::_grouped_mm aten::_scaled_grouped_mm primus_turbo*grouped_gemm*", IMPORT_MOE_GEMM, grouped_shape, {0, 1}},
     {"*inplace_fused_experts *outplace_fused_experts aiter::fused_moe_ aiter::fused_moe aiter::ck_moe "
      "vllm::rocm_aiter_fused_moe vllm::rocm_aiter_asm_moe_tkw1",
@@ -405,8 +75,8 @@ static const struct operator_family families[] = {
      "aiter::wrapper_fmha_v3_fwd",
      IMPORT_ATTENTION,
      attention_shape,
-     {0, 1, 5, -1, -1}},
-    {"flash_attn::_flash_attn_varlen_forward", IMPORT_ATTENTION, attention_shape, {0, 1, 9, 3, 5}},
+     {0, 1, 5, -1, -1, 6}},
+    {"flash_attn::_flash_attn_varlen_forward", IMPORT_ATTENTION, attention_shape, {0, 1, 9, 3, 5, 10}},
     {"*flash_attn*fwd* *unified_attention* *paged_attention* *varlen*forward* *mha*fwd* *fmha*fwd* *mla_decode* "
      "*flash_mla*",
      IMPORT_ATTENTION,
@@ -427,22 +97,21 @@ static const struct operator_family families[] = {
     {"*rms_norm* *rmsnorm* *layer_norm* *layernorm*", IMPORT_NORM, rows_shape, {0, -1, -1}},
     {"aten::_softmax aten::softmax aten::_log_softmax aten::_safe_softmax", IMPORT_SOFTMAX, softmax_shape, {0, 1}},
     {"aten::miopen_convolution aten::miopen_depthwise_convolution", IMPORT_CONV, conv_shape, {0, 1, 3, 4, 5, 6}},
-    {"aten::cudnn_convolution aten::cudnn_convolution_relu", IMPORT_CONV, conv_shape, {0, 1, 2, 3, 4, 5}},
+    {"aten::cudnn_convolution", IMPORT_CONV, conv_shape, {0, 1, 2, 3, 4, 5}},
+    {"aten::cudnn_convolution_relu aten::miopen_convolution_relu", IMPORT_CONV, conv_shape, {0, 1, 4, 3, 5, 6}},
     {"aten::convolution aten::_convolution aten::convolution_overrideable",
      IMPORT_CONV,
      conv_shape,
      {0, 1, 4, 3, 5, 8}},
-    {"aten::_slow_conv2d_forward aten::_conv_depthwise2d aten::thnn_conv2d",
-     IMPORT_CONV,
-     conv_shape,
-     {0, 1, 5, 4, -1, -1}},
+    {"aten::_slow_conv2d_forward aten::thnn_conv2d", IMPORT_CONV, conv_shape, {0, 1, 5, 4, -1, -1}},
+    {"aten::_conv_depthwise2d", IMPORT_CONV, conv_shape, {0, 1, 5, 4, 6, -1}},
     {"*rotary_embedding*", IMPORT_ROPE, rope_shape, {0, 1, 2, 3}},
     {"*topk_softmax*", IMPORT_MOE_GATE, gate_shape, {3, 0, 2}},
     {"*biased_grouped_topk*", IMPORT_MOE_GATE, gate_shape, {0, 2}},
     {"*grouped_topk*", IMPORT_MOE_GATE, gate_shape, {0, 1}},
     {"*moe_align_block_size*", IMPORT_MOE_GATE, align_shape, {0, 1}},
-    {"aten::embedding", IMPORT_GATHER, gather_shape, {0, 1}},
-    {"aten::index_select", IMPORT_GATHER, gather_shape, {0, 2}},
+    {"aten::embedding", IMPORT_GATHER, gather_shape, {0, 1, -1}},
+    {"aten::index_select", IMPORT_GATHER, gather_shape, {0, 2, 1}},
     {"aten::sum aten::mean aten::max aten::min aten::amax aten::amin aten::all aten::any aten::argmax aten::argmin "
      "aten::norm "
      "aten::linalg_vector_norm aten::var aten::std aten::var_mean aten::std_mean aten::logsumexp aten::prod "

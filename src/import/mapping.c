@@ -142,7 +142,8 @@ static bool map_attention(const struct mapping *m)
                                     : "the length of its context is not in the trace");
     m->row->cpu_exclude = "4 * D * heads_q * batch * n * 512 > " MOST_FLOPS_IN_LOOPS;
     if (o->extra && *o->extra)
-        return no(m, "whether it is causal is not in the trace");
+        return no(m, strstr(o->extra, "window") ? "no kernel of ours has a window of keys"
+                                                : "whether it is causal is not in the trace");
     if (s == 1)
         return set(m, "attention_decode", typed(m, arena_printf(m->arena, "%s%s", heads, P("n", all)), true));
     if (all < s)

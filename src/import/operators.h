@@ -23,12 +23,19 @@ struct operator_inputs {
     struct arena *arena;
 };
 
-/* A family: which inputs are meant, and what it makes of them. False: they are not as they should be. */
+/* What the inputs say about the shape; `at` has the numbers of those that are meant, -1: there is none. False: they are
+ * not as they should be. */
+typedef bool shape_function(struct trace_operator *out, const struct operator_inputs *in,
+                            const signed char at[static 6]);
+shape_function gemm_shape, packed_gemm_shape, grouped_shape, fused_experts_shape, experts_stage_shape, attention_shape,
+    rows_shape, group_norm_shape, batch_norm_shape, softmax_shape, pointwise_shape, gated_shape, copied_shape,
+    reduction_shape, conv_shape, rope_shape, gate_shape, align_shape, gather_shape;
+
 struct operator_family {
     const char *names; /* globs between blanks */
     enum import_kind kind;
-    bool (*shape)(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6]);
-    signed char at[6]; /* numbers of inputs, as `shape` wants them; -1: there is none */
+    shape_function *shape;
+    signed char at[6]; /* as `shape` wants them */
 };
 const struct operator_family *operator_family_find(const char *name);
 

@@ -38,6 +38,14 @@ static const struct {
     {"aten::mm", "[[0,8],[8,16]]", HALF, "[[8,1],[16,1]]", "", "gemm f16"},
     {"aiter::gemm_a4w4", "[[4,8],[16,8]]", "[\"unsigned char\",\"unsigned char\"]", "", "",
      "gemm B=1 M=4 N=16 K=16 e2m1>bf16 TN"},
+    {"aiter::batched_gemm_a8w8", "[[3,4,8],[3,16,8]]", "[\"signed char\",\"signed char\"]", "", "",
+     "gemm B=3 M=4 N=16 K=8 i8>i32 TN"},
+    {"aiter::batched_gemm_a8w8", "[[12,8],[3,16,8]]", "[\"signed char\",\"signed char\"]", "", "", "gemm i8"},
+    /* 4-bit weights are packed: their own sizes are not the product's */
+    {"_C::awq_gemm", "[[4,256],[256,64],[2,512],[2,64],[]]", "[\"c10::Half\",\"int\",\"c10::Half\",\"int\",\"Scalar\"]",
+     "", "", "gemm B=1 M=4 N=512 K=256 w4a16>f16"},
+    {"_C::gptq_gemm", "[[4,256],[32,512],[2,64],[2,512],[256]]",
+     "[\"c10::Half\",\"int\",\"int\",\"c10::Half\",\"int\"]", "", "", "gemm B=1 M=4 N=512 K=256 w4a16>f16"},
     /* attention */
     {"aten::_scaled_dot_product_flash_attention", "[[2,8,100,64],[2,8,120,64],[2,8,120,64],[],[]]", BF16, "",
      "[\"\",\"\",\"\",\"0.\",\"True\"]", "attention B=2 H=8 HKV=8 S=100 SKV=120 D=64 DV=64 bf16 BHSD causal"},
@@ -53,6 +61,15 @@ static const struct {
     {"flash_attn_3::fwd", "[[4,1,8,64],[4,50,3,64],[4,50,3,64]]", BF16, "", "", "attention bf16"},
     {"flash_attn_3::fwd", "[[4,9,8,64],[4,9,2,64],[4,9,2,64]]", BF16, "", "",
      "attention B=4 H=8 HKV=2 S=9 SKV=9 D=64 DV=64 bf16 BSHD causal=?"},
+    /* keys are a cache's capacity, where lengths follow */
+    {"flash_attn_2::mha_fwd_kvcache", "[[4,1,8,64],[4,900,2,64],[4,900,2,64],[],[],[4]]",
+     "[\"c10::Half\",\"c10::Half\",\"c10::Half\",\"\",\"\",\"int\"]", "", "", "attention f16"},
+    {"flash_attn::_flash_attn_forward", "[[2,100,8,64],[2,100,2,64],[2,100,2,64]]", BF16, "",
+     "[\"\",\"\",\"\",\"0.\",\"0.125\",\"True\",\"31\",\"0\"]",
+     "attention B=2 H=8 HKV=2 S=100 SKV=100 D=64 DV=64 bf16 BSHD causal window=31"},
+    {"flash_attn::_flash_attn_forward", "[[2,100,8,64],[2,100,2,64],[2,100,2,64]]", BF16, "",
+     "[\"\",\"\",\"\",\"0.\",\"0.125\",\"True\",\"-1\",\"-1\"]",
+     "attention B=2 H=8 HKV=2 S=100 SKV=100 D=64 DV=64 bf16 BSHD causal"},
     /* rows */
     {"aten::native_layer_norm", "[[2,3,512],[],[512],[512]]", HALF, "", "", "norm rows=6 columns=512 f16"},
     {"aten::native_layer_norm", "[[2,3,4,512],[],[],[]]", HALF, "", "[\"\",\"[4, 512]\"]",
@@ -67,12 +84,21 @@ static const struct {
     {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"1\"]", "softmax f16"}, /* not along contiguous rows */
     /* by element: broadcast, and x[:, :d] beside x[:, d:] */
     {"aten::add", "[[4,16],[16]]", HALF, "", "", "elementwise n=64 inputs=2 f16"},
+    {"aten::add", "[[4,1,16],[5,1]]", HALF, "", "", "elementwise n=320 inputs=2 f16"}, /* more than each input */
     {"_C::silu_and_mul", "[[4,16],[4,32]]", HALF, "", "", "elementwise n=128 inputs=2 rows=4 f16"},
     {"aten::copy_", "[[4,16],[4,16],[]]", "[\"c10::Half\",\"float\",\"\"]", "", "",
      "elementwise n=64 inputs=1 f32>f16"},
     {"aten::sum", "[[4,16]]", HALF, "", "", "reduction n=64 f16"},
     {"aten::embedding", "[[1000,64],[2,3]]", HALF, "", "", "gather rows=6 columns=64 f16"},
-    /* convolution */
+    {"aten::index_select", "[[1000,64],[],[3]]", HALF, "", "[\"\",\"0\",\"\"]", "gather rows=3 columns=64 f16"},
+    {"aten::index_select", "[[1000,64],[],[3]]", HALF, "", "[\"\",\"1\",\"\"]", "gather f16"}, /* columns */
+    /* convolution: a depthwise one has as many groups as channels, wherever that stands */
+    {"aten::_conv_depthwise2d", "[[2,32,20,30],[32,1,3,3],[],[32]]", HALF, "",
+     "[\"\",\"\",\"[3, 3]\",\"\",\"[1, 1]\",\"[2, 2]\",\"[2, 2]\"]",
+     "conv N=2 C=32 H=20 W=30 K=32 R=3 S=3 stride=1 pad=2 dilation=2 groups=32 f16 NCHW"},
+    {"aten::cudnn_convolution_relu", "[[2,3,20,30],[8,3,5,7],[8]]", HALF, "",
+     "[\"\",\"\",\"\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"1\"]",
+     "conv N=2 C=3 H=20 W=30 K=8 R=5 S=7 stride=2 pad=1 dilation=1 groups=1 f16 NCHW"},
     {"aten::convolution", "[[2,3,20,30],[8,3,5,7],[8]]", HALF, "[[1800,600,30,1]]",
      "[\"\",\"\",\"\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\"]",
      "conv N=2 C=3 H=20 W=30 K=8 R=5 S=7 stride=2 pad=1 dilation=1 groups=1 f16 NCHW"},
@@ -114,11 +140,13 @@ static const struct {
     {"sgl_kernel::topk_softmax", "[[32,8],[32,8],[32,128],[]]", BF16, "", "",
      "moe_gate tokens=32 experts=128 top=8 bf16"},
     {"aiter::grouped_topk", "[[32,128],[32,8],[32,8]]", BF16, "", "", "moe_gate tokens=32 experts=128 top=8 bf16"},
+    {"_moe_C::grouped_topk", "[[32,128],[32,128],[]]", BF16, "", "", "moe_gate bf16"}, /* a second one of scores */
     {"aiter::biased_grouped_topk", "[[32,128],[128],[32,8],[32,8]]", BF16, "", "",
      "moe_gate tokens=32 experts=128 top=8 bf16"},
     {"_moe_C::moe_align_block_size", "[[32,8],[],[],[400],[9],[1]]", "[\"int\"]", "", "[\"\",\"128\",\"64\"]",
      "moe_gate tokens=32 experts=128 top=8 i32"},
     {"aiter::mla_decode_stage1_asm_fwd", "[[4,16,576],[900,1,1,576],[5],[5],[64],[4]]", BF16, "", "", "attention bf16"},
+    {"_C::rotary_embedding", "[[3,10],[10,1152],[10,384],[]]", BF16, "", "[\"\",\"\",\"\",\"128\"]", "rope bf16"},
     {"_C::rotary_embedding", "[[10],[10,1024],[10,256],[]]", BF16, "", "[\"\",\"\",\"\",\"128\"]",
      "rope tokens=10 heads=10 dim=128 bf16"},
     /* unknown, and broken, inputs */
