@@ -74,6 +74,16 @@ struct device_link {
     double max_bytes_per_s; /* of all of them, in one direction, as the driver or vendor names it; 0 unknown */
 };
 
+/* A network card of the node, as far as it is from the device. Bandwidth between nodes needs those that are near. */
+#define DEVICE_MAX_NICS 16
+struct device_nic {
+    char name[24];             /* "mlx5_0", "eth0" */
+    char state[16];            /* "active", "up", "down" */
+    char distance[8];          /* as in nvidia-smi's topology: "PIX" "PXB" "PHB" "NODE" "SYS"; "" unknown */
+    uint32_t width, max_width; /* PCIe lanes, as above */
+    double max_bytes_per_s;    /* of its port, in one direction; 0 unknown */
+};
+
 /* What a device says about itself. Plain data: it crosses the pipe from worker to parent as bytes. Unknown values are 0
  * or "". */
 struct device_info {
@@ -93,6 +103,8 @@ struct device_info {
     struct device_pcie pcie;
     uint32_t link_count;
     struct device_link links[DEVICE_MAX_LINKS];
+    uint32_t nic_count;
+    struct device_nic nics[DEVICE_MAX_NICS];
     char uuid[64];
     char serial_hash[65];
     char driver[64];              /* driver or kernel version */

@@ -86,6 +86,26 @@ static void find_devices(struct listed_backend *backend, bool names_only, struct
 
 /* ---- as a document ---- */
 
+/* Those that are near; how many there are else. */
+static void add_nics(struct text *out, const struct device_info *info)
+{
+    uint32_t far = 0;
+    for (uint32_t k = 0; k < info->nic_count; k++) {
+        const struct device_nic *nic = &info->nics[k];
+        const bool near = nic->distance[0] == 'P';
+        far += !near;
+        if (!near)
+            continue;
+        text_addf(out, ", NIC %s %s", nic->name, nic->distance);
+        if (nic->max_bytes_per_s > 0)
+            text_addf(out, " %.0f Gb/s", nic->max_bytes_per_s * 8 / 1e9);
+        if (nic->state[0])
+            text_addf(out, " %s", nic->state);
+    }
+    if (far)
+        text_addf(out, ", %u NIC%s farther away", far, far > 1 ? "s" : "");
+}
+
 /* One sentence of facts; unknown ones are skipped. */
 static const char *facts(const struct listed_device *device, struct arena *arena)
 {
@@ -108,6 +128,8 @@ static const char *facts(const struct listed_device *device, struct arena *arena
     }
     if (info->memory_bytes)
         text_addf(&out, ", memory %s", units_bytes(unit, (double)info->memory_bytes));
+    if (info->memory_bytes && device->bandwidth > 0)
+        text_addf(&out, " at %s", units_rate(unit, device->bandwidth, "B/s"));
     if (info->pcie.width && info->pcie.width < info->pcie.max_width)
         text_addf(&out, ", PCIe with %u lanes of %u", info->pcie.width, info->pcie.max_width);
     else if (info->pcie.width)
@@ -120,8 +142,7 @@ static const char *facts(const struct listed_device *device, struct arena *arena
         }
         text_addf(&out, ", %u %s link%s", same, info->links[k].type, same > 1 ? "s" : "");
     }
-    if (device->bandwidth > 0)
-        text_addf(&out, " at %s", units_rate(unit, device->bandwidth, "B/s"));
+    add_nics(&out, info);
     if (info->note[0] && !info->predicted)
         text_addf(&out, "; %s", info->note);
     return text_take(&out, arena);

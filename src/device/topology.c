@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a GPU is tied to its host and to other GPUs, as facts. PCI: the kernel's files of the card (Documentation/ABI/
- * testing/sysfs-bus-pci). AMD: the links of KFD's topology (kfd_topology.c, which writes them). NVIDIA: NVML.
+ * How a GPU is tied to its host, to other GPUs and to network cards, as facts. PCI and network: the kernel's files
+ * (Documentation/ABI: sysfs-bus-pci, sysfs-class-infiniband, sysfs-class-net). AMD: the links of KFD's topology
+ * (kfd_topology.c, which writes them). NVIDIA: NVML.
  */
+#include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,12 +126,92 @@ static void describe_kfd(struct device_info *info, const struct telemetry *telem
     }
 }
 
+/* ---- network cards ---- */
+
+#define HOST_BRIDGE "/devices/pci"
+
+/* Bridges between the two, by their paths below /sys/devices, in the words of nvidia-smi's topology: PIX one switch,
+ * PXB several, PHB the processor's host bridge, NODE another one of the same NUMA node, SYS another node. */
+static const char *distance_between(const char *a, const char *b, double node_a, double node_b)
+{
+    size_t common = 0, rest[2] = {0};
+    for (size_t k = 0; a[k] && a[k] == b[k]; k++)
+        if (a[k] == '/')
+            common = k + 1;
+    const char *root = strstr(a, HOST_BRIDGE);
+    if (!root || !strstr(b, HOST_BRIDGE))
+        return "";
+    root += strlen("/devices");
+    if (a + common <= root + 1)
+        return !(node_a >= 0) || !(node_b >= 0) ? "" : node_a == node_b ? "NODE" : "SYS";
+    if (!memchr(root + 1, '/', (size_t)(a + common - root - 2)))
+        return "PHB";
+    for (int side = 0; side < 2; side++)
+        for (const char *at = (side ? b : a) + common - 1; at; at = strchr(at + 1, '/'))
+            rest[side]++;
+    return rest[0] <= 2 && rest[1] <= 2 ? "PIX" : "PXB";
+}
+
+/* "4: ACTIVE" and "up" alike. */
+static void read_state(struct device_nic *nic, const char *folder, const char *name)
+{
+    char text[32];
+    if (!sysfs_text(text, sizeof(text), folder, name))
+        return;
+    const char *word = strchr(text, ' ') ? strchr(text, ' ') + 1 : text;
+    SET_TEXT(nic->state, "%s", word);
+    for (char *at = nic->state; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+}
+
+/* InfiniBand and RoCE: "400 Gb/sec (4X NDR)" of the first port; Ethernet: Mb/s, -1 without a link. */
+static void read_nic(struct device_nic *nic, const char *folder, bool infiniband)
+{
+    const double rate = sysfs_number(folder, infiniband ? "ports/1/rate" : "speed");
+    nic->max_bytes_per_s = rate > 0 ? rate * (infiniband ? 1e9 : 1e6) / 8 : 0;
+    read_state(nic, folder, infiniband ? "ports/1/state" : "operstate");
+    SET_TEXT(nic->name, "%s", strrchr(folder, '/') + 1);
+}
+
+/* An Ethernet name of a card that InfiniBand's list has already, and what is no card (lo, bridges), are no further
+ * ones. */
+static void describe_nics(struct device_info *info, const struct telemetry *telemetry)
+{
+    char card[PATH_MAX], paths[DEVICE_MAX_NICS][PATH_MAX];
+    if (!realpath(telemetry->card, card))
+        return;
+    for (int infiniband = 1; infiniband >= 0; infiniband--) {
+        glob_t found;
+        sysfs_find(&found, telemetry->root, infiniband ? "class/infiniband/*" : "class/net/*");
+        for (size_t i = 0; i < found.gl_pathc && info->nic_count < DEVICE_MAX_NICS; i++) {
+            struct device_nic *nic = &info->nics[info->nic_count];
+            char device[PATH_MAX], *path = paths[info->nic_count];
+            uint32_t known = 0;
+            snprintf(device, sizeof(device), "%s/device", found.gl_pathv[i]);
+            if (!realpath(device, path) || !strstr(path, HOST_BRIDGE))
+                continue;
+            while (known < info->nic_count && strcmp(paths[known], path) != 0)
+                known++;
+            if (known < info->nic_count && !infiniband)
+                continue;
+            *nic = (struct device_nic){.width = width(path, "current_link_width"),
+                                       .max_width = width(path, "max_link_width")};
+            read_nic(nic, found.gl_pathv[i], infiniband);
+            SET_TEXT(nic->distance, "%s",
+                     distance_between(card, path, sysfs_number(card, "numa_node"), sysfs_number(path, "numa_node")));
+            info->nic_count++;
+        }
+        globfree(&found);
+    }
+}
+
 void topology_describe(struct device_info *info, const struct telemetry *telemetry)
 {
     if (!telemetry->card[0])
         return;
     describe_pcie(&info->pcie, telemetry->card);
     info->pcie.far_node = far_node(telemetry);
+    describe_nics(info, telemetry);
     if (telemetry->node[0])
         describe_kfd(info, telemetry);
 }

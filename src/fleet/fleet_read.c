@@ -94,6 +94,38 @@ static void add_fact(struct fleet_device *device, struct fleet *fleet, const cha
     device->facts = facts;
 }
 
+static const char *pcie_of(const struct device_info *d, struct arena *arena)
+{
+    return d->pcie.width ? arena_printf(arena, "x%u of x%u", d->pcie.width, d->pcie.max_width) : "";
+}
+
+static const char *nic_words(const struct device_nic *nic, struct arena *arena)
+{
+    const char *lanes =
+        nic->width < nic->max_width ? arena_printf(arena, " on %u of %u lanes", nic->width, nic->max_width) : "";
+    const char *rate =
+        nic->max_bytes_per_s > 0 ? arena_printf(arena, " at %.0f Gb/s", nic->max_bytes_per_s * 8 / 1e9) : "";
+    return arena_printf(arena, "%s%s%s", nic->state, rate, lanes);
+}
+
+/* "8 active at 400 Gb/s, 1 up at 10 Gb/s": what the cards are called is no difference. */
+static const char *nics_of(const struct device_info *d, struct arena *arena)
+{
+    struct text text = {0};
+    for (uint32_t k = 0; k < d->nic_count; k++) {
+        const char *words = nic_words(&d->nics[k], arena);
+        uint32_t before = 0, same = 0;
+        for (uint32_t other = 0; other < d->nic_count; other++) {
+            const bool alike = !strcmp(nic_words(&d->nics[other], arena), words);
+            before += alike && other < k;
+            same += alike;
+        }
+        if (!before)
+            text_addf(&text, "%s%u %s", text.length ? ", " : "", same, words);
+    }
+    return text_take(&text, arena);
+}
+
 /* The first FLEET_GROUP_FACTS make the group. */
 static void take_facts(struct fleet_device *device, struct fleet *fleet, const struct result *result)
 {
@@ -113,6 +145,8 @@ static void take_facts(struct fleet_device *device, struct fleet *fleet, const s
         {"firmware", d->firmware},
         {"performance level", d->perf_level},
         {"memory", d->memory_bytes ? arena_printf(arena, "%.0f GiB", (double)d->memory_bytes / 0x1p30) : ""},
+        {"PCIe lanes", pcie_of(d, arena)},
+        {"network cards", nics_of(d, arena)},
         {"Linux", result->kernel_release},
         {"system", result->os},
         {"processor", result->cpu_name},

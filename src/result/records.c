@@ -122,6 +122,15 @@ static const struct record_field link_fields[] = {
 static const struct record link_record = {RECORD_TABLE(link_fields)};
 #undef RECORD_STRUCT
 
+#define RECORD_STRUCT struct device_nic
+static const struct record_field nic_fields[] = {
+    FIELD_CHARS("name", name, RECORD_REQUIRED),       FIELD_CHARS("state", state, RECORD_SPARSE),
+    FIELD_CHARS("distance", distance, RECORD_SPARSE), FIELD_U32("width", width, RECORD_SPARSE),
+    FIELD_U32("max_width", max_width, RECORD_SPARSE), FIELD_F64("max_bytes_per_s", max_bytes_per_s, RECORD_SPARSE),
+};
+static const struct record nic_record = {RECORD_TABLE(nic_fields)};
+#undef RECORD_STRUCT
+
 #define RECORD_STRUCT struct device_info
 static const struct record_field pcie_fields[] = {
     FIELD_U32("width", pcie.width, RECORD_SPARSE),
@@ -157,6 +166,7 @@ static const struct record_field device_fields[] = {
     FIELD_ROOM("caches", caches, cache_count, cache_record),
     FIELD_GROUP("pcie", pcie_record, RECORD_SPARSE),
     FIELD_ROOM("links", links, link_count, link_record, RECORD_SPARSE),
+    FIELD_ROOM("nics", nics, nic_count, nic_record, RECORD_SPARSE),
     FIELD_F64("core_hz", core_hz),
     FIELD_F64("memory_hz", memory_hz),
     FIELD_F64("timer_tick_ns", timer_tick_ns),

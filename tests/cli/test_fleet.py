@@ -271,12 +271,18 @@ def drift_and_modes(base, home):
     def governed(result):
         result["environment"]["host"]["governor"] = "powersave"
 
+    def wired(result, down=False):
+        card = {"state": "active", "max_bytes_per_s": 5e10}
+        result["environment"]["device"]["nics"] = [{"name": f"mlx5_{k}"} | ({"state": "down"} if down and k == 5 else card) for k in range(8)]
+
+    changes = {3: lambda result: (wired(result), older(result)), 7: lambda result: (wired(result), governed(result)), 9: lambda result: wired(result, down=True)}
     drift = Fleet(base, home / "drift", seed=5)
     for device in range(12):
-        drift.add(f"n{device}", 0, change=older if device == 3 else governed if device == 7 else None, slow=1.2 if device == 3 else 1)
+        drift.add(f"n{device}", 0, change=changes.get(device, wired), slow=1.2 if device == 3 else 1)
     code, document = as_json(drift.folder, home=home)
     found = {(entry["key"], entry["value"], entry["devices"]) for entry in document["drift"]}
     check(("driver", "6.2", "n3 hip:0") in found and ("governor", "powersave", "n7 hip:0") in found, f"drift: {found}")
+    check(("network cards", "7 active at 400 Gb/s, 1 down", "n9 hip:0") in found, f"a card that is down is drift: {found}")
     check(code == 4 and not document["outliers"] and document["summary"]["not_judged"] == 1, "another driver is drift, not slow; one is not judged")
     modes = Fleet(base, home / "modes", seed=6)
     for device in range(64):

@@ -2,6 +2,7 @@
 """What is around a GPU's measurement, on stand-ins for libamdhip64, ROCTX and /sys: telemetry, an idle check, the machine file by
 PCI id and partition mode, and --profile."""
 import json
+import pathlib
 import struct
 import sys
 
@@ -85,8 +86,26 @@ def quiet_card(home):
 
 
 def listed(home):
-    done = run("devices", home=home, ROOFTILE_HIP_LIBRARY=str(DOUBLES / "libfake_hip.so"), ROOFTILE_SYSFS=str(home / "sys"))
-    check_run(done, 0, "devices", stdout=["Fake Instinct 0", "mode SPX/NPS1"])
+    with_nics(home)
+    done = run("devices", home=home, ROOFTILE_HIP_LIBRARY=str(DOUBLES / "libfake_hip.so"), ROOFTILE_SYSFS=str(home / "sys"), COLUMNS="400")
+    check_run(done, 0, "devices", stdout=["Fake Instinct 0", "mode SPX/NPS1", ", NIC mlx5_0 PHB 400 Gb/s active, 1 NIC farther away"])
+    _, result = run_here(home)
+    nic = {"name": "mlx5_0", "state": "active", "distance": "PHB", "max_bytes_per_s": 5e10}
+    check(result["environment"]["device"]["nics"] == [nic, {"name": "mlx5_1"}], f"network cards are facts: {result['environment']['device']}")
+
+
+def with_nics(home):
+    """A card below the GPU's host bridge, and one of which nothing more is known."""
+    host = home / "sys/devices/pci0000:00"
+    host.mkdir(parents=True)
+    (home / CARD).rename(host / pathlib.Path(CARD).name)
+    (home / CARD).symlink_to(host / pathlib.Path(CARD).name)
+    for name, folder in ("mlx5_0", host / "0000:00:01.0"), ("mlx5_1", home / "sys/devices/pci0000:80/0000:80:01.0"):
+        folder.mkdir(parents=True)
+        (home / f"sys/class/infiniband/{name}").mkdir(parents=True)
+        (home / f"sys/class/infiniband/{name}/device").symlink_to(folder)
+    write(home, "sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)")
+    write(home, "sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE")
 
 
 def no_sysfs(home):

@@ -172,6 +172,68 @@ static void describes_links(void **state)
     assert_int_equal(info.link_count + info.pcie.max_width, 0);
 }
 
+/* A folder below /sys/devices, and the link to it that a class or a bus has. */
+static void put_device(const char *link, const char *folder)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    const char *from = path_join(&arena, root, link), *to = path_join(&arena, root, folder);
+    assert_int_equal(file_make_dirs(path_dir(&arena, from), &err), STATUS_OK);
+    assert_int_equal(file_make_dirs(to, &err), STATUS_OK);
+    assert_int_equal(symlink(to, from), 0);
+    arena_release(&arena);
+}
+
+#define HOST_80 "devices/pci0000:80/"
+#define SWITCH HOST_80 "0000:80:01.1/0000:81:00.0/"
+
+/* Network cards by how far they are from the GPU; InfiniBand's name wins over Ethernet's of the same card. */
+static void finds_network_cards(void **state)
+{
+    static const struct {
+        const char *name, *folder, *distance;
+    } cards[] = {{"infiniband/mlx5_0", SWITCH "0000:82:00.0/0000:83:00.0", "PIX"},
+                 {"infiniband/mlx5_1", SWITCH "0000:82:02.0/0000:90:00.0/0000:91:00.0/0000:92:00.0", "PXB"},
+                 {"infiniband/mlx5_2", HOST_80 "0000:80:03.1/0000:a0:00.0", "PHB"},
+                 {"net/eth0", "devices/pci0000:c0/0000:c0:01.1/0000:c1:00.0", "NODE"},
+                 {"net/eth1", "devices/pci0000:00/0000:00:01.1/0000:01:00.0", "SYS"}};
+    (void)state;
+    put_device("bus/pci/devices/0000:85:00.0", SWITCH "0000:82:01.0/0000:85:00.0");
+    put(SWITCH "0000:82:01.0/0000:85:00.0/device", "0x74a1\n");
+    put(SWITCH "0000:82:01.0/0000:85:00.0/numa_node", "1\n");
+    for (size_t k = 0; k < sizeof(cards) / sizeof(cards[0]); k++) {
+        char link[64], numa[160];
+        snprintf(link, sizeof(link), "class/%s/device", cards[k].name);
+        put_device(link, cards[k].folder);
+        snprintf(numa, sizeof(numa), "%s/numa_node", cards[k].folder);
+        put(numa, strcmp(cards[k].distance, "SYS") ? "1\n" : "0\n");
+    }
+    put_device("class/net/ib0/device", cards[0].folder);
+    put_device("class/net/lo0/device", "devices/virtual/net/lo0");
+    put("class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+    put("class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+    put(SWITCH "0000:82:00.0/0000:83:00.0/current_link_width", "8\n");
+    put(SWITCH "0000:82:00.0/0000:83:00.0/max_link_width", "16\n");
+    put("class/net/eth0/speed", "25000\n");
+    put("class/net/eth0/operstate", "up\n");
+    put("class/net/eth1/speed", "-1\n");
+    put("class/net/eth1/operstate", "down\n");
+    struct device_info info = {0};
+    struct telemetry telemetry;
+    telemetry_open(&telemetry, "0000:85:00.0");
+    topology_describe(&info, &telemetry);
+    assert_int_equal(info.nic_count, 5);
+    for (uint32_t k = 0; k < info.nic_count; k++) {
+        assert_string_equal(info.nics[k].name, strchr(cards[k].name, '/') + 1);
+        assert_string_equal(info.nics[k].distance, cards[k].distance);
+    }
+    assert_true(info.nics[0].max_bytes_per_s == 50e9 && info.nics[3].max_bytes_per_s == 3.125e9);
+    assert_true(info.nics[1].max_bytes_per_s == 0 && info.nics[4].max_bytes_per_s == 0); /* not known; no link */
+    assert_string_equal(info.nics[0].state, "active");
+    assert_string_equal(info.nics[4].state, "down");
+    assert_true(info.nics[0].width == 8 && info.nics[0].max_width == 16);
+}
+
 #define NUMA "devices/system/node/node"
 
 /* The farthest node of the host: none without a second, or of memory without processors, as a GPU's is. */
@@ -314,7 +376,7 @@ int main(void)
         IN_TREE(describes_links),        IN_TREE(finds_the_far_node),
         IN_TREE(senses_a_card),          IN_TREE(knows_nothing_of_an_absent_card),
         IN_TREE(tolerates_any_bad_file), IN_TREE(takes_the_edge_where_it_is_alone),
-        IN_TREE(counts_other_processes),
+        IN_TREE(counts_other_processes), IN_TREE(finds_network_cards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
