@@ -12,7 +12,7 @@ import time
 import uuid
 
 import test_gpu_faults
-from harness import DOUBLES, PATIENCE_S, PROGRAM, QUICK, ROOT, check, check_run, environment, load, main, run
+from harness import DOUBLES, PATIENCE_S, PROGRAM, QUICK, ROOT, SANITIZED, check, check_run, environment, load, main, run
 from runs import stretch
 
 SCRIPT = ROOT / "scripts/gpu_check"
@@ -317,6 +317,27 @@ def usage(home):
     check(done.returncode == 0 and "Exit codes" in done.stdout, "--help")
 
 
+def sampled_compiler(home):
+    """A C compiler that compiles every eighth source, assembler, and what has the build's version in it; of the others it gives the objects
+    that the program under test is made of. With ROOFTILE_TEST_ALL=1, or where these are not gcc's, the plain one."""
+    objects = PROGRAM.parent.parent / "CMakeFiles"
+    if os.environ.get("ROOFTILE_TEST_ALL") or SANITIZED or not shutil.which("gcc") or not objects.exists():
+        return None
+    sources = sorted(path.relative_to(ROOT) for path in (ROOT / "src").rglob("*.[cS]"))
+    own = [source for number, source in enumerate(sources) if number % 8 == 0 or source.suffix == ".S" or "rooftile_version.h" in (ROOT / source).read_text()]
+    check(len(own) > 20, f"sources that are compiled: {len(own)} of {len(sources)}")
+    (home / "own").write_text("".join(f"{source}\n" for source in own))
+    compiler = home / "sampled-cc"
+    compiler.write_text(f'''#!/bin/sh
+known=$(echo {objects}/*/"$3.o")
+if [ "$2" = -c ] && [ -f "$known" ] && ! grep -qxF "$3" {home}/own; then exec cp "$known" "$5"; fi
+echo "$3" >>{home}/compiled
+exec gcc "$@"
+''')
+    compiler.chmod(0o755)
+    return str(compiler)
+
+
 def the_build(home):
     """With a C compiler alone; -O0 because only that it works is asked here."""
     tree = home / "tree"
@@ -343,7 +364,7 @@ def the_build(home):
         os.utime(program, ns=(time.time_ns() + (10**9 if "Debug" in text else -10**12),) * 2)
         done, document, _ = gpu_check(home, *few, dir="built", **here)
         check(done.returncode == 3 and "takes the program" not in done.stderr, f"{path.name}: {done.stderr}")
-    done = subprocess.run([str(ROOT / "scripts/build_plain"), str(home / "plain")], env=environment(home, CFLAGS="-O0"), cwd=home,
+    done = subprocess.run([str(ROOT / "scripts/build_plain"), str(home / "plain")], env=environment(home, CFLAGS="-O0", CC=sampled_compiler(home)), cwd=home,
                           capture_output=True, text=True, timeout=PATIENCE_S)
     check(done.returncode == 0, f"build_plain: {done.stderr[-2000:]}")
     said = subprocess.run([str(home / "plain/bin/rooftile"), "--version"], capture_output=True, text=True, timeout=PATIENCE_S)

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -22,6 +23,7 @@ NEWEST_CDNA, CDNA_WAVE32 = "gfx950", "gfx1250"
 MATRIX_TARGETS = [["gfx90a", "gfx942", "gfx950"], ["gfx1100", "gfx1201"]]
 FP8_TARGETS = ["gfx942", "gfx950", "gfx1201"]
 ASKS_FOR_WAVE = re.compile(r"tile\.h|__shfl|wave_size|wave_\w+\(|__ballot")
+LOOPS = ("-pragma-unroll-threshold=1", "-unroll-full-max-count=1", "-unroll-max-count=1")
 MODES = [(32, 0), (64, 0), (32, 1)]  # of RDNA: wave, CU mode; the first is the default
 
 
@@ -43,6 +45,23 @@ class Kernel:
 def clang():
     """For ROOFTILE_KERNEL_COMPILER, so that all tests get the same objects, and no other compiler is asked first."""
     return harness.newest("clang++")
+
+
+def quick_clang(home):
+    """The environment in which the newest clang optimises little and unrolls nothing, `#pragma unroll` or not: unrolled, as verified.py
+    has kernels at waves of 64, they take it four times as long and compute the same. With ROOFTILE_TEST_ALL=1 the plain one."""
+    compiler = clang()
+    if not compiler or EVERYTHING:
+        return {}
+    wrapper = pathlib.Path(os.environ.get("ROOFTILE_TEST_CACHE", home)) / "clang-quick"
+    if not wrapper.exists():
+        flags = " ".join(f"-mllvm {flag}" for flag in LOOPS)
+        draft = wrapper.with_name(f"{wrapper.name}.{os.getpid()}")  # tests begin at once
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(f'#!/bin/sh\nexec {shutil.which(compiler)} "$@" -O1 {flags}\n')
+        draft.chmod(0o755)
+        draft.rename(wrapper)
+    return {"ROOFTILE_KERNEL_COMPILER": str(wrapper)}
 
 
 def names_in(code, let):

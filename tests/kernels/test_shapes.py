@@ -6,17 +6,14 @@ every processor has. Loops stay loops here: unrolled, as verified.py has them at
 long and compute the same. Of a sample one of a kernel's code objects is compiled, or one for each size of the wave where it asks for that,
 and does all that it can; with ROOFTILE_TEST_ALL=1 all are, for both."""
 import json
-import os
 import pathlib
 import re
-import shutil
 
 import objects
 from objects import harness
 
 SUITES = sorted((pathlib.Path(__file__).resolve().parent / "shapes").glob("*.json"))
 LEAST_CASES = 400
-LOOPS = ("-pragma-unroll-threshold=1", "-unroll-full-max-count=1", "-unroll-max-count=1")
 FEATURES = re.compile(r"device\.(f16|bf16_dot|i8_dot)\b")
 
 
@@ -24,19 +21,6 @@ def is_fine(case, kernel):
     if case["status"] == "skipped":
         return kernel.require != '""' and "the device has no" in case["status_reason"]
     return case["status"] == "ok" and case["verification"]["status"] == "pass"
-
-
-def with_loops(home):
-    """The environment in which the newest clang unrolls nothing, `#pragma unroll` or not; with ROOFTILE_TEST_ALL=1 the plain one."""
-    clang = objects.clang()
-    if not clang or objects.EVERYTHING:
-        return {}
-    wrapper = pathlib.Path(os.environ.get("ROOFTILE_TEST_CACHE", home)) / "clang-loops"
-    if not wrapper.exists():
-        flags = " ".join(f"-mllvm {flag}" for flag in LOOPS)
-        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(clang)} "$@" {flags}\n')
-        wrapper.chmod(0o755)
-    return {"ROOFTILE_KERNEL_COMPILER": str(wrapper)}
 
 
 def plan(suite, wave, kernels, home):
@@ -79,7 +63,7 @@ def run_suites(wave, kernels, home):
         names = sorted(set(choose(suite, wave, kernels, home)))
         filters = [word for name in names for word in ("--filter", name)]
         out = pathlib.Path(home) / f"{suite.stem}{wave}.json"
-        done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home, **with_loops(home)) if names else None
+        done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home, **objects.quick_clang(home)) if names else None
         harness.check(not names or out.exists(), f"{suite.stem} wave {wave}: no result\n{done and done.stderr[-3000:]}")
         cases += harness.load(out)["cases"] if out.exists() else []
     return cases
