@@ -7,7 +7,7 @@ import statistics
 from harness import check, check_run, main, run
 
 TRIALS = ["t1.json", "t2.json", "t3.json"]
-SUITE = ["stream_copy", "gemm_buffered", "--device", "sim:mi300x"]
+SUITE = ["stream_copy", "stream_triad", "--device", "sim:mi300x"]
 
 
 def load(home, name):
