@@ -21,6 +21,7 @@ def emulate(*arguments, **environment):
 def usage(home):
     for arguments, environment, code, text in (
             (["--help"], {}, 0, "Usage: scripts/emulate"),
+            (["gfx942", "gemm_naive", "--help"], {}, 0, "Usage: scripts/emulate"),
             ([], {}, 2, "which target?"),
             (["gfx906"], {}, 2, "gfx906 is not emulated"),
             (["--nonsense", "gfx942"], {}, 2, "unknown option --nonsense"),
