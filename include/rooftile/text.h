@@ -73,6 +73,8 @@ bool text_ends(const char *string, const char *suffix);
 /* Is `word`, of `length` bytes, one of the words of a list, between any of these separators? */
 bool text_has_word(const char *list, const char *separators, const char *word, size_t length);
 
+/* Bytes of the well-formed UTF-8 sequence at `bytes` (no overlong form, no surrogate), 0 when it is malformed. */
+size_t text_utf8_length(const unsigned char *bytes, size_t left);
 /* Columns a UTF-8 string takes on a terminal (each code point counts as one; combining marks as none). */
 size_t text_columns(const char *utf8);
 /* The text, or its two ends with `gap` between them (".."), in `columns` columns, at least 2 more than the gap takes;

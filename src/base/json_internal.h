@@ -97,7 +97,4 @@ enum status json_check_duplicates(const struct json_node *object, struct err *er
 struct record_field;
 bool record_is_nullable(const struct record_field *field);
 
-/* Bytes of the well-formed UTF-8 sequence at `bytes` (no overlong form, no surrogate), 0 when it is malformed. */
-size_t json_utf8_length(const unsigned char *bytes, size_t left);
-
 #endif

@@ -72,32 +72,6 @@ void json_out_free(struct json_out *out)
     free(out);
 }
 
-size_t json_utf8_length(const unsigned char *bytes, size_t left)
-{
-    /* Table 3-7 of the Unicode Standard: the second byte's bounds exclude overlong forms, surrogates and > U+10FFFF. */
-    static const struct {
-        unsigned char first, last, second_low, second_high;
-        size_t length;
-    } forms[] = {
-        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    for (size_t k = 0; left && k < sizeof(forms) / sizeof(forms[0]); k++) {
-        if (bytes[0] < forms[k].first || bytes[0] > forms[k].last)
-            continue;
-        if (forms[k].length > left)
-            return 0;
-        if (forms[k].length > 1 && (bytes[1] < forms[k].second_low || bytes[1] > forms[k].second_high))
-            return 0;
-        for (size_t j = 2; j < forms[k].length; j++)
-            if ((bytes[j] & 0xc0) != 0x80)
-                return 0;
-        return forms[k].length;
-    }
-    return 0;
-}
-
 /* ---- values ---- */
 
 /* What stands for a byte below a blank, and for those that a page or a terminal would take for its own. */
@@ -130,7 +104,7 @@ static void add_quoted(struct text *text, const char *string)
         text_addn(text, p, taken);
         if (taken)
             continue;
-        taken = json_utf8_length((const unsigned char *)p, left);
+        taken = text_utf8_length((const unsigned char *)p, left);
         if (obeyed(p) || taken == 1)
             add_escape(text, (unsigned char)p[taken - 1]);
         else

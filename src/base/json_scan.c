@@ -134,7 +134,7 @@ bool json_read_string(struct json_reader *c)
         size_t length = plain_length(c);
         const int byte = c->at + length < c->length ? c->text[c->at + length] : -1;
         if (byte >= 0x80) {
-            const size_t extra = json_utf8_length(c->text + c->at + length, c->length - c->at - length);
+            const size_t extra = text_utf8_length(c->text + c->at + length, c->length - c->at - length);
             if (!extra)
                 return json_fail_byte(c, c->at + length, "invalid UTF-8 in a string (byte 0x%02x)", (unsigned)byte);
             length += extra;

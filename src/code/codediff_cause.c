@@ -105,9 +105,9 @@ static bool register_limit(const struct code_signs *s)
 {
     const bool padded = inspect_registers(s->pair->objects[1], s->after->code).is_padded &&
                         !inspect_registers(s->pair->objects[0], s->before->code).is_padded;
-    const double before = s->a[CODE_VGPRS] + s->a[CODE_AGPRS], after = s->b[CODE_VGPRS] + s->b[CODE_AGPRS];
     const bool scalar = s->b[CODE_SGPR_SPILLS] > s->a[CODE_SGPR_SPILLS] && s->b[CODE_SGPRS] < s->a[CODE_SGPRS];
-    const bool fewer = after < before || (after == before && s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS]);
+    const bool spills = s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS]; /* AGPRs may be where to */
+    const bool fewer = s->b[CODE_VGPRS] < s->a[CODE_VGPRS] || (spills && s->b[CODE_VGPRS] == s->a[CODE_VGPRS]);
     if (!padded && !(has_more_spills(s) && (fewer || scalar)))
         return false;
     text_addf(s->text, "register limit (launch bounds, waves per SIMD, or a flag): ");
@@ -421,9 +421,9 @@ const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
         inlining,
         atomics,
         codediff_volatiles,
+        unrolled_whole,
         array_in_scratch,
         codediff_promise,
-        unrolled_whole,
         names,
         codediff_access_width,
         split,

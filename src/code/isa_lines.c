@@ -191,6 +191,19 @@ static int by_address(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
+/* A path may hold any bytes; '?' stands for those that no text has. */
+static const char *readable(const char *path, size_t length, struct arena *arena)
+{
+    char *text = arena_strndup(arena, path, length);
+    for (size_t k = 0; k < length;) {
+        const size_t taken = text_utf8_length((const unsigned char *)text + k, length - k);
+        const bool is_text = taken > 1 || (taken == 1 && text[k] >= ' ' && text[k] != 0x7f);
+        text[k] = is_text ? text[k] : '?';
+        k += taken ? taken : 1;
+    }
+    return text;
+}
+
 static size_t count_rows(const char *data, size_t size)
 {
     size_t count = 0;
@@ -203,7 +216,6 @@ static size_t count_rows(const char *data, size_t size)
 static void read_rows(struct places *places, const char *data, size_t size, struct arena *arena)
 {
     const char *file = NULL;
-    struct err err = {0};
     bool is_sorted = true;
     places->items = arena_array(arena, count_rows(data, size), sizeof(*places->items));
     for (size_t at = 0; size - at >= sizeof(struct row);) {
@@ -212,8 +224,8 @@ static void read_rows(struct places *places, const char *data, size_t size, stru
         at += sizeof(row);
         if (row.name_bytes > size - at)
             break;
-        if (row.name_bytes && codeobj_string(&file, data + at, row.name_bytes, "a path", arena, &err))
-            file = NULL;
+        if (row.name_bytes)
+            file = readable(data + at, row.name_bytes, arena);
         at += row.name_bytes;
         struct place *place = &places->items[places->count];
         *place = (struct place){row.address, places->count, row.line ? file : NULL, file ? row.line : 0};

@@ -9,7 +9,8 @@
 #include "rooftile/targets.h"
 
 enum {
-    NAME_LONGEST = 44, /* of an argument: expressions may go on and on */
+    HEADING_LONGEST = 500, /* of a kernel's name; JSON has the whole */
+    NAME_LONGEST = 44,     /* of an argument: expressions may go on and on */
     VALUE_COLUMN = 13,
 };
 
@@ -357,7 +358,8 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
     occupancy_lines(facts, kernel, arena);
     line(facts, "arguments", arena_printf(arena, "%zu, %u bytes", code->explicit_count, code->kernarg_bytes));
     document_table(document, NULL,
-                   arena_printf(arena, "kernel %s%s%s", kernel->name, target ? " for " : "", target ? target : ""),
+                   arena_printf(arena, "kernel %s%s%s", text_cut(arena, kernel->name, HEADING_LONGEST, ".."),
+                                target ? " for " : "", target ? target : ""),
                    facts);
     if (code->explicit_count)
         document_table(document, NULL, NULL, arguments_of(kernel, arena));

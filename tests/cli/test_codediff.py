@@ -170,7 +170,7 @@ PLANTED = {
 # One kernel with what a flag does to it.
 FLAGS = (("-mllvm -enable-misched=0 -mllvm -enable-post-misched=0", "rolled", "scheduling", 0), ("-mllvm -stress-regalloc=16", "few_registers", "register limit", 1),
          ("-ffp-contract=off", "may_alias", "arithmetic: fused multiply-adds are split", 1), ("-fno-unroll-loops", "may_alias", "unrolling: a loop that was unrolled whole is one again", 1),
-         ("-mllvm -enable-misched=0", "serial", "scheduling", 0), ("-mllvm -vgpr-regalloc=fast", "rolled", "register allocation", 1), ("-O3", "rolled", None, 0))
+         ("-mllvm -enable-misched=0", "serial", "scheduling", 0), ("-mllvm -vgpr-regalloc=fast", "rolled", "register", 1), ("-O3", "rolled", None, 0))
 
 
 def call(home, *words):

@@ -14,8 +14,17 @@
 /* ---- code objects ---- */
 
 /* A file as it is; or behind a digit that says what it is, so that it gets past the magics: a metadata note, the inside
- * of a bundle, or changes to a good object. */
-enum shape { SHAPE_FILE, SHAPE_NOTE, SHAPE_BUNDLE, SHAPE_COMPRESSED, SHAPE_CHANGES, SHAPE_ENTRY, SHAPE_COUNT };
+ * of a bundle, changes to a good object, or its table of source lines. */
+enum shape {
+    SHAPE_FILE,
+    SHAPE_NOTE,
+    SHAPE_BUNDLE,
+    SHAPE_COMPRESSED,
+    SHAPE_CHANGES,
+    SHAPE_ENTRY,
+    SHAPE_LINES,
+    SHAPE_COUNT
+};
 
 /* Pairs of a place and a byte over a good image. */
 static unsigned char *changed(size_t *size, const uint8_t *data, size_t count, struct arena *arena)
@@ -49,6 +58,8 @@ static const void *shaped(size_t *size, enum shape shape, const uint8_t *data, s
         return behind(size, "CCOB", data, count, arena);
     case SHAPE_CHANGES:
         return changed(size, data, count, arena);
+    case SHAPE_LINES:
+        return image_lines(size, data, count, arena);
     case SHAPE_ENTRY:
         return image_bundle(size, &entry, 1, arena);
     default:

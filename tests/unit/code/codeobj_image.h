@@ -54,6 +54,32 @@ static inline unsigned char *image_make(size_t *size, const void *note, size_t n
     return image;
 }
 
+/* The same with a section .debug_line. */
+static inline unsigned char *image_lines(size_t *size, const void *lines, size_t line_bytes, struct arena *arena)
+{
+    static const char names[] = "\0.debug_line\0.shstrtab";
+    const unsigned char *plain = image_make(size, image_note, sizeof(image_note) - 1, 0x54c, arena);
+    const size_t lines_at = (*size + 7) / 8 * 8, names_at = lines_at + line_bytes;
+    const size_t sections_at = (names_at + sizeof(names) + 7) / 8 * 8;
+    const Elf64_Shdr sections[] = {
+        {0},
+        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = lines_at, .sh_size = line_bytes, .sh_addralign = 1},
+        {.sh_name = 13, .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = sizeof(names), .sh_addralign = 1}};
+    unsigned char *image = arena_alloc(arena, sections_at + sizeof(sections));
+    memcpy(image, plain, *size);
+    if (line_bytes)
+        memcpy(image + lines_at, lines, line_bytes);
+    memcpy(image + names_at, names, sizeof(names));
+    memcpy(image + sections_at, sections, sizeof(sections));
+    Elf64_Ehdr *header = (Elf64_Ehdr *)image;
+    header->e_shoff = sections_at;
+    header->e_shentsize = sizeof(*sections);
+    header->e_shnum = 3;
+    header->e_shstrndx = 2;
+    *size = sections_at + sizeof(sections);
+    return image;
+}
+
 static inline void image_put(unsigned char *at, uint64_t value, unsigned width)
 {
     for (unsigned k = 0; k < width; k++)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "codeobj_image.h"
 #include "isa_kernels.h"
 #include "rooftile/file.h"
 
@@ -219,11 +220,47 @@ static void test_operands(void **state)
     arena_release(&arena);
 }
 
+/* A table of DWARF 4 by hand: src/a.hip, line 5 at 0x1000 and 6 at 0x1004, then line 7 of a file whose name is no
+ * text; it ends at 0x1010. */
+static const char line_table[] =
+    "\106\000\000\000\004\000\051\000\000\000\001\001\001\373\016\015\000\001\001\001\001\000\000\000"
+    "\001\000\000\001\163\162\143\000\000\141\056\150\151\160\000\001\000\000\142\377\056\150\000\000"
+    "\000\000\000\000\011\002\000\020\000\000\000\000\000\000\003\004\001\113\004\002\113\002\010\000"
+    "\001\001";
+
+static void test_lines(void **state)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    const struct codeobj_file *file = NULL;
+    size_t size = 0;
+    const void *image = image_lines(&size, line_table, sizeof(line_table) - 1, &arena);
+    struct isa_instruction in[] = {
+        {.address = 0xff8}, {.address = 0x1000}, {.address = 0x1004}, {.address = 0x1008}, {.address = 0x1010}};
+    struct isa_kernel kernel = {
+        .code = {.code_address = 0x1000}, .instructions = in, .instruction_count = COUNT_OF(in)};
+    struct isa isa = {.kernels = &kernel, .kernel_count = 1};
+    (void)state;
+    assert_int_equal(codeobj_parse(&file, "lines.co", image, size, &arena, &err), STATUS_OK);
+    isa_lines_read(&isa, &file->objects[0], &arena);
+    assert_null(isa.lines_problem);
+    assert_string_equal(kernel.file, "src/a.hip");
+    assert_null(in[0].file);
+    assert_string_equal(in[1].file, "src/a.hip");
+    assert_int_equal(in[1].line, 5);
+    assert_int_equal(in[2].line, 6);
+    assert_string_equal(in[3].file, "b?.h");
+    assert_int_equal(in[3].line, 7);
+    assert_null(in[4].file);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counted), cmocka_unit_test(test_sums),  cmocka_unit_test(test_intensity),
         cmocka_unit_test(test_text),    cmocka_unit_test(test_print), cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
