@@ -15,7 +15,8 @@ struct model {
     const char *dtype;
     double hidden, heads, kv_heads, head, inter, layers, vocabulary;
     double experts, chosen, expert_inter, shared, dense_layers; /* 0 experts: none */
-    double q_rank, kv_rank, rope, nope, value;                  /* 0 kv_rank: ordinary attention */
+    bool rms, gated, rotates;
+    double q_rank, kv_rank, rope, nope, value; /* 0 kv_rank: ordinary attention */
     double tokens, context, batch, tp;
 };
 
@@ -45,6 +46,33 @@ static double member(const cJSON *json, const char *names, double otherwise)
     return otherwise;
 }
 
+static bool has_one_of(const cJSON *json, const char *const names[], size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const cJSON *found = json_member(json, names[k]);
+        if (found && !cJSON_IsNull(found))
+            return true;
+    }
+    return false;
+}
+
+/* What no member says outright: models with RMS norm have rotary positions and gated experts and MLPs; older ones, of
+ * GPT-2's kind, only where something else says so. */
+static void read_kind(struct model *m)
+{
+    static const char *const rotary[] = {"rope_theta", "rope_scaling", "rope_parameters",
+                                         "rotary_pct", "rotary_dim",   "partial_rotary_factor"};
+    static const char *const activations[] = {"hidden_act", "hidden_activation", "activation_function"};
+    m->rms = has_one_of(m->json, (const char *const[]){"rms_norm_eps"}, 1);
+    m->rotates = m->rms || has_one_of(m->json, rotary, COUNT_OF(rotary));
+    m->gated = m->rms;
+    for (size_t k = 0; k < COUNT_OF(activations); k++) {
+        const cJSON *name = json_member(m->json, activations[k]);
+        m->gated = m->gated ||
+                   (cJSON_IsString(name) && (strstr(name->valuestring, "silu") || strstr(name->valuestring, "glu")));
+    }
+}
+
 static double share(double whole, double parts)
 {
     return fmax(1, ceil(whole / parts));
@@ -56,6 +84,7 @@ static void read_model(struct model *m, const struct import_options *o)
     const cJSON *named = cJSON_IsString(type) ? type : newer;
     const char *dtype = cJSON_IsString(named) ? dtype_of_trace(named->valuestring) : NULL;
     m->dtype = dtype ? dtype : "bf16";
+    read_kind(m);
     m->hidden = member(m->json, "hidden_size n_embd d_model", 0);
     m->heads = member(m->json, "num_attention_heads n_head num_heads", 0);
     m->kv_heads = member(m->json, "num_key_value_heads num_kv_heads", m->heads);
@@ -126,7 +155,7 @@ static void attention(const struct model *m, bool decode)
         return;
     }
     gemm(m, "qkv", all, (heads + 2 * m->kv_heads) * m->head, m->hidden);
-    add(m, "rope", IMPORT_ROPE, all, DIMS(m->tokens, heads + m->kv_heads, m->head), false);
+    add(m, "rope", IMPORT_ROPE, m->rotates ? all : 0, DIMS(m->tokens, heads + m->kv_heads, m->head), false);
     add(m, "attention", IMPORT_ATTENTION, all,
         DIMS(m->batch, heads, m->kv_heads, decode ? 1 : m->context, m->context, m->head, m->head), !decode);
     gemm(m, "o", all, m->hidden, heads * m->head);
@@ -136,8 +165,9 @@ static void mlp(const struct model *m)
 {
     const double sparse = m->experts > 0 ? m->layers - m->dense_layers : 0, inter = share(m->inter, m->tp);
     const double expert = share(m->expert_inter, m->tp), rows = m->tokens * m->chosen;
-    gemm(m, "gate_up", m->dense_layers, 2 * inter, m->hidden);
-    add(m, "silu_and_mul", IMPORT_ELEMENTWISE, m->dense_layers, DIMS(2 * m->tokens * inter, 1, m->tokens), false);
+    gemm(m, m->gated ? "gate_up" : "up", m->dense_layers, m->gated ? 2 * inter : inter, m->hidden);
+    add(m, m->gated ? "silu_and_mul" : "activation", IMPORT_ELEMENTWISE, m->dense_layers,
+        m->gated ? DIMS(2 * m->tokens * inter, 1, m->tokens) : DIMS(m->tokens * inter, 1), false);
     gemm(m, "down", m->dense_layers, m->hidden, inter);
     gemm(m, "router", sparse, m->experts, m->hidden);
     add(m, "gate", IMPORT_MOE_GATE, sparse, DIMS(m->tokens, m->experts, m->chosen), false);
@@ -165,16 +195,19 @@ enum status read_config(struct trace *trace, struct source *source, struct err *
         status = err_set(err, ERR_CONFIG, "%s: a model's configuration needs hidden_size and num_attention_heads",
                          source->path);
     if (!status) {
-        const bool rms = member(m.json, "rms_norm_eps", 0) > 0 || json_member(m.json, "rms_norm_eps");
         const double norm[OPERATOR_DIMS] = {m.tokens, m.hidden};
         trace->call_source = IMPORT_CONFIG;
         trace->format = "model configuration";
-        add(&m, rms ? "add_rmsnorm" : "layernorm", IMPORT_NORM, 2 * m.layers, norm, false);
+        add(&m, m.rms ? "add_rmsnorm" : "layernorm", IMPORT_NORM, 2 * m.layers, norm, false);
         attention(&m, trace->options->decode);
         mlp(&m);
         if (m.vocabulary > 0)
             add(&m, "lm_head", IMPORT_GEMM, 1, DIMS(1, m.batch, share(m.vocabulary, m.tp), m.hidden), false);
     }
+    const cJSON *method = json_member(json_member(m.json, "quantization_config"), "quant_method");
+    if (!status && cJSON_IsString(method))
+        trace_note(trace, "%s: its weights are quantised (%s), and are taken as %s here", source->path,
+                   method->valuestring, m.dtype);
     arena_release(&arena);
     return status;
 }

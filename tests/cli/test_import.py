@@ -441,6 +441,12 @@ def models(home):
     check(rows["experts gate_up"]["shape"] == "rows=1024 N=4096 K=4096 experts=256" and rows["experts gate_up"]["calls"] == 29, f"{rows}")
     check(rows["attention"]["shape"] == "B=1 H=32 HKV=32 S=128 SKV=128 D=192 DV=128 causal" and not rows["attention"]["kernel"], f"{rows['attention']}")
     check(rows["gate_up"]["calls"] == 3 and rows["kv_a"]["shape"] == "M=128 N=576 K=4096", f"{rows}")
+    (home / "old.json").write_text(json.dumps({"n_embd": 768, "n_head": 12, "n_layer": 12, "vocab_size": 50257, "activation_function": "gelu_new",
+                                               "quantization_config": {"quant_method": "gptq"}}))
+    old = imported(home, home / "old.json", "--tokens", "128")
+    rows = {row["operator"]: row["shape"] for row in old["rows"]}
+    check(rows["up"] == "M=128 N=3072 K=768" and rows["activation"].startswith("n=393216 ") and not {"rope", "gate_up"} & set(rows), f"{rows}")
+    check(any("quantised (gptq), and are taken as bf16" in note for note in old["notes"]), f"{old['notes']}")
 
 
 # ---- the suite ----
