@@ -26,6 +26,8 @@ bool operator_is_whole(const char *signature)
         }                                                                                                              \
     }
 static const struct operator_family families[] = {
+    POINTWISE("triton_poi_*"), /* its name has what was fused, of which it is no one */
+    {"triton_red_* triton_per_*", IMPORT_REDUCTION, reduction_shape, {-1}},
     {"aten::mv", IMPORT_GEMM, gemm_shape, {1, 0, 1}},
     {"aten::addmv aten::addmv_", IMPORT_GEMM, gemm_shape, {2, 1, 1}},
     {"aten::mm aten::bmm aten::_int_mm aten::matmul aten::_scaled_mm trtllm::cublas_scaled_mm",
@@ -38,7 +40,7 @@ static const struct operator_family families[] = {
      {1, 2, 0}},
     {"*wvSplitK *LLMM1 *LLMM_Silu", IMPORT_GEMM, gemm_shape, {1, 0, 1}},
     {"aten::linear vllm::rocm_unquantized_gemm* vllm::rocm_aiter_*gemm* vllm::gemm_with_dynamic_quant aiter::gemm_* "
-     "aiter::_gemm_* aiter::*gemm_a* aiter::tuned_gemm",
+     "aiter::_gemm_* aiter::batched_gemm_* aiter::*gemm_a* aiter::tuned_gemm",
      IMPORT_GEMM,
      gemm_shape,
      {0, 1, 1}},
@@ -113,9 +115,8 @@ static const struct operator_family families[] = {
     {"aten::embedding", IMPORT_GATHER, gather_shape, {0, 1, -1}},
     {"aten::index_select", IMPORT_GATHER, gather_shape, {0, 2, 1}},
     {"aten::sum aten::mean aten::max aten::min aten::amax aten::amin aten::all aten::any aten::argmax aten::argmin "
-     "aten::norm "
-     "aten::linalg_vector_norm aten::var aten::std aten::var_mean aten::std_mean aten::logsumexp aten::prod "
-     "triton_red_*",
+     "aten::norm aten::linalg_vector_norm aten::var aten::std aten::var_mean aten::std_mean aten::logsumexp "
+     "aten::prod",
      IMPORT_REDUCTION,
      reduction_shape,
      {0}},
@@ -129,7 +130,7 @@ static const struct operator_family families[] = {
         "aten::fill_ aten::zero_ aten::where aten::eq aten::ne aten::lt aten::le aten::gt aten::ge "
         "aten::bitwise_* aten::logical_* aten::masked_fill* aten::addcmul* aten::addcdiv* aten::lerp* aten::hardtanh* "
         "aten::leaky_relu* aten::native_dropout aten::bernoulli_ aten::uniform_ aten::normal_ aten::maximum "
-        "aten::minimum aten::remainder aten::erf aten::threshold* triton_poi_*"),
+        "aten::minimum aten::remainder aten::erf aten::threshold*"),
     {"aten::copy_", IMPORT_ELEMENTWISE, copied_shape, {0}},
     {"*silu_and_mul* *gelu_and_mul* *gelu_tanh_and_mul* *act_and_mul*", IMPORT_ELEMENTWISE, gated_shape, {0}},
 };

@@ -252,10 +252,13 @@ bool pointwise_shape(struct trace_operator *out, const struct operator_inputs *i
             out->dims[0] = count;
             out->dtype = out->total = input->dtype;
         }
-        out->dims[1] += count > 1;
     }
     if (out->dims[0] > 0 && text_starts(in->name, "aten::"))
         out->dims[0] = fmax(out->dims[0], broadcast_count(in));
+    for (size_t k = 0; k < in->count; k++) { /* others are broadcast, and cost next to nothing */
+        const double count = input_count(&in->items[k], 0);
+        out->dims[1] += count > 1 && 2 * count > out->dims[0];
+    }
     return out->dims[0] > 0;
 }
 
@@ -285,6 +288,9 @@ bool copied_shape(struct trace_operator *out, const struct operator_inputs *in, 
 bool reduction_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
 {
     const struct operator_input *x = tensor(in, at[0], 1);
+    for (size_t k = 0; at[0] < 0 && k < in->count; k++) /* the largest */
+        if (input_count(&in->items[k], 0) > (x ? input_count(x, 0) : 0))
+            x = &in->items[k];
     out->dims[0] = x ? input_count(x, 0) : 0;
     out->dtype = out->total = x ? x->dtype : "";
     return x != NULL;

@@ -40,6 +40,7 @@ static const struct {
      "gemm B=1 M=4 N=16 K=16 e2m1>bf16 TN"},
     {"aiter::batched_gemm_a8w8", "[[3,4,8],[3,16,8]]", "[\"signed char\",\"signed char\"]", "", "",
      "gemm B=3 M=4 N=16 K=8 i8>i32 TN"},
+    {"aiter::batched_gemm_bf16", "[[3,4,8],[3,16,8],[3,4,16]]", BF16, "", "", "gemm B=3 M=4 N=16 K=8 bf16 TN"},
     {"aiter::batched_gemm_a8w8", "[[12,8],[3,16,8]]", "[\"signed char\",\"signed char\"]", "", "", "gemm i8"},
     /* 4-bit weights are packed: their own sizes are not the product's */
     {"_C::awq_gemm", "[[4,256],[256,64],[2,512],[2,64],[]]", "[\"c10::Half\",\"int\",\"c10::Half\",\"int\",\"Scalar\"]",
@@ -83,9 +84,12 @@ static const struct {
     {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"2\"]", "softmax rows=6 columns=50 f16"},
     {"aten::_softmax", "[[2,3,50]]", HALF, "", "[\"\",\"1\"]", "softmax f16"}, /* not along contiguous rows */
     /* by element: broadcast, and x[:, :d] beside x[:, d:] */
-    {"aten::add", "[[4,16],[16]]", HALF, "", "", "elementwise n=64 inputs=2 f16"},
-    {"aten::add", "[[4,1,16],[5,1]]", HALF, "", "", "elementwise n=320 inputs=2 f16"}, /* more than each input */
-    {"_C::silu_and_mul", "[[4,16],[4,32]]", HALF, "", "", "elementwise n=128 inputs=2 rows=4 f16"},
+    {"aten::add", "[[4,16],[4,16]]", HALF, "", "", "elementwise n=64 inputs=2 f16"},
+    {"aten::add", "[[4,16],[16]]", HALF, "", "", "elementwise n=64 inputs=1 f16"},
+    {"triton_red_fused_native_layer_norm_1", "[[16],[4,16],[4]]", BF16, "", "", "reduction n=64 bf16"},
+    {"triton_poi_fused_native_layer_norm_2", "[[16],[4,16],[4,16]]", BF16, "", "", "elementwise n=64 inputs=2 bf16"},
+    {"aten::add", "[[4,1,16],[5,1]]", HALF, "", "", "elementwise n=320 f16"}, /* more than each input */
+    {"_C::silu_and_mul", "[[4,16],[4,32]]", HALF, "", "", "elementwise n=128 inputs=1 rows=4 f16"},
     {"aten::copy_", "[[4,16],[4,16],[]]", "[\"c10::Half\",\"float\",\"\"]", "", "",
      "elementwise n=64 inputs=1 f32>f16"},
     {"aten::sum", "[[4,16]]", HALF, "", "", "reduction n=64 f16"},
