@@ -187,6 +187,9 @@ void machine_limits(struct machine *limits, const struct target_facts *rates, do
 /* The figure of that name; NULL when there is none. */
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
+/* What one work-item can have of a level: each CU has an L1 (RDNA: L0) of its own, each die an L2. */
+double machine_level_own_bytes(const struct machine *machine, const struct machine_level *level);
+
 /* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) have that of
  * "matrix_fp8" where they have none of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);

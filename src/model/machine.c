@@ -163,6 +163,13 @@ const struct machine_unit *machine_unit(const struct machine *machine, const cha
     return family ? unit_of_name(machine, family) : own;
 }
 
+double machine_level_own_bytes(const struct machine *machine, const struct machine_level *level)
+{
+    const bool of_cu = !strcmp(level->name, "L0") || !strcmp(level->name, "L1");
+    const uint32_t owners = of_cu ? machine->cus : !strcmp(level->name, "L2") ? machine->xccs : 1;
+    return level->capacity_bytes / (owners ? owners : 1);
+}
+
 double ceiling_value(const struct ceiling *ceiling)
 {
     return ceiling->measured > 0 ? ceiling->measured : ceiling->vendor;

@@ -151,8 +151,9 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
 {
     const struct pipes *pipes = pipes_of(launch->target);
     const struct machine_level *l1 = level_named(machine, "L1"), *l2 = level_named(machine, "L2");
-    const double dies = or_else(machine->xccs, 1), cus = or_else(machine->cus, 1);
-    const double l2_die = l2 ? or_else(l2->capacity_bytes / dies, L2_BYTES) : L2_BYTES;
+    const double dies = or_else(machine->xccs, 1);
+    const double l1_cu = l1 ? or_else(machine_level_own_bytes(machine, l1), L1_BYTES) : L1_BYTES;
+    const double l2_die = l2 ? or_else(machine_level_own_bytes(machine, l2), L2_BYTES) : L2_BYTES;
     *model = (struct device_launch_model){0};
     place_workgroups(model, machine, launch, without);
     model->level = far_level(machine, footprint_bytes);
@@ -179,8 +180,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
         .line_bytes = LINE_BYTES,
         .dies = (uint32_t)dies,
         .warm = footprint_bytes <= l2_die,
-        .l1_lines = (uint64_t)fmax(1, (l1 ? or_else(l1->capacity_bytes / cus, L1_BYTES) : L1_BYTES) / LINE_BYTES /
-                                          fmax(1, here)),
+        .l1_lines = (uint64_t)fmax(1, l1_cu / LINE_BYTES / fmax(1, here)),
         .l2_lines = (uint64_t)fmax(1, l2_die / LINE_BYTES / fmax(1, die)),
     };
     change_options(options, without);

@@ -77,6 +77,16 @@ static const char *unit_of(const char *quantity)
                                               : UNIT_TIME;
 }
 
+/* A latency is of a footprint where that is what is swept: instructions in chains, waves at a barrier and pages have
+ * one that follows from something else. */
+static bool is_over_footprint(const struct result *result, const struct result_case *c, const char *param,
+                              const char *y)
+{
+    if (!strcmp(y, "ns_per_item"))
+        return !strcmp(param, "footprint");
+    return !strcmp(y, "bytes_per_s") && distinct(result, c->kernel, "footprint") >= LEAST_POINTS;
+}
+
 /* The label without the swept parameter. */
 static const char *series_name(const struct result_case *c, const char *param, struct arena *arena)
 {
@@ -170,8 +180,7 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
         if (!param)
             continue;
         const char *y = quantity_of(c);
-        const bool footprint = (!strcmp(y, "bytes_per_s") || !strcmp(y, "ns_per_item")) &&
-                               distinct(result, c->kernel, "footprint") >= LEAST_POINTS;
+        const bool footprint = is_over_footprint(result, c, param, y);
         const struct curves wanted = {.result = result,
                                       .x = footprint ? "footprint" : param,
                                       .y = y,
@@ -199,24 +208,30 @@ static double boundary(const struct curves *sweep, size_t k, const char **name)
         return k < machine->latency_count ? machine->latencies[k].upto_bytes : 0;
     }
     *name = k < machine->level_count ? machine->levels[k].name : "";
-    return k + 1 < machine->level_count ? machine->levels[k].capacity_bytes : 0;
+    if (k + 1 >= machine->level_count)
+        return 0;
+    const struct machine_level *level = &machine->levels[k];
+    return strcmp(sweep->y, "ns_per_item") != 0 ? level->capacity_bytes : machine_level_own_bytes(machine, level);
 }
 
-static void add_levels(struct chart *chart, const struct curves *sweep)
+/* Whether there are some. */
+static bool add_levels(struct chart *chart, const struct curves *sweep)
 {
+    const size_t before = chart->count;
     for (size_t k = 0; k < MACHINE_MAX_LEVELS; k++) {
         const char *name = "";
         const double bytes = boundary(sweep, k, &name);
         if (bytes > chart->x.low && bytes < chart->x.high)
             chart_line(chart, CHART_BOUNDARY, name, (double[]){bytes, chart->y.low, bytes, chart->y.high});
     }
+    return chart->count > before;
 }
 
 static const struct words {
     const char *quantity, *title, *axis;
 } words[] = {{"bytes_per_s", "Bandwidth", "bandwidth"},
              {"flops_per_s", "Arithmetic rate", "arithmetic rate"},
-             {"ns_per_item", "Latency", "latency of each access"},
+             {"ns_per_item", "Latency", "latency"},
              {"time_ns", "Time", "time"}};
 
 static void add_chart(struct document *document, const struct curves *sweep, const char *suffix, size_t k)
@@ -233,8 +248,7 @@ static void add_chart(struct document *document, const struct curves *sweep, con
     struct chart *chart =
         chart_new(arena, arena_printf(arena, "curve-%zu%s", k + 1, suffix),
                   arena_printf(arena, "%s%s over %s", kernel, what->title, sweep->x),
-                  arena_printf(arena, "%s over %s, both logarithmic.%s%s", what->title, sweep->x,
-                               footprint ? " Dotted lines are the capacities of the memory levels." : "", more));
+                  arena_printf(arena, "%s over %s, both logarithmic.%s", what->title, sweep->x, more));
     const char **names = arena_array(arena, CHART_SERIES, sizeof(*names));
     const size_t count = sweep->count < CHART_SERIES ? sweep->count : CHART_SERIES;
     for (size_t c = 0; c < count; c++)
@@ -250,8 +264,8 @@ static void add_chart(struct document *document, const struct curves *sweep, con
     chart->y = (struct chart_axis){.title = what->axis, .unit = sweep->y_unit};
     chart_fit(chart, false, 4);
     chart_fit(chart, true, 4);
-    if (footprint)
-        add_levels(chart, sweep);
+    if (footprint && add_levels(chart, sweep))
+        chart->desc = arena_printf(arena, "%s Dotted lines are the capacities of the memory levels.", chart->desc);
     document_chart(document, chart, NULL);
 }
 

@@ -53,6 +53,7 @@ def pages(home):
         (home / f"many_{name}.json").write_text(json.dumps(result))
     many = run("report", "many_sim.json", "many_other.json", "--format", "html", home=home).stdout
     check("The first 40 cases that several machines have are drawn, 5 more are not." in many, "rows that are not drawn")
+    check(not re.search(r'scope="col"[^>]*>predicted<', (folder / "sim.html").read_text()), "a prediction stands twice")
     check("more are not" not in (folder / "devices.html").read_text(), "all rows are drawn")
     two = (folder / "two.html").read_text()
     check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")
@@ -141,6 +142,28 @@ def sparse_grid(home, result):
     check("curve-1" in done.stderr, f"curves are counted from 1: {done.stderr}")
 
 
+def latencies(home, result):
+    """Only what is swept by its footprint is drawn over footprints, with the caches that one work-item has; waves at a barrier are not."""
+    chase = next(c for c in result["cases"] if c["kernel"] == "pointer_chase")
+    cases = [chase | {"id": f"c{k}", "params": chase["params"] | {"footprint": 4096 << k}, "work": chase["work"] | {"footprint_bytes": 4096 << k}} for k in range(15)]
+    cases += [chase | {"id": f"b{k}", "kernel": "barrier", "label": f"barrier waves={1 << k}", "params": {"waves": 1 << k}, "work": chase["work"] | {"footprint_bytes": 1024 << k}}
+              for k in range(5)]
+    (home / "latency.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+    page = run("report", "latency.result.json", "--format", "html", home=home).stdout
+    curves = re.findall(r'<a href="#curve-\d">([^<]*)<', page)
+    check(curves == ["Latency over footprint", "barrier: Latency over waves"], f"{curves}")
+    svg = run("report", "latency.result.json", "--format", "svg", "--picture", "curve-1", home=home).stdout
+    tick = {size: float(x) for x, size in re.findall(r'class="tick"[^>]* x="([^"]*)"[^>]*>([0-9]+ [KM]iB)<', svg)}
+    edges = [float(x) for x in re.findall(r'class="boundary" x1="([^"]*)"', svg)][:2]
+    low, high = tick["16 KiB"], tick["64 KiB"]
+    sizes = [16 * 4 ** ((x - low) / (high - low)) for x in edges]
+    bare = json.loads((home / "latency.result.json").read_text())
+    bare["machine"]["levels"] = []
+    (home / "bare.result.json").write_text(json.dumps(bare))
+    check("Dotted lines" in svg and "Dotted lines" not in run("report", "bare.result.json", "--format", "html", home=home).stdout, "what is not there is not explained")
+    check(len(sizes) == 2 and abs(sizes[0] / 32 - 1) < 0.05 and abs(sizes[1] / 4096 - 1) < 0.05, f"L1 of a CU and L2 of a die in KiB: {sizes}")
+
+
 def names(home, result):
     """What most cases of a kernel share is said once; those that have something else say it."""
     cases = [result["cases"][0] | {"id": f"k{k}", "label": f"gemm m={k} {'hot ' if k == 1 else ''}LONG_PARAMETER=1 OTHER_PARAMETER={2 if k == 3 else 4}", "kernel": "gemm"} for k in range(6)]
@@ -172,6 +195,7 @@ def test(home):
     trace(home, result)
     heat_maps(home, result)
     sparse_grid(home, result)
+    latencies(home, result)
     names(home, result)
     clock_held(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
