@@ -123,8 +123,10 @@ static enum status run_gate(struct call *call, struct history *history, struct e
     const struct cli_options *options = call->options;
     const struct gate_options rules = gate_defaults();
     struct history_gate gate = {0};
-    if (options->format && strcmp(options->format, "openmetrics") != 0 && !report_has_format(options->format))
-        return err_set(err, ERR_USAGE, "the gate has no format '%s': openmetrics, " REPORT_FORMATS, options->format);
+    const bool page = options->format && !strcmp(options->format, "html");
+    if (options->format && !page && strcmp(options->format, "openmetrics") != 0 && !report_has_format(options->format))
+        return err_set(err, ERR_USAGE, "the gate has no format '%s': html, openmetrics, " REPORT_FORMATS,
+                       options->format);
     enum status status = history_gate(&gate, history, options->channel, options->device, &rules, call->arena, err);
     if (!status && options->confirm) {
         session_catch_signals();
@@ -135,7 +137,11 @@ static enum status run_gate(struct call *call, struct history *history, struct e
     if (status)
         return status;
     call->code = history_exit_code(&gate, options->strict);
-    return cli_show(options, options->out, write_gate, &gate, err);
+    if (!page)
+        return cli_show(options, options->out, write_gate, &gate, err);
+    struct document document = {.arena = call->arena};
+    status = place_document(&document, &gate, history, options->channel, options->device, err);
+    return status ? status : cli_show_document(options, &document, true, err);
 }
 
 /* ---- the others ---- */

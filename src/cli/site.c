@@ -62,7 +62,17 @@ static enum status add_page(struct site *site, const struct site_page *page, str
     return write_page(site, page->file, document, err);
 }
 
-/* The gate's verdict, then how every series went. */
+enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
+                           const char *channel, const char *device, struct err *err)
+{
+    gate_document(document, gate);
+    const char *verdict = document->title;
+    document->mark = cell_toned(verdict, history_exit_code(gate, false) == 1 ? TONE_BAD
+                                         : gate->quiet                       ? TONE_GOOD
+                                                                             : TONE_PLAIN);
+    return history_show(document, history, channel, device, NULL, 0, err);
+}
+
 static enum status add_place(struct site *site, struct history *history, const struct history_place *place,
                              struct err *err)
 {
@@ -70,23 +80,16 @@ static enum status add_place(struct site *site, struct history *history, const s
     struct document document = {.arena = site->arena};
     struct history_gate gate = {0};
     enum status status = history_gate(&gate, history, place->channel, place->key, &rules, site->arena, err);
+    if (!status)
+        status = place_document(&document, &gate, history, place->channel, place->key, err);
     if (status)
         return status;
-    gate_document(&document, &gate);
-    const char *verdict = document.title;
-    status = history_show(&document, history, place->channel, place->key, NULL, 0, err);
-    if (status)
-        return status;
-    const bool bad = history_exit_code(&gate, false) == 1;
     const struct site_page page = {
         .file = file_of(site, arena_printf(site->arena, "%s-%s", place->channel, place->key)),
         .title = document.title,
         .date = gate.run,
-        .verdict = cell_toned(verdict, bad          ? TONE_BAD
-                                       : gate.quiet ? TONE_GOOD
-                                                    : TONE_PLAIN),
+        .verdict = document.mark,
         .words = arena_printf(site->arena, "%zu run%s of %zu series", gate.runs, text_s(gate.runs), gate.count)};
-    document.mark = page.verdict;
     return add_page(site, &page, &document, err);
 }
 

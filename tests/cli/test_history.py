@@ -111,6 +111,8 @@ def one_step(bench):
     page = bench.history("show", "stream_copy n=1Ki", "--format", "html").stdout
     check('data-picture="series-1"' in page and page.count('class="corridor"') > 1 and re.search(r'<text class="quiet"[^>]*>\+5\.\d %</text>', page),
           "a page: the series with its bands and where it moved")
+    verdict = bench.gate(1, "the verdict as a page", None, "--format", "html").stdout
+    check(re.search(r"still slower", verdict, re.I) and 'data-picture="series-1"' in verdict and 'class="mark bad">REGRESSION<' in verdict, "gate: a page with its verdict and how it went")
     site(bench)
     check_run(bench.history("accept", "*n=1024;*"), 2, "accept without a reason", stderr="--reason")
     check_run(bench.history("accept", "--reason", "more accurate, #7"), 0, "accept", stderr="baseline of 1 series")
