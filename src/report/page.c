@@ -239,6 +239,9 @@ struct section *result_case_table(struct document *document, const struct result
     for (size_t k = 0; k < result->case_count; k++) {
         const struct table_row *from = table_at(all, k);
         struct table_row *row = table_add(table, from->cells);
+        for (size_t column = 0; column < all->column_count && result->predicted; column++)
+            if (all->columns[column].key && !strcmp(all->columns[column].key, "predicted_ns"))
+                row->cells[column] = (struct cell){0}; /* it is the time */
         row->note = from->note;
         row->instead = from->instead;
         row->keys = keys_of(comparison, &result->cases[k], suffix, document->arena);

@@ -110,7 +110,10 @@ static const char *link_of(const struct table *t, size_t row, size_t column, con
     return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
 }
 
-enum { LONG_NAME = 300 }; /* columns; a longer one is shown without its middle */
+enum {
+    LONG_NAME = 300, /* columns; a longer one is shown without its middle */
+    LONG_WORDS = 20, /* on a phone they have a line of their own */
+};
 
 struct place {
     const struct table *t;
@@ -151,6 +154,8 @@ static void put_cell(struct text *out, const struct place *at, double most)
         text_add(out, " class=\"strip\"");
     else if (column->flags & COLUMN_PROSE && has_head(at->t))
         text_add(out, " class=\"prose\"");
+    else if (!head && cell->text && text_columns(cell->text) > LONG_WORDS)
+        text_add(out, " class=\"long\"");
     if (bar)
         bar_style(out, cell);
     if (at->t->named && cell->kind == CELL_NUMBER)

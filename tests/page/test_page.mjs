@@ -33,6 +33,7 @@ async function everywhere(name) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
     check(!await sideways(page), `${name}: scrolls sideways at ${width}`);
+    check(await page.evaluate(() => [...document.querySelectorAll("svg.interval")].every(s => !s.checkVisibility() || s.getBoundingClientRect().right <= s.parentElement.getBoundingClientRect().right + 1)), `${name}: a bar over its neighbour at ${width}`);
     const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     check((dark !== "rgb(255, 255, 255)") === (colorScheme === "dark"), `${name}: ${colorScheme} is ${dark}`);
     if (width !== 1024 && (width === 390 || name === "sim")) await accessible(page, `${name} at ${width}`);

@@ -283,7 +283,7 @@ class Live {
         const [x, y] = api.coord([p.x, p.y]), [width, height] = api.size([1, 1]), shade = Math.min(SHADES - 1, Math.floor((1 - p.share) * 1.2 * SHADES));
         children.push({ type: "rect", shape: { x: x - width / 2 + 1, y: y - height / 2 + 1, width: width - 2, height: height - 2 }, style: { fill: c.shades[shade], ...(p.share >= 1 ? { stroke: c.label, lineWidth: 1.2 } : {}) } });
         const text = (this.values ? p.more : p.words) || "";
-        if (text.length * 6.6 < width) children.push(this.text(text, x, y, shade > 3 ? c.dark : c.light, "center"));
+        if (text.length * 6.6 + 6 < width) children.push(this.text(text, x, y, shade > 3 ? c.dark : c.light, "center"));
       }
       return { type: "group", children };
     };
