@@ -52,7 +52,7 @@ struct fleet_reading {
 };
 
 struct fleet_metric {
-    const char *name;  /* the case's label, " together" behind it where all devices ran at once */
+    const char *name;  /* the case's label, what tells it from others of that label, " together" if all ran at once */
     const char *id;    /* the case's id */
     const char *kind;  /* its class: "memory" "compute" "latency" "launch" */
     const char *level; /* what gives its lower bound: "DRAM", "link", "vector_f32"; "" unknown */
@@ -159,7 +159,8 @@ struct fleet_baseline; /* fleet_baseline.c */
 enum status fleet_baseline_read(const struct fleet_baseline **baseline, const char *path, struct arena *arena,
                                 struct err *err);
 /* The level of a metric in a group of that name; n 0: it is not there. */
-struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group, const char *id);
+struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group,
+                                          const struct fleet_metric *metric);
 
 /* `expected`: names of nodes, NULL: unknown. Sets everything behind `devices`. */
 void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expected_count,

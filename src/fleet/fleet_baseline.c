@@ -7,9 +7,10 @@
 
 #include "fleet_internal.h"
 #include "rooftile/json.h"
+#include "rooftile/text.h"
 
 struct baseline_metric {
-    const char *group, *name;
+    const char *group, *name, *id;
     double median_ns, spread;
     uint32_t n;
 };
@@ -25,7 +26,7 @@ static enum status read_metric(struct baseline_metric *out, const cJSON *json, s
     out->spread = out->median_ns = NAN;
     if (json_get_string(&out->group, json, "group", JSON_REQUIRED, err) ||
         json_get_string(&out->name, json, "name", JSON_REQUIRED, err) ||
-        json_get_u64(&n, json, "n", JSON_REQUIRED, err) ||
+        json_get_string(&out->id, json, "id", JSON_REQUIRED, err) || json_get_u64(&n, json, "n", JSON_REQUIRED, err) ||
         json_get_number(&out->median_ns, json, "median_ns", JSON_REQUIRED, err))
         return err->status;
     if (cJSON_IsNumber(json_member(json, "spread")) &&
@@ -60,11 +61,14 @@ enum status fleet_baseline_read(const struct fleet_baseline **baseline, const ch
     return STATUS_OK;
 }
 
-struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group, const char *id)
+/* By its id: what a label leaves out, as the size, may be another in the baseline. */
+struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group,
+                                          const struct fleet_metric *metric)
 {
+    const bool together = text_ends(metric->name, FLEET_TOGETHER);
     for (size_t k = 0; k < baseline->count; k++) {
         const struct baseline_metric *m = &baseline->metrics[k];
-        if (!strcmp(m->group, group) && !strcmp(m->name, id))
+        if (!strcmp(m->group, group) && !strcmp(m->id, metric->id) && text_ends(m->name, FLEET_TOGETHER) == together)
             return (struct outlier_level){log(m->median_ns), m->spread, m->n};
     }
     return (struct outlier_level){.median = NAN, .spread = NAN, .n = 0};

@@ -69,7 +69,7 @@ static struct fleet_spread spread_of(const struct fleet *fleet, const struct col
         if (isfinite(noise))
             more[noises++] = noise;
     }
-    s.noise = median_of(more, noises);
+    s.noise = 2 * noises >= s.n ? median_of(more, noises) : NAN; /* one noisy device says nothing about the others */
     arena_release(&scratch);
     return s;
 }
@@ -146,7 +146,7 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
     struct outlier *out = arena_array(fleet->arena, column->count + 1, sizeof(*out));
     struct fleet_spread s = spread_of(fleet, column, group, metric);
     const struct outlier_level level =
-        baseline ? fleet_baseline_level(baseline, fleet->groups[group].name, fleet->metrics[metric].name)
+        baseline ? fleet_baseline_level(baseline, fleet->groups[group].name, &fleet->metrics[metric])
                  : (struct outlier_level){.n = 0};
     outliers_judge(out, &s.modes, column->values, column->count, s.noise, &fleet->rule);
     if (column->known < OUTLIER_LEAST && level.n >= OUTLIER_LEAST - 1)

@@ -46,6 +46,46 @@ static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool t
     return *next = fleet->metric_count - 1;
 }
 
+/* Whether an id, "kernel/n=64;dtype=f32", has this part. */
+static bool has_part(const char *id, const char *part, size_t length)
+{
+    for (const char *at = id + strcspn(id, "/"); *at; at += 1 + strcspn(at + 1, ";"))
+        if (!strncmp(at + 1, part, length) && (!at[1 + length] || at[1 + length] == ';'))
+            return true;
+    return false;
+}
+
+/* "n=64": the parts of its id that others of the same label lack; "" where there is none such. */
+static const char *told_by(const struct fleet *fleet, const struct fleet_metric *metric)
+{
+    const char *line = "";
+    for (const char *at = metric->id + strcspn(metric->id, "/"); *at; at += 1 + strcspn(at + 1, ";")) {
+        const size_t length = strcspn(at + 1, ";");
+        size_t k = 0;
+        while (k < fleet->metric_count &&
+               (strcmp(fleet->metrics[k].name, metric->name) != 0 || has_part(fleet->metrics[k].id, at + 1, length)))
+            k++;
+        if (k < fleet->metric_count)
+            line = arena_printf(fleet->arena, "%s %.*s", line, (int)length, at + 1);
+    }
+    return line;
+}
+
+/* Results of several suites may lie together, and a label has only what differs within its own. */
+static void tell_apart(struct fleet *fleet)
+{
+    const char **names = arena_array(fleet->arena, fleet->metric_count + 1, sizeof(*names));
+    for (size_t k = 0; k < fleet->metric_count; k++) {
+        const struct fleet_metric *metric = &fleet->metrics[k];
+        const bool together = text_ends(metric->name, FLEET_TOGETHER);
+        const size_t length = strlen(metric->name) - (together ? strlen(FLEET_TOGETHER) : 0);
+        names[k] = arena_printf(fleet->arena, "%.*s%s%s", (int)length, metric->name, told_by(fleet, metric),
+                                together ? FLEET_TOGETHER : "");
+    }
+    for (size_t k = 0; k < fleet->metric_count; k++)
+        fleet->metrics[k].name = names[k];
+}
+
 /* ---- readings ---- */
 
 static double grown(double before, double after)
@@ -259,6 +299,7 @@ enum status fleet_read(struct fleet *fleet, const char *const *paths, size_t cou
         else
             status = err_set(err, ERR_CONFIG, "there is no file or folder %s", paths[k]);
     }
+    tell_apart(fleet);
     arena_release(&scratch);
     return status;
 }

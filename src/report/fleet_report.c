@@ -156,12 +156,13 @@ static struct table *devices_of(const struct fleet *fleet, struct arena *arena)
         table_add(table, (struct cell[]){cell_text(d->node), cell_text(d->name),
                                          cell_text(fleet->groups[d->group].name), cell_number((double)d->runs),
                                          cell_toned(fleet_verdict_names[d->verdict], verdict_tones[d->verdict]),
-                                         cell_number(worst), cell_known(d->problem), cell_text(why ? why : "")});
+                                         isnan(worst) ? unsaid() : cell_number(worst), cell_known(d->problem),
+                                         cell_text(why ? why : "")});
     }
     for (size_t k = 0; k < fleet->missing_count; k++)
         table_add(table, (struct cell[]){cell_unknown(NULL), cell_text(fleet->missing[k]), cell_unknown(NULL),
-                                         cell_number(0), cell_toned("missing", TONE_BAD), cell_unknown(NULL),
-                                         cell_unknown(NULL), cell_text("")});
+                                         cell_number(0), cell_toned("missing", TONE_BAD), unsaid(), cell_unknown(NULL),
+                                         cell_text("no result of it was read")});
     return table;
 }
 

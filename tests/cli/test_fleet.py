@@ -190,7 +190,8 @@ def judge(base, home):
     check(bad == ["n3 hip:1"], f"metrics: {bad}")
     table = fleet(sick.folder, *args, home=home).stdout
     check("slow device" in table and "n3 hip:1" in table and "missing: n5" in table, table)
-    check("<failure" in fleet(sick.folder, "--format", "junit", home=home).stdout, "JUnit has a failure")
+    failures = [line for line in fleet(sick.folder, "--format", "junit", home=home).stdout.splitlines() if "<failure" in line]
+    check(len(failures) == 2 and all(("slower by" in line) == ('type="slow"' in line) for line in failures), f"JUnit: {failures}")
     check("n3 hip:1" in fleet(sick.folder, "--format", "markdown", home=home).stdout, "Markdown names it")
 
     # A second run decides: it is slow only where both are.
@@ -210,6 +211,27 @@ def judge(base, home):
     check(code == 1 and {entry["device"] for entry in document["outliers"]} == {"n7 hip:1"}, f"against a baseline: {document['outliers']}")
     ok = fleet(healthy.folder, "--format", "nagios", "--baseline", home / "baseline.json", home=home)
     check(ok.returncode == 0 and ok.stdout.startswith("ROOFTILE OK - 8 devices"), ok.stdout)
+
+    # What one device alone shows between its runs hides no other.
+    noisy = Fleet(base, home / "noisy", seed=5)
+    for device in range(8):
+        noisy.add("n1", device, slow=1.06 if device == 5 else 1)
+    noisy.add("n1", 2, slow=1.08)
+    _, document = as_json(noisy.folder, home=home)
+    check({entry["device"] for entry in document["outliers"]} == {"n1 hip:5"}, f"beside a noisy one: {document['outliers']}")
+
+    # Another size under the same label is another case, also in a baseline.
+    def other_size(result):
+        for case in result["cases"]:
+            case["id"] = case["id"].replace("n=67108864", "n=33554432")
+
+    for device in range(8):
+        noisy.add("n2", device, slow=2, change=other_size)
+    _, document = as_json(noisy.folder, "--baseline", home / "baseline.json", home=home)
+    names = [metric["name"] for metric in document["metrics"]]
+    check(len(set(names)) == 4 and "stream_copy n=33554432" in names, f"labels: {names}")
+    against = {metric["name"]: metric["against_baseline"] for metric in document["metrics"]}
+    check(against["stream_copy n=33554432"] is None and abs(against["stream_copy n=67108864"]) < 0.01, f"{against}")
 
     # What all at once cost each.
     both = Fleet(base, home / "together", seed=9)

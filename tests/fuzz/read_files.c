@@ -217,7 +217,8 @@ bool fuzz_fleet(const char *text, size_t length, struct arena *arena)
         must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH) && !baseline);
         return false;
     }
-    const struct outlier_level level = fleet_baseline_level(baseline, "g", "copy");
+    const struct fleet_metric metric = {.name = "copy", .id = "copy/n=1"};
+    const struct outlier_level level = fleet_baseline_level(baseline, "g", &metric);
     must(!level.n || !(level.spread < 0));
     return true;
 }
