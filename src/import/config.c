@@ -14,7 +14,9 @@ struct model {
     const cJSON *json;
     const char *dtype;
     double hidden, heads, kv_heads, head, inter, layers, vocabulary;
-    double experts, chosen, expert_inter, shared, dense_layers; /* 0 experts: none */
+    double experts, chosen, expert_inter, shared_inter, dense_layers; /* 0 experts: none */
+    double window, windowed;                                          /* keys; layers that see no more of them */
+    const char *extra;
     bool rms, gated, rotates;
     double q_rank, kv_rank, rope, nope, value; /* 0 kv_rank: ordinary attention */
     double tokens, context, batch, tp;
@@ -95,7 +97,8 @@ static void read_model(struct model *m, const struct import_options *o)
     m->experts = member(m->json, "num_local_experts n_routed_experts num_experts moe_num_experts", 0);
     m->chosen = member(m->json, "num_experts_per_tok num_experts_per_token moe_topk experts_per_token", 1);
     m->expert_inter = member(m->json, "moe_intermediate_size", m->inter);
-    m->shared = member(m->json, "n_shared_experts", 0);
+    m->shared_inter =
+        member(m->json, "shared_expert_intermediate_size", member(m->json, "n_shared_experts", 0) * m->expert_inter);
     m->dense_layers = m->experts > 0 ? member(m->json, "first_k_dense_replace", 0) : m->layers;
     m->kv_rank = member(m->json, "kv_lora_rank", 0);
     m->q_rank = member(m->json, "q_lora_rank", 0);
@@ -106,6 +109,10 @@ static void read_model(struct model *m, const struct import_options *o)
     m->tp = o->tp ? o->tp : 1;
     m->context = o->tokens ? (double)o->tokens : 4096;
     m->tokens = o->decode ? m->batch : m->batch * m->context;
+    m->window = member(m->json, "sliding_window", 0);
+    const cJSON *types = json_member(m->json, "layer_types"), *layer = NULL;
+    cJSON_ArrayForEach(layer, types) m->windowed += m->window > 0 && m->window < m->context && cJSON_IsString(layer) &&
+                                                    strcmp(layer->valuestring, "sliding_attention") == 0;
     m->heads = share(m->heads, m->tp);
     m->kv_heads = share(m->kv_heads, m->tp);
 }
@@ -115,7 +122,8 @@ static void read_model(struct model *m, const struct import_options *o)
 static void add(const struct model *m, const char *name, enum import_kind kind, double times,
                 const double dims[OPERATOR_DIMS], bool causal)
 {
-    struct trace_operator operator= {.name = name, .kind = kind, .shape = "", .layout = "", .causal = causal};
+    struct trace_operator operator= {
+        .name = name, .kind = kind, .shape = "", .layout = "", .causal = causal, .extra = m->extra};
     memcpy(operator.dims, dims, sizeof(operator.dims));
     operator.dtype = operator.total = m->dtype;
     operator.tb = kind == IMPORT_GEMM; /* weights are stored n x k */
@@ -156,8 +164,13 @@ static void attention(const struct model *m, bool decode)
     }
     gemm(m, "qkv", all, (heads + 2 * m->kv_heads) * m->head, m->hidden);
     add(m, "rope", IMPORT_ROPE, m->rotates ? all : 0, DIMS(m->tokens, heads + m->kv_heads, m->head), false);
-    add(m, "attention", IMPORT_ATTENTION, all,
+    add(m, "attention", IMPORT_ATTENTION, all - m->windowed,
         DIMS(m->batch, heads, m->kv_heads, decode ? 1 : m->context, m->context, m->head, m->head), !decode);
+    struct model windowed = *m; /* one query has as many keys as the window; of a prompt each has its own */
+    windowed.extra = decode ? NULL : arena_printf(&m->trace->arena, " window=%.0f", m->window - 1);
+    add(&windowed, "attention", IMPORT_ATTENTION, m->windowed,
+        DIMS(m->batch, heads, m->kv_heads, decode ? 1 : m->context, decode ? m->window : m->context, m->head, m->head),
+        !decode);
     gemm(m, "o", all, m->hidden, heads * m->head);
 }
 
@@ -174,9 +187,9 @@ static void mlp(const struct model *m)
     add(m, "experts gate_up", IMPORT_MOE_GEMM, sparse, DIMS(rows, 2 * expert, m->hidden, m->experts), false);
     add(m, "experts silu_and_mul", IMPORT_ELEMENTWISE, sparse, DIMS(2 * rows * expert, 1, rows), false);
     add(m, "experts down", IMPORT_MOE_GEMM, sparse, DIMS(rows, m->hidden, expert, m->experts), false);
-    if (m->shared > 0) {
-        gemm(m, "shared gate_up", sparse, 2 * expert * m->shared, m->hidden);
-        gemm(m, "shared down", sparse, m->hidden, expert * m->shared);
+    if (m->shared_inter > 0) {
+        gemm(m, "shared gate_up", sparse, 2 * share(m->shared_inter, m->tp), m->hidden);
+        gemm(m, "shared down", sparse, m->hidden, share(m->shared_inter, m->tp));
     }
 }
 

@@ -447,6 +447,15 @@ def models(home):
     rows = {row["operator"]: row["shape"] for row in old["rows"]}
     check(rows["up"] == "M=128 N=3072 K=768" and rows["activation"].startswith("n=393216 ") and not {"rope", "gate_up"} & set(rows), f"{rows}")
     check(any("quantised (gptq), and are taken as bf16" in note for note in old["notes"]), f"{old['notes']}")
+    mixed = deep | {"kv_lora_rank": None, "n_shared_experts": None, "shared_expert_intermediate_size": 5632, "sliding_window": 128,
+                    "layer_types": ["sliding_attention", "full_attention"] * 16}
+    (home / "mixed.json").write_text(json.dumps(mixed))
+    for more, seen in (["--decode"], {" S=1 SKV=128 D=128 DV=128", " S=1 SKV=512 D=128 DV=128"}), ([], {" S=512 SKV=512 D=128 DV=128 causal", " S=512 SKV=512 D=128 DV=128 causal window=127"}):
+        rows = imported(home, home / "mixed.json", "--tokens", "512", *more)["rows"]
+        found = {row["shape"]: row for row in rows if row["operator"] == "attention"}
+        check(set(found) == {"B=1 H=32 HKV=8" + shape for shape in seen} and all(row["calls"] == 16 for row in found.values()), f"{found}")
+        check(all(row["kernel"] is None for shape, row in found.items() if "window" in shape), f"{found}")
+        check({row["shape"][-14:] for row in rows if row["operator"] == "shared gate_up"} == {"N=11264 K=4096"}, f"{rows}")
 
 
 # ---- the suite ----
