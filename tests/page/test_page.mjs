@@ -115,6 +115,11 @@ async function charts(name) {
     await button.click();
     check(await faint() === 0 && await lines() === 0, `${name}: all of them again`);
   }
+  const first = figure.locator("button.key").first();
+  await first.press("Enter");
+  check(await first.getAttribute("aria-pressed") === "true", `${name}: Enter shows one alone`);
+  await first.press("Escape");
+  check(await first.getAttribute("aria-pressed") === "false" && await faint() === 0, `${name}: Escape shows all of them`);
   const marks = () => page.evaluate(() => document.querySelectorAll("figure[data-picture=roofline] .chart path").length), all = await marks();
   await figure.locator("[data-control=level]").selectOption("L1");
   const under = await marks();

@@ -165,6 +165,7 @@ class Live {
     });
     const keys = el("div", "", { class: "keys", role: "group", "aria-label": "Show one alone" });
     keys.append(...this.keys.filter(Boolean));
+    keys.addEventListener("keydown", e => { if (e.key === "Escape") this.isolate(null); });
     if (this.keys.filter(Boolean).length > 1) this.controls.append(keys);
   }
   key_mark(series) {
