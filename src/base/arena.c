@@ -10,6 +10,8 @@
 
 #define ARENA_ALIGN 16u
 #define ARENA_BLOCK_BYTES (64u * 1024u)
+/* Of an arena's first block: short-lived ones hold little, and clearing 64 KiB for it costs more than using it. */
+#define ARENA_FIRST_BYTES (4u * 1024u)
 
 struct arena_block {
     struct arena_block *next;
@@ -40,7 +42,7 @@ void arena_release(struct arena *arena)
 void arena_reset(struct arena *arena)
 {
     struct arena_block *kept = arena->blocks;
-    if (!kept || kept->size != ARENA_BLOCK_BYTES) { /* a large one */
+    if (!kept || kept->owned || kept->size > ARENA_BLOCK_BYTES) {
         arena_release(arena);
         return;
     }
@@ -78,7 +80,8 @@ static struct arena_block *block_for(struct arena *arena, size_t size)
     if (newest && newest->size - newest->used >= size)
         return newest;
     const bool large = size > ARENA_BLOCK_BYTES / 4;
-    struct arena_block *block = block_new(large ? size : ARENA_BLOCK_BYTES);
+    const size_t usual = newest || size > ARENA_FIRST_BYTES ? ARENA_BLOCK_BYTES : ARENA_FIRST_BYTES;
+    struct arena_block *block = block_new(large ? size : usual);
     if (large && newest) {
         block->next = newest->next;
         newest->next = block;

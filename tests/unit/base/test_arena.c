@@ -151,7 +151,26 @@ static void owns_what_malloc_made(void **state)
     arena_reset(&arena);
     arena_own(&arena, malloc(100));
     arena_release(&arena);
+    arena_own(&arena, malloc(100)); /* before anything else */
+    arena_reset(&arena);
     assert_null(arena.blocks);
+}
+
+/* Also the first block, which is smaller than those after it. */
+static void reset_keeps_a_block(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    for (size_t size = 100; size <= 10000; size *= 10) {
+        char *before = arena_alloc(&arena, size);
+        memset(before, 1, size);
+        arena_reset(&arena);
+        const char *after = arena_alloc(&arena, size);
+        assert_ptr_equal(before, after);
+        assert_int_equal(after[0] + after[size - 1], 0);
+        arena_reset(&arena);
+    }
+    arena_release(&arena);
 }
 
 int main(void)
@@ -160,7 +179,7 @@ int main(void)
         cmocka_unit_test(owns_what_malloc_made),        cmocka_unit_test(zeroed_aligned_apart),
         cmocka_unit_test(small_ones_share_blocks),      cmocka_unit_test(copies),
         cmocka_unit_test(overflow_ends_the_program),    cmocka_unit_test(arrays_grow),
-        cmocka_unit_test(array_below_counts_the_lower),
+        cmocka_unit_test(array_below_counts_the_lower), cmocka_unit_test(reset_keeps_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
