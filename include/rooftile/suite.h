@@ -174,7 +174,8 @@ struct suite {
     size_t derive_count;
     const struct suite_kpi *kpis;
     size_t kpi_count;
-    double traced_ns; /* all GPU time of the trace that the suite was made of; 0: of none */
+    double traced_ns;                     /* all GPU time of the trace that the suite was made of; 0: of none */
+    const struct shape_file *shape_files; /* those read so far; plan knows them */
 };
 
 /* Reads a suite file; `base` gives the measure options that the file's own override. */

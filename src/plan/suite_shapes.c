@@ -7,6 +7,8 @@
 #include "rooftile/text.h"
 
 struct shape_file {
+    const struct shape_file *next;
+    const char *path;
     const char *name, *summary;
     const struct suite_shape *shapes;
     size_t count;
@@ -47,25 +49,29 @@ static const struct record_field file_rows[] = {
 static const struct record file_record = {RECORD_TABLE(file_rows)};
 #undef RECORD_STRUCT
 
-/* All shapes of the file, whose content becomes part of the suite's hash. */
-static enum status read_file(struct suite_shape **shapes, size_t *count, const char *path, char sha256[HASH_TEXT],
+/* Each file is read once, however many cases name it, and then its content becomes part of the suite's hash. */
+static enum status read_file(const struct shape_file **found, struct suite *suite, const char *path,
                              struct arena *arena, struct err *err)
 {
     char *data = NULL;
     size_t length = 0;
     const cJSON *root = NULL;
-    struct shape_file file = {0};
+    for (*found = suite->shape_files; *found; *found = (*found)->next)
+        if (!strcmp((*found)->path, path))
+            return STATUS_OK;
+    struct shape_file *file = arena_alloc(arena, sizeof(*file));
     enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
     if (!status)
         status = json_parse(&root, path, data, length, arena, err);
     if (!status)
-        status = record_parse(&file, &file_record, root, &(struct record_in){.arena = arena}, err);
+        status = record_parse(file, &file_record, root, &(struct record_in){.arena = arena}, err);
     if (status)
         return status;
-    const char *joined = arena_printf(arena, "%s%s", sha256, data);
-    hash_sha256(sha256, joined, strlen(joined));
-    *shapes = arena_copy(arena, file.shapes, file.count * sizeof(*file.shapes));
-    *count = file.count;
+    const char *joined = arena_printf(arena, "%s%s", suite->sha256, data);
+    hash_sha256(suite->sha256, joined, strlen(joined));
+    file->path = path;
+    file->next = suite->shape_files;
+    *found = suite->shape_files = file;
     return STATUS_OK;
 }
 
@@ -112,17 +118,19 @@ enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, 
 {
     struct choice chosen = {0};
     const cJSON *object = json_member(json, "shapes");
-    struct suite_shape *read = NULL;
-    size_t read_count = 0;
+    const struct shape_file *file = NULL;
     if (!object)
         return STATUS_OK;
     enum status status = record_parse(&chosen, &choice_record, object, &(struct record_in){.arena = arena}, err);
     if (status)
         return status;
     const char *path = path_join(arena, path_dir(arena, suite->path), chosen.file);
-    status = read_file(&read, &read_count, path, suite->sha256, arena, err);
-    if (!status)
-        status = choose(read, &read_count, object, chosen.globs, chosen.glob_count, err);
+    status = read_file(&file, suite, path, arena, err);
+    if (status)
+        return status;
+    struct suite_shape *read = arena_copy(arena, file->shapes, file->count * sizeof(*read));
+    size_t read_count = file->count;
+    status = choose(read, &read_count, object, chosen.globs, chosen.glob_count, err);
     if (!status && !read_count)
         status = json_fail(object, err, "%s has no shapes", path);
     if (status)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "rooftile/hash.h"
 #include "rooftile/suite.h"
 
 struct folder {
@@ -160,12 +161,35 @@ static void test_refuse(void **state)
     }
 }
 
+/* Cases that name the same file share one reading of it: its content is in the suite's hash once. */
+static void test_read_once(void **state)
+{
+    struct folder *folder = *state;
+    const struct suite *two = NULL;
+    char sha256[65];
+    const char both[] = "\"shapes\": {\"file\": \"shapes.json\", \"names\": [\"a.*\"]}}, "
+                        "{\"kernel\": \"k\", \"shapes\": {\"file\": \"shapes.json\"}";
+    write_shapes(folder, three);
+    assert_int_equal(parse(&two, folder, both), STATUS_OK);
+    assert_int_equal(two->case_count, 5); /* choosing for the first case left the file's shapes as they are */
+    assert_string_equal(two->cases[3].shape, "b.two");
+    const char *text = arena_printf(&folder->arena,
+                                    "{\"name\": \"s\", \"defaults\": {\"params\": {\"block\": 1}, "
+                                    "\"tags\": [\"t\"]}, \"cases\": [{\"kernel\": \"k\", %s}]}",
+                                    both);
+    hash_sha256(sha256, text, strlen(text));
+    text = arena_printf(&folder->arena, "%s%s", sha256, three);
+    hash_sha256(sha256, text, strlen(text));
+    assert_string_equal(two->sha256, sha256);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_chosen, open_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_parameters, open_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_content_is_hashed, open_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_read_once, open_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_refuse, open_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
