@@ -2,7 +2,7 @@
  *
  * C++ names as people write them, by llvm-cxxfilt, which stands beside llvm-objdump: one child for all names.
  */
-#include "rooftile/demangle.h"
+#include "demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

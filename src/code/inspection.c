@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "rooftile/demangle.h"
+#include "demangle.h"
 
 /* ---- which objects and kernels ---- */
 
