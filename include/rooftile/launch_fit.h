@@ -33,7 +33,7 @@ enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_
 
 /* Appends in one sentence how the occupancy of a launch differs from what the manifest claims, what limits it and what
  * would raise it: "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40
- * VGPRs fewer gives 4 waves per SIMD instead of 3". False: nothing differs, nothing is claimed, or the rules are not
+ * VGPRs fewer gives 4 waves per SIMD instead of 3". False: nothing differs, none are declared, or the rules are not
  * known. */
 bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel);
@@ -47,7 +47,7 @@ struct code_work {
 void code_work_add(struct code_work *work, const struct isa_kernel *kernel, const struct resolved_launch *launch,
                    double times);
 
-/* Appends what of `work` the code cannot do, and transcendental instructions that it leaves out, a line each. False:
+/* Appends what of `work` the code cannot do, and transcendental instructions that it lacks, a line each. False:
  * nothing. */
 bool work_differs(struct text *out, const struct resolved *resolved, const struct code_work *code);
 
@@ -63,5 +63,7 @@ void launch_each(const struct resolved *resolved, void (*visit)(void *context, c
 const struct resolved_launch *launch_first_timed(const struct resolved *resolved);
 /* Its workgroups; 0 when the case launches nothing. */
 double launch_workgroups(const struct resolved *resolved);
+/* Its work-items that one thread of the CPU device goes through, one after the other; 1 elsewhere. */
+double launch_lanes(const struct resolved *resolved, bool cpu);
 
 #endif

@@ -175,7 +175,7 @@ const char *machine_unit_rate(const char *name);
 /* Whether manifests may name it: TRANSCENDENTAL_UNIT, or "vector_" or "matrix_" and a type. */
 bool machine_unit_known(const char *name);
 
-/* Adds what a data sheet leaves out and its target, clock and compute units tell: the peaks of TRANSCENDENTAL_UNIT and
+/* Adds what a data sheet omits and its target, clock and compute units tell: the peaks of TRANSCENDENTAL_UNIT and
  * of whole numbers ("vector_i32", dot products of "vector_i8" and "vector_i4"). Their source begins with "derived".
  * What the machine has stays. */
 void machine_derive(struct machine *machine);

@@ -269,7 +269,7 @@ struct manifest_require {
 
 /* How many waves of the first timed launch a SIMD holds at once, as the manifest says. */
 struct manifest_occupancy {
-    const struct expr *waves; /* NULL: nothing is claimed */
+    const struct expr *waves; /* NULL: it declares none */
     bool exactly;             /* else at least so many */
 };
 
@@ -358,7 +358,7 @@ struct manifest {
     const cJSON *at;
 };
 
-/* A kernel with a part of it left out, to see what that part takes: what it computes is of no use. */
+/* A kernel without a part of it, to see what that part takes: what it computes is of no use. */
 struct manifest_twin {
     const char *name;
     unsigned define; /* ISOLATE when it is compiled (portable.h); 0: as it is */

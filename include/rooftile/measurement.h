@@ -60,7 +60,7 @@ struct verification {
     uint64_t index;
     double got, want;
     char reason[256];      /* of a skip or failure: "c[17] is 3.5, expected 4 (abs 0.5, rel 0.125); 12 of 4099 wrong" */
-    char not_checked[192]; /* what was left out for time or memory: "values only at check.params: ..."; "" nothing */
+    char not_checked[192]; /* what was skipped for time or memory: "values only at check.params: ..."; "" nothing */
 };
 
 /* Where the time of a case goes; the rest of its wall time is making it ready to be timed, and judging. */

@@ -4,7 +4,7 @@
  *
  * Everything is in x = ln(time), so that 5 % slower and 5 % faster weigh the same. A device is set against the others
  * of its group: their median, and as their spread the root mean square of their distances from it without the tenth
- * (at least one) that is farthest out, corrected for what is left out. From few devices it is better than the median
+ * (at least one) that is farthest out, corrected for what is trimmed. From few devices it is better than the median
  * absolute deviation (of 7, the 1 in 1000 quantile of z is 7, not 12), and like it no outlier moves it. A spread below
  * the noise that single devices show between their own runs is raised to that.
  *

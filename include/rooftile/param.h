@@ -41,7 +41,7 @@ struct param {
     const cJSON *at; /* where it stands, for messages */
     bool implied;    /* wave and cumode: not of the manifest, and not shown while it is 0 */
 };
-/* An implied parameter at its default, which ids, results and lists leave out. */
+/* An implied parameter at its default, which ids, results and lists do not show. */
 bool param_is_hidden(const struct param *param, const struct param_value *value);
 
 /* May the parameter take this value: the kind of its default, and within its limits? ERR_CONFIG says why not. */

@@ -115,7 +115,7 @@ struct resolved {
     size_t setup_count;
     struct timing timing;
     struct work work;
-    double waves_claimed;  /* per SIMD, by the manifest's "occupancy"; 0: nothing is claimed */
+    double waves_declared; /* per SIMD, by the manifest's "occupancy"; 0: it has none */
     uint64_t buffer_bytes; /* all buffers */
     size_t code;           /* index into plan.codes: of the first launch; without any, of code.defines alone */
     const size_t *codes;   /* each code object that its launches need once; the first is `code` */

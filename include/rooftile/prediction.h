@@ -83,7 +83,7 @@ void prediction_finish(struct prediction *prediction, const struct machine *mach
 /* So many times as long: time, interval and terms. */
 void prediction_scale(struct prediction *prediction, double factor);
 
-/* Adds a note; a note that is there already, or one too many, is left out. */
+/* Adds a note; a note that is there already, or one too many, is dropped. */
 void prediction_note(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -98,7 +98,7 @@ struct truth;
 struct truth_guess;
 struct error_table;
 
-/* The table of errors, the worst rows, and what was left out. */
+/* The table of errors, the worst rows, and what was skipped. */
 void model_error_document(struct document *document, const struct truth *truth, const struct error_table *table);
 /* A row each, in the order of the file, as CSV. */
 void model_error_rows(struct text *out, const struct truth *truth, const struct truth_guess *raw,

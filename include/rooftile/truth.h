@@ -6,7 +6,7 @@
  *     gpu,op,dtype,shape,kernel,block,time_us                     element-wise, softmax, ln, linear, bmm of PyTorch
  *     database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,groups,time_us                        naive convolutions
  *     kernel_name,problem_size,min_ms (machine)                        programs, by kernels of these names; mi300a
- * Other columns are passed over. A row that cannot be right is kept with what is wrong with it, and left out of all
+ * Other columns are passed over. A row that cannot be right is kept with what is wrong with it, and skipped in all
  * figures: a number that is none, a time that is not positive, or one below what the vendor's peaks allow.
  */
 #ifndef ROOFTILE_TRUTH_H
@@ -28,7 +28,7 @@ struct truth_row {
     double time_ns;
     bool
         held_out; /* a tuned GEMM whose shape constants are never fitted on: a fifth of them, by a hash of M, N and K */
-    const char *problem; /* why it is left out; NULL: it is not */
+    const char *problem; /* why it is skipped; NULL: it is not */
     size_t line;
 };
 

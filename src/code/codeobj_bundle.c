@@ -144,7 +144,7 @@ static const char *inflate_zstd(unsigned char *out, size_t size, struct bytes pa
     return ZSTD_isError(got) || got != size ? "damaged or truncated zstd data" : NULL;
 }
 
-/* Into memory of its own first: a size that is only claimed must not be paid for. */
+/* Into memory of its own first: a size that is only said must not be paid for. */
 static enum status decompress(struct bytes *plain, struct bytes payload, const struct compressed *header, size_t *used,
                               struct arena *arena, struct err *err)
 {

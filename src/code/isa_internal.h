@@ -74,7 +74,7 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
 /* ---- isa_mix.c ---- */
 
 /* What a call runs: functions outside of the kernel's own code, and what these call up to a depth; deeper calls
- * and recursion are left out. NULL: no function is there. */
+ * and recursion are skipped. NULL: no function is there. */
 #define ISA_CALL_DEPTH 4u
 const struct isa_function *isa_function_at(const struct isa_kernel *kernel, uint64_t address);
 /* Sums of a kernel and of its loops, which are there. */

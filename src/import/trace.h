@@ -145,9 +145,9 @@ struct trace {
     bool graphs;    /* some events belong to the launch of a graph */
 };
 
-/* Where something was wrong or left out, in words; counted where it repeats. */
+/* Where something was wrong or skipped, in words; counted where it repeats. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same of something that was left out: "FILE: WORDS (the first at line 5)". */
+/* The same of something that was skipped: "FILE: WORDS (the first at line 5)". */
 void trace_skip(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A counter of one launch of a kernel. */

@@ -216,6 +216,12 @@ const struct resolved_launch *launch_first_timed(const struct resolved *resolved
     return timed ? timed : first_launch(resolved->steps, resolved->step_count, false);
 }
 
+double launch_lanes(const struct resolved *resolved, bool cpu)
+{
+    const struct resolved_launch *launch = launch_first_timed(resolved);
+    return launch && cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
+}
+
 double launch_workgroups(const struct resolved *resolved)
 {
     const struct resolved_launch *launch = launch_first_timed(resolved);
@@ -272,21 +278,21 @@ static void add_limits(struct text *out, const struct occupancy *occupancy, cons
 bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel)
 {
-    const double claimed = resolved->waves_claimed;
+    const double declared = resolved->waves_declared;
     const bool exactly = resolved->manifest->occupancy.exactly;
     struct occupancy occupancy;
     struct err err = {0};
     struct text advice = {0};
-    if (claimed <= 0 || launch_occupancy(&occupancy, launch, target, kernel, &err))
+    if (declared <= 0 || launch_occupancy(&occupancy, launch, target, kernel, &err))
         return false;
     const double got = occupancy.waves_per_simd;
-    if (fabs(got - claimed) <= ROUNDING * claimed || (!exactly && got > claimed))
+    if (fabs(got - declared) <= ROUNDING * declared || (!exactly && got > declared))
         return false;
     text_addf(out, "the manifest claims %s%.4g %s, %s holds %.4g of this launch", exactly ? "" : "at least ",
-              occupancy_waves(&occupancy, claimed), occupancy_waves_unit(&occupancy, claimed == 1), target,
+              occupancy_waves(&occupancy, declared), occupancy_waves_unit(&occupancy, declared == 1), target,
               occupancy_waves(&occupancy, got));
     add_limits(out, &occupancy, kernel);
-    if (got < claimed)
+    if (got < declared)
         occupancy_advice(&advice, &occupancy);
     if (advice.length)
         text_addf(out, ": %s", advice.data);

@@ -138,7 +138,7 @@ static enum status check_modes(const struct planner *planner, const struct resol
 static void make_twin(struct resolved *resolved, const struct manifest_twin *twin)
 {
     resolved->work = (struct work){.unit = ""};
-    resolved->waves_claimed = 0;
+    resolved->waves_declared = 0;
     for (size_t k = 0; k < resolved->step_count && twin->one_group; k++)
         if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
             for (unsigned axis = 0; axis < 3; axis++)

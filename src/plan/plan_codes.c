@@ -34,7 +34,7 @@ struct symbols {
     size_t count;
 };
 
-/* Those of all launches with the defines asked for, also in steps that this case leaves out: others of its kernel share
+/* Those of all launches with the defines asked for, also in steps that this case skips: others of its kernel share
  * the code. */
 static enum status add_symbols(struct symbols *symbols, const struct ask *ask, const struct manifest_step *steps,
                                size_t count)

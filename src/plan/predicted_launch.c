@@ -80,7 +80,7 @@ enum status predicted_buffers_make(struct predicted_buffers *buffers, const stru
     return STATUS_OK;
 }
 
-/* An argument that the kernel does not take is left out: the launch is looked at elsewhere (launch_fit). */
+/* An argument that the kernel does not take is skipped: the launch is looked at elsewhere (launch_fit). */
 static void lay_out(struct walk_launch *walk, const struct resolved_launch *launch,
                     const struct predicted_buffers *buffers, const struct codeobj_kernel *kernel, struct arena *arena)
 {

@@ -317,10 +317,10 @@ static enum status check_bytes(const struct resolve *resolve, const cJSON *at)
     /* Without bytes it is the footprint of something else: of LDS, or of a chase's ring. */
     for (size_t k = 0; k < COUNT_OF(claims) && work->read_bytes + work->write_bytes > 0; k++) {
         const struct place place = {at, claims[k].key, -1};
-        char claimed[UNITS_TEXT], most[UNITS_TEXT];
+        char declared[UNITS_TEXT], most[UNITS_TEXT];
         if (claims[k].bytes <= claims[k].most * (1 + 1e-9))
             continue;
-        return resolve_fail(resolve, &place, "%s, but the buffers %shold %s%s", units_bytes(claimed, claims[k].bytes),
+        return resolve_fail(resolve, &place, "%s, but the buffers %shold %s%s", units_bytes(declared, claims[k].bytes),
                             claims[k].words, units_bytes(most, claims[k].most),
                             k ? ": a kernel that passes over them more than once says their \"footprint\"" : "");
     }
@@ -385,10 +385,10 @@ static enum status resolve_occupancy(const struct resolve *resolve)
     const struct manifest_occupancy *occupancy = &resolve->manifest->occupancy;
     const cJSON *at = json_member(resolve->manifest->at, "occupancy");
     const struct place place = {at ? at : resolve->manifest->at, occupancy->exactly ? "exactly" : "least", -1};
-    const enum status status = resolve_number(&resolve->resolved->waves_claimed, resolve, occupancy->waves, 0, &place);
-    if (!status && resolve->resolved->waves_claimed < 0)
+    const enum status status = resolve_number(&resolve->resolved->waves_declared, resolve, occupancy->waves, 0, &place);
+    if (!status && resolve->resolved->waves_declared < 0)
         return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
-                            resolve->resolved->waves_claimed);
+                            resolve->resolved->waves_declared);
     return status;
 }
 

@@ -69,23 +69,23 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
     const struct work *work = &resolved->work;
     const bool rated = resolved->manifest->class == CLASS_COMPUTE || resolved->manifest->class == CLASS_MEMORY;
     const bool own = !strcmp(work->unit, TRANSCENDENTAL_UNIT);
-    const double claimed = own ? work->flops : work->transcendentals;
+    const double declared = own ? work->flops : work->transcendentals;
     const struct {
         const char *what;
-        double claimed, most;
+        double declared, most;
     } claims[] = {{"operations", work->flops, code->operations},
-                  {"transcendental operations", claimed, code->transcendentals},
+                  {"transcendental operations", declared, code->transcendentals},
                   {"bytes read", work->read_bytes, code->read_bytes},
                   {"bytes written", work->write_bytes, code->write_bytes}};
     const size_t before = out->length;
     for (size_t k = 0; k < sizeof(claims) / sizeof(*claims) && !code->endless; k++)
-        if (claims[k].claimed > claims[k].most * (1 + 1e-9))
+        if (claims[k].declared > claims[k].most * (1 + 1e-9))
             text_addf(out, "%sthe manifest claims %.4g %s, the instructions of the launch can do %.4g",
-                      out->length ? "\n" : "", claims[k].claimed, claims[k].what, claims[k].most);
-    if (code->endless && claimed > 0 && code->transcendentals <= 0)
+                      out->length ? "\n" : "", claims[k].declared, claims[k].what, claims[k].most);
+    if (code->endless && declared > 0 && code->transcendentals <= 0)
         text_addf(out, "%sthe manifest claims %.4g transcendental operations, the code has no such instruction",
-                  out->length ? "\n" : "", claimed);
-    if (rated && claimed <= 0 && code->has_transcendentals)
+                  out->length ? "\n" : "", declared);
+    if (rated && declared <= 0 && code->has_transcendentals)
         text_addf(out,
                   "%sa loop of the code has transcendental instructions (exp, log, rcp, rsq, sqrt, sin, cos), and "
                   "\"work\" counts no \"transcendentals\"",
@@ -93,14 +93,14 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
     return out->length > before;
 }
 
-/* Caches serve what is asked for again, so that less may be claimed; nobody claims more. */
-#define MOST_CLAIMED 2.0
+/* Caches serve what is asked for again, so that less may be declared; nobody declares more. */
+#define MOST_DECLARED 2.0
 #define SCALAR_BYTES 64.0 /* of the widest scalar load */
 
 void work_walked(struct prediction *prediction, const struct resolved *resolved,
                  const struct predicted_launch *launches, size_t count)
 {
-    const double claimed = resolved->work.read_bytes + resolved->work.write_bytes;
+    const double declared = resolved->work.read_bytes + resolved->work.write_bytes;
     char words[2][UNITS_TEXT];
     double asked = 0;
     bool whole = resolved->timing.stream_launches > 0; /* nothing but launches */
@@ -113,7 +113,7 @@ void work_walked(struct prediction *prediction, const struct resolved *resolved,
         if (!(walk->sums.accesses > 0) && global->load_bytes + global->store_bytes > 0)
             whole = false; /* others than the sampled workgroup have the work */
     }
-    if (whole && claimed > MOST_CLAIMED * asked)
+    if (whole && declared > MOST_DECLARED * asked)
         prediction_note(prediction, "\"work\" of its manifest claims %s, the walked code asks for %s at most",
-                        units_bytes(words[0], claimed), units_bytes(words[1], asked));
+                        units_bytes(words[0], declared), units_bytes(words[1], asked));
 }

@@ -18,7 +18,7 @@ struct map {
     const struct param_value *xs[MOST_SIDE], *ys[MOST_SIDE];
     size_t columns, rows;
     bool wider;                                            /* a grid, but of more values than there is room for */
-    bool sparse;                                           /* values that few cases have are left out */
+    bool sparse;                                           /* values that few cases have are skipped */
     const struct result_case *cells[MOST_SIDE][MOST_SIDE]; /* by row; NULL: there is none */
     double best;                                           /* the shortest time of each item */
 };
@@ -195,7 +195,7 @@ static void add_map(struct document *document, const struct map *map, const char
                   arena_printf(arena,
                                "Speed for the same amount of work as a share of the best cell, which has a frame. "
                                "Columns are %s, rows %s; darker is further from the best.%s",
-                               map->x, map->y, map->sparse ? " Values that few cases have are left out." : ""));
+                               map->x, map->y, map->sparse ? " Values that few cases have are skipped." : ""));
     chart_add(chart, CHART_CELL, "", 0);
     for (size_t r = 0; r < map->rows; r++)
         for (size_t c = 0; c < map->columns; c++)

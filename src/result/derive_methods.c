@@ -180,7 +180,7 @@ static void add_arm(struct json_out *out, struct arms *arms, const struct result
     compare_clocks(arms, name, host_ns, event_ns);
 }
 
-/* Groups leave out what was skipped; here the reason is part of the answer. */
+/* Groups have nothing of what was skipped; here the reason is part of the answer. */
 static void add_skipped(struct arms *arms)
 {
     const struct result *result = arms->d->result;

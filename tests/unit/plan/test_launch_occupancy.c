@@ -67,7 +67,7 @@ static void test_claims(void **state)
         struct text text = {0};
         manifest.occupancy.exactly = cases[k].exactly;
         resolved.manifest = &manifest;
-        resolved.waves_claimed = cases[k].vendor;
+        resolved.waves_declared = cases[k].vendor;
         launch.lds_bytes = cases[k].dynamic_lds;
         assert_int_equal(launch.block[0], 256);
         const bool differs = launch_claim_differs(&text, &resolved, &launch, cases[k].target, &kernel);

@@ -126,7 +126,7 @@ static void test_claim(void **state)
         if (status && !strstr(f.err.text, cases[k].complaint))
             fail_msg("%s: %s", cases[k].claim, f.err.text);
         if (!status)
-            assert_true(f.resolved.waves_claimed == cases[k].waves);
+            assert_true(f.resolved.waves_declared == cases[k].waves);
         arena_release(&f.arena);
         arena_release(&texts);
     }
