@@ -101,13 +101,6 @@ static double count_launches(const struct resolved_step *steps, size_t count, bo
     return launches;
 }
 
-/* Work-items that one thread of the CPU device goes through in the launch that is timed. */
-static double lanes_of(const struct rates *rates, const struct resolved *resolved)
-{
-    const struct resolved_launch *launch = launch_first_timed(resolved);
-    return launch && rates->cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
-}
-
 /* Where nothing is predicted: a device that nobody has measured, or work that no ceiling knows. */
 static double unknown_ns(const struct rates *rates, const struct resolved *resolved)
 {
@@ -117,7 +110,7 @@ static double unknown_ns(const struct rates *rates, const struct resolved *resol
                            : goes_far(rates, resolved, true) ? UNKNOWN_FAR_NS
                                                              : UNKNOWN_NEAR_NS;
     if (resolved->manifest->class == CLASS_LATENCY)
-        return work->items * step_ns * (work->read_bytes > 0 ? 1 : lanes_of(rates, resolved));
+        return work->items * step_ns * (work->read_bytes > 0 ? 1 : launch_lanes(resolved, rates->cpu));
     if (bytes <= 0 && work->flops <= 0)
         return work->items * ITEM_NS / rates->cus;
     const double rate = goes_far(rates, resolved, false) ? UNKNOWN_MEMORY_BYTES_PER_NS : UNKNOWN_CACHE_BYTES_PER_NS;
@@ -287,7 +280,7 @@ static double samples_for(const struct rates *rates, const struct plan_case *pla
 {
     const struct measure_options *measure = &plan_case->measure;
     const struct resolved_launch *launch = launch_first_timed(&plan_case->resolved);
-    const bool single = launch && lanes_of(rates, &plan_case->resolved) == 1 && launch->grid[0] == 1;
+    const bool single = launch && launch_lanes(&plan_case->resolved, rates->cpu) == 1 && launch->grid[0] == 1;
     const double alone = rates->cpu ? NOISE : GPU_NOISE;
     const double noise = rates->cpu && goes_far(rates, &plan_case->resolved, single) ? SHARED_NOISE : alone;
     const double interval = MEDIAN_INTERVAL * noise / fmax(measure->precision, 1e-6);

@@ -204,13 +204,6 @@ static double step_ns(const struct asked *asked)
     return 0;
 }
 
-/* Work-items that one thread of the CPU device goes through, one after the other. */
-static double lanes_of(const struct asked *asked)
-{
-    const struct resolved_launch *launch = launch_first_timed(asked->resolved);
-    return launch && asked->cpu ? (double)launch->block[0] * launch->block[1] * launch->block[2] : 1;
-}
-
 /* Bytes that a lane of the case moves in one access, over those of the case that the figure is from: lanes of a CPU
  * access one after the other, and a wide access takes no longer than a narrow one. */
 static double width_over(const struct asked *asked, const struct machine_figure *figure)
@@ -232,7 +225,8 @@ static double chain_ns(const struct asked *asked)
         return asked->work->items / figure->value / width_over(asked, figure) * 1e9;
     if (figure && asked->work->read_bytes <= 0)
         return asked->work->items * figure->value;
-    return asked->work->items * step_ns(asked) * (asked->work->read_bytes > 0 ? 1 : lanes_of(asked));
+    return asked->work->items * step_ns(asked) *
+           (asked->work->read_bytes > 0 ? 1 : launch_lanes(asked->resolved, asked->cpu));
 }
 
 static double compute_ns(const struct asked *asked)
