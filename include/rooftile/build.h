@@ -85,9 +85,10 @@ struct build_result {
  * without ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. NVIDIA:
  * $CUDA_HOME/bin/nvcc, the nvcc on PATH, without CUDA_HOME /usr/local/cuda/bin/nvcc, which write cubins; where there is
  * none that knows the target, the same clangs, from LLVM 19 on, which write PTX that the driver compiles when it loads
- * it. Probed by compiling an empty file; what works is kept in path_cache_dir()/compilers, a refusal until the process
- * ends (for one thread at a time). ERR_BUILD names what was tried and what to install; ERR_UNSUPPORTED: there are
- * compilers but none knows the target ("never compiled: ..."), or all that do are too old. */
+ * it. Probed by compiling an empty file; what works is kept in path_cache_dir()/compilers, and that a target is unknown
+ * to one that is_identified; other refusals until the process ends (for one thread at a time). ERR_BUILD names what was
+ * tried and what to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or
+ * all that do are too old. */
 enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
                                 struct arena *arena, struct err *err);
 
