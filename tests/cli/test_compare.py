@@ -195,7 +195,7 @@ def interrupted(home):
     check(child.returncode == 130, f"Ctrl-C: exit {child.returncode}\n{''.join(lines)}{err[-2000:]}")
     check("nothing to compare" in err and "MISSING" not in out, f"a cut trial makes no findings: {out}{err[-500:]}")
     check(not list(home.glob("cut*.json")), "and leaves no half file")
-    check("what was measured is in cut.a.trial1.json.journal" in err, f"but its journal: {err[-500:]}")
+    check("what was measured is in cut.a.json.journal" in err, f"but its journal: {err[-500:]}")
 
 
 # ---- aa ----

@@ -133,7 +133,7 @@ def sparse_grid(home, result):
     cases = [result["cases"][0] | {"id": f"k{n}{p}", "kernel": "grid", "params": {"n": n, "p": p}} for n in range(1, 60) for p in range(4) if p == 0 or n < 8]
     (home / "sparse.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
     svg = run("report", "sparse.result.json", "--format", "svg", "--picture", "map-1", home=home).stdout
-    check(svg.count('class="h0"') == 28 and ">59<" not in svg and "few cases have are left out" in svg, svg[-2000:])
+    check(svg.count('class="h0"') == 28 and ">59<" not in svg and "few cases have are skipped" in svg, svg[-2000:])
     near = [result["cases"][0] | {"id": f"k{n}", "kernel": "near", "params": {"n": 1000 + n}} for n in range(8)]
     (home / "near.result.json").write_text(json.dumps(result | {"cases": near, "derived": [], "kpis": []}))
     check('data-picture="curve' not in run("report", "near.result.json", "--format", "html", home=home).stdout, "a curve of one place")
