@@ -53,6 +53,17 @@ void note_undecided(struct wave *wave, const struct op *op)
                (struct walk_unknown){.address = op->in->address, .mnemonic = op->in->mnemonic, .times = 1});
 }
 
+/* Lanes that skip a few instructions of arithmetic change neither path nor time: such a guess is not worth a note, and
+ * what it wrote is not known. */
+void guess_matters(struct wave *wave)
+{
+    if (!wave->guessed)
+        return;
+    note_undecided(wave, wave->guessed);
+    wave->guessed = NULL;
+    wave->uncertain = 0;
+}
+
 void note_not_executed(struct walker *walker, const struct op *op)
 {
     struct walk_result *result = walker->result;

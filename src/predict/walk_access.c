@@ -476,6 +476,7 @@ static void touch_scratch(struct wave *wave, const struct op *op)
 void access_execute(struct wave *wave, const struct op *op)
 {
     struct addresses at;
+    guess_matters(wave);
     find_addresses(&at, wave, op);
     if (op->access->space != SPACE_SCRATCH)
         move_lines(wave, op, &at);

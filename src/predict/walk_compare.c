@@ -242,6 +242,8 @@ void branch_execute(struct wave *wave, const struct op *op)
 {
     const size_t site = wave->at - 1;
     bool known = true;
+    if (strcmp(op->in->mnemonic, "s_branch") != 0)
+        guess_matters(wave);
     bool taken = is_taken(wave, op->in->mnemonic, &known);
     if (!known)
         taken = guess(wave, op, site);

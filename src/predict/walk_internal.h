@@ -282,9 +282,13 @@ struct wave {
     uint32_t s[SCALARS], s_known[SCALARS];
     uint32_t (*v)[LANES];
     uint64_t *v_known;
-    double *ready;                     /* when a vector register's value is there */
-    uint8_t *origin;                   /* 1 + the buffer that the pointer in it leads to; 0: not known */
-    uint64_t exec, lanes;              /* lanes: those that exist */
+    double *ready;        /* when a vector register's value is there */
+    uint8_t *origin;      /* 1 + the buffer that the pointer in it leads to; 0: not known */
+    uint64_t exec, lanes; /* lanes: those that exist */
+    /* What wrote EXEC from data that is not known, the lanes that it guessed, and those of before, whose return ends
+     * it. NULL: nothing, or a branch or an access depended on it, and it counts as decided. */
+    const struct op *guessed;
+    uint64_t uncertain, guessed_of;
     bool scc, scc_known, scc_compared; /* by s_cmp, or what follows from one */
     enum wave_state state;
     uint32_t number;
@@ -369,6 +373,7 @@ void group_end(struct group *group);
 void wave_run(struct wave *wave);
 bool coin_toss(struct wave *wave);
 void note_undecided(struct wave *wave, const struct op *op);
+void guess_matters(struct wave *wave); /* a branch, an address or an access depends on EXEC */
 void note_not_executed(struct walker *walker, const struct op *op);
 
 /* walk_operands.c: of an instruction's text */

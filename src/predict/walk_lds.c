@@ -296,6 +296,7 @@ void lds_execute(struct wave *wave, const struct op *op)
     const double before = wave->sums.lds_clocks;
     static const uint32_t none[LANES];
     struct values address, copy;
+    guess_matters(wave);
     vector_get(&address, wave, operand_at(op, access->address), 0);
     /* The address may stand where the result goes. */
     memcpy(copy.own, address.lanes, sizeof(copy.own));

@@ -35,8 +35,16 @@ void scalar_get64(const struct wave *wave, const struct operand *operand, uint64
 void exec_set(struct wave *wave, uint64_t value, uint64_t known)
 {
     uint64_t unknown = ~known & wave->lanes;
+    if (wave->guessed && !unknown && !(wave->guessed_of & ~value)) {
+        wave->guessed = NULL;
+        wave->uncertain = 0;
+    }
     if (unknown) {
-        note_undecided(wave, &wave->code->ops[wave->at ? wave->at - 1 : 0]);
+        if (!wave->guessed) {
+            wave->guessed = &wave->code->ops[wave->at ? wave->at - 1 : 0];
+            wave->guessed_of = wave->exec;
+        }
+        wave->uncertain |= unknown;
         for (; unknown; unknown &= unknown - 1) {
             const uint64_t bit = unknown & (~unknown + 1);
             value = coin_toss(wave) ? value | bit : value & ~bit;
@@ -85,10 +93,11 @@ void mask_get(const struct wave *wave, const struct operand *operand, uint64_t *
 
 void mask_set(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known)
 {
+    known &= ~wave->uncertain;
     if (wave->code->wave == 64)
-        scalar_set64(wave, operand, value, known);
+        scalar_set64(wave, operand, value & known, known);
     else
-        scalar_set(wave, operand, 0, (uint32_t)value, (uint32_t)known);
+        scalar_set(wave, operand, 0, (uint32_t)(value & known), (uint32_t)known);
 }
 
 /* ---- vector registers ---- */
@@ -118,12 +127,12 @@ void vector_set(struct wave *wave, const struct operand *operand, unsigned part,
     wave->origin[at] = 0;
     if (exec == UINT64_MAX) {
         memmove(to, lanes, LANES * sizeof(*lanes)); /* a register may be moved to itself */
-        wave->v_known[at] = known;
+        wave->v_known[at] = known & ~wave->uncertain;
         return;
     }
     for (unsigned k = 0; k < LANES; k++)
         to[k] = exec >> k & 1 ? lanes[k] : to[k];
-    wave->v_known[at] = (wave->v_known[at] & ~exec) | (known & exec);
+    wave->v_known[at] = ((wave->v_known[at] & ~exec) | (known & exec)) & ~wave->uncertain;
 }
 
 void vector_forget(struct wave *wave, const struct operand *operand)

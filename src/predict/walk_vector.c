@@ -236,6 +236,7 @@ void first_lane_execute(struct wave *wave, const struct op *op)
 {
     struct values a;
     const unsigned lane = wave->exec ? (unsigned)__builtin_ctzll(wave->exec) : 0;
+    guess_matters(wave);
     vector_get(&a, wave, &op->operands[1], 0);
     scalar_set(wave, &op->operands[0], 0, a.lanes[lane], a.known >> lane & 1 ? UINT32_MAX : 0);
 }

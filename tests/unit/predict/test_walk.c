@@ -105,6 +105,11 @@ static void teardown(struct bench *bench)
     arena_release(&bench->arena);
 }
 
+/* v1: data that is not known; v2: 0. */
+#define LOADED                                                                                                         \
+    "s_load_dwordx2 s[4:5], s[0:1], 0x0", "v_mov_b32_e32 v2, 0", "global_load_dword v1, v2, s[4:5]",                   \
+        "s_waitcnt vmcnt(0)"
+
 /* Programs whose executed instructions say what the values were. */
 static void test_counts(void **state)
 {
@@ -206,6 +211,25 @@ static void test_counts(void **state)
           "s_nop 0", "s_endpgm"},
          9,
          0},
+        {"lanes that data turns off and on again, around arithmetic alone: nothing depends on them",
+         "gfx942",
+         {LOADED, "v_cmp_gt_u32_e32 vcc, 5, v1", "s_and_saveexec_b64 s[6:7], vcc", "v_add_u32_e32 v2, 1, v2",
+          "s_or_b64 exec, exec, s[6:7]", "s_endpgm"},
+         9,
+         0},
+        {"the same around a store",
+         "gfx942",
+         {LOADED, "v_cmp_gt_u32_e32 vcc, 5, v1", "s_and_saveexec_b64 s[6:7], vcc", "global_store_dword v2, v2, s[4:5]",
+          "s_or_b64 exec, exec, s[6:7]", "s_endpgm"},
+         9,
+         1},
+        {"and where a branch asks for what was written between",
+         "gfx942",
+         {LOADED, "v_cmp_gt_u32_e32 vcc, 5, v1", "s_and_saveexec_b64 s[6:7], vcc", "v_add_u32_e32 v2, 1, v2",
+          "s_or_b64 exec, exec, s[6:7]", "v_readlane_b32 s6, v2, 5", "s_cmp_eq_u32 s6, 1", "s_cbranch_scc1 @11",
+          "s_endpgm"},
+         12,
+         1},
         {"a branch on data that is not known",
          "gfx942",
          {"s_load_dwordx2 s[4:5], s[0:1], 0x0", "s_load_dword s6, s[4:5], 0x0", "s_cmp_eq_u32 s6, 0",
