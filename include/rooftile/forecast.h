@@ -38,14 +38,17 @@ struct document;
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count);
 
 /* Notes of predictions, with the kernels that each is about; those that differ in numbers alone are one. */
+struct forecast_note {
+    const char *text, **kernels;
+    size_t kernel_count;
+};
 struct forecast_notes {
-    struct forecast_note {
-        const char *text, **kernels;
-        size_t kernel_count;
-    } * items;
+    struct forecast_note *items;
     size_t count;
 };
+/* One more note, of a case of that kernel; the arena keeps it. */
 void forecast_note(struct forecast_notes *notes, const char *kernel, const char *text, struct arena *arena);
+/* A line each, behind "name: " where `name` is not NULL. */
 void forecast_say_notes(struct document *document, const char *name, const struct forecast_notes *notes);
 
 /* Says which swept parameters change no time (of `times`, 0 unknown), where cases differ in nothing else. */

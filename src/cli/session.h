@@ -80,13 +80,14 @@ enum status session_go(struct session *session, unsigned stages, struct err *err
 
 /* ---- report (site.c) ---- */
 
-/* Pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
- * options->out. */
 /* The gate's verdict, then how every series went. */
 struct history_gate;
 struct history;
 enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
                            const char *channel, const char *device, struct err *err);
+
+/* Pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
+ * options->out. */
 enum status site_write(const struct call *call, struct err *err);
 
 /* ---- words of the command line (arguments.c) ---- */

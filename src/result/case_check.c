@@ -93,8 +93,8 @@ static enum status check_rate(const cJSON *throughput, const char *key, double r
                      rate, expected);
 }
 
-/* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. */
-/* Samples are kept to a thousandth of a ns, and what is computed from them again beside what was computed before. */
+/* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. Samples are kept to a
+ * thousandth of a ns, and what is computed from them again stands beside what was computed before. */
 static bool in_order(const double *values, size_t count)
 {
     for (size_t k = 1; k < count; k++)
