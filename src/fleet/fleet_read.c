@@ -136,13 +136,15 @@ static void add_fact(struct fleet_device *device, struct fleet *fleet, const cha
 
 static const char *pcie_of(const struct device_info *d, struct arena *arena)
 {
-    return d->pcie.width ? arena_printf(arena, "x%u of x%u", d->pcie.width, d->pcie.max_width) : "";
+    if (!d->pcie.width || !d->pcie.max_width)
+        return "";
+    return arena_printf(arena, "x%u of x%u", d->pcie.width, d->pcie.max_width);
 }
 
 static const char *nic_words(const struct device_nic *nic, struct arena *arena)
 {
-    const char *lanes =
-        nic->width < nic->max_width ? arena_printf(arena, " on %u of %u lanes", nic->width, nic->max_width) : "";
+    const bool fewer = nic->width && nic->width < nic->max_width;
+    const char *lanes = fewer ? arena_printf(arena, " on %u of %u lanes", nic->width, nic->max_width) : "";
     const char *rate =
         nic->max_bytes_per_s > 0 ? arena_printf(arena, " at %.0f Gb/s", nic->max_bytes_per_s * 8 / 1e9) : "";
     return arena_printf(arena, "%s%s%s", nic->state, rate, lanes);
@@ -152,16 +154,18 @@ static const char *nic_words(const struct device_nic *nic, struct arena *arena)
 static const char *nics_of(const struct device_info *d, struct arena *arena)
 {
     struct text text = {0};
+    const char *each[DEVICE_MAX_NICS];
+    for (uint32_t k = 0; k < d->nic_count; k++)
+        each[k] = nic_words(&d->nics[k], arena);
     for (uint32_t k = 0; k < d->nic_count; k++) {
-        const char *words = nic_words(&d->nics[k], arena);
         uint32_t before = 0, same = 0;
         for (uint32_t other = 0; other < d->nic_count; other++) {
-            const bool alike = !strcmp(nic_words(&d->nics[other], arena), words);
+            const bool alike = !strcmp(each[other], each[k]);
             before += alike && other < k;
             same += alike;
         }
         if (!before)
-            text_addf(&text, "%s%u %s", text.length ? ", " : "", same, words);
+            text_addf(&text, "%s%u %s", text.length ? ", " : "", same, each[k]);
     }
     return text_take(&text, arena);
 }

@@ -294,7 +294,7 @@ def drift_and_modes(base, home):
         result["environment"]["host"]["governor"] = "powersave"
 
     def wired(result, down=False):
-        card = {"state": "active", "max_bytes_per_s": 5e10}
+        card = {"state": "active", "max_bytes_per_s": 5e10, "max_width": 16}  # lanes in use are not known: not none
         result["environment"]["device"]["nics"] = [{"name": f"mlx5_{k}"} | ({"state": "down"} if down and k == 5 else card) for k in range(8)]
 
     changes = {3: lambda result: (wired(result), older(result)), 7: lambda result: (wired(result), governed(result)), 9: lambda result: wired(result, down=True)}
