@@ -10,7 +10,7 @@ import numpy as np
 import matrix
 from launch import NOT_SUPPORTED, Problem
 from matrix import INLINE, registers
-from wave import EXEC, FAMILY, PC, compile_bytes, emu
+from wave import EXEC, FAMILY, M0, PC, compile_bytes, emu
 
 CORRECTIONS = []
 
@@ -251,6 +251,65 @@ def loads_from_odd_addresses(instruction, arch):
             word = read if not half else read << 16 | kept & 0xFFFF if half[1] else kept & 0xFFFF0000 | read
             wave.v[registers(destination)[1]][lane] = word
     return execute
+
+
+WIDTHS = {"dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "b32": 4, "b64": 8, "b96": 12, "b128": 16, "ubyte": 1, "sbyte": 1, "byte": 1, "u8": 1, "i8": 1,
+          "b8": 1, "ushort": 2, "sshort": 2, "short": 2, "u16": 2, "i16": 2, "b16": 2}
+
+
+def buffer_lanes(wave, instruction, size):
+    """(address, is it inside?) of each lane: base + soffset + offset + index * stride. Buffers that swizzle are no such sum."""
+    address, resource, extra = instruction.operands[-3:]
+    words = [int(source(wave, resource, k)[0]) for k in range(4)]
+    stride, is_rdna = words[1] >> 16 & 0x3FFF, wave.family != "cdna"
+    if words[1] >> (30 if is_rdna else 31):
+        raise Problem(NOT_SUPPORTED, f"{instruction.mnemonic} from a buffer that is swizzled")
+    has_index, has_offset = instruction.option("idxen"), instruction.option("offen")
+    index = source(wave, address).astype(np.uint64) if has_index else np.zeros(wave.lanes, np.uint64)
+    index = index + np.arange(wave.lanes, dtype=np.uint64) if words[3] >> 23 & 1 else index  # ADD_TID_ENABLE
+    offset = np.uint64(instruction.option("offset")) + (source(wave, address, has_index).astype(np.uint64) if has_offset else np.uint64(0))
+    check = words[3] >> 28 & 3  # OOB_SELECT
+    if stride and (check < 2 if is_rdna else has_index):
+        inside = (index < words[2]) & ((offset + np.uint64(size) <= stride) | (not is_rdna or check == 1))
+    else:
+        inside = (offset + index * np.uint64(stride) + np.uint64(size) <= words[2]) | (is_rdna and check == 2 and words[2] > 0)
+    at = offset + index * np.uint64(stride) + np.uint64(words[0] | (words[1] & 0xFFFF) << 32) + source(wave, extra).astype(np.uint64)
+    return at, inside & wave.active()
+
+
+@corrects(r"buffer_(load|store)_(d16_(hi_)?)?(dword(x[234])?|[us]?byte|[us]?short|[bui]\d+)(_d16(_hi)?)?")
+def reads_buffers(instruction, arch):
+    """The emulator has none on RDNA; on CDNA it takes the stride from another word and a byte as four. Beyond a buffer loads give 0."""
+    name = instruction.mnemonic
+    kind = next(word for word in name.split("_")[2:] if word in WIDTHS)
+    size, is_half, is_high = WIDTHS[kind], "d16" in name, "_hi" in name
+    is_signed, to_lds = kind in ("sbyte", "sshort", "i8", "i16"), "load" in name and instruction.option("lds")
+
+    def write(wave, instruction):
+        at, inside = buffer_lanes(wave, instruction, size)
+        words = [source(wave, instruction.operands[0], k) for k in range((size + 3) // 4)]
+        for lane in np.flatnonzero(inside):
+            data = b"".join(int(word[lane] >> (16 if is_high else 0)).to_bytes(4, "little") for word in words)
+            ctypes.memmove(int(at[lane]), data, size)
+
+    def read(wave, instruction):
+        at, inside = buffer_lanes(wave, instruction, size)
+        rows = np.zeros((wave.lanes, max(size, 4)), np.uint8)
+        for lane in np.flatnonzero(inside):
+            value = int.from_bytes(ctypes.string_at(int(at[lane]), size), "little", signed=is_signed)
+            rows[lane] = np.frombuffer(value.to_bytes(max(size, 4), "little", signed=is_signed), np.uint8)
+        if to_lds:  # lane by lane behind M0 and the offset
+            first = wave.lds + (int(wave.s[M0[wave.family]]) & 0x3FFFF) + instruction.option("offset")
+            for lane in np.flatnonzero(wave.active()):
+                ctypes.memmove(first + int(lane) * rows.shape[1], rows[lane].tobytes(), rows.shape[1])
+            return
+        for k, words in enumerate(rows.view(np.uint32).T):
+            kept = source(wave, instruction.operands[0], k)
+            words = words & 0xFFFF if is_half else words
+            words = words << 16 | kept & 0xFFFF if is_high else words | kept & 0xFFFF0000 if is_half else words
+            put(wave, instruction.operands[0], words.astype(np.uint32), offset=k)
+
+    return write if "store" in name else read
 
 
 # ---- lanes: every lane reads what was there before any lane wrote ----

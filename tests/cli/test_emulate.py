@@ -38,7 +38,7 @@ def library(home):
         print("skipped: no C compiler")
         return
     made = home / "libamdhip64.so"
-    done = subprocess.run([compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden",
+    done = subprocess.run([compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-I", ROOT / "include",
                            ROOT / "scripts/emulator/hip.c", "-o", made, "-ldl", "-lpthread"], capture_output=True, text=True, check=False)
     harness.check(done.returncode == 0, done.stderr)
     devices = harness.run("devices", home=home, ROOFTILE_HIP_LIBRARY=made, EMULATOR_ARCH="gfx1100")
@@ -90,6 +90,57 @@ def odd_addresses(home):
     calculate(ODD.replace("LOADS", repr(loads)), home)
 
 
+BUFFERS = """
+import ctypes, types
+import numpy as np
+import corrections, wave
+from launch import Problem
+from wave import Instruction, Wave, emu
+for arch, family in (("gfx942", "cdna"), ("gfx1201", "rdna4")):
+    it = Wave(emu.WaveState(64, 64 if family == "cdna" else 32), family, 0, 0)
+    data, lds = (ctypes.c_uint8 * 256)(*range(256)), (ctypes.c_uint8 * 256)()
+    it.lds = ctypes.addressof(lds)
+    def run(text, size, records, stride=0, structured=True, swizzle=0):
+        it.s[wave.EXEC], it.s[wave.EXEC + 1] = 0b1111, 0
+        it.v[4][:4], it.v[5][:4], it.v[8][:5] = [0, 1, 2, 9], [1, 1, 2, 3], 0x11223344
+        address = ctypes.addressof(data)
+        it.s[8:12] = address & 0xFFFFFFFF, address >> 32 | stride << 16 | swizzle << 31, records, 0 if structured else 3 << 28
+        it.s[wave.M0[family]] = 64
+        name, operands = text.split(" ", 1)
+        made = Instruction(name, operands, bytes(8), 0)
+        corrections.find_correction(made, arch)(it, made)
+        return [int(word) for word in it.v[8][:5]]
+    kept = 0x11223344
+    for text, size, records, stride, wanted in (
+            ("buffer_load_u8 v8, v4, s[8:11], 0 idxen offset:3", 1, 9, 12, [3, 15, 27, 0]), ("buffer_load_u8 v8, v4, s[8:11], 0 offen offset:3", 1, 12, 12, [3, 4, 5, 0]),
+            ("buffer_load_u8 v8, v[4:5], s[8:11], 4 idxen offen", 1, 100, 8, [5, 13, 22, 79]), ("buffer_load_i8 v8, off, s[8:11], 0 offset:200", 1, 256, 0, [0xFFFFFFC8] * 4),
+            ("buffer_load_d16_hi_b16 v8, v4, s[8:11], 0 offen", 2, 256, 0, [0x01003344, 0x02013344, 0x03023344, 0x0A093344])):
+        old = text.replace("_d16_hi_b16", "_short_d16_hi").replace("_u8", "_ubyte").replace("_i8", "_sbyte")
+        assert run(old if family == "cdna" else text, size, records, stride) == wanted + [kept], (arch, text, [hex(word) for word in it.v[8][:5]])
+    dword = "buffer_load_dword" if family == "cdna" else "buffer_load_b32"
+    if family != "cdna":
+        assert run(f"{dword} v8, v4, s[8:11], 0 idxen", 4, 9, 12, False)[:3] == [0x03020100, 0, 0], "records in bytes"
+    else:
+        run("buffer_load_dword v4, s[8:11], 0 idxen offset:8 lds", 4, 9, 12)
+        assert bytes(lds[72:88]) == bytes([8, 9, 10, 11, 20, 21, 22, 23, 32, 33, 34, 35, 0, 0, 0, 0]), bytes(lds)
+    try:
+        run(f"{dword} v8, v4, s[8:11], 0 idxen", 4, 9, 12, swizzle=1)
+    except Problem as problem:
+        assert "swizzled" in str(problem)
+    else:
+        raise AssertionError("a swizzled buffer")
+    run((dword + " v8, v4, s[8:11], 0 idxen").replace("load", "store"), 4, 3, 12)
+    assert bytes(data[0:4]) == bytes(data[12:16]) == bytes(data[24:28]) == bytes.fromhex("44332211") and data[108] == 108
+"""
+
+
+def buffers(home):
+    """Index, offset and stride of a buffer's descriptor, what lies outside, narrow loads, and those into LDS."""
+    if not os.environ.get("TINYGRAD"):
+        return print("skipped: TINYGRAD is not set")
+    return calculate(BUFFERS, home)
+
+
 def calculate(program, home):
     """By the first Python that has numpy."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "scripts/emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -106,4 +157,4 @@ def numbers(home):
 
 
 if __name__ == "__main__":
-    harness.main(usage, library, numbers, odd_addresses)
+    harness.main(usage, library, numbers, odd_addresses, buffers)
