@@ -116,7 +116,12 @@ class Cluster:
         self.background("slurmctld", sbin / "slurmctld-wlm", "-D", "-f", self.config)
         for node in NODES:
             self.background(node, sbin / "slurmd-wlm", "-D", "-N", node, "-d", sbin / "slurmstepd-wlm", "-f", self.config)
-        return wait_for(lambda: self.call("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.strip() == str(len(NODES)), 20)
+        if not wait_for(lambda: self.call("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.strip() == str(len(NODES)), 20):
+            return False
+        empty = self.call("srun", f"-N{len(NODES)}", "true")  # several nodes on one host are more than some versions can do
+        if empty.returncode:
+            (self.home / "slurmctld.log").write_text(empty.stderr, encoding="utf-8")
+        return not empty.returncode
 
     def call(self, tool, *args):
         return subprocess.run([str(SLURM / "usr/bin" / tool), *args], env=self.environment(), capture_output=True, text=True, timeout=left_s())

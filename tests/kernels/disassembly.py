@@ -65,9 +65,10 @@ def check_tables(folder, check_row, read):
     if not harness.newest("llvm-objdump") or not shutil.which(objects.clang() or "clang++"):
         print("skipped: there is no clang, or no llvm-objdump")
         return 77
-    chosen, count, whole = objects.tables(folder)
-    objects.say_sampled(count, whole, "rows and targets")
     with harness.scratch() as home:
+        known = {row["target"] for row in objects.targets_of(objects.clang(), home)}
+        chosen, count, whole = objects.tables(folder, known)
+        objects.say_sampled(count, whole, "rows and targets")
         for row, targets in chosen:
             for target in targets:
                 what = " ".join([row["kernel"], *settings(row)[1::2], target])

@@ -150,7 +150,7 @@ def check_compiler(compiler, readelf, kernels, home):
     orders = hipcc_orders(kernels, rows) if is_hipcc else objects.EVERYTHING and objects.every_order(kernels, rows) or objects.sample(kernels, rows)
     objects.say_sampled(len(orders), len(objects.every_order(kernels, rows)), f"kernels, types, targets and modes with {compiler}")
     if not is_hipcc:
-        objects.add_tables(orders, "instructions", "quality")
+        objects.add_tables(orders, {row["target"] for row in rows}, "instructions", "quality")
     scratch = {kernel.stem for kernel in kernels if kernel.may_spill}
     newer = {kernel.name for kernel in kernels if kernel.needs_newer}
     coverage = Coverage()
