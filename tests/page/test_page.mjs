@@ -24,15 +24,33 @@ async function open(name, options = {}, hash = "", before = "") {
 }
 const sideways = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
+// Words of charts that stand on others, or that the edge cuts.
+const colliding = page => page.evaluate(() => [...document.querySelectorAll("figure.live .chart svg")].flatMap(svg => {
+  const edge = svg.getBoundingClientRect(), upright = t => !/matrix\((?!1,0)/.test(t.getAttribute("transform") || "");
+  const texts = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim() && upright(t)).map(t => [t.textContent, t.getBoundingClientRect()]);
+  const over = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 4;
+  return texts.flatMap(([a, p], i) => [...(p.right > edge.right + 2 || p.left < edge.left - 2 ? [a] : []), ...texts.slice(i + 1).filter(([, q]) => over(p, q)).map(([b]) => `${a} on ${b}`)]);
+}));
+async function through(page) {
+  for (let y = 0, high = await page.evaluate(() => document.documentElement.scrollHeight); y < high; y += 1200) {
+    await page.evaluate(to => { scrollTo(0, to); return new Promise(requestAnimationFrame); }, y);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+}
+
 // axe is no part of the page, so its policy does not hold for this one.
 async function everywhere(name) {
   const page = await open(name, { bypassCSP: true });
   if (await page.locator("#charts").count()) await page.waitForSelector("figure.live .chart svg");
+  await through(page);
   await page.addScriptTag({ path: axe });
   for (const [width, colorScheme] of [[1440, "light"], [1024, "light"], [390, "dark"]]) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
     check(!await sideways(page), `${name}: scrolls sideways at ${width}`);
+    check(await page.evaluate(() => [...document.querySelectorAll("svg.picture .best")].every(b => +/\d+/.exec(getComputedStyle(b).stroke)[0] < 100)), `${name}: the frame of the best is as light as its cell`);
+    const words = await colliding(page);
+    check(!words.length, `${name}: at ${width}: ${words.slice(0, 3).join("; ")}`);
     check(await page.evaluate(() => [...document.querySelectorAll("svg.interval")].every(s => !s.checkVisibility() || s.getBoundingClientRect().right <= s.parentElement.getBoundingClientRect().right + 1)), `${name}: a bar over its neighbour at ${width}`);
     const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     check((dark !== "rgb(255, 255, 255)") === (colorScheme === "dark"), `${name}: ${colorScheme} is ${dark}`);
@@ -68,7 +86,7 @@ async function choosing(name) {
   await page.fill("input[type=search]", "no such case anywhere");
   check(await shown() === 0, `${name}: search`);
   await page.fill("input[type=search]", "");
-  const time = page.locator("table.cases thead th", { hasText: "time" }).first();
+  const time = page.locator("table.cases thead th", { hasText: /^(time|predicted)/ }).first();
   await time.locator("button").click();
   const values = await page.evaluate(() => [...document.querySelectorAll("table.cases tbody tr")].map(r => r.cells[1].dataset.n).filter(Boolean).map(Number));
   check(values.every((v, k) => !k || v >= values[k - 1]) && await time.getAttribute("aria-sort") === "ascending", `${name}: sorting`);
@@ -169,11 +187,22 @@ async function many(name) {
   await page.close();
 }
 
-async function hostile(name) {
+// What results call their cases, kernels, devices and nodes stays text, and does not stretch the page.
+async function tame(name) {
   const page = await open(name);
   check(await page.evaluate(() => !globalThis.pwned && !document.querySelector("main script, main img, main iframe, [onerror]")), `${name}: a string became an element`);
   check(await page.locator("body").textContent().then(t => t.includes("<img src=x onerror=pwned=1>")), `${name}: the text is not there`);
-  check(!await sideways(page), `${name}: scrolls sideways`);
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    check(!await sideways(page), `${name}: scrolls sideways at ${width}`);
+  }
+  check(!/[\u202a-\u202e\u2066-\u2069]/.test(await page.locator("body").innerText()), `${name}: text that turns what is beside it around`);
+  check(await page.locator("a").evaluateAll(all => all.every(a => !/^javascript:/i.test(a.getAttribute("href")))), `${name}: a link that runs`);
+  return page;
+}
+
+async function hostile(name) {
+  const page = await tame(name);
   check(await page.locator("h1").evaluate(h => /isolate/.test(getComputedStyle(h.firstElementChild).unicodeBidi)), `${name}: a name can turn the verdict beside it around`);
   const long = page.locator("table.cases tbody th[title]");
   check(await long.evaluateAll(all => all.length === 1 && all[0].title === "start" + "x".repeat(9990) + "stop!" && /^start.*x \u2026 x.*stop!$/.test(all[0].textContent) && all[0].offsetHeight < 300), `${name}: a name of 10,000 characters`);
@@ -185,6 +214,7 @@ async function hostile(name) {
 for (const name of readdirSync(folder).filter(f => f.endsWith(".html")).map(f => f.slice(0, -5)).sort()) {
   if (name === "many") await many(name);
   else if (name === "hostile") await hostile(name);
+  else if (name.startsWith("site_")) await (await tame(name)).close();
   else await everywhere(name);
 }
 for (const name of ["sim", "checkup"]) {

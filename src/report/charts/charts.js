@@ -6,9 +6,10 @@
 import { init, use } from "echarts/core";
 import { CustomChart, ScatterChart } from "echarts/charts";
 import { DataZoomInsideComponent, GridComponent, TooltipComponent } from "echarts/components";
+import { LabelLayout } from "echarts/features";
 import { SVGRenderer } from "echarts/renderers";
 
-use([CustomChart, ScatterChart, DataZoomInsideComponent, GridComponent, TooltipComponent, SVGRenderer]);
+use([CustomChart, ScatterChart, DataZoomInsideComponent, GridComponent, TooltipComponent, LabelLayout, SVGRenderer]);
 
 /* ---- units, as src/base/units.c writes them ---- */
 const prefixed = (v, steps, base) => {
@@ -85,7 +86,7 @@ class Live {
     this.controls.className = "controls";
     const across = document.createElement("p"); /* over the chart, where no room of an axis can cut it */
     across.className = "across dim";
-    across.textContent = chart.y.title || "";
+    across.textContent = this.cells ? [["down", chart.y.title], ["across", chart.x.title]].filter(([, title]) => title).map(([way, title]) => `${title} ${way}`).join(", ") : chart.y.title || "";
     figure.prepend(this.controls, across, this.box, this.picked);
     figure.classList.add("live");
     this.add_controls();
@@ -106,20 +107,28 @@ class Live {
       this.draw();
     }).observe(this.box);
   }
+  get cells() { return this.chart.x.scale === "names" && this.chart.y.scale === "names"; }
+  /* Of rows on a phone names stand above what is drawn. */
+  get above() { return this.narrow && this.chart.y.scale === "names" && !this.cells; }
   get narrow() { return this.box.clientWidth < 600; }
   /* Of a heat map: what names of its rows take, and a column; few columns stay narrow. */
   name_room() { return Math.min(this.box.clientWidth * 0.4, 12 + 6.6 * Math.max(...this.chart.y.names.map(n => n.length))); }
   cell_width() { return Math.min(130, (this.box.clientWidth - this.name_room() - 40) / this.chart.x.names.length); }
+  /* What names of columns take where they stand upright: few of them, without room beside each other. */
+  upright() {
+    const names = this.chart.x.names, longest = 8 + 6.6 * Math.max(...names.map(n => n.length)), room = this.cell_width() - 8;
+    return this.cells && names.length <= 12 && longest >= room && room <= 90 ? Math.min(200, longest) : 0;
+  }
   /* Long names of few columns are broken, or stand upright; of rows on a phone they have two lines. */
   name_labels(axis, y, room, cells) {
     const longest = 6.6 * Math.max(...axis.names.map(n => n.length)), few = cells && axis.names.length <= 12;
     if (y) return { rotate: 0, width: room, overflow: this.narrow ? "break" : "truncate", lineHeight: 13, interval: 0, hideOverlap: false, formatter: n => { const most = Math.floor(room / 6.6) * 2 - 4; return this.narrow && n.length > most ? n.slice(0, most) + "\u2026" : n; } };
     if (!few || longest < room) return { rotate: 0, width: cells ? room : undefined, overflow: "truncate", interval: "auto", hideOverlap: true };
-    return room > 90 ? { rotate: 0, width: room, overflow: "break", lineHeight: 14, interval: 0, hideOverlap: false } : { rotate: 90, width: 120, overflow: "truncate", interval: 0, hideOverlap: false };
+    return this.upright() ? { rotate: 90, width: this.upright(), overflow: "truncate", interval: 0, hideOverlap: false } : { rotate: 0, width: room, overflow: "break", lineHeight: 14, interval: 0, hideOverlap: false };
   }
   height() {
     const { x, y } = this.chart, rows = y.names.length;
-    return y.scale !== "names" ? (this.narrow ? 330 : 430) : rows * (x.scale === "names" ? 34 : this.narrow ? 44 : 28) + 66;
+    return y.scale !== "names" ? (this.narrow ? 330 : 430) : rows * (x.scale === "names" ? 34 : this.narrow ? 44 : 28) + 66 + this.upright();
   }
 
   /* -- what is chosen -- */
@@ -216,14 +225,13 @@ class Live {
 
   /* -- how it is drawn -- */
   axis(axis, y) {
-    const c = this.look, names = axis.scale === "names";
-    const cells = this.chart.y.scale === "names" && this.chart.x.scale === "names", room = y ? this.name_room() : this.cell_width() - 8;
+    const c = this.look, names = axis.scale === "names", cells = this.cells, room = y ? this.name_room() : this.cell_width() - 8;
     const common = {
-      name: y ? "" : axis.title || "", nameLocation: "middle", nameGap: 30, nameTextStyle: { color: c.tick, fontFamily: font },
+      name: y || this.cells ? "" : axis.title || "", nameLocation: "middle", nameGap: 30, nameTextStyle: { color: c.tick, fontFamily: font },
       axisLine: { show: !y && !names, onZero: false, lineStyle: { color: c.axis } }, axisTick: { show: false }, splitLine: { show: !names, lineStyle: { color: c.grid } },
       axisLabel: { color: names && y ? c.label : c.tick, fontFamily: font, fontSize: 12, hideOverlap: true },
     };
-    if (names) return { ...common, type: "category", data: axis.names, inverse: y, position: y ? undefined : cells ? "top" : "bottom", axisLabel: { ...common.axisLabel, ...this.name_labels(axis, y, room, cells) } };
+    if (names) return { ...common, type: "category", data: axis.names, inverse: y, position: y ? undefined : cells ? "top" : "bottom", axisLabel: { ...common.axisLabel, ...this.name_labels(axis, y, room, cells), show: !y || !this.above } };
     const binary = axis.unit === "B" || axis.unit === "size";
     const customValues = this.zoomed ? undefined : ticks(axis, y ? 7 : this.narrow ? 4 : 10);
     return { ...common, type: axis.scale === "log" ? "log" : "value", logBase: binary ? 2 : 10, min: axis.low, max: axis.high, splitNumber: y ? 6 : this.narrow ? 3 : 8, axisTick: { show: false, customValues },
@@ -264,7 +272,11 @@ class Live {
         const dash = { dashed: [6, 4], boundary: [2, 4] }[series.kind];
         const label = { fill: c.tick, font: "12px " + font, stroke: c.paper, lineWidth: 3, opacity };
         children.push({ type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke, lineWidth: series.kind === "boundary" ? 1 : 1.6, lineDash: dash, opacity } });
-        if (series.kind === "boundary") { const left = to[0] - api.coord([this.chart.x.low, points[0].y])[0] > 8 + 6.6 * series.name.length; if (series.name) children.push(this.text(series.name, to[0] + (left ? -5 : 5), Math.min(from[1], to[1]) + 9, c.tick, left ? "right" : "left")); }
+        if (series.kind === "boundary") {
+          const width = 6.6 * series.name.length, left = to[0] - api.coord([this.chart.x.low, points[0].y])[0] > 8 + width, x = to[0] + (left ? -5 - width : 5);
+          const top = Math.min(from[1], to[1]), y = [9, 23, 37, 51].find(at => !this.taken.some(t => Math.abs(t[1] - top - at) < 13 && t[0] > x - 6 && t[0] < x + width + 6)) ?? 9;
+          if (series.name) { this.taken.push([x, top + y], [x + width / 2, top + y], [x + width, top + y]); children.push(this.text(series.name, x, top + y, c.tick)); }
+        }
         else if (series.name) children.push(...this.along(series.name, [...from, ...to], label, api));
       } else if (series.kind === "curve" || series.kind === "band") {
         if (params.dataIndex) return null;
@@ -282,7 +294,8 @@ class Live {
         if (p.words) children.push(this.text(p.words, to[0] + 8, to[1], c.label));
       } else if (series.kind === "cell") {
         const [x, y] = api.coord([p.x, p.y]), [width, height] = api.size([1, 1]), shade = Math.min(SHADES - 1, Math.floor((1 - p.share) * 1.2 * SHADES));
-        children.push({ type: "rect", shape: { x: x - width / 2 + 1, y: y - height / 2 + 1, width: width - 2, height: height - 2 }, style: { fill: c.shades[shade], ...(p.share >= 1 ? { stroke: c.label, lineWidth: 1.2 } : {}) } });
+        children.push({ type: "rect", shape: { x: x - width / 2 + 1, y: y - height / 2 + 1, width: width - 2, height: height - 2 }, style: { fill: c.shades[shade] } });
+        if (p.share >= 1) children.push({ type: "rect", silent: true, shape: { x: x - width / 2 + 3.5, y: y - height / 2 + 3.5, width: width - 7, height: height - 7 }, style: { fill: "none", stroke: c.light, lineWidth: 1.2 } });
         const text = (this.values ? p.more : p.words) || "";
         if (text.length * 6.6 + 6 < width) children.push(this.text(text, x, y, shade > 3 ? c.dark : c.light, "center"));
       }
@@ -299,7 +312,7 @@ class Live {
         id: k + " marks", type: "scatter", name: series.name, z: faint ? 3 : 4, symbol: symbol(series.look), symbolSize: series.look === 7 ? 6 : 9, 
         data: data.map((d, at) => ({ ...d, itemStyle: { opacity: this.faint(series, k, points[at]) ? 0.1 : 1 }, label: { show: !!points[at].words && series.kind === "marks", position: d.value[0] > this.chart.x.low + 0.85 * (this.chart.x.high - this.chart.x.low) ? "left" : "right", formatter: () => points[at].words || "" } })),
         itemStyle: { color: this.look.series[series.look], borderColor: this.look.paper, borderWidth: 0.9 },
-        label: { color: this.look.label, fontFamily: font, fontSize: 12 }, labelLayout: { hideOverlap: true, moveOverlap: "shiftY" }, emphasis: { scale: 1.5 }, large: false,
+        label: { color: this.look.label, fontFamily: font, fontSize: 12 }, labelLayout: { hideOverlap: true }, emphasis: { scale: 1.5 }, large: false,
       });
     return all;
   }
@@ -312,13 +325,17 @@ class Live {
     const widest = chart.series.some(s => (s.kind === "bar" || (s.kind === "interval" && names)) && s.points.some(p => p.words)) ? Math.max(...chart.series.flatMap(s => s.points.map(p => (p.words || "").length))) * 6.8 + 16 : 16;
     this.taken = [];
     this.lines = null;
+    const above = { id: "names", type: "custom", silent: true, z: 5, clip: false, data: chart.y.names.map((_, k) => [chart.x.low, k]), renderItem: (params, api) => {
+      const name = this.text(chart.y.names[params.dataIndex], 8, this.coord(api, [chart.x.low, params.dataIndex])[1] - 15, c.label);
+      return Object.assign(name.style, { width: this.box.clientWidth - 16, overflow: "truncate" }), name;
+    } };
     this.view.setOption({
       animation: false, textStyle: { fontFamily: font },
-      grid: { left: 8, right: chart.x.scale === "names" && names ? Math.max(16, this.box.clientWidth - this.name_room() - 24 - this.cell_width() * chart.x.names.length) : widest, top: chart.x.scale === "names" && names ? (chart.x.title ? 26 : 4) : 12, bottom: !chart.x.title || (chart.x.scale === "names" && names) ? 12 : 38, containLabel: true },
+      grid: { left: 8, right: this.cells ? Math.max(16, this.box.clientWidth - this.name_room() - 24 - this.cell_width() * chart.x.names.length) : widest, top: this.cells ? 4 : 12, bottom: !chart.x.title || this.cells ? 12 : 36, containLabel: true },
       xAxis: this.axis(chart.x, false), yAxis: this.axis(chart.y, true),
       dataZoom: ["xAxisIndex", "yAxisIndex"].map(key => ({ type: "inside", [key]: 0, zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false, preventDefaultMouseMove: false, filterMode: "none", disabled: names })),
       tooltip: { trigger: "item", renderMode: "richText", confine: true, formatter: e => this.tooltip(e), backgroundColor: c.paper, borderColor: c.axis, padding: [8, 10], textStyle: { color: c.label, fontFamily: font, fontSize: 12, lineHeight: 17 } },
-      series: chart.series.flatMap((s, k) => this.series(s, k)),
+      series: [...chart.series.flatMap((s, k) => this.series(s, k)), ...(this.above ? [above] : [])],
     }, { replaceMerge: ["series"] });
   }
 }
