@@ -38,6 +38,15 @@ void arena_own(struct arena *arena, void *memory);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
+/* The elements of an array one by one; while it goes on the array may neither move nor grow.
+ *     FOR_EACH(const struct result_case, c, result->cases, result->case_count) */
+#define FOR_EACH(type, item, items, count)                                                                             \
+    for (type *item = (items), *item##_end = item ? item + (count) : item; item != item##_end; item++)
+
+/* Before a local variable: `release` gets its address where the scope ends, on every way out of it.
+ *     SCOPED(arena_release) struct arena arena = {0}; */
+#define SCOPED(release) __attribute__((cleanup(release)))
+
 /* The elements of an array that is no pointer. */
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 

@@ -18,12 +18,7 @@
 #ifndef ROOFTILE_BUILD_H
 #define ROOFTILE_BUILD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 /* A compiler that was found and probed. */
 struct compiler {

@@ -5,10 +5,6 @@
 #ifndef ROOFTILE_CATALOG_H
 #define ROOFTILE_CATALOG_H
 
-#include <stddef.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/manifest.h"
 
 /* One file. Manifests are parsed when they are asked for: a suite names few of them. */

@@ -9,10 +9,7 @@
 #ifndef ROOFTILE_CHART_H
 #define ROOFTILE_CHART_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "rooftile/arena.h"
+#include "rooftile/base.h"
 
 enum chart_scale { CHART_LOG, CHART_LINEAR, CHART_NAMES };
 

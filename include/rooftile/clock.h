@@ -5,7 +5,7 @@
 #ifndef ROOFTILE_CLOCK_H
 #define ROOFTILE_CLOCK_H
 
-#include <stdint.h>
+#include "rooftile/base.h"
 
 uint64_t clock_now_ns(void);
 void clock_sleep_ns(uint64_t duration_ns);

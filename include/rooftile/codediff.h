@@ -19,6 +19,7 @@
 enum code_metric {
     CODE_VGPRS,
     CODE_AGPRS,
+    CODE_LIVE, /* vector registers with a value that is read later, where they are the most */
     CODE_SGPRS,
     CODE_VGPR_SPILLS,
     CODE_SGPR_SPILLS,

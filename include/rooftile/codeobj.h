@@ -26,12 +26,7 @@
 #ifndef ROOFTILE_CODEOBJ_H
 #define ROOFTILE_CODEOBJ_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 #define CODEOBJ_LIMIT_BYTES (2u << 30) /* largest file, and largest bundle after decompression: RCCL has 1.2 GB */
 
@@ -77,6 +72,8 @@ struct codeobj_kernel {
 
     /* From the kernel descriptor: what the hardware is told. All 0 when !has_descriptor. */
     bool has_descriptor;
+    const char
+        *code_problem; /* why there is no code though the metadata names the kernel; NULL: not known, or there is */
     uint32_t encoded_vgprs;   /* (GRANULATED_WORKITEM_VGPR_COUNT + 1) * encoding granule of target and wave;
                                 * 0: target unknown */
     uint32_t allocated_vgprs; /* that, rounded up to the allocation granule: what a wave takes of the file */

@@ -22,7 +22,7 @@
 #ifndef ROOFTILE_COST_H
 #define ROOFTILE_COST_H
 
-#include <stdbool.h>
+#include "rooftile/base.h"
 
 enum cost {
     COST_NONE,

@@ -8,12 +8,7 @@
 #ifndef ROOFTILE_CPU_TARGET_H
 #define ROOFTILE_CPU_TARGET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
-#include "rooftile/text.h"
+#include "rooftile/base.h"
 
 /* "x86-64", "aarch64", ...: the machine this program was built for. */
 const char *cpu_target_arch(void);

@@ -10,11 +10,6 @@
 #ifndef ROOFTILE_DESCRIBE_H
 #define ROOFTILE_DESCRIBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/machine.h"
 #include "rooftile/prediction.h"
 

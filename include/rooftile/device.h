@@ -10,13 +10,7 @@
 #ifndef ROOFTILE_DEVICE_H
 #define ROOFTILE_DEVICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
-#include "rooftile/text.h"
+#include "rooftile/base.h"
 
 #define DEVICE_MAX_CACHES 6
 #define DEVICE_MAX_EVENTS 64

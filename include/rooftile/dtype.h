@@ -5,9 +5,7 @@
 #ifndef ROOFTILE_DTYPE_H
 #define ROOFTILE_DTYPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "rooftile/base.h"
 
 enum dtype {
     DTYPE_NONE, /* not a type */

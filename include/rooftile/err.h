@@ -38,6 +38,8 @@ enum status err_set(struct err *err, enum status status, const char *format, ...
 /* Puts "<where>: " before the recorded text and returns the recorded status. */
 enum status err_within(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* No case matches the filters, of which there is at least one. */
+enum status err_no_match(struct err *err, const char *const *filters, size_t count);
 /* Puts "; did you mean '<the nearest>'?" behind the recorded text where a candidate is near to `word` (text_nearest),
  * else "; <otherwise>" unless that is NULL, and returns the recorded status. */
 enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count,

@@ -26,12 +26,7 @@
 #ifndef ROOFTILE_EXPR_H
 #define ROOFTILE_EXPR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 struct expr_constant {
     const char *name;
@@ -90,10 +85,5 @@ enum status expr_eval(double *value, const struct expr *expr, const double *slot
  * expr_eval element by element, but for the sign of zeros. */
 enum status expr_values(double *values, const struct expr *expr, const double *slots, const struct expr_arrays *arrays,
                         uint64_t first, size_t count, struct err *err);
-
-/* Where every `i` stands in a remainder `i % m` or `(i * a + b) % m` of whole numbers up to 2^16 (given the slots):
- * how often the values repeat (at most `limit`), else 0. Fills then copy one period instead of computing each element.
- * Without any `i` 1. Holds for i below 2^37. */
-uint64_t expr_period(const struct expr *expr, const double *slots, uint64_t limit);
 
 #endif

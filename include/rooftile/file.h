@@ -5,11 +5,7 @@
 #ifndef ROOFTILE_FILE_H
 #define ROOFTILE_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 /* The largest file that readers accept (of results: 500 MB); a larger one is ERR_CONFIG "… has N bytes, more than the
  * 100 MB limit". */

@@ -7,9 +7,7 @@
 #ifndef ROOFTILE_FILL_H
 #define ROOFTILE_FILL_H
 
-#include "rooftile/arena.h"
 #include "rooftile/dtype.h"
-#include "rooftile/err.h"
 #include "rooftile/expr.h"
 #include "rooftile/manifest.h"
 
@@ -30,9 +28,7 @@ struct fill {
     const struct expr_arrays *arrays; /* of the case's buffers; NULL: the expression reads none */
     const double *values;
     uint64_t value_count;
-    const uint8_t *period;    /* FILL_EXPR that repeats: one period, repeated to a few KiB, in the buffer's type */
-    uint64_t period_elements; /* 0: not periodic */
-    const uint8_t *whole;     /* kinds that are one sequential construction (ring, permutation, offsets, file) */
+    const uint8_t *whole; /* kinds that are one sequential construction (ring, permutation, offsets, file) */
 };
 
 /* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,

@@ -5,10 +5,6 @@
 #ifndef ROOFTILE_FILL_SPEC_H
 #define ROOFTILE_FILL_SPEC_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
 #include "rooftile/expr.h"
 
 struct text_template;

@@ -10,9 +10,6 @@
 #ifndef ROOFTILE_FLEET_H
 #define ROOFTILE_FLEET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "rooftile/outlier.h"
 #include "rooftile/result.h"
 

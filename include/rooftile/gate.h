@@ -42,11 +42,7 @@
 #ifndef ROOFTILE_GATE_H
 #define ROOFTILE_GATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 #define GATE_BASELINE 30       /* at most this many values before the change */
 #define GATE_LEAST_BASELINE 6  /* ... at least */

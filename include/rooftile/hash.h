@@ -5,10 +5,7 @@
 #ifndef ROOFTILE_HASH_H
 #define ROOFTILE_HASH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 #define HASH_TEXT 65 /* room for either hash in hex, terminated */
 

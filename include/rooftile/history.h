@@ -15,16 +15,9 @@
 #ifndef ROOFTILE_HISTORY_H
 #define ROOFTILE_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/gate.h"
 #include "rooftile/result.h"
 #include "rooftile/table.h"
-#include "rooftile/text.h"
 
 /* the channel when none is named: suites or settings whose runs do not mix are channels */
 #define HISTORY_CHANNEL "nightly"

@@ -16,7 +16,6 @@
 #ifndef ROOFTILE_IDENTITY_H
 #define ROOFTILE_IDENTITY_H
 
-#include "rooftile/arena.h"
 #include "rooftile/build.h"
 #include "rooftile/device.h"
 #include "rooftile/hash.h"

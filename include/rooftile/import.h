@@ -16,14 +16,7 @@
 #ifndef ROOFTILE_IMPORT_H
 #define ROOFTILE_IMPORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/describe.h"
-#include "rooftile/err.h"
-#include "rooftile/text.h"
 
 enum import_kind {
     IMPORT_OTHER,

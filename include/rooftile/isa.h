@@ -21,14 +21,7 @@
 #ifndef ROOFTILE_ISA_H
 #define ROOFTILE_ISA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/codeobj.h"
-#include "rooftile/err.h"
-#include "rooftile/text.h"
 
 /* What an instruction is. Every instruction has exactly one kind. */
 enum isa_kind {
@@ -89,6 +82,16 @@ struct isa_instruction {
     const char *file;       /* of the source, after isa_lines_read; NULL: not known */
     uint32_t line;          /* in it; 0: not known */
 };
+
+/* Of a lane, what a manifest may count: where it is no arithmetic, the largest and smallest numbers, compares and
+ * conversions of each value. */
+static inline double isa_operations(const struct isa_instruction *in)
+{
+    const bool two = in->kind == ISA_PACKED || in->kind == ISA_DUAL;
+    if (in->flops || in->ops)
+        return in->flops + in->ops;
+    return two ? 2 : in->kind == ISA_VECTOR || in->kind == ISA_CONVERSION;
+}
 
 /* ---- operands of AMD's, as far as they are vector registers ---- */
 

@@ -37,7 +37,7 @@ size_t journal_kept(const struct journal *journal); /* those of them that are in
 void journal_end(struct journal *journal, bool remove);
 
 /* The results that a journal stands for, one a trial, as JSON, and says whose they are: at least one, each to be
- * released, in the arena. A last line that was cut short is left out, with a note. ERR_CONFIG: there is no whole line.
+ * released, in the arena. A last line that was cut short is skipped, with a note. ERR_CONFIG: there is no whole line.
  */
 enum status journal_read(struct text **documents, size_t *count, const char *path, size_t limit_bytes,
                          struct arena *arena, struct err *err);

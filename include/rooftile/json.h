@@ -16,13 +16,8 @@
 #define ROOFTILE_JSON_H
 
 #include <cjson/cJSON.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
-#include "rooftile/text.h"
+#include "rooftile/base.h"
 
 /* Nesting deeper than this is an error, far below what would exhaust the stack. */
 #define JSON_MAX_DEPTH 64

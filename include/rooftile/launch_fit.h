@@ -15,7 +15,6 @@
 #include "rooftile/isa.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/plan.h"
-#include "rooftile/text.h"
 
 /* What an argument passes: a buffer's name, the value's expression, "null" or "struct". */
 const char *launch_arg_name(const struct manifest *manifest, const struct manifest_arg *arg);

@@ -6,8 +6,7 @@
 #ifndef ROOFTILE_LOG_H
 #define ROOFTILE_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "rooftile/base.h"
 
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 

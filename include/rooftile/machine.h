@@ -32,12 +32,7 @@
 #ifndef ROOFTILE_MACHINE_H
 #define ROOFTILE_MACHINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 #include "rooftile/target_facts.h"
 
 struct record;

@@ -114,13 +114,7 @@
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/dtype.h"
-#include "rooftile/err.h"
 #include "rooftile/expr.h"
 #include "rooftile/fill_spec.h"
 #include "rooftile/json.h"

@@ -6,9 +6,6 @@
 #ifndef ROOFTILE_MEASUREMENT_H
 #define ROOFTILE_MEASUREMENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "rooftile/device.h"
 #include "rooftile/roofline.h"
 #include "rooftile/summary.h"
@@ -55,6 +52,7 @@ struct verification {
     double max_abs, max_rel;
     double tolerance_used; /* by the worst element, of what is allowed there: 0 exact, 1 all of it */
     uint32_t launches;     /* whose outputs were verified, or came out as in one that was */
+    double wrong_below;    /* 95 % confidence: of all launches no larger share is wrong; 0: not known */
     uint64_t sample_seed;  /* of the elements that a reference computed; 0: all of them */
     char buffer[64];       /* the first wrong element ... */
     uint64_t index;

@@ -6,11 +6,6 @@
 #ifndef ROOFTILE_NOISE_H
 #define ROOFTILE_NOISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
 #include "rooftile/shift.h"
 
 #define NOISE_TOO_NOISY 0.10 /* a case whose smallest detectable shift exceeds 10 % is labelled "too noisy to gate" */

@@ -36,12 +36,7 @@
 #ifndef ROOFTILE_OCCUPANCY_H
 #define ROOFTILE_OCCUPANCY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
-#include "rooftile/text.h"
+#include "rooftile/base.h"
 
 /* How the family's vendor calls things: for people, and so that nobody has to translate. */
 struct occupancy_words {

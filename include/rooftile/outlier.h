@@ -17,8 +17,7 @@
 #ifndef ROOFTILE_OUTLIER_H
 #define ROOFTILE_OUTLIER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "rooftile/base.h"
 
 #define OUTLIER_LEAST 5 /* fewer alike tell nothing */
 

@@ -5,13 +5,7 @@
 #ifndef ROOFTILE_PARAM_H
 #define ROOFTILE_PARAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/dtype.h"
-#include "rooftile/err.h"
 #include "rooftile/json.h"
 
 enum param_kind { PARAM_NUMBER, PARAM_DTYPE, PARAM_STRING, PARAM_LIST };

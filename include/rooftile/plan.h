@@ -8,10 +8,6 @@
 #ifndef ROOFTILE_PLAN_H
 #define ROOFTILE_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rooftile/build.h"
 #include "rooftile/catalog.h"
 #include "rooftile/machine.h"

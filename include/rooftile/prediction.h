@@ -7,11 +7,6 @@
 #ifndef ROOFTILE_PREDICTION_H
 #define ROOFTILE_PREDICTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/machine.h"
 
 /* What the time of a launch is made of. The first ones overlap; TERM_LAUNCH adds up. */
@@ -48,6 +43,7 @@ struct prediction {
     /* what the prediction rests on that is not known: numbers of a relative, branches on unknown data */
     char notes[PREDICTION_NOTES][160];
     uint32_t note_count;
+    bool work_disagrees; /* with what its code was seen to do, by more than 2: a finding, as a note says */
 };
 
 /* A prediction as plans and results keep it. No text is NULL. */
@@ -57,6 +53,7 @@ struct predicted {
     const char *method, *limiter, *bound;
     const char *const *notes;
     size_t note_count;
+    bool work_disagrees;
 };
 
 /* `like`: one kept before, whose texts are shared where they are the same; NULL: none. */
@@ -70,7 +67,7 @@ struct prediction_spread {
 };
 
 /* time_ns = (sum of overlapping terms ^ norm) ^ (1 / norm) + the terms that add up. A norm of 3 stands between the
- * maximum (perfect overlap) and the sum: terms of the same size disturb each other, small ones hide. Sets limiter,
+ * maximum (perfect overlap) and the sum: terms of the same size slow each other down, small ones hide. Sets limiter,
  * interval, and bound where that is "": `compute` is the unit that TERM_MATRIX and TERM_VECTOR stand for ("" if none).
  */
 void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,

@@ -23,11 +23,6 @@
 #ifndef ROOFTILE_RECORD_H
 #define ROOFTILE_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/json.h"
 
 enum record_kind {

@@ -5,13 +5,9 @@
 #ifndef ROOFTILE_REPORT_H
 #define ROOFTILE_REPORT_H
 
-#include <stdbool.h>
-
 #include "rooftile/compare.h"
-#include "rooftile/err.h"
 #include "rooftile/history.h"
 #include "rooftile/result.h"
-#include "rooftile/text.h"
 
 struct report_options {
     bool color;

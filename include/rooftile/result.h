@@ -9,19 +9,12 @@
 #ifndef ROOFTILE_RESULT_H
 #define ROOFTILE_RESULT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/identity.h"
 #include "rooftile/json.h"
 #include "rooftile/machine.h"
 #include "rooftile/measurement.h"
 #include "rooftile/plan.h"
 #include "rooftile/summary.h"
-#include "rooftile/text.h"
 
 #define RESULT_SCHEMA_VERSION "2.0.0"
 #define RESULT_SCHEMA_ID "https://rooftile.dev/schemas/result/2/result.schema.json"
@@ -139,7 +132,7 @@ struct result_case {
     const struct result_trial *trials; /* of a run of several; stats.median is then the median of their medians */
     size_t trial_count;
     struct result_code code;
-    struct summary stats; /* valid when sample_count > 0 */
+    struct summary stats; /* valid when sample_count > 0, which it is not on sim */
     struct device_sense before, after;
     double flops_per_s, bytes_per_s, items_per_s; /* NaN = not applicable */
     struct lower_bound lower_bound;               /* roofline: bound, ceiling, intensity */
@@ -304,7 +297,31 @@ double result_metric(const struct result_case *result_case, const char *name);  
 const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
 /* Its time is a chain of dependent loads, or an empty launch: bytes over time say nothing of it. */
 bool result_is_latency(const struct result_case *result_case);
-/* Sets the median time and what follows from it: rates, fraction, what binds. */
+/* Its time: the median of its samples (of several trials, of their medians); of a predicted case the prediction. */
+static inline double result_case_time(const struct result_case *c)
+{
+    return c->timer == TIMED_SIM ? c->prediction.time_ns : c->stats.median;
+}
+
+/* It has a time. */
+static inline bool result_case_timed(const struct result_case *c)
+{
+    return c->sample_count || c->timer == TIMED_SIM;
+}
+
+/* In which its time lies: 95 % of the median of samples, 80 % of a prediction. */
+struct result_interval {
+    double low_ns, high_ns;
+};
+
+static inline struct result_interval result_case_interval(const struct result_case *c)
+{
+    return c->timer == TIMED_SIM ? (struct result_interval){c->prediction.low_ns, c->prediction.high_ns}
+                                 : (struct result_interval){c->stats.ci95[0], c->stats.ci95[1]};
+}
+
+/* What follows from its time: rates, fraction, what binds; the other sets the median first. */
+void result_take_time(struct result_case *result_case);
 void result_take_median(struct result_case *result_case, double median_ns);
 
 /* predicted / measured - 1, NaN where one of them is missing. */
@@ -319,6 +336,8 @@ bool result_case_is_twin(const struct result_case *result_case);
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped,
  * error). */
 const char *result_case_finding(const struct result_case *result_case);
+/* Its label, or its id where it has none. */
+const char *case_name(const struct result_case *c);
 
 /* The case says what work it does. */
 static inline bool result_work_known(const struct work *work)

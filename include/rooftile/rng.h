@@ -6,8 +6,7 @@
 #ifndef ROOFTILE_RNG_H
 #define ROOFTILE_RNG_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "rooftile/base.h"
 
 /* Counter-based: value `index` of stream `seed` (splitmix64 finaliser of seed and index, Steele et al. 2014). */
 uint64_t rng_at(uint64_t seed, uint64_t index);

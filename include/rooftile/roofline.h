@@ -21,8 +21,6 @@
 #ifndef ROOFTILE_ROOFLINE_H
 #define ROOFTILE_ROOFLINE_H
 
-#include <stdbool.h>
-
 #include "rooftile/machine.h"
 
 /* Work of one launch (one pass over the timed steps). */

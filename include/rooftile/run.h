@@ -8,10 +8,6 @@
 #ifndef ROOFTILE_RUN_H
 #define ROOFTILE_RUN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rooftile/build.h"
 #include "rooftile/device.h"
 #include "rooftile/machine.h"

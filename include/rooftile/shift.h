@@ -33,11 +33,7 @@
 #ifndef ROOFTILE_SHIFT_H
 #define ROOFTILE_SHIFT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 #define SHIFT_MAX_TRIALS 64      /* a side */
 #define SHIFT_CONFIRM_TRIALS 3   /* a side needs this many for a confirmed verdict */

@@ -5,12 +5,9 @@
 #ifndef ROOFTILE_SPAWN_H
 #define ROOFTILE_SPAWN_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 struct spawn_result {
     int exit_code;  /* 0..255, or 128 + signal */

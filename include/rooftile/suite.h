@@ -35,12 +35,6 @@
 #ifndef ROOFTILE_SUITE_H
 #define ROOFTILE_SUITE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/json.h"
 #include "rooftile/manifest.h"
 #include "rooftile/roofline.h"

@@ -5,9 +5,7 @@
 #ifndef ROOFTILE_SUMMARY_H
 #define ROOFTILE_SUMMARY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "rooftile/base.h"
 
 /* All in the unit of the samples (ns). NaN where there are too few samples. */
 struct summary {

@@ -14,11 +14,7 @@
 #ifndef ROOFTILE_TABLE_H
 #define ROOFTILE_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
+#include "rooftile/base.h"
 
 /* ---- cells ---- */
 

@@ -12,11 +12,6 @@
 #ifndef ROOFTILE_TARGETS_H
 #define ROOFTILE_TARGETS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/target_facts.h"
 

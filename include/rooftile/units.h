@@ -6,8 +6,7 @@
 #ifndef ROOFTILE_UNITS_H
 #define ROOFTILE_UNITS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "rooftile/base.h"
 
 #define UNITS_TEXT 32 /* room for any formatted quantity */
 

@@ -33,10 +33,6 @@
 #ifndef ROOFTILE_WALK_H
 #define ROOFTILE_WALK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rooftile/fill.h"
 #include "rooftile/isa.h"
 
@@ -137,6 +133,7 @@ struct walk_sums {
     double instructions;
     double count[WALK_CLASSES];
     double lanes;                        /* active, summed over vector instructions */
+    double flops, operations;            /* of active lanes; operations: with all that a manifest may count as one */
     double vector_clocks, matrix_clocks; /* of the pipes that issue them */
     double index_clocks; /* of vector_clocks: whole numbers, which is mostly addresses and loop control */
     double scalar_clocks, lds_clocks, l1_clocks;

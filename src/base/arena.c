@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/arena.h"
 
+#include "rooftile/base.h"
 #include <stdalign.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ARENA_ALIGN 16u
 #define ARENA_BLOCK_BYTES (64u * 1024u)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/chart.h"
 
-#include <math.h>
-
 #include "rooftile/table.h"
 
 const char *const chart_kind_names[] = {

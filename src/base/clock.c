@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/clock.h"
 
-#include <errno.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000u

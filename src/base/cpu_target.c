@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/cpu_target.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Levels of the x86-64 psABI, each containing the one before. `proc` are the flags of /proc/cpuinfo that it needs,
  * `features` the -m names of those that anybody asks about (cpu_target_has). */
 static const struct {

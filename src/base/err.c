@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/err.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "rooftile/text.h"
+#include "rooftile/base.h"
 
 #define ERR_TEXT sizeof(((struct err *)0)->text)
 
@@ -48,6 +42,16 @@ enum status err_within(struct err *err, const char *format, ...)
     else if ((size_t)length >= sizeof(where))
         mark_cut(where);
     return err_set(err, err->status, "%s: %s", where, err->text);
+}
+
+enum status err_no_match(struct err *err, const char *const *filters, size_t count)
+{
+    const char *inner = filters[0] + strspn(filters[0], "*");
+    size_t length = strlen(inner);
+    while (length && inner[length - 1] == '*')
+        length--;
+    return err_set(err, ERR_USAGE, "no case matches the filter '%s'%s; it is a pattern of the whole id, as in '*%.*s*'",
+                   filters[0], count > 1 ? " and the others" : "", (int)length, inner);
 }
 
 enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count,

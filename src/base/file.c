@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "rooftile/text.h"
 
 /* ---- reading ---- */
 
@@ -131,13 +123,6 @@ char *path_new(struct arena *arena, const char *start, const char *suffix)
                         suffix);
 }
 
-/* A new file beside `path`, by O_EXCL instead of mkstemp so that the user's umask gives its mode. */
-static int open_temporary(char **name, const char *path, struct arena *arena)
-{
-    *name = path_new(arena, arena_printf(arena, "%s.tmp-", path), "");
-    return open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-}
-
 /* The rename is on the disk only when the folder is. */
 static enum status sync_folder(const char *dir, struct err *err)
 {
@@ -154,7 +139,9 @@ static enum status replace(const char *path, const struct stat *old, const char 
                            struct arena *arena, struct err *err)
 {
     char *temporary = NULL;
-    const int fd = open_temporary(&temporary, path, arena);
+    /* A new file beside `path`, by O_EXCL instead of mkstemp so that the user's umask gives its mode. */
+    temporary = path_new(arena, arena_printf(arena, "%s.tmp-", path), "");
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return err_set(err, ERR_IO, "%s", strerror(errno));
     enum status status = STATUS_OK;
@@ -179,7 +166,7 @@ enum status file_write(const char *path, const char *data, size_t length, struct
 {
     if (strcmp(path, "-") == 0)
         return write_all(STDOUT_FILENO, data, length, err) ? err_within(err, "standard output") : STATUS_OK;
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char *target = path_target(&arena, path);
     struct stat info, named;
     const bool exists = !stat(path, &info);
@@ -194,7 +181,6 @@ enum status file_write(const char *path, const char *data, size_t length, struct
         status = write_through(path, data, length, err);
     else
         status = replace(target, &info, data, length, &arena, err);
-    arena_release(&arena);
     return status ? err_within(err, "%s", path) : STATUS_OK;
 }
 
@@ -202,7 +188,7 @@ enum status file_write(const char *path, const char *data, size_t length, struct
 
 enum status file_make_dirs(const char *path, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     enum status status = STATUS_OK;
     char *dir = arena_strdup(&arena, path);
     for (char *end = dir; !status && *end;) {
@@ -215,7 +201,6 @@ enum status file_make_dirs(const char *path, struct err *err)
             status = err_set(err, ERR_IO, "%s: cannot create the folder: %s", dir, strerror(cause));
         *end = kept;
     }
-    arena_release(&arena);
     return status;
 }
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/hash.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sha256.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-#include "rooftile/arena.h"
 
 struct hash {
     XXH3_state_t *state;

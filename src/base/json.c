@@ -4,13 +4,7 @@
  */
 #include "rooftile/json.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "json_internal.h"
-#include "rooftile/text.h"
 
 /* Above this many members duplicates are looked for in sorted order, so that a million keys take no quadratic time. */
 #define FEW_KEYS 32
@@ -54,14 +48,12 @@ static void add_where(struct text *out, const struct json_file *file, size_t off
 /* The key as one token of a JSON pointer (RFC 6901). */
 static void add_token(struct text *out, const struct json_node *node)
 {
-    struct text key = {0}, token = {0};
+    SCOPED(text_release) struct text key = {0}, token = {0};
     json_add_key(&key, node);
     for (const char *p = key.data; *p; p++)
         text_addn(&token, *p == '~' ? "~0" : *p == '/' ? "~1" : p, *p == '~' || *p == '/' ? 2 : 1);
     text_add(out, "/");
     text_add_escaped(out, ESCAPE_JSON, token.data); /* a file must not be able to drive the terminal */
-    text_release(&key);
-    text_release(&token);
 }
 
 static void add_pointer(struct text *out, const struct json_node *node)
@@ -80,7 +72,7 @@ static void add_pointer(struct text *out, const struct json_node *node)
 
 void json_fail_at(const struct json_node *at, size_t offset, struct err *err, const char *format, va_list args)
 {
-    struct text message = {0};
+    SCOPED(text_release) struct text message = {0};
     add_where(&message, at->file, offset);
     text_add(&message, ": ");
     if (at->parent) {
@@ -89,7 +81,6 @@ void json_fail_at(const struct json_node *at, size_t offset, struct err *err, co
     }
     text_vaddf(&message, format, args);
     err_set(err, ERR_CONFIG, "%s", message.data);
-    text_release(&message);
 }
 
 enum status json_fail(const cJSON *at, struct err *err, const char *format, ...)
@@ -269,11 +260,10 @@ bool json_is_identifier(const char *text)
 static enum status add_hint(struct err *err, const char *word, const char *const *candidates, size_t count)
 {
     const size_t few = 24;
-    struct text known = {0};
+    SCOPED(text_release) struct text known = {0};
     for (size_t k = 0; k < count && count <= few; k++)
         text_addf(&known, "%s%s", k ? ", " : "known are ", candidates[k]);
     err_nearest(err, word, candidates, count, known.data);
-    text_release(&known);
     return ERR_CONFIG;
 }
 
@@ -295,9 +285,8 @@ enum status json_choose(size_t *out, const cJSON *at, const char *what, const ch
                         struct err *err)
 {
     char problem[64];
-    const enum status status = json_check_type(at, cJSON_String, err);
-    if (status)
-        return status;
+    if (json_check_type(at, cJSON_String, err))
+        return err->status;
     for (*out = 0; *out < count; ++*out)
         if (strcmp(at->valuestring, names[*out]) == 0)
             return STATUS_OK;
@@ -310,9 +299,8 @@ enum status json_choose(size_t *out, const cJSON *at, const char *what, const ch
 enum status json_whole(uint64_t *out, const cJSON *at, uint64_t limit, struct err *err)
 {
     const double number = at->valuedouble;
-    const enum status status = json_check_type(at, cJSON_Number, err);
-    if (status)
-        return status;
+    if (json_check_type(at, cJSON_Number, err))
+        return err->status;
     if (number >= 0 && number <= (double)limit && number == floor(number)) {
         *out = (uint64_t)number;
         return STATUS_OK;
@@ -362,7 +350,7 @@ static const char *skip_between(const char *at)
 enum status json_fail_number(const cJSON *array, size_t index, struct err *err, const char *format, ...)
 {
     const struct json_node *node = json_node_of(array);
-    struct text message = {0};
+    SCOPED(text_release) struct text message = {0};
     const char *at = skip_between(node->file->text + node->offset);
     const cJSON *child = json_at(array, index);
     for (size_t k = 0; k < index && !child; k++) {
@@ -379,7 +367,6 @@ enum status json_fail_number(const cJSON *array, size_t index, struct err *err, 
     text_vaddf(&message, format, args);
     va_end(args);
     json_fail(child ? child : &number.value, err, "%s", message.data);
-    text_release(&message);
     return ERR_CONFIG;
 }
 
@@ -412,13 +399,12 @@ static int by_key(const void *a, const void *b)
 
 static enum status fail_duplicate(const cJSON *first, const cJSON *second, struct err *err)
 {
-    struct text message = {0};
+    SCOPED(text_release) struct text message = {0};
     text_add(&message, "duplicate key '");
     text_add_escaped(&message, ESCAPE_JSON, second->string);
     text_add(&message, "', first at ");
     add_where(&message, json_node_of(first)->file, json_node_of(first)->key_offset);
     json_fail_key(second, err, "%s", message.data);
-    text_release(&message);
     return ERR_CONFIG;
 }
 

@@ -5,13 +5,7 @@
 #ifndef ROOFTILE_JSON_INTERNAL_H
 #define ROOFTILE_JSON_INTERNAL_H
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rooftile/json.h"
-#include "rooftile/text.h"
 
 #define JSON_NOWHERE UINT32_MAX
 #define JSON_TOO_LARGE "number is beyond the range of a double"

@@ -6,13 +6,8 @@
  */
 #include <assert.h>
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "json_internal.h"
-#include "rooftile/arena.h"
 #include "rooftile/json.h"
 
 struct json_out {
@@ -234,24 +229,19 @@ void json_out_value(struct json_out *out, const char *key, const cJSON *value)
 
 /* ---- the end ---- */
 
-/* In place: nothing becomes longer. */
-static void lay_out(struct text *text, bool pretty)
+void json_out_finish(struct json_out *out, struct text *text, bool pretty)
 {
-    char *to = text->data;
-    for (const char *from = text->data; *from; from++) {
+    assert(!out->depth);
+    close_level(out);
+    /* In place: nothing becomes longer. */
+    char *to = out->text.data;
+    for (const char *from = out->text.data; *from; from++) {
         const bool layout = *from == '\n' || *from == '\t';
         if (!layout || pretty)
             *to++ = *from == '\t' ? ' ' : *from;
     }
     *to = '\0';
-    text->length = (size_t)(to - text->data);
-}
-
-void json_out_finish(struct json_out *out, struct text *text, bool pretty)
-{
-    assert(!out->depth);
-    close_level(out);
-    lay_out(&out->text, pretty);
+    out->text.length = (size_t)(to - out->text.data);
     if (text->length) {
         text_addn(text, out->text.data, out->text.length);
     } else { /* a large one is not copied */

@@ -4,13 +4,9 @@
  * builds the tree as it goes. Of a long list it only checks the elements (a value on the C stack stands for each while
  * it is read); json_long_next walks over them once more, one at a time.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "json_internal.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 static bool read_value(struct json_reader *c, struct json_node *node, unsigned depth);
 

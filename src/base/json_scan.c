@@ -2,9 +2,6 @@
  *
  * Strings, numbers and words of JSON, and what is said about a byte that cannot stand where it does.
  */
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "json_internal.h"
 

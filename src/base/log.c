@@ -3,13 +3,7 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/text.h"
 
 /* Codes are for ever: a retired one keeps its row, a new one goes to the end. */
 static const struct {
@@ -105,7 +99,7 @@ bool log_use_color(int fd)
 /* One line in one write, so that those of other processes do not cut it. The lock is held by the caller. */
 static void put_line(const struct style *style, const char *detail, const char *message)
 {
-    struct text line = {0};
+    SCOPED(text_release) struct text line = {0};
     if (style) {
         const bool color = log_use_color(STDERR_FILENO);
         text_addf(&line, "rooftile: %s%s%s%s:%s ", color ? style->on : "", style->label, *detail ? " " : "", detail,
@@ -119,13 +113,12 @@ static void put_line(const struct style *style, const char *detail, const char *
     fflush(stderr);
     if (shared.redraw)
         shared.redraw();
-    text_release(&line);
 }
 
 void log_at(enum log_level level, const char *format, ...)
 {
     static const struct style styles[] = {[LOG_QUIET] = {"error", "\033[1;31m"}, [LOG_DEBUG] = {"debug", "\033[2m"}};
-    struct text message = {0};
+    SCOPED(text_release) struct text message = {0};
     if (shared.level < level)
         return;
     va_list args;
@@ -135,7 +128,6 @@ void log_at(enum log_level level, const char *format, ...)
     pthread_mutex_lock(&shared.lock);
     put_line(styles[level].label ? &styles[level] : NULL, "", message.data);
     pthread_mutex_unlock(&shared.lock);
-    text_release(&message);
 }
 
 const char *log_code_name(const char *code)
@@ -160,8 +152,8 @@ void log_warn(const char *code, const char *format, ...)
 {
     static const struct style warning = {"warning", "\033[1;33m"};
     assert(log_code_name(code)); /* a new warning needs its row in warning_codes */
-    struct text message = {0};
-    struct text entry = {0};
+    SCOPED(text_release) struct text message = {0};
+    SCOPED(text_release) struct text entry = {0};
     va_list args;
     va_start(args, format);
     text_vaddf(&message, format, args);
@@ -171,8 +163,6 @@ void log_warn(const char *code, const char *format, ...)
     if (keep_warning(entry.data) && shared.level > LOG_QUIET)
         put_line(&warning, code, message.data);
     pthread_mutex_unlock(&shared.lock);
-    text_release(&entry);
-    text_release(&message);
 }
 
 void log_clear_warnings(void)

@@ -4,11 +4,6 @@
  */
 #include "rooftile/record.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "json_internal.h"
 
 static const struct record_field one_string = {.kind = RECORD_STRING, .rules = RECORD_SPARSE};

@@ -3,10 +3,6 @@
  * Records as they are read: files that programs wrote (record_get), and files that people write (record_parse).
  */
 #include <assert.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "json_internal.h"
 #include "rooftile/record.h"
@@ -95,9 +91,8 @@ static enum status read_string(void *at, const struct record_field *field, const
 static enum status read_time(double *time_ns, const cJSON *json, struct err *err)
 {
     double read = 0;
-    const enum status status = json_check_type(json, cJSON_String, err);
-    if (status)
-        return status;
+    if (json_check_type(json, cJSON_String, err))
+        return err->status;
     if (!units_parse_time_ns(&read, json->valuestring))
         return json_fail(json, err, "must be a duration such as \"0.5 s\"");
     *time_ns = read;
@@ -122,9 +117,8 @@ static int named(const struct record_field *field, const char *name)
 static enum status read_name(void *at, const struct record_field *field, const cJSON *json, struct err *err)
 {
     char problem[64];
-    const enum status status = json_check_type(json, cJSON_String, err);
-    if (status)
-        return status;
+    if (json_check_type(json, cJSON_String, err))
+        return err->status;
     const int value = named(field, json->valuestring);
     snprintf(problem, sizeof(problem), "unknown %s", field->key);
     if (value < 0)
@@ -166,9 +160,8 @@ static enum status make_room(char **elements, char *base, const struct record_fi
     if (field->kind == RECORD_FIXED)
         return cJSON_IsArray(json) && count == most ? STATUS_OK
                                                     : json_fail(json, err, "must be an array of %zu numbers", most);
-    const enum status status = json_check_type(json, field->kind == RECORD_MAP ? cJSON_Object : cJSON_Array, err);
-    if (status)
-        return status;
+    if (json_check_type(json, field->kind == RECORD_MAP ? cJSON_Object : cJSON_Array, err))
+        return err->status;
     if (field->rules & RECORD_FILLED && !count)
         return json_fail(json, err, "the list is empty");
     if (field->kind == RECORD_ROOM) {
@@ -280,9 +273,8 @@ static enum status read_field(char *base, const struct record_field *field, cons
                               struct record_in *in, struct err *err)
 {
     if (field->rules & RECORD_UNKNOWN && cJSON_IsObject(json) && cJSON_IsNull(json_member(json, "value"))) {
-        const enum status status = unwrap(&json, in, err);
-        if (status)
-            return status;
+        if (unwrap(&json, in, err))
+            return err->status;
     }
     if (cJSON_IsNull(json) && (field->rules & RECORD_UNKNOWN || (!in->by_hand && record_is_nullable(field))))
         json = NULL;
@@ -291,9 +283,8 @@ static enum status read_field(char *base, const struct record_field *field, cons
     if (!json)
         return in->by_hand ? STATUS_OK : read_unknown(base + field->offset, field, in, err);
     if (field->rules & RECORD_SOURCED && cJSON_IsObject(json)) {
-        const enum status status = unwrap(&json, in, err);
-        if (status)
-            return status;
+        if (unwrap(&json, in, err))
+            return err->status;
     }
     return read_value(base, field, json, in, err);
 }

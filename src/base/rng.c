@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/rng.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "rooftile/hash.h"
 #include "rooftile/vector.h"
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/spawn.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,7 +12,6 @@
 
 #include "rooftile/clock.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 enum { STOP_POLL_MS = 100 }; /* a signal may come just before a wait begins */
@@ -76,9 +70,8 @@ static enum status open_input(int *fd, const char *input, struct err *err)
 
 static enum status open_streams(struct child *child, const char *input, struct err *err)
 {
-    const enum status status = open_input(&child->input_fd, input, err);
-    if (status)
-        return status;
+    if (open_input(&child->input_fd, input, err))
+        return err->status;
     for (unsigned i = 0; i < 2; i++) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC))

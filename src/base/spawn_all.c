@@ -3,10 +3,8 @@
  * Several programs at once. They write into files in memory: a disassembler writes line by line, and a pipe would wake
  * us a million times.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -63,8 +61,7 @@ static void job_kill(struct job *job)
 static size_t reap(struct job *jobs, size_t count, size_t limit_bytes)
 {
     size_t running = 0;
-    for (size_t k = 0; k < count; k++) {
-        struct job *job = &jobs[k];
+    FOR_EACH(struct job, job, jobs, count) {
         if (job->pid <= 0)
             continue;
         const pid_t ended = waitpid(job->pid, &job->status, WNOHANG);

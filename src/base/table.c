@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/table.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- cells ---- */
 
 struct cell cell_number(double value)

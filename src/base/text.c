@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "rooftile/text.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <locale.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "rooftile/arena.h"
+#include "rooftile/base.h"
 
 /* Words longer than this are not typing errors of an option or a parameter. */
 #define NEAREST_LIMIT 64
@@ -424,6 +418,15 @@ static size_t control_length(const char *at)
     return first < 0x20 || first == 0x7f;
 }
 
+/* The same of one that turns what stands beside it around (U+202A to U+202E, U+2066 to U+2069). */
+static size_t turning_length(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    const bool turns = byte[0] == 0xe2 && ((byte[1] == 0x80 && byte[2] >= 0xaa && byte[2] <= 0xae) ||
+                                           (byte[1] == 0x81 && byte[2] >= 0xa6 && byte[2] <= 0xa9));
+    return turns ? 3 : 0;
+}
+
 static void add_control(struct text *text, enum control control, const char *at, size_t length)
 {
     if (control == CONTROL_KEEP)
@@ -455,7 +458,8 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
         const char *to = replacement(escaper, string, &length);
         if (to) {
             text_add(text, to);
-        } else if ((length = control_length(string))) {
+        } else if ((length = control_length(string)) ||
+                   (escaper->control == CONTROL_MARK && (length = turning_length(string)))) {
             add_control(text, escaper->control, string, length);
         } else {
             length = 1;

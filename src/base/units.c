@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/units.h"
-#include "rooftile/arena.h"
 
 #include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct unit {
     const char *name;
@@ -135,6 +130,8 @@ const char *units_quantity(char *out, double value, const char *unit)
     else if (!strcmp(unit, "B/s") || !strcmp(unit, "FLOP/s") || !strcmp(unit, "OP/s") || !strcmp(unit, "1/s") ||
              !strcmp(unit, "Hz"))
         return units_rate(out, value, unit);
+    else if (!strcmp(unit, "1") && value >= 1e5)
+        return put_scaled(out, value, prefixes, COUNT_OF(prefixes), " ", "");
     else if (!strcmp(unit, "1"))
         snprintf(out, UNITS_TEXT, "%.4g", value);
     else

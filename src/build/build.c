@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "build_internal.h"
@@ -167,9 +164,8 @@ static enum status use_code(struct build_result *result, struct build_cache *cac
                             struct arena *arena, struct err *err)
 {
     const struct codeobj_file *file = NULL;
-    enum status status = build_image(&file, request, arena, err);
-    if (status)
-        return status;
+    if (build_image(&file, request, arena, err))
+        return err->status;
     const struct codeobj *object = codeobj_for_target(file, request->target.arch);
     hash_sha256(result->sha256, object->bytes, object->size_bytes);
     result->object = request->image;
@@ -192,11 +188,9 @@ static enum status use_library(struct build_result *result, const struct build_r
 static enum status use_image(struct build_result *result, struct build_cache *cache,
                              const struct build_request *request, struct err *err)
 {
-    struct arena scratch = {0};
-    const enum status status = request->target.kind == BUILD_CPU ? use_library(result, request, &scratch, err)
-                                                                 : use_code(result, cache, request, &scratch, err);
-    arena_release(&scratch);
-    return status;
+    SCOPED(arena_release) struct arena scratch = {0};
+    return request->target.kind == BUILD_CPU ? use_library(result, request, &scratch, err)
+                                             : use_code(result, cache, request, &scratch, err);
 }
 
 /* The keys of a prepared unit are known: it waits for its compiler, or for an earlier one that is equal. */
@@ -337,9 +331,8 @@ static enum status wait_for_some(struct build *build, bool blocked, struct err *
     for (size_t i = count; i-- > 0;) {
         if (!fds[i].revents || child_read(&build->jobs[i].child))
             continue;
-        const enum status status = finish(build, i, err);
-        if (status)
-            return status;
+        if (finish(build, i, err))
+            return err->status;
     }
     return STATUS_OK;
 }
@@ -353,9 +346,8 @@ static enum status run(struct build *build, struct err *err)
             return err_set(err, ERR_INTERRUPTED, "interrupted with %zu of %zu kernels built", build->done,
                            build->count);
         const bool blocked = start_some(build);
-        const enum status status = build->done < build->count ? wait_for_some(build, blocked, err) : STATUS_OK;
-        if (status)
-            return status;
+        if (build->done < build->count && wait_for_some(build, blocked, err))
+            return err->status;
     }
     return STATUS_OK;
 }
@@ -404,15 +396,11 @@ enum status build_ir(char **ir, const struct build_request *request, const struc
     if (!request->source)
         return err_set(err, ERR_UNSUPPORTED, "%s comes compiled: there is no LLVM IR",
                        request->image ? request->image : request->library);
-    enum status status = options->allow_flags ? STATUS_OK : flags_check(request, err);
-    if (!status)
-        status = prepare(&build, &unit, err);
-    if (!status)
-        status = scratch_make(&scratch, arena, err);
-    if (status)
-        return status;
+    if ((!options->allow_flags && flags_check(request, err)) || prepare(&build, &unit, err) ||
+        scratch_make(&scratch, arena, err))
+        return err->status;
     const char *output = path_join(arena, scratch, "kernel.ll");
-    status = command_write_ir(&unit, output, err);
+    enum status status = command_write_ir(&unit, output, err);
     if (!status)
         status = file_read(ir, &length, output, FILE_LIMIT_BYTES, arena, err);
     scratch_remove(scratch);

@@ -2,11 +2,7 @@
  *
  * The folder of objects: keys, locks, and what is in it.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -183,8 +179,7 @@ void cache_unlock(struct build_cache *cache, const char *key)
 /* Everything the object was made from is as it was. */
 static bool inputs_hold(struct build_cache *cache, const struct build_record *record)
 {
-    for (size_t i = 0; i < record->input_count; i++) {
-        const struct build_input *input = &record->inputs[i];
+    FOR_EACH(const struct build_input, input, record->inputs, record->input_count) {
         if (!input->digest) {
             if (file_exists(input->path))
                 return false;
@@ -313,14 +308,13 @@ enum status cache_keep(const char **path, const struct build_cache *cache, const
 static enum status write_records(const struct build_record *record, const struct build_cache *cache,
                                  const struct build_unit *unit, struct err *err)
 {
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     enum status status = STATUS_OK;
     if (record_print(&text, record, unit)) {
         status = write_whole(cache, record_path(cache, unit, false), text.data, text.length, err);
         if (!status)
             status = write_whole(cache, record_path(cache, unit, true), text.data, text.length, err);
     }
-    text_release(&text);
     return status;
 }
 

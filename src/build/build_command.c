@@ -2,14 +2,9 @@
  *
  * Command lines of compilers; compilers as child processes, and the folder that they write to.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,22 +118,6 @@ static enum status add_cpu(struct argv *argv, const struct build_target *target,
     return STATUS_OK;
 }
 
-static enum status add_nvidia(struct argv *argv, const struct compiler *compiler, const struct build_target *target,
-                              struct err *err)
-{
-    if (target_check_modes(target->arch, target->wave, target->cumode, err))
-        return err->status;
-    if (compiler->is_nvcc) {
-        argv_add_words(argv, nvcc_flags);
-        argv_addf(argv, "-arch=%s", target->arch);
-        return STATUS_OK;
-    }
-    argv_add_words(argv, clang_nvidia_flags);
-    argv_addf(argv, "--cuda-gpu-arch=%s", target->arch);
-    argv_addf(argv, "--cuda-feature=+ptx%u", target_ptx(target->arch));
-    return STATUS_OK;
-}
-
 struct build_target build_target_of(const char *arch)
 {
     return (struct build_target){
@@ -149,8 +128,19 @@ enum status command_for_target(struct argv *argv, const struct compiler *compile
                                struct err *err)
 {
     argv_add(argv, compiler->path);
-    if (target->kind == BUILD_NVIDIA)
-        return add_nvidia(argv, compiler, target, err);
+    if (target->kind == BUILD_NVIDIA) {
+        if (target_check_modes(target->arch, target->wave, target->cumode, err))
+            return err->status;
+        if (compiler->is_nvcc) {
+            argv_add_words(argv, nvcc_flags);
+            argv_addf(argv, "-arch=%s", target->arch);
+            return STATUS_OK;
+        }
+        argv_add_words(argv, clang_nvidia_flags);
+        argv_addf(argv, "--cuda-gpu-arch=%s", target->arch);
+        argv_addf(argv, "--cuda-feature=+ptx%u", target_ptx(target->arch));
+        return STATUS_OK;
+    }
     return target->kind == BUILD_AMD ? add_amd(argv, compiler, target, err) : add_cpu(argv, target, err);
 }
 
@@ -183,23 +173,6 @@ static void add_request(struct argv *argv, const struct compiler *compiler, cons
         argv_addf(argv, "-D%s=%s", request->defines[i].name, request->defines[i].value);
 }
 
-/* Names of our folders reach the object through __FILE__ and debug information; they are mapped to fixed words. */
-static void add_paths(struct build_unit *unit)
-{
-    struct argv *argv = &unit->command;
-    argv_addf(argv, "-I%s", unit->include_dir);
-    if (!unit->compiler->is_nvcc) {
-        argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
-        argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
-    }
-    if (unit->request->target.kind == BUILD_CPU) {
-        argv_addf(argv, "-DROOFTILE_SOURCE=\"%s\"", unit->source);
-        argv_add(argv, path_join(argv->arena, unit->include_dir, CPU_UNIT));
-    } else {
-        argv_add(argv, unit->source);
-    }
-}
-
 /* The folder's links are resolved but not the file's own: includes are searched beside the name that was given. */
 enum status unit_locate(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err)
 {
@@ -221,7 +194,19 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
         return err->status;
     add_request(&unit->fixed, compiler, unit->request);
     argv_add_all(&unit->command, unit->fixed.items, unit->fixed.count);
-    add_paths(unit);
+    /* Names of our folders reach the object through __FILE__ and debug information; they are mapped to fixed words. */
+    struct argv *argv = &unit->command;
+    argv_addf(argv, "-I%s", unit->include_dir);
+    if (!unit->compiler->is_nvcc) {
+        argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
+        argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
+    }
+    if (unit->request->target.kind == BUILD_CPU) {
+        argv_addf(argv, "-DROOFTILE_SOURCE=\"%s\"", unit->source);
+        argv_add(argv, path_join(argv->arena, unit->include_dir, CPU_UNIT));
+    } else {
+        argv_add(argv, unit->source);
+    }
     return STATUS_OK;
 }
 
@@ -254,11 +239,8 @@ enum status scratch_make(char **dir, struct arena *arena, struct err *err)
     return STATUS_OK;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where)
+static int remove_entry(const char *path, UNUSED const struct stat *info, UNUSED int type, UNUSED struct FTW *where)
 {
-    (void)info;
-    (void)type;
-    (void)where;
     remove(path);
     return 0;
 }

@@ -4,7 +4,6 @@
  * source is compiled, not what the compiler loads, starts, reads or writes.
  */
 #include "build_internal.h"
-#include "rooftile/text.h"
 
 /* The first that matches decides; what none matches is refused. */
 static const struct rule {

@@ -5,15 +5,11 @@
 #ifndef ROOFTILE_BUILD_INTERNAL_H
 #define ROOFTILE_BUILD_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
 #include "rooftile/build.h"
 #include "rooftile/hash.h"
-#include "rooftile/text.h"
 
 /* An argument vector that grows in an arena; `items` always ends with NULL once something was added. */
 struct argv {

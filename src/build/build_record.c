@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "build_internal.h"
 #include "rooftile/file.h"
@@ -59,11 +58,10 @@ char *record_shadow(const struct build_unit *unit, const char *path, struct aren
 
 bool record_print(struct text *text, const struct build_record *record, const struct build_unit *unit)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     bool ok = !strchr(record->object, '\n') && !strchr(record->compiler, '\n');
     text_addf(text, "%s\nobject %s %s\ncompiler %s\n", RECORD_HEAD, record->sha256, record->object, record->compiler);
-    for (size_t i = 0; i < record->input_count; i++) {
-        const struct build_input *input = &record->inputs[i];
+    FOR_EACH(const struct build_input, input, record->inputs, record->input_count) {
         ok = ok && !strchr(input->path, '\n');
         const char *path = shorten(unit, input->path, &arena);
         if (input->digest)
@@ -72,7 +70,6 @@ bool record_print(struct text *text, const struct build_record *record, const st
             text_addf(text, "absent %s\n", path);
     }
     text_add(text, "end\n");
-    arena_release(&arena);
     return ok;
 }
 

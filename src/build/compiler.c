@@ -2,9 +2,6 @@
  *
  * Which compiler: those that are there, what they say of themselves, and whether they know a target.
  */
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "build_internal.h"
@@ -73,11 +70,10 @@ static void add_to(const char **list, const char *item, struct arena *arena)
 static void remember(const char *path, const char *text)
 {
     struct err err = {0};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     /* Only time is lost when this cannot be written. */
     if (!file_make_dirs(path_dir(&arena, path), &err))
         file_write(path, text, strlen(text), &err);
-    arena_release(&arena);
 }
 
 static void hash_add_identity(struct hash *hash, const char *path, struct arena *arena)
@@ -125,17 +121,6 @@ static bool hash_add_installed(struct hash *hash, const char *version, struct ar
 /* Which program a wrapper starts depends on these. */
 static const char *const wrapper_variables[] = {"PATH", "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"};
 
-/* Where the answer of an earlier run is kept: the identity of the compiler, a line's end, and the text. */
-static char *version_file(const struct search *search, const char *path)
-{
-    struct hash *hash = hash_new();
-    hash_add_string(hash, path);
-    hash_add_identity(hash, path, search->arena);
-    for (size_t i = 0; i < sizeof(wrapper_variables) / sizeof(*wrapper_variables); i++)
-        hash_add_string(hash, getenv(wrapper_variables[i]));
-    return arena_printf(search->arena, "%s/%s.version", search->memory, hash_text(hash, search->arena));
-}
-
 /* Changes with the compiler; NULL when the text does not say which program is behind it. */
 static char *identity_of(const char *path, const char *version, bool must_be_known, struct arena *arena)
 {
@@ -179,7 +164,13 @@ static const char *ask_version(struct search *search, const char *path)
     struct arena *arena = search->arena;
     struct err err = {0};
     struct spawn_result ran = {0};
-    const char *file = version_file(search, path);
+    /* Where the answer of an earlier run is kept: the identity of the compiler, a line's end, and the text. */
+    struct hash *hash = hash_new();
+    hash_add_string(hash, path);
+    hash_add_identity(hash, path, search->arena);
+    for (size_t i = 0; i < sizeof(wrapper_variables) / sizeof(*wrapper_variables); i++)
+        hash_add_string(hash, getenv(wrapper_variables[i]));
+    const char *file = arena_printf(search->arena, "%s/%s.version", search->memory, hash_text(hash, search->arena));
     const char *known = recall_version(file, path, arena);
     if (known)
         return known;
@@ -193,19 +184,6 @@ static const char *ask_version(struct search *search, const char *path)
     if (identity)
         remember(file, arena_printf(arena, "%s\n%s", identity, ran.output));
     return ran.output;
-}
-
-/* Among those not asked yet the newest comes first, and the earlier of equals; one compiler with two names is kept
- * once. */
-static void add_sorted(struct search *search, struct compiler compiler)
-{
-    for (size_t i = 0; i < search->count; i++)
-        if (strcmp(search->found[i].identity, compiler.identity) == 0)
-            return;
-    size_t at = search->count++;
-    for (; at > search->asked && search->found[at - 1].llvm < compiler.llvm; at--)
-        search->found[at] = search->found[at - 1];
-    search->found[at] = compiler;
 }
 
 static bool is_nvcc(const char *path)
@@ -253,7 +231,15 @@ static void try_name(struct search *search, const char *name)
         return;
     }
     compiler_describe(&compiler, path, version, search->arena);
-    add_sorted(search, compiler);
+    /* Among those not asked yet the newest comes first, and the earlier of equals; one compiler with two names is kept
+     * once. */
+    for (size_t i = 0; i < search->count; i++)
+        if (strcmp(search->found[i].identity, compiler.identity) == 0)
+            return;
+    size_t at = search->count++;
+    for (; at > search->asked && search->found[at - 1].llvm < compiler.llvm; at--)
+        search->found[at] = search->found[at - 1];
+    search->found[at] = compiler;
 }
 
 static bool is_unknown_target(const char *errors)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "ceilings_internal.h"
 #include "rooftile/targets.h"
-#include "rooftile/text.h"
 
 bool ceilings_usable(const struct result_case *c)
 {
@@ -67,8 +62,7 @@ static void claim_unit(struct machine_unit *unit, const struct device_info *devi
 
 static void find_units(struct machine *machine, const struct result *result)
 {
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         /* What a CPU works out in loops is no peak of a matrix unit. */
         const bool worked_out = !strcmp(result->device.backend, "cpu") && text_starts(c->work.unit, "matrix");
         if (!ceilings_usable(c) || strcmp(c->class, "compute") || !c->work.unit[0] || !(c->flops_per_s > 0) ||
@@ -145,40 +139,30 @@ static void add(struct machine *machine, const char *name, const char *unit, dou
     snprintf(figure->source, sizeof(figure->source), "%.255s", source);
 }
 
-static void add_calibrated(struct machine *machine, const struct calibration *calibration)
-{
-    for (size_t k = 0; k < COUNT_OF(calibrated); k++) {
-        double value;
-        memcpy(&value, (const char *)calibration + calibrated[k].offset, sizeof(value));
-        add(machine, calibrated[k].name, calibrated[k].unit, value, 0, calibrated[k].source);
-    }
-    add(machine, "events", "ns", calibration->null_launch_ns - calibration->null_batch_ns, 0,
-        "the two null launches' difference");
-}
-
-static void add_measured(struct machine *machine, const struct result *result, size_t row)
-{
-    const struct result_case *best = NULL;
-    double best_value = NAN;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        if (!ceilings_usable(c) || !text_matches(c->id, measured[row].filter))
-            continue;
-        const double value = result_quantity(c, measured[row].quantity);
-        if (!isfinite(value) || value <= 0 || (best && (value > best_value) != (measured[row].pick == LARGEST)))
-            continue;
-        best = c;
-        best_value = value;
-    }
-    if (best)
-        add(machine, measured[row].name, measured[row].unit, best_value, ceilings_ci(best), best->id);
-}
-
 static void find_figures(struct machine *machine, const struct result *result)
 {
-    for (size_t k = 0; k < COUNT_OF(measured); k++)
-        add_measured(machine, result, k);
-    add_calibrated(machine, &result->calibration);
+    for (size_t k = 0; k < COUNT_OF(measured); k++) {
+        const struct result_case *best = NULL;
+        double best_value = NAN;
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+            if (!ceilings_usable(c) || !text_matches(c->id, measured[k].filter))
+                continue;
+            const double value = result_quantity(c, measured[k].quantity);
+            if (!isfinite(value) || value <= 0 || (best && (value > best_value) != (measured[k].pick == LARGEST)))
+                continue;
+            best = c;
+            best_value = value;
+        }
+        if (best)
+            add(machine, measured[k].name, measured[k].unit, best_value, ceilings_ci(best), best->id);
+    }
+    for (size_t k = 0; k < COUNT_OF(calibrated); k++) {
+        double value;
+        memcpy(&value, (const char *)&result->calibration + calibrated[k].offset, sizeof(value));
+        add(machine, calibrated[k].name, calibrated[k].unit, value, 0, calibrated[k].source);
+    }
+    add(machine, "events", "ns", result->calibration.null_launch_ns - result->calibration.null_batch_ns, 0,
+        "the two null launches' difference");
 }
 
 enum status ceilings_find(struct machine *machine, const struct result *result, uint64_t seed, struct err *err)
@@ -191,9 +175,8 @@ enum status ceilings_find(struct machine *machine, const struct result *result, 
                             .lds_bytes_per_cu = (double)result->device.lds_bytes,
                             .memory_bytes = (double)result->device.memory_bytes,
                             .core_hz = result->device.core_hz};
-    const enum status status = ceilings_levels(&found, result, seed, err);
-    if (status)
-        return status;
+    if (ceilings_levels(&found, result, seed, err))
+        return err->status;
     snprintf(found.title, sizeof(found.title), "%s", result->device.name);
     snprintf(found.name, sizeof(found.name), "%.63s", result->device.id);
     snprintf(found.arch, sizeof(found.arch), "%s", result->device.arch);

@@ -3,10 +3,6 @@
  * Memory levels: capacity boundaries on curves of a rate and of a latency over footprints, and what they say about each
  * other.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ceilings_internal.h"
 
@@ -71,8 +67,7 @@ static size_t collect(struct point *points, const struct result *result, const c
 {
     const bool latency = !strcmp(class, "latency");
     size_t count = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!ceilings_usable(c) || strcmp(c->class, class) || (kernel && strcmp(c->kernel, kernel)))
             continue;
         /* What takes a path of its own (a link) tells nothing about the memory; a chain without loads neither. */
@@ -92,8 +87,7 @@ static struct curve widest(const struct result *result, const char *class, struc
 {
     struct curve curve = {.points = arena_array(arena, result->case_count + 1, sizeof(*curve.points))};
     size_t most = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (strcmp(c->class, class) || (curve.kernel && !strcmp(curve.kernel, c->kernel)))
             continue;
         const size_t count = collect(curve.points, result, class, c->kernel);
@@ -158,14 +152,6 @@ static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARI
 
 /* ---- by bandwidth ---- */
 
-static void name_levels(struct machine *machine, const char *backend)
-{
-    for (uint32_t k = 0; k + 1 < machine->level_count; k++)
-        snprintf(machine->levels[k].name, MACHINE_NAME, "L%u", k + 1);
-    snprintf(machine->levels[machine->level_count - 1].name, MACHINE_NAME, "%s",
-             strcmp(backend, "cpu") ? "VRAM" : "DRAM");
-}
-
 static void raise(struct ceiling *ceiling, const struct point *point)
 {
     if (point->value <= ceiling->measured)
@@ -211,7 +197,10 @@ static void find_bandwidths(struct machine *machine, const struct result *result
     const size_t found = find_boundaries(boundaries, curve, false, seed);
     const struct curve all = {.points = curve->points, .count = collect(curve->points, result, "memory", NULL)};
     machine->level_count = (uint32_t)found + 1;
-    name_levels(machine, result->device.backend);
+    for (uint32_t k = 0; k + 1 < machine->level_count; k++)
+        snprintf(machine->levels[k].name, MACHINE_NAME, "L%u", k + 1);
+    snprintf(machine->levels[machine->level_count - 1].name, MACHINE_NAME, "%s",
+             strcmp(result->device.backend, "cpu") ? "VRAM" : "DRAM");
     for (uint32_t k = 0; k < machine->level_count; k++) {
         struct machine_level *level = &machine->levels[k];
         const double low = k ? boundaries[k - 1].x_high : 0;
@@ -350,7 +339,7 @@ static void take_latencies(struct machine *machine, const struct curve *chases, 
 
 enum status ceilings_levels(struct machine *machine, const struct result *result, uint64_t seed, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const struct curve rates = widest(result, "memory", &arena), chases = widest(result, "latency", &arena);
     enum status status = STATUS_OK;
     if (rates.count < MIN_POINTS) {
@@ -361,6 +350,5 @@ enum status ceilings_levels(struct machine *machine, const struct result *result
         name_latencies(machine, &result->device);
         take_latencies(machine, &chases, result->device.cus ? result->device.cus : 1);
     }
-    arena_release(&arena);
     return status;
 }

@@ -4,7 +4,6 @@
  * wanted, what to write instead.
  */
 #include <dirent.h>
-#include <string.h>
 
 #include "rooftile/build.h"
 #include "rooftile/file.h"

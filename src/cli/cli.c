@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
-#include <errno.h>
 #include <gnu/libc-version.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -89,7 +85,7 @@ enum status cli_show(const struct cli_options *options, const char *path, show_f
                      struct err *err)
 {
     const struct report_options look = cli_look(options, path);
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     enum status status = STATUS_OK;
     if (options->json) {
         write(&text, "json", what, &look);
@@ -100,7 +96,6 @@ enum status cli_show(const struct cli_options *options, const char *path, show_f
         write(&text, options->format ? options->format : "table", what, &look);
         status = cli_write(path, &text, err);
     }
-    text_release(&text);
     return status;
 }
 
@@ -114,7 +109,7 @@ enum status cli_show_document(const struct cli_options *options, const struct do
 {
     const struct report_options look = cli_look(options, options->json);
     const char *format = options->format ? options->format : "table";
-    struct text json = {0};
+    SCOPED(text_release) struct text json = {0};
     const bool csv = !strcmp(format, "csv"), junit = !strcmp(format, "junit");
     if (!render_find(format) || (junit && !document->name) || (csv && !document_main(document)))
         return err_set(err, ERR_USAGE, "--format %s: this is shown as table, markdown, json%s or html", format,
@@ -122,9 +117,7 @@ enum status cli_show_document(const struct cli_options *options, const struct do
     if (both || !options->json)
         return cli_show(options, options->out, write_document, document, err);
     render_json(&json, document, &look);
-    const enum status status = cli_write(options->json, &json, err);
-    text_release(&json);
-    return status;
+    return cli_write(options->json, &json, err);
 }
 
 enum status cli_check_output(const char *path, struct arena *arena, struct err *err)
@@ -137,7 +130,10 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
         return access(path, W_OK) ? err_set(err, ERR_IO, "%s: %s", path, strerror(errno)) : STATUS_OK;
     /* The journal stands beside a symbolic link, the result beside the file that it names. */
     const char *const dirs[] = {path_dir(arena, path), path_dir(arena, path_target(arena, path))};
+    const bool is_there = file_is_dir(dirs[0]);
     enum status status = file_make_dirs(dirs[0], err);
+    if (!status && !is_there)
+        log_info("made the folder %s", dirs[0]);
     for (size_t k = 0; k < 2 && !status; k++)
         if (access(dirs[k], W_OK))
             status = err_set(err, ERR_IO, "%s: cannot write into the folder %s: %s", path, dirs[k], strerror(errno));
@@ -176,7 +172,7 @@ bool cli_progress(const struct cli_options *options)
 void progress_show(const struct cli_options *options, const char *format, ...)
 {
     va_list args;
-    struct text line = {0}, shown = {0};
+    SCOPED(text_release) struct text line = {0}, shown = {0};
     if (!cli_progress(options))
         return;
     va_start(args, format);
@@ -184,8 +180,6 @@ void progress_show(const struct cli_options *options, const char *format, ...)
     va_end(args);
     text_add_printable(&shown, line.data);
     snprintf(progress_line, sizeof(progress_line), "%s", shown.data);
-    text_release(&line);
-    text_release(&shown);
     const unsigned columns = columns_of(STDERR_FILENO);
     if (strlen(progress_line) >= columns)
         progress_line[columns - 1] = '\0'; /* a wrapped line could not be redrawn in place */
@@ -218,15 +212,6 @@ static int unknown_command(const char *word, struct arena *arena)
         ARENA_PUSH(arena, names, count, command->name);
     err_nearest(&err, word, names, count, "try 'rooftile --help'");
     return fail(&err);
-}
-
-static void apply_common(const struct cli_options *options)
-{
-    log_set_color(options->color);
-    if (options->quiet)
-        log_set_level(LOG_QUIET);
-    else if (options->verbose)
-        log_set_level(options->verbose > 1 ? LOG_DEBUG : LOG_VERBOSE);
 }
 
 /* Of one command, or (NULL) of the whole program. */
@@ -268,7 +253,11 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
         return fail(&err);
     options.argc = argc;
     options.argv = argv;
-    apply_common(&options);
+    log_set_color(options.color);
+    if (options.quiet)
+        log_set_level(LOG_QUIET);
+    else if (options.verbose)
+        log_set_level(options.verbose > 1 ? LOG_DEBUG : LOG_VERBOSE);
     return options.help ? show_help(command) : call_command(command, &options, arena);
 }
 
@@ -283,15 +272,6 @@ static int special_help(const char *word, struct arena *arena)
 static const struct {
     const char *name, *version;
 } libraries[] = {ROOFTILE_LIBRARIES{NULL, NULL}};
-
-/* What this program is and what it was built from and with (recorded by cmake/version.cmake). */
-static void version_text(struct text *out)
-{
-    text_addf(out, "rooftile %s", ROOFTILE_VERSION);
-    if (ROOFTILE_GIT[0])
-        text_addf(out, " (%s)", ROOFTILE_GIT);
-    text_add(out, "\n");
-}
 
 static void version_json(struct text *out)
 {
@@ -315,7 +295,7 @@ static void version_json(struct text *out)
 static int special_version(int argc, char **argv)
 {
     struct err err = {0};
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     const char *path = NULL;
     if (argc > 1 && strcmp(argv[1], "--json") == 0 && argc < 4) {
         version_json(&text);
@@ -325,10 +305,13 @@ static int special_version(int argc, char **argv)
                 "unexpected '%s'; there are 'rooftile --version' and 'rooftile --version --json [FILE|-]'",
                 argv[strcmp(argv[1], "--json") == 0 ? 3 : 1]);
     } else {
-        version_text(&text);
+        /* What this program is and what it was built from and with (recorded by cmake/version.cmake). */
+        text_addf(&text, "rooftile %s", ROOFTILE_VERSION);
+        if (ROOFTILE_GIT[0])
+            text_addf(&text, " (%s)", ROOFTILE_GIT);
+        text_add(&text, "\n");
     }
     const bool failed = err.status || cli_write(path, &text, &err);
-    text_release(&text);
     return failed ? fail(&err) : 0;
 }
 
@@ -364,8 +347,6 @@ static int finish(int code)
 
 int cli_main(int argc, char **argv)
 {
-    struct arena arena = {0};
-    const int code = finish(dispatch(argc, argv, &arena));
-    arena_release(&arena);
-    return code;
+    SCOPED(arena_release) struct arena arena = {0};
+    return finish(dispatch(argc, argv, &arena));
 }

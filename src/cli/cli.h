@@ -7,16 +7,9 @@
 #ifndef ROOFTILE_CLI_H
 #define ROOFTILE_CLI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/err.h"
 #include "rooftile/log.h"
 #include "rooftile/report.h"
 #include "rooftile/table.h"
-#include "rooftile/text.h"
 
 /* ---- options: one row each ----
  *

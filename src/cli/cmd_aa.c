@@ -3,10 +3,6 @@
  * A/A: the same build again and again, to learn how far this machine's own noise goes, which shifts can be seen in
  * which case, and which cases are too noisy to gate.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/noise_file.h"
@@ -49,7 +45,7 @@ static struct noise_input input_of(struct aa *aa, const struct result_case *c)
             times[in.trials++] = c->trials[k].median_ns;
     const double tick_ns = aa->result->calibration.timer_tick_ns;
     in.trial_ns = times;
-    in.floor = tick_ns > 0 ? tick_ns / (c->stats.median * (c->batch ? c->batch : 1)) : 0;
+    in.floor = tick_ns > 0 ? tick_ns / (result_case_time(c) * (c->batch ? c->batch : 1)) : 0;
     return in;
 }
 
@@ -139,7 +135,7 @@ static const struct table *cases_of(const struct aa *aa, bool all)
         const struct result_case *c = aa->of[noise - aa->cases];
         table_add(table,
                   (struct cell[]){cell_text(c->label), cell_text(c->id), cell_text(c->class ? c->class : ""),
-                                  cell_number(c->stats.median), cell_positive(noise->sigma), cell_number(noise->sd),
+                                  cell_number(result_case_time(c)), cell_positive(noise->sigma), cell_number(noise->sd),
                                   cell_number(noise->mde_compare), cell_number(noise->mde_week),
                                   cell_number(noise->mde_run), cell_number((double)noise->trials),
                                   cell_bool(noise->too_noisy), cell_text(noise->too_noisy ? "too noisy to gate" : "")});
@@ -178,7 +174,6 @@ static const struct table *head_of(const struct aa *aa)
     table_member(head, "fingerprint", NULL, cell_text(result->fingerprint));
     table_member(head, "device", NULL, cell_text(result->device.name));
     table_member(head, "learned_at", NULL, cell_text(result->finished_at ? result->finished_at : ""));
-    table_member(head, "predicted", NULL, cell_bool(result->predicted));
     table_member(head, "trials", NULL, cell_number(result->trials ? result->trials : 1));
     table_member(head, "sigma", NULL, cell_table(sigma));
     table_member(head, "quiet_share", NULL, cell_number(s->quiet_share));
@@ -208,9 +203,6 @@ static const char *summary_of(const struct aa *aa)
 static enum status show(const struct aa *aa, const struct cli_options *options, struct err *err)
 {
     struct document document = {.arena = aa->arena};
-    if (aa->result->predicted)
-        document_text(&document, SHOW_PEOPLE, TONE_BOLD,
-                      "PREDICTED: nothing was executed; this is the simulated noise");
     document_add(&document, (struct section){.show = SHOW_DATA, .table = head_of(aa)});
     document_table(&document, "cases", NULL, cases_of(aa, options->verbose > 0));
     document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s", summary_of(aa));
@@ -237,6 +229,8 @@ enum status cmd_aa(struct call *call, struct err *err)
     if (trials_check(options, "aa", call->arena, err) ||
         session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err))
         return err->status;
+    if (session.info.predicted)
+        return err_set(err, ERR_USAGE, "sim predicts and measures nothing: a prediction has no noise");
     if (options->trials && options->trials < SHIFT_LEARNED_TRIALS)
         log_info("aa: %u trial%s will teach nothing: at least %d are needed", options->trials, text_s(options->trials),
                  SHIFT_LEARNED_TRIALS);

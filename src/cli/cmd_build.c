@@ -2,8 +2,6 @@
  *
  * What comes before a run: its plan, and its code.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/forecast.h"
@@ -184,6 +182,14 @@ static enum status add_plans(struct document *document, struct per_device *sides
     return STATUS_OK;
 }
 
+static bool work_disagrees(const struct plan *plan)
+{
+    bool disagrees = false;
+    for (size_t k = 0; k < plan->count; k++)
+        disagrees |= plan->cases[k].prediction && plan->cases[k].prediction->work_disagrees;
+    return disagrees;
+}
+
 enum status cmd_plan(struct call *call, struct err *err)
 {
     struct document document = {.arena = call->arena};
@@ -202,11 +208,13 @@ enum status cmd_plan(struct call *call, struct err *err)
     if (!status)
         status = cli_show_document(call->options, &document, true, err);
     size_t ready = 0;
+    bool disagree = false;
     for (size_t k = 0; k < count && !status; k++) {
         status = session_go(&sides[k].session, SESSION_VALID, err);
         ready += status ? 0 : count_ready(sides[k].session.plan);
+        disagree |= !status && work_disagrees(sides[k].session.plan);
     }
-    call->code = ready ? 0 : 3; /* as a run of it would end */
+    call->code = ready ? disagree ? 1 : 0 : 3; /* as a run of it would end */
     return status;
 }
 
@@ -249,36 +257,28 @@ static enum status build_services(struct session *session, struct tally *tally, 
     return status;
 }
 
-/* Kernels that this target cannot have at all: no code is asked for, so nothing else would name them. */
-static void report_skipped(const struct plan *plan)
-{
-    const struct manifest *last = NULL;
-    const char *reason = "";
-    for (size_t k = 0; k < plan->count; k++) {
-        const struct plan_case *c = &plan->cases[k];
-        if (c->state != PLAN_SKIPPED || (c->resolved.manifest == last && !strcmp(c->reason, reason)))
-            continue;
-        last = c->resolved.manifest;
-        reason = c->reason;
-        printf("skipped  %s: %s\n", c->label, reason);
-    }
-}
-
 static enum status build_target_codes(struct session *session, struct tally *total, struct err *err)
 {
     const bool everything = !session->options->arg_count;
-    enum status status = STATUS_OK;
     if ((everything && session_all_kernels(session, false, err)) ||
         session_go(session, SESSION_PLAN | SESSION_CODE, err))
         return err->status;
     struct tally tally = {0};
     for (size_t k = 0; k < session->plan->code_count; k++)
         report_code(&session->plan->codes[k], &session->builds[k], &tally, session->options);
-    report_skipped(session->plan);
+    /* Kernels that this target cannot have at all: no code is asked for, so nothing else would name them. */
+    const struct manifest *last = NULL;
+    const char *reason = "";
+    FOR_EACH(const struct plan_case, c, session->plan->cases, session->plan->count) {
+        if (c->state != PLAN_SKIPPED || (c->resolved.manifest == last && !strcmp(c->reason, reason)))
+            continue;
+        last = c->resolved.manifest;
+        reason = c->reason;
+        printf("skipped  %s: %s\n", c->label, reason);
+    }
     size_t count = session->plan->code_count;
-    status = build_services(session, &tally, &count, err);
-    if (status)
-        return status;
+    if (build_services(session, &tally, &count, err))
+        return err->status;
     printf("%s: %zu code object%s: %zu compiled, %zu from the cache, %zu failed, %zu skipped\n", session->info.target,
            count, text_s(count), tally.compiled, tally.cached, tally.failed, tally.skipped);
     total->failed += tally.failed;
@@ -312,11 +312,10 @@ static enum status build_plan_references(struct session *session, struct tally *
 {
     const size_t *numbers = NULL;
     struct build_result *builds = NULL;
-    enum status status = session_go(session, SESSION_PLAN, err);
-    if (status)
-        return status;
+    if (session_go(session, SESSION_PLAN, err))
+        return err->status;
     const struct plan plan = session_codes_of(session->plan, true, &numbers, session->arena);
-    status = session_build_plan(&builds, session, &plan, err);
+    enum status status = session_build_plan(&builds, session, &plan, err);
     for (size_t k = 0; k < plan.code_count && !status; k++)
         report_code(&plan.codes[k], &builds[k], tally, session->options);
     return status;

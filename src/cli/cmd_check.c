@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/targets.h"
@@ -38,7 +36,7 @@ static void check_case(struct tally *tally, const struct codes *codes, const str
     const char *name = plan_case->resolved.manifest->name;
     const bool ready = plan_case->state == PLAN_READY;
     const struct build_result *missing = ready ? missing_code(codes, plan_case) : NULL;
-    struct text differences = {0};
+    SCOPED(text_release) struct text differences = {0};
     if (plan_case->state == PLAN_INVALID || (missing && missing->state == BUILD_FAILED)) {
         print_lines("error   ", name, ready ? missing->message : plan_case->reason);
         tally->broken++;
@@ -55,26 +53,6 @@ static void check_case(struct tally *tally, const struct codes *codes, const str
             tally->differ++;
         }
     }
-    text_release(&differences);
-}
-
-static void print_tally(const struct tally *tally, const struct plan *plan, const char *arch, bool knows)
-{
-    bool images = false;
-    for (size_t k = 0; k < plan->code_count; k++)
-        images = images || plan->codes[k].image;
-    printf("%zu kernel%s compared with code for %s%s: ", tally->compared, text_s(tally->compared), arch,
-           images ? ", images as they are" : "");
-    if (tally->differ)
-        printf("%zu differ%s", tally->differ, tally->differ == 1 ? "s" : "");
-    else
-        fputs("none differs", stdout);
-    if (tally->broken)
-        printf(", %zu without code", tally->broken);
-    if (tally->unknown)
-        printf(", %zu not compared (%s)", tally->unknown,
-               knows ? "--verbose says why" : "no compiler here knows this target");
-    puts("");
 }
 
 /* `knows` false: no compiler here makes code for the target, so that only images can be compared. */
@@ -88,7 +66,21 @@ static enum status check_target(struct session *session, const char *arch, bool 
     codes_open(&codes, session);
     for (size_t k = 0; k < session->plan->count; k++)
         check_case(&tally, &codes, &session->plan->cases[k]);
-    print_tally(&tally, session->plan, arch, knows);
+    bool images = false;
+    for (size_t k = 0; k < session->plan->code_count; k++)
+        images = images || session->plan->codes[k].image;
+    printf("%zu kernel%s compared with code for %s%s: ", tally.compared, text_s(tally.compared), arch,
+           images ? ", images as they are" : "");
+    if (tally.differ)
+        printf("%zu differ%s", tally.differ, tally.differ == 1 ? "s" : "");
+    else
+        fputs("none differs", stdout);
+    if (tally.broken)
+        printf(", %zu without code", tally.broken);
+    if (tally.unknown)
+        printf(", %zu not compared (%s)", tally.unknown,
+               knows ? "--verbose says why" : "no compiler here knows this target");
+    puts("");
     *findings += tally.differ + tally.broken;
     return STATUS_OK;
 }
@@ -101,23 +93,6 @@ static bool compiler_knows(const char *arch, struct arena *arena)
     return !build_find_compiler(&compiler, &target, 0, arena, &err);
 }
 
-static enum status check_targets(struct session *session, size_t *findings, struct err *err)
-{
-    const struct cli_options *options = session->options;
-    size_t first = 0;
-    for (size_t k = 0; k < options->arch_count; k++) {
-        const bool knows = compiler_knows(options->archs[k], session->arena);
-        if (check_target(session, options->archs[k], knows, findings, err))
-            return err->status;
-    }
-    if (options->arch_count)
-        return STATUS_OK;
-    while (first < target_count && !compiler_knows(targets[first].arch, session->arena))
-        first++;
-    const bool knows = first < target_count;
-    return check_target(session, targets[knows ? first : 0].arch, knows, findings, err);
-}
-
 /* For every target of --arch, else for the first that a compiler here knows: every kernel is built at its check
  * parameters (or its image is read), and what the manifest passes is compared with what the code object takes. Prints
  * what differs, adds it to *findings. No GPU. */
@@ -126,7 +101,19 @@ static enum status check_code(const struct session *session, size_t *findings, s
     struct session own = *session; /* its device, plan and code are not those of a run that may follow */
     if (!own.options->arg_count && session_all_kernels(&own, false, err))
         return err->status;
-    return check_targets(&own, findings, err);
+    const struct cli_options *options = own.options;
+    size_t first = 0;
+    for (size_t k = 0; k < options->arch_count; k++) {
+        const bool knows = compiler_knows(options->archs[k], own.arena);
+        if (check_target(&own, options->archs[k], knows, findings, err))
+            return err->status;
+    }
+    if (options->arch_count)
+        return STATUS_OK;
+    while (first < target_count && !compiler_knows(targets[first].arch, own.arena))
+        first++;
+    const bool knows = first < target_count;
+    return check_target(&own, targets[knows ? first : 0].arch, knows, findings, err);
 }
 
 /* ---- runs ---- */
@@ -167,8 +154,7 @@ static size_t print_pass(const char *name, const struct session *session, const 
     const int width = name_width(session->plan);
     size_t bad = 0, skipped = 0, verified = 0;
     printf("%s on %s\n", name, session->info.name);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         print_case(c, width);
         bad += c->status != CASE_OK && c->status != CASE_SKIPPED;
         skipped += c->status == CASE_SKIPPED;

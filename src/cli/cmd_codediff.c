@@ -2,8 +2,6 @@
  *
  * What changed between two builds of kernels, without a device.
  */
-#include <math.h>
-#include <string.h>
 
 #include "inspections.h"
 #include "pins.h"
@@ -71,8 +69,7 @@ struct items {
 static void flatten(struct items *items, const struct inspections *found, struct arena *arena)
 {
     for (size_t k = 0; k < found->count; k++)
-        for (size_t o = 0; o < found->items[k].object_count; o++) {
-            const struct inspect_object *object = &found->items[k].objects[o];
+        FOR_EACH(const struct inspect_object, object, found->items[k].objects, found->items[k].object_count) {
             for (size_t n = 0; n < object->kernel_count; n++) {
                 const struct inspect_kernel *kernel = &object->kernels[n];
                 const char *label = found->items[k].label ? found->items[k].label : kernel->code->name;

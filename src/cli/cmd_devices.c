@@ -2,8 +2,6 @@
  *
  * `rooftile devices`: every backend, what it can open, or exactly why it is off.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "rooftile/file.h"
 #include "rooftile/units.h"
@@ -73,7 +71,7 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
 
 static void find_devices(struct listed_backend *backend, bool names_only, struct arena *arena)
 {
-    struct text why = {0};
+    SCOPED(text_release) struct text why = {0};
     const int count = backend->ops->executes ? backend->ops->count(&why) : 0;
     if (!backend->ops->executes)
         find_models(backend, names_only, arena);
@@ -81,7 +79,6 @@ static void find_devices(struct listed_backend *backend, bool names_only, struct
         find_real(backend, count, names_only, arena);
     else
         backend->why_off = why.length ? text_take(&why, arena) : "no device";
-    text_release(&why);
 }
 
 /* ---- as a document ---- */
@@ -90,8 +87,7 @@ static void find_devices(struct listed_backend *backend, bool names_only, struct
 static void add_nics(struct text *out, const struct device_info *info)
 {
     uint32_t far = 0;
-    for (uint32_t k = 0; k < info->nic_count; k++) {
-        const struct device_nic *nic = &info->nics[k];
+    FOR_EACH(const struct device_nic, nic, info->nics, info->nic_count) {
         const bool near = nic->distance[0] == 'P';
         far += !near;
         if (!near)
@@ -120,8 +116,7 @@ static const char *facts(const struct listed_device *device, struct arena *arena
     if (info->core_hz > 0)
         text_addf(&out, ", %s", units_hz(unit, info->core_hz));
     text_addf(&out, ", wave %u", info->wave);
-    for (uint32_t k = 0; k < info->cache_count; k++) {
-        const struct device_cache *cache = &info->caches[k];
+    FOR_EACH(const struct device_cache, cache, info->caches, info->cache_count) {
         text_addf(&out, ", %s %s", cache->name, units_bytes(unit, (double)cache->size_bytes));
         if (cache->instances > 1)
             text_addf(&out, " x %u", cache->instances);

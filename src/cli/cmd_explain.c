@@ -2,8 +2,6 @@
  *
  * Where the time of a case goes: of a kernel on a machine that need not be here, or of a case that was measured.
  */
-#include <math.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/forecast.h"
@@ -40,8 +38,7 @@ static enum status take_counters(struct explanation *explanation, const struct i
                                  struct err *err)
 {
     bool any = false;
-    for (size_t k = 0; k < explanation->counter_count; k++) {
-        struct explained_counter *counter = &explanation->counters[k];
+    FOR_EACH(struct explained_counter, counter, explanation->counters, explanation->counter_count) {
         counter->measured = import_counter(read, explanation->symbol, counter->name);
         any |= !isnan(counter->measured);
     }
@@ -170,12 +167,10 @@ static enum status explain_result(struct explained *explained, const struct cli_
 {
     struct session session = {.options = options, .arena = arena};
     struct result_cases of;
-    enum status status = result_cases(&of, &session, options->args[0], err);
-    if (!status)
-        status = place_of(&session, of.result, err);
-    if (!status)
-        status = session_go(&session, SESSION_PLAN, err);
-    return status ? status : explain_session(explained, &session, of.result->predicted ? NULL : &of, err);
+    if (result_cases(&of, &session, options->args[0], err) || place_of(&session, of.result, err) ||
+        session_go(&session, SESSION_PLAN, err))
+        return err->status;
+    return explain_session(explained, &session, of.result->predicted ? NULL : &of, err);
 }
 
 /* ---- the command ---- */

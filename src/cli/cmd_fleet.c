@@ -2,7 +2,6 @@
  *
  * Results of many devices, judged. Reads files only.
  */
-#include <string.h>
 
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
@@ -22,7 +21,7 @@ static enum status check_format(const struct cli_options *options, struct err *e
 static void write_fleet(struct text *out, const char *format, const void *what, const struct report_options *look)
 {
     const struct fleet *fleet = what;
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct document document = {.arena = &arena};
     if (!strcmp(format, "nagios")) {
         fleet_nagios(out, fleet);
@@ -32,7 +31,6 @@ static void write_fleet(struct text *out, const char *format, const void *what, 
         fleet_document(&document, fleet);
         render_find(format)(out, &document, look);
     }
-    arena_release(&arena);
 }
 
 static void list_nodes(struct text *out, const struct fleet *fleet, bool bad)
@@ -58,12 +56,10 @@ static enum status show(struct fleet *fleet, struct call *call, struct err *err)
     call->code = nagios ? fleet_nagios_code(fleet) : fleet_exit_code(fleet, options->strict);
     if (options->html) {
         const struct report_options plain = {0};
-        struct text page = {0};
+        SCOPED(text_release) struct text page = {0};
         write_fleet(&page, "html", fleet, &plain);
-        const enum status status = cli_write(options->html, &page, err);
-        text_release(&page);
-        if (status)
-            return status;
+        if (cli_write(options->html, &page, err))
+            return err->status;
     }
     return cli_show(options, options->out, write_fleet, fleet, err);
 }

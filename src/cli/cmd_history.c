@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "measure.h"
@@ -42,10 +39,9 @@ static enum status add_one(struct history *history, const char *path, const stru
     const struct history_add_options add = {
         .channel = options->channel, .backfill = options->backfill, .keep = options->keep};
     struct history_added added;
-    enum status status = argument_result(&result, path, true, arena, err);
-    if (status)
-        return status;
-    status = history_add(history, result, &add, &added, err);
+    if (argument_result(&result, path, true, arena, err))
+        return err->status;
+    enum status status = history_add(history, result, &add, &added, err);
     if (status)
         return err_within(err, "%s", path);
     log_info("%s: %zu series, %zu of them new%s", path, added.points, added.new_series,

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/import.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "import_code.h"
 #include "rooftile/file.h"
 #include "rooftile/report.h"
@@ -53,8 +49,7 @@ static const char *machine_of(const struct import *import, struct arena *arena)
 
 static void take_bounds(struct import *import, const struct plan *plan)
 {
-    for (size_t k = 0; k < plan->count; k++) {
-        const struct plan_case *c = &plan->cases[k];
+    FOR_EACH(const struct plan_case, c, plan->cases, plan->count) {
         for (size_t tag = 0; tag < c->tag_count; tag++) {
             size_t row = 0;
             if (sscanf(c->tags[tag], "row%zu", &row) != 1 || !row || row > import->row_count)
@@ -81,8 +76,7 @@ static enum status add_estimates(struct import *import, const struct machine *de
     if (models_read(&models, session_config(arena, "models", "described.json"), arena, err) ||
         machine_complete(machine, session_config(arena, "", "machines"), borrowed, err))
         return err->status;
-    for (size_t k = 0; k < import->row_count; k++) {
-        struct import_row *row = &import->rows[k];
+    FOR_EACH(struct import_row, row, import->rows, import->row_count) {
         const bool product = row->described && row->described->kind == DESCRIBED_GEMM;
         if (!row->described || !describe_predict(&prediction, row->described, machine, product ? &models : NULL))
             continue;
@@ -110,14 +104,12 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
     *session = (struct session){.options = &options, .arena = call->arena};
     /* Its folder of manifests lies beside it. */
     const char *path = options.out && strcmp(options.out, "-") != 0 ? options.out : "imported suite";
-    enum status status = suite_parse(&parsed, path, suite->data, suite->length, &measure, call->arena, err);
-    if (status)
-        return status;
+    if (suite_parse(&parsed, path, suite->data, suite->length, &measure, call->arena, err))
+        return err->status;
     session->suites = arena_copy(call->arena, &parsed, sizeof(parsed));
     session->suite_count = 1;
-    status = session_go(session, SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err);
-    if (status)
-        return status;
+    if (session_go(session, SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err))
+        return err->status;
     take_bounds(import, session->plan);
     return add_estimates(import, &session->machine, call->arena, err);
 }
@@ -167,7 +159,7 @@ enum status cmd_import(struct call *call, struct err *err)
     struct cli_options shown = *call->options; /* -o is the suite's */
     struct document document = {.arena = call->arena};
     struct import import;
-    struct text suite = {0};
+    SCOPED(text_release) struct text suite = {0};
     if (call->options->diff[0])
         return call->options->arg_count ? err_set(err, ERR_USAGE, "--diff takes two files, and there are further ones")
                                         : import_two(call, err);
@@ -195,7 +187,6 @@ enum status cmd_import(struct call *call, struct err *err)
     if (!status && call->options->out)
         status = any ? cli_write(call->options->out, &suite, err)
                      : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");
-    text_release(&suite);
     if (call->options->out) { /* its name is the suite's, and asks for nothing of the table */
         shown.out = NULL;
         shown.format = shown.format && text_ends(call->options->out, shown.format) ? NULL : shown.format;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "inspections.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 #include "skeleton.h"
 
 /* ---- arguments ---- */
@@ -68,18 +66,16 @@ static enum status write_manifest(const struct cli_options *options, struct aren
     const char *path = options->args[0];
     const struct codeobj_file *file = NULL;
     const struct codeobj_kernel *kernel = NULL;
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     if (options->arg_count != 1 || !is_path(path))
         return err_set(err, ERR_USAGE, "--manifest is for one FILE of code that others compiled%s",
                        options->arg_count == 1 ? ": kernels of 'rooftile list' have their manifests" : "");
     if (codeobj_read(&file, path, arena, err))
         return argument_explain(err, path, "compiled code", arena);
-    enum status status = foreign_kernel(&kernel, file, options, err);
-    if (status)
-        return status;
+    if (foreign_kernel(&kernel, file, options, err))
+        return err->status;
     text_addf(&text, "%s\n", skeleton_write(image_from(path, options->out, arena), path, kernel, arena));
-    status = cli_write(options->out, &text, err);
-    text_release(&text);
+    enum status status = cli_write(options->out, &text, err);
     if (!status && options->out && strcmp(options->out, "-") != 0)
         log_info("fill in what its comments ask for, then: rooftile run %s", options->out);
     return status;

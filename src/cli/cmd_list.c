@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
 
 #include "list.h"
 #include "rooftile/file.h"
@@ -184,8 +182,7 @@ static void overview(struct document *document, const struct listing *listing)
             list_part(document, heading, table);
     }
     table = list_items(arena);
-    for (size_t k = 0; k < listing->suite_count; k++) {
-        const struct listed_suite *listed = &listing->suites[k];
+    FOR_EACH(const struct listed_suite, listed, listing->suites, listing->suite_count) {
         const char *summary = listed->suite ? listed->suite->summary : listed->problem;
         list_item(table, listed->name, summary ? summary : "");
     }
@@ -208,8 +205,7 @@ static const struct table *suites_of(const struct listing *listing)
     static const struct table_column columns[] = {
         {.key = "name"}, {.key = "path"}, {.key = "summary"}, {.key = "problem"}, {.key = "kernels"}};
     struct table *table = TABLE(listing->arena, columns);
-    for (size_t k = 0; k < listing->suite_count; k++) {
-        const struct listed_suite *listed = &listing->suites[k];
+    FOR_EACH(const struct listed_suite, listed, listing->suites, listing->suite_count) {
         const struct suite *suite = listed->suite;
         struct table *kernels = table_list(listing->arena);
         for (size_t n = 0; suite && n < suite->case_count; n++) {
@@ -230,12 +226,10 @@ static const struct table *problems_of(const struct listing *listing)
 {
     static const struct table_column columns[] = {{.key = "name"}, {.key = "path"}, {.key = "text"}};
     struct table *table = TABLE(listing->arena, columns);
-    for (size_t k = 0; k < listing->catalog.count; k++) {
-        const struct catalog_entry *entry = &listing->catalog.entries[k];
+    FOR_EACH(const struct catalog_entry, entry, listing->catalog.entries, listing->catalog.count)
         if (entry->problem)
             table_add(table,
                       (struct cell[]){cell_text(entry->name), cell_text(entry->path), cell_text(entry->problem)});
-    }
     return table;
 }
 
@@ -322,15 +316,6 @@ static void list_targets(struct document *document)
 
 /* ---- the command ---- */
 
-static void add_names(struct text *out, const struct listing *listing)
-{
-    for (size_t k = 0; k < listing->kernel_count; k++)
-        if (!session_is_helper(listing->kernels[k]))
-            text_addf(out, "%s\n", listing->kernels[k]->name);
-    for (size_t k = 0; k < listing->suite_count; k++)
-        text_addf(out, "%s\n", listing->suites[k].name);
-}
-
 /* What --set may say of the kernels that are named, or of all: each once. Other words are passed over, so that a shell
  * may give all that stand on its line. */
 static enum status add_params(struct call *call, struct err *err)
@@ -373,7 +358,11 @@ enum status cmd_list(struct call *call, struct err *err)
     if (!options->targets && find_all(&listing, options, err))
         return err->status;
     if (options->names) {
-        add_names(&call->out, &listing);
+        for (size_t k = 0; k < listing.kernel_count; k++)
+            if (!session_is_helper(listing.kernels[k]))
+                text_addf(&call->out, "%s\n", listing.kernels[k]->name);
+        for (size_t k = 0; k < listing.suite_count; k++)
+            text_addf(&call->out, "%s\n", listing.suites[k].name);
         for (size_t k = 0; k < target_count && options->targets; k++)
             text_addf(&call->out, "%s\n", targets[k].arch);
         return STATUS_OK;

@@ -2,8 +2,6 @@
  *
  * How far predictions are from times that were measured.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/render.h"
@@ -96,16 +94,15 @@ static void add_case(struct judged *judged, const struct result *result, const s
                                   .label = c->label ? c->label : c->id,
                                   .source = "",
                                   .what = {.type = "", .scales = "", .family = "", .op = ""},
-                                  .time_ns = c->stats.median,
+                                  .time_ns = result_case_time(c),
                                   .line = judged->truth.count + 1});
 }
 
 static enum status add_result(struct judged *judged, const char *path, struct arena *arena, struct err *err)
 {
     const struct result *result = NULL;
-    enum status status = argument_result(&result, path, true, arena, err);
-    if (status)
-        return status;
+    if (argument_result(&result, path, true, arena, err))
+        return err->status;
     if (result->predicted)
         return err_set(err, ERR_CONFIG, "%s is a prediction itself: nothing in it was measured", path);
     for (size_t k = 0; k < result->case_count; k++)
@@ -161,10 +158,8 @@ enum status cmd_model_error(struct call *call, struct err *err)
         return status;
     struct truth_guess *raw = arena_array(arena, truth.count + 1, sizeof(*raw));
     struct truth_guess *calibrated = arena_array(arena, truth.count + 1, sizeof(*calibrated));
-    status = guess_all(&truth, raw, calibrated, &models, arena, err);
-    if (!status && options->kernel_dir_count)
-        status = truth_programs(raw, calibrated, &truth, options, arena, err);
-    if (status)
-        return status;
+    if (guess_all(&truth, raw, calibrated, &models, arena, err) ||
+        (options->kernel_dir_count && truth_programs(raw, calibrated, &truth, options, arena, err)))
+        return err->status;
     return show(call, &truth, raw, calibrated, &call->out, err);
 }

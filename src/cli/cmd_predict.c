@@ -2,8 +2,6 @@
  *
  * Kernels and suites predicted on machines that need not be here: planned for each, compiled for its target, walked.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/forecast.h"
@@ -70,7 +68,7 @@ static void take_case(void *context, size_t at, const struct prediction *predict
 static void calibrate(struct forecast_case *c, const struct result *result)
 {
     const struct predicted *own = &c->from->prediction;
-    const double median_ns = c->from->stats.median;
+    const double median_ns = result_case_time(c->from);
     c->scale = 1;
     if (result->predicted || !(c->prediction.time_ns > 0))
         return;
@@ -155,6 +153,9 @@ enum status cmd_predict(struct call *call, struct err *err)
         status = predict_side(&forecasts[k], &sides[k], &of, err);
     if (status)
         return status;
+    for (size_t k = 0; k < count; k++)
+        for (size_t c = 0; c < forecasts[k].count; c++)
+            call->code = forecasts[k].cases[c].prediction.work_disagrees ? 1 : call->code;
     forecast_document(&document, forecasts, count);
     return cli_show_document(call->options, &document, false, err);
 }

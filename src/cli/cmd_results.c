@@ -2,8 +2,6 @@
  *
  * What is done with files that are there: results, checkups, schemas.
  */
-#include <math.h>
-#include <string.h>
 
 #include "rooftile/checkup.h"
 #include "rooftile/file.h"
@@ -23,12 +21,10 @@ static bool is_format(const struct cli_options *options, const char *format)
 
 static enum status write_picture(const struct cli_options *options, const struct result *result, struct err *err)
 {
-    struct text text = {0};
-    enum status status = report_picture(&text, result, options->picture ? options->picture : "roofline", err);
-    if (!status)
-        status = cli_write(options->out, &text, err);
-    text_release(&text);
-    return status;
+    SCOPED(text_release) struct text text = {0};
+    if (report_picture(&text, result, options->picture ? options->picture : "roofline", err))
+        return err->status;
+    return cli_write(options->out, &text, err);
 }
 
 /* Two of one device are compared. */
@@ -38,7 +34,7 @@ static enum status write_page(const struct call *call, const struct result *cons
     const struct compare_options compare = {.shift = shift_defaults()};
     struct report_page page = {.results = results, .count = count};
     struct comparison comparison;
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     enum status status = STATUS_OK;
     if (count == 2 && !strcmp(results[0]->device.name, results[1]->device.name)) {
         status = compare_results(&comparison, results[0], results[1], &compare, call->arena, err);
@@ -47,9 +43,7 @@ static enum status write_page(const struct call *call, const struct result *cons
     if (status)
         return status;
     report_page(&text, &page, &(struct report_options){0});
-    status = cli_write(call->options->out, &text, err);
-    text_release(&text);
-    return status;
+    return cli_write(call->options->out, &text, err);
 }
 
 enum status cmd_report(struct call *call, struct err *err)
@@ -118,12 +112,11 @@ enum status comparison_show(struct comparison *comparison, const struct result *
                             struct compare_options *options, const struct call *call, const char *path, struct err *err)
 {
     const char *noise = NULL;
-    enum status status = noise_file_path(&noise, now, false, call->arena, err);
-    if (!status)
-        status = noise_file_read(&options->noise, noise, call->arena, err);
-    if (!status)
-        status = compare_results(comparison, base, now, options, call->arena, err);
-    return status ? status : cli_show(call->options, path, write_comparison, comparison, err);
+    if (noise_file_path(&noise, now, false, call->arena, err) ||
+        noise_file_read(&options->noise, noise, call->arena, err) ||
+        compare_results(comparison, base, now, options, call->arena, err))
+        return err->status;
+    return cli_show(call->options, path, write_comparison, comparison, err);
 }
 
 static void write_document(struct text *out, const char *format, const void *what, const struct report_options *look)
@@ -176,7 +169,7 @@ enum status cmd_checkup(struct call *call, struct err *err)
     const struct report_options plain = {0};
     struct document document = {.arena = call->arena};
     struct checkup checkup;
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     const struct machine *sheet = NULL;
     enum status status =
         file_is_dir(options->args[0])
@@ -196,7 +189,6 @@ enum status cmd_checkup(struct call *call, struct err *err)
         status = cli_write(files[k].path, &text, err);
         text_clear(&text);
     }
-    text_release(&text);
     if (status)
         return status;
     if (!options->out || strcmp(options->out, "-") != 0)

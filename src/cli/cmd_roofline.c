@@ -2,8 +2,6 @@
  *
  * The ceilings of this machine, measured into a machine file; or those of such a file, shown.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/ceilings.h"

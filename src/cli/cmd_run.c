@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -219,8 +215,7 @@ static enum status out_dir_file(const char **path, const struct cli_options *opt
 
 static enum status name_files(struct per_device *sides, size_t count, struct arena *arena, struct err *err)
 {
-    for (size_t k = 0; k < count; k++) {
-        struct per_device *side = &sides[k];
+    FOR_EACH(struct per_device, side, sides, count) {
         if (side->options.out_dir && out_dir_file(&side->options.out, &side->options, arena, err))
             return err->status;
         if (side->options.out && side->name)
@@ -264,9 +259,15 @@ static int end_apart(struct per_device *side, int state)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
 }
 
-/* Waits for the processes, and ends those that hang. Returns their exit code. */
-static int wait_for(struct per_device *sides, size_t count)
+/* With its share of the time that is left. */
+static int run_apart(struct per_device *sides, size_t count, double left_ns)
 {
+    for (size_t k = 0; k < count; k++) {
+        if (sides[k].options.budget.text)
+            sides[k].options.budget.ns = fmax(1e9, left_ns);
+        start_apart(&sides[k]);
+    }
+    /* Waits for the processes, and ends those that hang. Returns their exit code. */
     const double limit_ns = sides[0].options.budget.ns + (double)GRACE_NS;
     const uint64_t start_ns = clock_now_ns();
     bool killed = false;
@@ -275,8 +276,7 @@ static int wait_for(struct per_device *sides, size_t count)
         const bool late = sides[0].options.budget.text && !killed && (double)(clock_now_ns() - start_ns) > limit_ns;
         killed = killed || late;
         ended = 0;
-        for (size_t k = 0; k < count; k++) {
-            struct per_device *side = &sides[k];
+        FOR_EACH(struct per_device, side, sides, count) {
             if (side->pid > 0 && session_stop == STOP_SIGNAL && !killed)
                 kill(side->pid, SIGTERM);
             if (side->pid > 0 && late && !kill(-side->pid, SIGKILL))
@@ -287,17 +287,6 @@ static int wait_for(struct per_device *sides, size_t count)
         }
     }
     return code;
-}
-
-/* With its share of the time that is left. */
-static int run_apart(struct per_device *sides, size_t count, double left_ns)
-{
-    for (size_t k = 0; k < count; k++) {
-        if (sides[k].options.budget.text)
-            sides[k].options.budget.ns = fmax(1e9, left_ns);
-        start_apart(&sides[k]);
-    }
-    return wait_for(sides, count);
 }
 
 /* All devices at once; their results lie beside those of each alone. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/isa.h"
@@ -44,9 +42,10 @@ static void add_line(struct text *out, const char *line)
     text_addf(out, "%s%s", out->length ? "\n" : "", line);
 }
 
-/* "it has 'a', 'b' and 5 more". */
-static void name_kernels(struct text *out, const struct codeobj_file *file)
+static void add_missing(struct text *out, const struct codeobj_file *file, const char *symbol)
 {
+    text_addf(out, "the code object %s has no kernel '%s': ", file->path, symbol);
+    /* "it has 'a', 'b' and 5 more". */
     const struct codeobj *object = file->objects;
     text_add(out, object->kernel_count ? "it has " : "it has none");
     for (size_t k = 0; k < object->kernel_count && k < 4; k++)
@@ -56,18 +55,12 @@ static void name_kernels(struct text *out, const struct codeobj_file *file)
         text_addf(out, " and %zu more", object->kernel_count - 4);
 }
 
-static void add_missing(struct text *out, const struct codeobj_file *file, const char *symbol)
-{
-    text_addf(out, "the code object %s has no kernel '%s': ", file->path, symbol);
-    name_kernels(out, file);
-}
-
 static void compare_launch(void *context, const struct resolved_launch *launch)
 {
     struct difference_search *search = context;
     const struct codes *codes = search->codes;
     const struct codeobj_file *file = codes->files[launch->code];
-    struct text found = {0}, claim = {0};
+    SCOPED(text_release) struct text found = {0}, claim = {0};
     if (search->unread && codes->problems[launch->code])
         add_line(search->out, codes->problems[launch->code]);
     if (!file)
@@ -85,8 +78,6 @@ static void compare_launch(void *context, const struct resolved_launch *launch)
     }
     if (found.length)
         add_line(search->out, found.data);
-    text_release(&found);
-    text_release(&claim);
 }
 
 bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case, bool unread)
@@ -135,27 +126,22 @@ bool codes_work_differs(struct text *out, const struct codes *codes, const struc
     return !search.unread && work_differs(out, &plan_case->resolved, &search.found);
 }
 
-/* A reason stands in one line. */
-static const char *one_line(struct text *lines, struct arena *arena)
-{
-    struct text line = {0};
-    for (const char *at = lines->data; *at; at++)
-        text_addn(&line, *at == '\n' ? "; " : at, *at == '\n' ? 2 : 1);
-    text_clear(lines);
-    return text_take(&line, arena);
-}
-
 const char *const *codes_refused(const struct codes *codes)
 {
     const struct plan *plan = codes->session->plan;
     const char **refused = arena_array(codes->session->arena, plan->count + 1, sizeof(*refused));
-    struct text found = {0};
+    SCOPED(text_release) struct text found = {0};
     for (size_t k = 0; k < plan->count; k++) {
         /* What a compiler made can be right though this reader does not know its format: the device decides. */
-        if (codes_differences(&found, codes, &plan->cases[k], false))
-            refused[k] = one_line(&found, codes->session->arena);
+        if (codes_differences(&found, codes, &plan->cases[k], false)) {
+            /* A reason stands in one line. */
+            struct text line = {0};
+            for (const char *at = found.data; *at; at++)
+                text_addn(&line, *at == '\n' ? "; " : at, *at == '\n' ? 2 : 1);
+            text_clear(&found);
+            refused[k] = text_take(&line, codes->session->arena);
+        }
     }
-    text_release(&found);
     return refused;
 }
 
@@ -204,7 +190,7 @@ static void count_issues(uint32_t issues[ISSUE_CLASSES], const struct isa_mix *m
 static void find_loops(struct loops *loops, const struct codeobj *object, const struct codeobj_kernel *kernel,
                        struct arena *arena)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct isa isa = {0};
     struct isa_hot hot;
     struct err err = {0};
@@ -219,7 +205,6 @@ static void find_loops(struct loops *loops, const struct codeobj *object, const 
             count_issues(loops->issues, isa_turn_mix(isa.kernels, hot.loop));
         }
     }
-    arena_release(&scratch);
 }
 
 static struct result_code facts_of(const struct codes *codes, struct loops *of_codes, const struct plan_case *plan_case)
@@ -320,8 +305,7 @@ void session_check_images(struct session *session)
 {
     const struct plan *plan = session->plan;
     struct image_search search = {.session = session};
-    for (size_t k = 0; k < plan->count; k++) {
-        struct plan_case *c = &plan->cases[k];
+    FOR_EACH(struct plan_case, c, plan->cases, plan->count) {
         if (c->state != PLAN_READY || !c->resolved.manifest->image)
             continue;
         if (!search.images)

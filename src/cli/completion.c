@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
-#include <string.h>
 
 #include "cli.h"
 
@@ -159,7 +157,7 @@ static void zsh_option(struct text *out, const struct option_row *row)
     const bool repeats = row->kind == OPTION_LIST || row->kind == OPTION_PAIRS || row->kind == OPTION_SPLIT ||
                          row->kind == OPTION_COUNT_UP;
     const char *star = repeats ? "*" : "";
-    struct text tail = {0};
+    SCOPED(text_release) struct text tail = {0};
     text_add(&tail, "[");
     add_brief(&tail, row->help);
     text_add(&tail, "]");
@@ -173,7 +171,6 @@ static void zsh_option(struct text *out, const struct option_row *row)
     if (row->key)
         text_addf(out, " \\\n        '%s-%c%s%s'", star, row->key, row->argument ? "+" : "", tail.data);
     text_addf(out, " \\\n        '%s--%s%s%s'", star, row->name, row->argument ? "=" : "", tail.data);
-    text_release(&tail);
 }
 
 static void zsh_command(struct text *out, const struct command *command)
@@ -257,37 +254,32 @@ static void fish_option(struct text *out, const char *line, const struct option_
     text_add(out, "'\n");
 }
 
-static void fish_command(struct text *out, const struct command *command)
-{
-    const struct option_row *rows[MOST_OPTIONS];
-    const size_t count = options_of(rows, command);
-    struct text line = {0};
-    text_addf(&line, "complete -c rooftile -n '__fish_seen_subcommand_from %s'", command->name);
-    text_addf(out, "complete -c rooftile -n __fish_use_subcommand -a %s -d '", command->name);
-    add_brief(out, command->summary);
-    text_add(out, "'\n");
-    for (size_t k = 0; k < count; k++)
-        fish_option(out, line.data, rows[k]);
-    if (takes_choices(command)) {
-        text_addf(out, "%s -a '", line.data);
-        add_argument_choices(out, command);
-        text_add(out, "'\n");
-    }
-    if (takes_names(command))
-        text_addf(out, "%s -a '(rooftile list --names 2>/dev/null)'\n", line.data);
-    if (takes_files(command))
-        text_addf(out, "%s -a '(__fish_complete_suffix .json)'\n", line.data);
-    text_release(&line);
-}
-
 static void completion_fish(struct text *out)
 {
     text_add(out, "# fish completion of rooftile, written by 'rooftile completion fish'\n"
                   "complete -c rooftile -f\n"
                   "complete -c rooftile -n __fish_use_subcommand -l version -d 'show the version'\n"
                   "complete -c rooftile -n __fish_use_subcommand -l help -s h -d 'show help'\n");
-    for (const struct command *command = commands; command->name; command++)
-        fish_command(out, command);
+    for (const struct command *command = commands; command->name; command++) {
+        const struct option_row *rows[MOST_OPTIONS];
+        const size_t count = options_of(rows, command);
+        SCOPED(text_release) struct text line = {0};
+        text_addf(&line, "complete -c rooftile -n '__fish_seen_subcommand_from %s'", command->name);
+        text_addf(out, "complete -c rooftile -n __fish_use_subcommand -a %s -d '", command->name);
+        add_brief(out, command->summary);
+        text_add(out, "'\n");
+        for (size_t k = 0; k < count; k++)
+            fish_option(out, line.data, rows[k]);
+        if (takes_choices(command)) {
+            text_addf(out, "%s -a '", line.data);
+            add_argument_choices(out, command);
+            text_add(out, "'\n");
+        }
+        if (takes_names(command))
+            text_addf(out, "%s -a '(rooftile list --names 2>/dev/null)'\n", line.data);
+        if (takes_files(command))
+            text_addf(out, "%s -a '(__fish_complete_suffix .json)'\n", line.data);
+    }
 }
 
 /* ---- the command ---- */

@@ -3,9 +3,6 @@
  * Several devices side by side: `plan` and `run` of --device A,B. Each has a session of its own over the same suites
  * and kernels; what is common is one table.
  */
-#include <ctype.h>
-#include <math.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/file.h"
@@ -204,7 +201,7 @@ static void fill_asked(struct asked *asked, const struct per_device *sides, size
 static double time_of(const struct asked *a)
 {
     if (a->result)
-        return a->result->status == CASE_OK ? a->result->stats.median : NAN;
+        return a->result->status == CASE_OK ? result_case_time(a->result) : NAN;
     return a->plan_case && a->plan_case->prediction ? a->plan_case->prediction->time_ns : NAN;
 }
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "measure.h"
@@ -44,7 +41,7 @@ static void on_tick(void *context, const struct plan_case *plan_case, const char
 static void say_case(const struct progress *progress, const struct result_case *result_case, size_t done, size_t total)
 {
     const struct cli_options *options = progress->session->options;
-    struct text line = {0};
+    SCOPED(text_release) struct text line = {0};
     if (progress->stream) {
         text_addf(&line,
                   "{\"event\":\"case\",%s\"case\":", progress->session->info.predicted ? "\"predicted\":true," : "");
@@ -55,7 +52,6 @@ static void say_case(const struct progress *progress, const struct result_case *
         report_case_line(&line, result_case, done, total);
         fputs(line.data, stderr);
     }
-    text_release(&line);
 }
 
 /* For those who ask where the time goes (-vv), and what the plan got wrong. */
@@ -66,7 +62,7 @@ static void say_phases(const struct plan_case *plan_case, const struct measureme
         [SPENT_FILLING] = takes->fill_ns,   [SPENT_VERIFYING] = takes->verify_ns,  [SPENT_SENSING] = takes->sense_ns,
         [SPENT_WARMING] = takes->warmup_ns, [SPENT_MEASURING] = takes->measure_ns,
     };
-    struct text line = {0};
+    SCOPED(text_release) struct text line = {0};
     if (log_level() < LOG_DEBUG || plan_case->state != PLAN_READY)
         return;
     for (enum case_phase phase = 0; phase < SPENT_COUNT; phase++)
@@ -74,7 +70,6 @@ static void say_phases(const struct plan_case *plan_case, const struct measureme
                   planned_ns[phase] / 1e6);
     log_debug("%s: took %.1f ms (planned %.1f)%s", plan_case->id, measured->wall_ns / 1e6, plan_case->estimate_ns / 1e6,
               line.data);
-    text_release(&line);
 }
 
 static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
@@ -161,14 +156,13 @@ static void carry_over(struct progress *progress)
 
 static const char *config_hash(const struct session *session)
 {
-    struct text all = {0};
+    SCOPED(text_release) struct text all = {0};
     char hex[HASH_TEXT];
     if (session->suite_count == 1)
         return session->suites[0]->sha256;
     for (size_t k = 0; k < session->suite_count; k++)
         text_add(&all, session->suites[k]->sha256);
     hash_sha256(hex, all.data ? all.data : "", all.length);
-    text_release(&all);
     return arena_strdup(session->arena, hex);
 }
 
@@ -199,8 +193,7 @@ static void take_kpis(struct result *result, const struct session *session)
     struct result_kpi *kpis = NULL;
     size_t count = 0;
     for (size_t k = 0; k < session->suite_count; k++)
-        for (size_t n = 0; n < session->suites[k]->kpi_count; n++) {
-            const struct suite_kpi *from = &session->suites[k]->kpis[n];
+        FOR_EACH(const struct suite_kpi, from, session->suites[k]->kpis, session->suites[k]->kpi_count) {
             const char *name = from->name;
             for (size_t m = 0; m < count; m++)
                 if (!strcmp(kpis[m].name, from->name))

@@ -3,7 +3,6 @@
  * Code that others compiled and that no manifest describes: which of its kernels is meant, and a manifest by its
  * metadata alone, good enough to be planned and walked.
  */
-#include <string.h>
 
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
@@ -14,11 +13,10 @@
 enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
                            const struct cli_options *options, struct err *err)
 {
-    struct text others = {0};
+    SCOPED(text_release) struct text others = {0};
     size_t count = 0;
     for (size_t o = 0; o < file->count; o++)
-        for (size_t k = 0; k < file->objects[o].kernel_count; k++) {
-            const struct codeobj_kernel *kernel = &file->objects[o].kernels[k];
+        FOR_EACH(const struct codeobj_kernel, kernel, file->objects[o].kernels, file->objects[o].kernel_count) {
             const struct codeobj *first = NULL;
             if (!text_filtered(options->filters, options->filter_count, kernel->name, NULL) ||
                 codeobj_find_kernel(&first, file, kernel->name) != kernel)
@@ -34,7 +32,6 @@ enum status foreign_kernel(const struct codeobj_kernel **found, const struct cod
                 count > 4 ? " ..." : "");
     else
         err_set(err, ERR_USAGE, "%s has no kernel that --filter matches", file->path);
-    text_release(&others);
     return err->status;
 }
 
@@ -44,18 +41,12 @@ enum status foreign_add(struct session *session, const char *path, struct err *e
     const struct codeobj_file *file = NULL;
     const struct codeobj_kernel *kernel = NULL;
     char *folder = NULL;
-    enum status status = codeobj_read(&file, path, arena, err);
-    if (!status)
-        status = foreign_kernel(&kernel, file, session->options, err);
-    if (!status)
-        status = path_data_dir(&folder, true, arena, err);
-    if (!status)
-        status = file_make_dirs(folder, err);
-    if (status)
-        return status;
+    if (codeobj_read(&file, path, arena, err) || foreign_kernel(&kernel, file, session->options, err) ||
+        path_data_dir(&folder, true, arena, err) || file_make_dirs(folder, err))
+        return err->status;
     const char *name = NULL, *text = skeleton_write(path_real(arena, path), path, kernel, arena);
     char *manifest = path_new(arena, path_join(arena, folder, "code-"), ".json");
-    status = file_write(manifest, text, strlen(text), err);
+    enum status status = file_write(manifest, text, strlen(text), err);
     if (status || !catalog_file_kind(manifest, &name, arena))
         return err->status;
     session->guess = manifest;
@@ -70,7 +61,7 @@ enum status foreign_add(struct session *session, const char *path, struct err *e
 void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case)
 {
     const struct manifest *manifest = plan_case->resolved.manifest;
-    struct text sizes = {0};
+    SCOPED(text_release) struct text sizes = {0};
     if (!session->guess || strcmp(manifest->path, session->guess) != 0)
         return;
     for (size_t k = 0; k < manifest->param_count; k++)
@@ -83,7 +74,6 @@ void foreign_note(struct prediction *prediction, const struct session *session, 
                     "assumed: %s; grid of n, buffers of n elements, whole numbers n (--set, or 'inspect "
                     "--manifest' to write them): interval twice as wide",
                     sizes.data);
-    text_release(&sizes);
 }
 
 /* Comments that ask, of this value and all in it; `first` is that of the first. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
-#include <string.h>
 
 #include "cli.h"
 
@@ -48,39 +46,25 @@ static void add_heading(struct text *out, const char *heading, bool color)
 
 /* ---- one command ---- */
 
-static void add_usage(struct text *out, const struct command *command)
-{
-    struct text usage = {0};
-    text_addf(&usage, "Usage: rooftile %s [OPTION]...%s%s", command->name, *command->args ? " " : "", command->args);
-    text_add_wrapped(out, usage.data, 0, 7, HELP_COLUMNS);
-    text_add(out, "\n");
-    const size_t sentence = out->length;
-    add_paragraph(out, command->summary, 0);
-    out->data[sentence] = (char)toupper((unsigned char)out->data[sentence]);
-    text_release(&usage);
-}
-
 static void add_option(struct text *out, const struct option_row *row)
 {
-    struct text left = {0};
+    SCOPED(text_release) struct text left = {0};
     if (row->key)
         text_addf(&left, "-%c, ", row->key);
     else
         text_pad(&left, 4, ' ');
     text_addf(&left, "--%s%s%s", row->name, row->argument ? " " : "", row->argument ? row->argument : "");
     add_item(out, TEXT_COLUMN, left.data, row->help);
-    text_release(&left);
 }
 
 static void add_details(struct text *out, const char *details)
 {
     for (const char *at = details; *at;) {
-        struct text paragraph = {0};
+        SCOPED(text_release) struct text paragraph = {0};
         const size_t length = strcspn(at, "\n");
         text_addn(&paragraph, at, length);
         text_add(out, "\n");
         add_paragraph(out, paragraph.data, 0);
-        text_release(&paragraph);
         at += length + strspn(at + length, "\n");
     }
 }
@@ -91,7 +75,13 @@ void help_command(struct text *out, const struct command *command, bool color)
     const size_t count = options_of(rows, command), own = count - COMMON_COUNT;
     add_heading(out, "Examples:", color);
     text_addf(out, "%s\n", command->examples);
-    add_usage(out, command);
+    SCOPED(text_release) struct text usage = {0};
+    text_addf(&usage, "Usage: rooftile %s [OPTION]...%s%s", command->name, *command->args ? " " : "", command->args);
+    text_add_wrapped(out, usage.data, 0, 7, HELP_COLUMNS);
+    text_add(out, "\n");
+    const size_t sentence = out->length;
+    add_paragraph(out, command->summary, 0);
+    out->data[sentence] = (char)toupper((unsigned char)out->data[sentence]);
     for (size_t k = 0; k < count; k++) {
         if (k == 0 || k == own) {
             text_add(out, "\n");

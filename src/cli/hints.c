@@ -2,8 +2,6 @@
  *
  * What people write who know other tools, and what it is here: one table, asked before a near name is looked for.
  */
-#include <ctype.h>
-#include <string.h>
 
 #include "cli.h"
 

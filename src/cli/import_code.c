@@ -7,10 +7,6 @@
  */
 #include "import_code.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli.h"
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
@@ -80,10 +76,9 @@ static enum status copy_image(const char **copy, const struct code_search *s, co
     char *data = NULL;
     size_t length = 0;
     *copy = arena_printf(s->arena, "%s%s", name, strrchr(path_base(image), '.'));
-    enum status status = file_make_dirs(s->folder, err);
-    if (!status)
-        status = file_read(&data, &length, image, CODEOBJ_LIMIT_BYTES, s->arena, err);
-    return status ? status : file_write(path_join(s->arena, s->folder, *copy), data, length, err);
+    if (file_make_dirs(s->folder, err) || file_read(&data, &length, image, CODEOBJ_LIMIT_BYTES, s->arena, err))
+        return err->status;
+    return file_write(path_join(s->arena, s->folder, *copy), data, length, err);
 }
 
 static enum status write_manifest(struct code_search *s, struct import_row *row, const char *image,
@@ -92,14 +87,12 @@ static enum status write_manifest(struct code_search *s, struct import_row *row,
     const char *copy = NULL;
     seen->name = manifest_name(s, kernel->name);
     seen->summary = arena_printf(s->arena, "%.200s as it was launched in a trace", kernel->name);
-    enum status status = copy_image(&copy, s, image, seen->name, err);
-    if (status)
-        return status;
+    if (copy_image(&copy, s, image, seen->name, err))
+        return err->status;
     const char *text = skeleton_of_launch(copy, image, kernel, seen, s->arena);
     const char *path = path_join(s->arena, s->folder, arena_printf(s->arena, "%s.json", seen->name));
-    status = file_write(path, text, strlen(text), err);
-    if (status)
-        return status;
+    if (file_write(path, text, strlen(text), err))
+        return err->status;
     s->made = s->folder;
     if (row->kernel && !row->cpu_kernel) { /* the CPU device cannot run it */
         row->cpu_kernel = row->kernel;
@@ -149,14 +142,6 @@ static const char *chosen_folder(const struct code_search *s, const char *hash)
     return NULL;
 }
 
-static uint64_t content_hash(const char *path, struct arena *arena)
-{
-    char *data = NULL;
-    size_t length = 0;
-    struct err ignored = {0};
-    return file_read(&data, &length, path, CODEOBJ_LIMIT_BYTES, arena, &ignored) ? 0 : hash_u64(data, length);
-}
-
 /* The one variant that fits; copies of the same code count once. *count: how many fit. */
 static const char *find_variant(const struct code_search *s, const struct import_launch *launch, size_t *count)
 {
@@ -170,7 +155,12 @@ static const char *find_variant(const struct code_search *s, const struct import
             *count = 1;
             return s->images[k];
         }
-        const uint64_t own = content_hash(s->images[k], s->arena);
+        char *data = NULL;
+        size_t length = 0;
+        struct err ignored = {0};
+        const uint64_t own = file_read(&data, &length, s->images[k], CODEOBJ_LIMIT_BYTES, s->arena, &ignored)
+                                 ? 0
+                                 : hash_u64(data, length);
         *count += !found || own != hash;
         found = found ? found : s->images[k];
         hash = hash ? hash : own;
@@ -193,8 +183,7 @@ static bool match_arguments(struct seen_argument *args, const struct codeobj_ker
         values += launch->args[k].elements > 0 ? 0 : 1;
     for (size_t k = 0; k < kernel->explicit_count; k++)
         places += kernel->args[k].is_pointer ? 0 : 1;
-    for (size_t k = 0; k < launch->arg_count; k++) {
-        const struct import_argument *seen = &launch->args[k];
+    FOR_EACH(const struct import_argument, seen, launch->args, launch->arg_count) {
         const bool tensor = seen->elements > 0;
         if (!tensor && values > places && !strcmp(seen->value, "1")) {
             values--;

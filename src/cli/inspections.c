@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspections.h"
 
-#include <string.h>
-
 #include "rooftile/launch_fit.h"
 #include "rooftile/predictor.h"
 #include "rooftile/targets.h"
@@ -159,21 +157,6 @@ static enum status nothing_built(const struct plan *plan, const char *arch, stru
     return err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
 }
 
-/* Line tables, which leave the code as it is: a loop can then be said by its line. */
-static void ask_for_lines(struct plan *plan, struct arena *arena)
-{
-    for (size_t k = 0; k < plan->code_count; k++) {
-        struct build_request *request = (struct build_request *)&plan->codes[k];
-        if (!request->source || request->target.kind != BUILD_AMD)
-            continue;
-        const char **flags = arena_array(arena, request->flag_count + 1, sizeof(*flags));
-        for (size_t f = 0; f < request->flag_count; f++)
-            flags[f] = request->flags[f];
-        flags[request->flag_count++] = "-g1";
-        request->flags = flags;
-    }
-}
-
 /* Is it a problem beside others? Then it is noted. */
 static bool passes(struct inspections *found, const struct session *session, enum status status, const struct err *err)
 {
@@ -234,7 +217,17 @@ static enum status inspect_target(struct inspections *found, struct session *ses
         nothing_built(session->plan, arch, err);
         return passes(found, session, err->status, err) ? STATUS_OK : err->status;
     }
-    ask_for_lines(&gpu, session->arena);
+    /* Line tables, which leave the code as it is: a loop can then be said by its line. */
+    for (size_t k = 0; k < gpu.code_count; k++) {
+        struct build_request *request = (struct build_request *)&gpu.codes[k];
+        if (!request->source || request->target.kind != BUILD_AMD)
+            continue;
+        const char **flags = arena_array(session->arena, request->flag_count + 1, sizeof(*flags));
+        for (size_t f = 0; f < request->flag_count; f++)
+            flags[f] = request->flags[f];
+        flags[request->flag_count++] = "-g1";
+        request->flags = flags;
+    }
     enum status status = session_build_plan(&builds, session, &gpu, err);
     for (size_t k = 0; k < gpu.code_count && !status; k++)
         status = inspect_code(found, session, numbers[k], &builds[k], err);

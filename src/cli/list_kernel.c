@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <string.h>
 
 #include "list.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 #include "rooftile/units.h"
 
 #define VALUES_SHOWN 6u
@@ -126,8 +123,7 @@ static struct table *params_of(const struct manifest *manifest, struct arena *ar
                                                   {.key = "limits"},
                                                   {.title = "", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < manifest->param_count; k++) {
-        const struct param *param = &manifest->params[k];
+    FOR_EACH(const struct param, param, manifest->params, manifest->param_count) {
         struct cell cells[] = {cell_text(param->name), {0}, {0}, {0}};
         cells[1] = param->asks ? cell_text(expr_source(param->asks)) : value_cell(arena, &param->value);
         struct table *limits = table_list(arena);
@@ -150,8 +146,7 @@ static struct table *params_of(const struct manifest *manifest, struct arena *ar
 static struct table *variants_of(const struct manifest *manifest, struct arena *arena)
 {
     struct table *table = list_items(arena);
-    for (size_t k = 0; k < manifest->variant_count; k++) {
-        const struct manifest_variant *variant = &manifest->variants[k];
+    FOR_EACH(const struct manifest_variant, variant, manifest->variants, manifest->variant_count) {
         struct text left = {0}, right = {0};
         text_addf(&left, "on %s%s%s", variant->backend ? variant->backend : "",
                   variant->backend && variant->arch ? " " : "", variant->arch ? variant->arch : "");
@@ -173,8 +168,7 @@ static struct table *buffers_of(const struct manifest *manifest, struct arena *a
                                                   {.key = "count"},
                                                   {.title = "", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < manifest->buffer_count; k++) {
-        const struct manifest_buffer *buffer = &manifest->buffers[k];
+    FOR_EACH(const struct manifest_buffer, buffer, manifest->buffers, manifest->buffer_count) {
         const char *type = template_source(buffer->type), *count = expr_source(buffer->count);
         table_add(
             table,

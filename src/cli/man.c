@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli.h"
 #include "rooftile_version.h"
@@ -14,12 +11,11 @@
 static void add_lines(struct text *out, const char *lines)
 {
     for (const char *line = lines; *line;) {
-        struct text one = {0};
+        SCOPED(text_release) struct text one = {0};
         const size_t length = strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
         text_addn(&one, line, length);
         text_add(out, *line == '.' ? "\\&" : "");
         text_add_escaped(out, ESCAPE_ROFF, one.data);
-        text_release(&one);
         line += length;
     }
 }
@@ -28,7 +24,7 @@ static void add_lines(struct text *out, const char *lines)
 static void add_sentences(struct text *out, const char *words)
 {
     while (*words) {
-        struct text lines = {0}, sentence = {0};
+        SCOPED(text_release) struct text lines = {0}, sentence = {0};
         const size_t line = strcspn(words, "\n");
         const char *stop = memmem(words, line, ". ", 2);
         const size_t length = stop ? (size_t)(stop - words) + 1 : line;
@@ -36,8 +32,6 @@ static void add_sentences(struct text *out, const char *words)
         text_add_wrapped(&lines, sentence.data, 0, 0, LINE_COLUMNS);
         text_add(&lines, "\n");
         add_lines(out, lines.data);
-        text_release(&lines);
-        text_release(&sentence);
         words += length + strspn(words + length, " ");
         if (*words == '\n') {
             text_add(out, ".Pp\n");
@@ -49,12 +43,11 @@ static void add_sentences(struct text *out, const char *words)
 /* What the tables have without a capital and a full stop. */
 static void add_sentence(struct text *out, const char *words, bool capital)
 {
-    struct text sentence = {0};
+    SCOPED(text_release) struct text sentence = {0};
     text_addf(&sentence, "%s.", words);
     if (capital)
         sentence.data[0] = (char)toupper((unsigned char)sentence.data[0]);
     add_sentences(out, sentence.data);
-    text_release(&sentence);
 }
 
 /* An argument of a macro: quoted when it has spaces or could be taken for a macro or punctuation. */
@@ -113,14 +106,6 @@ static void add_command(struct text *out, const struct command *command)
         text_add(out, ".Pp\n");
         add_sentences(out, command->details);
     }
-}
-
-static void add_common_options(struct text *out)
-{
-    const struct option_row *rows[MOST_OPTIONS];
-    text_add(out, ".Ss Common options\n"
-                  "Every command takes these, and they may also stand before it.\n");
-    add_options(out, rows, options_of(rows, NULL));
 }
 
 struct fact {
@@ -216,7 +201,10 @@ void man_page(struct text *out)
                   ".Sh COMMANDS\n");
     for (const struct command *command = commands; command->name; command++)
         add_command(out, command);
-    add_common_options(out);
+    const struct option_row *rows[MOST_OPTIONS];
+    text_add(out, ".Ss Common options\n"
+                  "Every command takes these, and they may also stand before it.\n");
+    add_options(out, rows, options_of(rows, NULL));
     add_facts(out, "ENVIRONMENT", "Ds", " Ev", variables);
     add_facts(out, "FILES", "Ds", " Pa", files);
     add_facts(out, "EXIT STATUS", "130", "", exit_codes);
@@ -224,9 +212,8 @@ void man_page(struct text *out)
     add_example_block(out, overview_examples);
 }
 
-enum status cmd_man(struct call *call, struct err *err)
+enum status cmd_man(struct call *call, UNUSED struct err *err)
 {
-    (void)err;
     man_page(&call->out);
     return STATUS_OK;
 }

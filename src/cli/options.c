@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
-#include <string.h>
 
 #include "cli.h"
 #include "rooftile/report.h"
@@ -36,7 +34,7 @@ const struct option_row option_rows[] = {
          "and cumode=0,1 compile a kernel for both of RDNA's; repeatable",
          .complete = COMPLETE_PARAM),
     LIST("filter", LIST, "GLOB", filters, filter_count, "only what matches, such as 'stream_*'; repeatable"),
-    VALUE("seed", U64, "N", seed, "seed of inputs, case order and simulated noise (default: 1)"),
+    VALUE("seed", U64, "N", seed, "seed of inputs and case order (default: 1)"),
     VALUE("sample-seed", U64, "N", sample_seed,
           "seed of the elements that a reference is asked for where it cannot compute all (default: another one each "
           "run; results name it)"),

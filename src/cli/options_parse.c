@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "rooftile/units.h"
@@ -361,17 +356,15 @@ static const char *some_arguments(size_t count, struct arena *arena)
 enum status options_check_count(size_t count, size_t least, size_t most, const char *command, const char *args,
                                 struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     if (count >= least && count <= most)
         return STATUS_OK;
     const char *wanted = !most ? "no argument" : some_arguments(count < least ? least : most, &arena);
-    const enum status status = err_set(err, ERR_USAGE, "'rooftile %s' expects %s%s%s%s%s, got %zu", command,
-                                       least == most   ? ""
-                                       : count < least ? "at least "
-                                                       : "at most ",
-                                       wanted, *args ? " (" : "", args, *args ? ")" : "", count);
-    arena_release(&arena);
-    return status;
+    return err_set(err, ERR_USAGE, "'rooftile %s' expects %s%s%s%s%s, got %zu", command,
+                   least == most   ? ""
+                   : count < least ? "at least "
+                                   : "at most ",
+                   wanted, *args ? " (" : "", args, *args ? ")" : "", count);
 }
 
 static enum status check_count(const struct parse *parse)

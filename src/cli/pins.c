@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pins.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "rooftile/file.h"
 #include "rooftile/json.h"
-#include "rooftile/text.h"
 
 #define PINS_SCHEMA "https://rooftile.dev/schemas/pins/1/pins.schema.json"
 
@@ -28,7 +24,7 @@ static void put_pair(struct json_out *out, const struct code_pair *pair)
 static enum status write_pins(struct codediff *diff, const char *path, struct err *err)
 {
     struct json_out *out = json_out_new();
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     json_out_string(out, "schema", PINS_SCHEMA);
     json_out_string(out, "schema_version", "1.0.0");
     json_out_array(out, "kernels");
@@ -38,9 +34,7 @@ static enum status write_pins(struct codediff *diff, const char *path, struct er
     json_out_finish(out, &text, true);
     text_add(&text, "\n");
     json_out_free(out);
-    const enum status status = file_write(path, text.data, text.length, err);
-    text_release(&text);
-    return status;
+    return file_write(path, text.data, text.length, err);
 }
 
 /* ---- reading ---- */
@@ -90,10 +84,9 @@ static enum status apply(struct codediff *diff, struct code_pair *pair, const cJ
 {
     const struct occupancy *occupancy = pair->after->occupancy_problem ? NULL : &pair->after->occupancy;
     struct code_figures accepted;
-    struct text why = {0};
-    const enum status status = figures_of(&accepted, pin, err);
-    if (status)
-        return status;
+    SCOPED(text_release) struct text why = {0};
+    if (figures_of(&accepted, pin, err))
+        return err->status;
     if (code_figures_hurt(&why, &accepted, &pair->figures[1], occupancy)) {
         pair->verdict = CODE_HURT;
         pair->why = arena_printf(arena, "%s, beyond what is accepted", why.data);
@@ -101,7 +94,6 @@ static enum status apply(struct codediff *diff, struct code_pair *pair, const cJ
         pair->verdict = CODE_CHANGED;
         diff->accepted++;
     }
-    text_release(&why);
     return STATUS_OK;
 }
 

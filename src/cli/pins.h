@@ -5,11 +5,7 @@
 #ifndef ROOFTILE_PINS_H
 #define ROOFTILE_PINS_H
 
-#include <stdbool.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/codediff.h"
-#include "rooftile/err.h"
 
 /* Without the file (or `anew`) it is written from what the second side has, which is accepted by that: nothing of it is
  * hurt. Else what the second side has is set against the file: figures that hurt beyond the accepted ones are hurt,

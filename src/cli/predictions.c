@@ -5,7 +5,6 @@
 #include "measure.h"
 #include "rooftile/log.h"
 #include "rooftile/predictor.h"
-#include "rooftile/text.h"
 
 /* A walk takes milliseconds: of more cases only the stated work is looked at. Measuring a case takes longer. */
 enum { MOST_WALKED = 500, MOST_WALKED_TO_RUN = 20000 };
@@ -51,13 +50,11 @@ enum status session_predict(struct session *session, struct err *err)
     struct machine *machine = arena_copy(arena, &session->machine, sizeof(session->machine));
     struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
     struct build_result *builds = NULL;
-    enum status status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
-    if (!status)
-        status = codes_to_walk(&builds, session, err);
-    if (status)
-        return status;
+    if (machine_complete(machine, session_config(arena, "", "machines"), borrowed, err) ||
+        codes_to_walk(&builds, session, err))
+        return err->status;
     struct predictor *predictor = predictor_new(session->options->seed);
-    status = predictor_plan(session->plan, predictor, builds, machine, arena, err);
+    enum status status = predictor_plan(session->plan, predictor, builds, machine, arena, err);
     predictor_free(predictor);
     return status;
 }

@@ -3,7 +3,6 @@
  * Cases of a result planned again: on the machine where they were measured, to be explained, or on another one. What a
  * device's defaults chose is left to the other device; what differed from them stays.
  */
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/file.h"
@@ -103,15 +102,9 @@ enum status result_cases(struct result_cases *of, struct session *session, const
     const struct suite **suites = arena_array(arena, 1, sizeof(*suites));
     struct cli_options *options = arena_copy(arena, session->options, sizeof(*options));
     *of = (struct result_cases){0};
-    enum status status = argument_result(&of->result, path, true, arena, err);
-    if (!status)
-        status = read_kernels(session, of->result, err);
-    if (!status)
-        status = choose(of, session, path, err);
-    if (!status)
-        status = make_suite(&suites[0], of, &session->catalog, arena, err);
-    if (status)
-        return status;
+    if (argument_result(&of->result, path, true, arena, err) || read_kernels(session, of->result, err) ||
+        choose(of, session, path, err) || make_suite(&suites[0], of, &session->catalog, arena, err))
+        return err->status;
     options->filter_count = 0; /* they were of the result's cases */
     session->options = options;
     session->suites = suites;

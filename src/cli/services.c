@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/units.h"
@@ -101,14 +99,13 @@ void services_warn(const struct session *session, const struct device_info *info
 {
     char size[UNITS_TEXT];
     bool known;
-    struct text problem = {0};
+    SCOPED(text_release) struct text problem = {0};
     const struct device_ops *ops = device_backend(session->info.backend);
     idle_problem(&problem, info, &calibration->quiet_rates);
     if (problem.length)
         log_warn("W007",
                  "%s is not idle: %s. Whatever they do shows in the times; 'fuser -v /dev/kfd' names the processes",
                  info->name, problem.data);
-    text_release(&problem);
     /* Where no library can, there is nothing to be done about it. */
     if (calibration->dispatch_reason[0] && ops && ops->launch_with_events)
         log_warn("W010",

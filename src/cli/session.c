@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -79,24 +75,20 @@ const char *session_late_reason(const struct session *session, const char *what)
 
 /* ---- suites and catalog ---- */
 
-/* --quick only ever shortens. */
-static void shorten(struct measure_options *measure)
-{
-    struct measure_options quick = *measure;
-    measure_quick(&quick);
-    measure->warmup_ns = fmin(measure->warmup_ns, quick.warmup_ns);
-    measure->warmup_max_ns = fmin(measure->warmup_max_ns, quick.warmup_max_ns);
-    measure->min_time_ns = fmin(measure->min_time_ns, quick.min_time_ns);
-    measure->max_time_ns = fmin(measure->max_time_ns, quick.max_time_ns);
-    measure->min_samples = measure->min_samples < quick.min_samples ? measure->min_samples : quick.min_samples;
-    measure->precision = fmax(measure->precision, quick.precision);
-}
-
 /* The command line wins over the suite, field by field. */
 static void override_measure(struct measure_options *measure, const struct cli_options *options)
 {
-    if (options->quick)
-        shorten(measure);
+    if (options->quick) {
+        /* --quick only ever shortens. */
+        struct measure_options quick = *measure;
+        measure_quick(&quick);
+        measure->warmup_ns = fmin(measure->warmup_ns, quick.warmup_ns);
+        measure->warmup_max_ns = fmin(measure->warmup_max_ns, quick.warmup_max_ns);
+        measure->min_time_ns = fmin(measure->min_time_ns, quick.min_time_ns);
+        measure->max_time_ns = fmin(measure->max_time_ns, quick.max_time_ns);
+        measure->min_samples = measure->min_samples < quick.min_samples ? measure->min_samples : quick.min_samples;
+        measure->precision = fmax(measure->precision, quick.precision);
+    }
     if (options->profile)
         measure->timeout_ns = INFINITY; /* a debugger may stop it for as long as it likes */
     if (options->min_time.text)
@@ -145,9 +137,8 @@ static enum status folders(const char ***dirs, size_t *count, const struct sessi
     const struct cli_options *options = session->options;
     const char *const *built_in = NULL;
     size_t built_in_count = 0;
-    enum status status = catalog_default_dirs(&built_in, &built_in_count, session->arena, err);
-    if (status)
-        return status;
+    if (catalog_default_dirs(&built_in, &built_in_count, session->arena, err))
+        return err->status;
     if (session->kernel_dir)
         ARENA_PUSH(session->arena, *dirs, *count, session->kernel_dir);
     for (size_t k = 0; k < session->manifest_count; k++)
@@ -285,7 +276,13 @@ static enum status explain_device(const char *text, struct arena *arena, struct 
         return err_set(err, ERR_USAGE,
                        "unknown device '%s', which is a target: 'rooftile build --arch %s' compiles for it", text,
                        text);
-    return err->status;
+    /* Nearly the name of a machine: what is said of machines has the nearest at its end. */
+    static const char words[] = "; did you mean '";
+    session_unknown_machine(text, arena, &ignored);
+    const char *nearest = strstr(ignored.text, words);
+    if (!nearest)
+        return err->status;
+    return err_set(err, ERR_USAGE, "%s%ssim:%s", arena_strdup(arena, err->text), words, nearest + strlen(words));
 }
 
 static enum status find_device(struct session *session, struct err *err)
@@ -348,7 +345,7 @@ static enum status refuse_invalid(struct session *session, struct err *err)
 {
     for (size_t k = 0; k < session->plan->count; k++)
         if (session->plan->cases[k].state == PLAN_INVALID)
-            return err_set(err, ERR_CONFIG, "%s: %s", session->plan->cases[k].id, session->plan->cases[k].reason);
+            return err_set(err, ERR_CONFIG, "%s: %s", session->plan->cases[k].label, session->plan->cases[k].reason);
     return STATUS_OK;
 }
 

@@ -3,8 +3,6 @@
  * Which machine file goes with a session: by the PCI id of a real device, by name for sim, by target for code that is
  * built ahead of time.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
@@ -121,9 +119,8 @@ static enum status find_by_pci_id(struct machine *found, enum machine_match *nea
     if (!session->info.pci_id[0] || session_configs(&paths, &count, "machines", ".json", session->arena, err))
         return STATUS_OK;
     for (size_t k = 0; k < count && *nearest != MATCH_YES; k++) {
-        enum status status = machine_read(machine, paths[k], err);
-        if (status)
-            return status;
+        if (machine_read(machine, paths[k], err))
+            return err->status;
         const enum machine_match match = session_match(machine, &session->info);
         if (match > *nearest) {
             *nearest = match;
@@ -138,9 +135,8 @@ static enum status take_model(struct session *session, bool links, struct err *e
 {
     struct machine *model = arena_alloc(session->arena, sizeof(*model)), *machine = &session->machine;
     enum machine_match nearest = MATCH_NO;
-    enum status status = find_by_pci_id(model, &nearest, session, err);
-    if (status)
-        return status;
+    if (find_by_pci_id(model, &nearest, session, err))
+        return err->status;
     if (links && nearest == MATCH_YES && !machine->link_count) {
         memcpy(machine->links, model->links, sizeof(machine->links));
         machine->link_count = model->link_count;
@@ -254,9 +250,8 @@ enum status session_model(struct machine *machine, struct device_info *info, con
     const char *path = strchr(model, '/') ? model : machine_file(model, arena);
     if (!model[0] || !file_exists(path))
         return session_unknown_machine(model, arena, err);
-    enum status status = machine_read(machine, path, err);
-    if (status)
-        return status;
+    if (machine_read(machine, path, err))
+        return err->status;
     if (machine->launch_ns <= 0) {
         machine->launch_ns = assumed_launch_ns;
         snprintf(machine->launch_source, sizeof(machine->launch_source),

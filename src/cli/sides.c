@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sides.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "rooftile/file.h"

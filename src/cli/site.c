@@ -3,8 +3,6 @@
  * A folder of pages that link nowhere but to each other: each channel of a history on each device, fleets, results, and
  * an index of them. Any server of files will do, or none.
  */
-#include <ctype.h>
-#include <string.h>
 
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
@@ -48,11 +46,9 @@ static const char *file_of(const struct site *site, const char *name)
 static enum status write_page(struct site *site, const char *file, const struct document *document, struct err *err)
 {
     const struct report_options plain = {0};
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     render_html(&text, document, &plain);
-    const enum status status = cli_write(path_join(site->arena, site->options->out, file), &text, err);
-    text_release(&text);
-    return status;
+    return cli_write(path_join(site->arena, site->options->out, file), &text, err);
 }
 
 static enum status add_page(struct site *site, const struct site_page *page, struct document *document, struct err *err)
@@ -79,11 +75,9 @@ static enum status add_place(struct site *site, struct history *history, const s
     const struct gate_options rules = gate_defaults();
     struct document document = {.arena = site->arena};
     struct history_gate gate = {0};
-    enum status status = history_gate(&gate, history, place->channel, place->key, &rules, site->arena, err);
-    if (!status)
-        status = place_document(&document, &gate, history, place->channel, place->key, err);
-    if (status)
-        return status;
+    if (history_gate(&gate, history, place->channel, place->key, &rules, site->arena, err) ||
+        place_document(&document, &gate, history, place->channel, place->key, err))
+        return err->status;
     const struct site_page page = {
         .file = file_of(site, arena_printf(site->arena, "%s-%s", place->channel, place->key)),
         .title = document.title,
@@ -112,9 +106,8 @@ static enum status add_fleet(struct site *site, const char *folder, struct err *
     struct document document = {.arena = site->arena};
     struct fleet *fleet = arena_alloc(site->arena, sizeof(*fleet));
     fleet->arena = site->arena;
-    const enum status status = fleet_read(fleet, &folder, 1, err);
-    if (status)
-        return status;
+    if (fleet_read(fleet, &folder, 1, err))
+        return err->status;
     if (!fleet->device_count)
         return err_set(err, ERR_CONFIG, "%s has no result%s%s", folder, fleet->unread_count ? ": " : "",
                        fleet->unread_count ? fleet->unread[0] : "");

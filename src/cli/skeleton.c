@@ -6,9 +6,6 @@
  */
 #include "skeleton.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #include "cli.h"
 #include "rooftile/codeobj.h"
 #include "rooftile/dtype.h"
@@ -255,20 +252,6 @@ static void put_scratch(struct skeleton *s, size_t arg, uint64_t bytes)
     json_out_end(s->out);
 }
 
-static void put_buffers(struct skeleton *s)
-{
-    uint64_t bytes = 0;
-    json_out_object(s->out, "buffers");
-    for (size_t k = 0; k < s->kernel->explicit_count; k++)
-        if (is_buffer(s, k) && s->seen)
-            put_seen_buffer(s, k);
-        else if (is_buffer(s, k))
-            put_unseen_buffer(s, k);
-        else if (is_scratch(s, k, &bytes) && bytes)
-            put_scratch(s, k, bytes);
-    json_out_end(s->out);
-}
-
 /* By value: a size where it is a whole number of 4 or 8 bytes, 1 else; whatever is no scalar is a struct of bytes. */
 static void put_value(struct skeleton *s, size_t index)
 {
@@ -357,18 +340,6 @@ static void put_three(struct skeleton *s, const char *key, const uint64_t number
     json_out_end(s->out);
 }
 
-static void put_seen_launch(struct skeleton *s)
-{
-    const uint64_t shared = s->triton.shared_bytes ? s->triton.shared_bytes : s->seen->shared_bytes;
-    json_out_object(s->out, "launch");
-    put_three(s, "grid", s->seen->grid);
-    put_three(s, "block", s->seen->block);
-    if (shared)
-        json_out_string(s->out, "shared", arena_printf(s->arena, "%llu", (unsigned long long)shared));
-    put_args(s);
-    json_out_end(s->out);
-}
-
 /* Bytes where it is known of each buffer whether it is read or written. */
 static void put_seen_work(struct skeleton *s)
 {
@@ -442,7 +413,16 @@ static void put_code(struct skeleton *s, const char *image)
     json_out_string(s->out, "image", image);
     json_out_string(s->out, "symbol", s->kernel->name);
     json_out_end(s->out);
-    put_buffers(s);
+    uint64_t bytes = 0;
+    json_out_object(s->out, "buffers");
+    for (size_t k = 0; k < s->kernel->explicit_count; k++)
+        if (is_buffer(s, k) && s->seen)
+            put_seen_buffer(s, k);
+        else if (is_buffer(s, k))
+            put_unseen_buffer(s, k);
+        else if (is_scratch(s, k, &bytes) && bytes)
+            put_scratch(s, k, bytes);
+    json_out_end(s->out);
 }
 
 const char *skeleton_write(const char *image, const char *path, const struct codeobj_kernel *kernel,
@@ -483,7 +463,14 @@ const char *skeleton_of_launch(const char *image, const char *path, const struct
     json_out_object(s.out, "params");
     json_out_end(s.out);
     put_code(&s, image);
-    put_seen_launch(&s);
+    const uint64_t shared = s.triton.shared_bytes ? s.triton.shared_bytes : s.seen->shared_bytes;
+    json_out_object(s.out, "launch");
+    put_three(&s, "grid", s.seen->grid);
+    put_three(&s, "block", s.seen->block);
+    if (shared)
+        json_out_string(s.out, "shared", arena_printf(s.arena, "%llu", (unsigned long long)shared));
+    put_args(&s);
+    json_out_end(s.out);
     put_seen_work(&s);
     json_out_object(s.out, "check");
     json_out_end(s.out);

@@ -2,11 +2,7 @@
 #ifndef ROOFTILE_SKELETON_H
 #define ROOFTILE_SKELETON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/arena.h"
+#include "rooftile/base.h"
 
 /* How a comment begins that asks for what nobody but the author knows; he takes it out when he has filled it in. */
 #define SKELETON_ASKS "to fill in: "

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/file.h"
@@ -114,7 +113,7 @@ static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, s
     const char *title =
         count > 1 ? arena_printf(session->arena, "%s, trial %u/%u", run->title, trial + 1, count) : run->title;
     struct result *part = &run->parts[run->count];
-    /* The first trial is what a run without trials is; the others differ in order and in simulated noise only. */
+    /* The first trial is what a run without trials is; the others differ in order only. */
     session->trial_seed = trial ? rng_derive(session->options->seed + trial, "trial") : session->options->seed;
     session->request.seed = session->trial_seed;
     const struct execution execution = {.title = title,
@@ -263,9 +262,8 @@ static enum status prepare_side(struct side *side, const struct cli_options *opt
 static enum status write_sides(const struct side *sides, struct err *err)
 {
     for (int k = 0; k < 2 && sides[k].trials.out; k++) {
-        enum status status = result_write(&sides[k].result, sides[k].trials.out, err);
-        if (status)
-            return status;
+        if (result_write(&sides[k].result, sides[k].trials.out, err))
+            return err->status;
         log_info("%s: %s", sides[k].of.word, sides[k].trials.out);
     }
     return STATUS_OK;

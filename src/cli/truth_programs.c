@@ -2,7 +2,6 @@
  *
  * Times of whole programs: kernels of the same name, compiled for the machine and walked, at the sizes of the rows.
  */
-#include <string.h>
 
 #include "measure.h"
 #include "rooftile/log.h"
@@ -139,12 +138,11 @@ static enum status predict_programs(struct programs *programs, struct err *err)
         status = suite_of(&session->suites[session->suite_count++], programs, arena, err);
     if (status || !programs->count)
         return status;
-    status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err);
-    if (!status)
-        status = machine_complete(&session->machine, session_config(arena, "", "machines"), &borrowed, err);
-    if (!status)
-        status = predict_build(&builds, session, err);
-    return status ? status : walk_cases(programs, builds, &session->machine, err);
+    if (session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err) ||
+        machine_complete(&session->machine, session_config(arena, "", "machines"), &borrowed, err) ||
+        predict_build(&builds, session, err))
+        return err->status;
+    return walk_cases(programs, builds, &session->machine, err);
 }
 
 enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrated, const struct truth *truth,

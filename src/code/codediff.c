@@ -13,6 +13,7 @@
 const struct code_metric_row code_metrics[CODE_METRICS] = {
     [CODE_VGPRS] = {"vgprs", "VGPRs", false, false},
     [CODE_AGPRS] = {"agprs", "AGPRs", false, false},
+    [CODE_LIVE] = {"live_vgprs", "live VGPRs", false, true},
     [CODE_SGPRS] = {"sgprs", "SGPRs", false, false},
     [CODE_VGPR_SPILLS] = {"vgpr_spills", "VGPR spills", false, false},
     [CODE_SGPR_SPILLS] = {"sgpr_spills", "SGPR spills", false, false},
@@ -62,30 +63,56 @@ const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
     return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
 }
 
-uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
-{
-    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    uint64_t count = 0;
-    for (size_t i = 0; isa && i < isa->instruction_count; i++)
-        if (pair->hot[side] == ISA_NO_LOOP || isa->instructions[i].loop == pair->hot[side])
-            count += isa_has_word(isa->instructions[i].mnemonic, words) +
-                     isa_has_word(isa->instructions[i].dual_mnemonic, words);
-    return count;
-}
-
-uint64_t codediff_single(const struct code_pair *pair, int side)
+/* Halves of a VOPD count one by one. */
+static uint64_t count_halves(const struct code_pair *pair, int side, const char *words,
+                             bool (*counts)(const struct isa_instruction *in, const char *name, const char *words))
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     uint64_t count = 0;
     for (size_t i = 0; isa && i < isa->instruction_count; i++) {
         const struct isa_instruction *in = &isa->instructions[i];
-        const bool is_single = (in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2);
-        const unsigned halves = in->kind == ISA_DUAL ? isa_has_word(in->mnemonic, "add sub mul") +
-                                                           isa_has_word(in->dual_mnemonic, "add sub mul")
-                                                     : is_single;
-        count += pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side] ? halves : 0;
+        if (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side])
+            count += counts(in, in->mnemonic, words) + 0u + counts(in, in->dual_mnemonic, words);
     }
     return count;
+}
+
+static bool is_named(const struct isa_instruction *in, const char *name, const char *words)
+{
+    (void)in;
+    return isa_has_word(name, words);
+}
+
+static bool is_single(const struct isa_instruction *in, const char *name, const char *words)
+{
+    if (in->kind == ISA_DUAL)
+        return isa_has_word(name, words);
+    return *name && ((in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2));
+}
+
+static bool is_copy(const struct isa_instruction *in, const char *name, const char *words)
+{
+    return (in->kind == ISA_VECTOR || in->kind == ISA_DUAL) && isa_has_word(name, words);
+}
+
+static bool is_packed_copy(const struct isa_instruction *in, const char *name, const char *words)
+{
+    return in->kind == ISA_PACKED && isa_has_word(name, words);
+}
+
+uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
+{
+    return count_halves(pair, side, words, is_named);
+}
+
+uint64_t codediff_single(const struct code_pair *pair, int side)
+{
+    return count_halves(pair, side, "add sub mul", is_single);
+}
+
+uint64_t codediff_copies(const struct code_pair *pair, int side, bool packed)
+{
+    return count_halves(pair, side, "mov accvgpr", packed ? is_packed_copy : is_copy);
 }
 
 uint64_t codediff_ordered_loads(const struct code_pair *pair, int side)
@@ -148,6 +175,16 @@ static void add_loop(struct code_figures *figures, const struct code_pair *pair,
     figures->value[CODE_LOOP_CHAIN] = schedule.chain_clocks * scale;
 }
 
+static double live_of(const struct isa_kernel *isa)
+{
+    struct arena scratch = {0};
+    struct isa_live live;
+    isa_live_find(&live, isa, &scratch);
+    const double most = live.vgprs[live.peak] + live.agprs[live.peak];
+    arena_release(&scratch);
+    return most;
+}
+
 static void add_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
 {
     const struct inspect_kernel *kernel = side ? pair->after : pair->before;
@@ -168,6 +205,8 @@ static void add_figures(struct code_figures *figures, const struct code_pair *pa
         return;
     figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
     figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
+    if (text_starts(pair->target, "gfx"))
+        figures->value[CODE_LIVE] = live_of(kernel->isa);
     add_loop(figures, pair, side, arena);
 }
 

@@ -24,7 +24,7 @@ void codediff_change(const struct code_signs *s, enum code_metric metric)
         text_addf(s->text, "%s%s %.3g to %.3g", between, code_metrics[metric].title, s->a[metric], s->b[metric]);
 }
 
-static void changes(const struct code_signs *s, const enum code_metric *metrics, size_t count)
+void codediff_changes(const struct code_signs *s, const enum code_metric *metrics, size_t count)
 {
     for (size_t k = 0; k < count; k++)
         codediff_change(s, metrics[k]);
@@ -32,9 +32,9 @@ static void changes(const struct code_signs *s, const enum code_metric *metrics,
 
 void codediff_spill_changes(const struct code_signs *s)
 {
-    static const enum code_metric metrics[] = {CODE_VGPRS,   CODE_AGPRS, CODE_VGPR_SPILLS, CODE_SGPR_SPILLS,
-                                               CODE_SCRATCH, CODE_WAVES, CODE_LOOP_SCRATCH};
-    changes(s, metrics, COUNT_OF(metrics));
+    static const enum code_metric metrics[] = {CODE_VGPRS,       CODE_AGPRS,   CODE_LIVE,  CODE_VGPR_SPILLS,
+                                               CODE_SGPR_SPILLS, CODE_SCRATCH, CODE_WAVES, CODE_LOOP_SCRATCH};
+    codediff_changes(s, metrics, COUNT_OF(metrics));
 }
 
 double codediff_per_pass(const struct code_signs *s, uint64_t count, int side)
@@ -115,16 +115,6 @@ static bool register_limit(const struct code_signs *s)
     return true;
 }
 
-static bool array_in_scratch(const struct code_signs *s)
-{
-    if (!(s->b[CODE_SCRATCH] > s->a[CODE_SCRATCH]) || has_more_spills(s))
-        return false;
-    text_add(s->text, "an array or variable in scratch (indexed at run time, as by a loop that is not "
-                      "unrolled, its address taken, or optimization off): ");
-    codediff_spill_changes(s);
-    return true;
-}
-
 static bool lds(const struct code_signs *s)
 {
     if (!(s->b[CODE_LDS] > s->a[CODE_LDS] && s->b[CODE_WAVES] < s->a[CODE_WAVES]))
@@ -135,33 +125,53 @@ static bool lds(const struct code_signs *s)
     return true;
 }
 
-/* A loop inside which there is one now, or none any more. */
+static unsigned deepest(const struct isa_kernel *isa)
+{
+    unsigned depth = 0;
+    for (size_t k = 0; k < isa->loop_count; k++)
+        depth = isa->loops[k].depth > depth ? isa->loops[k].depth : depth;
+    return depth;
+}
+
+static double depth_of_hot(const struct code_signs *s, int side)
+{
+    const size_t hot = s->pair->hot[side];
+    return hot == ISA_NO_LOOP ? 0 : (side ? s->after : s->before)->isa->loops[hot].depth;
+}
+
+/* A loop that was unrolled whole is there again, or the other way: the hot loop has one around it, or there are more
+ * loops, one of them deeper inside, or in less code, or with arrays that had registers. What else is seen follows from
+ * that: accesses that no neighbour shares, other widths. */
 static bool unrolled_whole(const struct code_signs *s)
 {
-    const size_t a = s->pair->hot[0], b = s->pair->hot[1];
-    const unsigned before = a == ISA_NO_LOOP ? 0 : s->before->isa->loops[a].depth;
-    const unsigned after = b == ISA_NO_LOOP ? 0 : s->after->isa->loops[b].depth;
-    if (!before || !after || before == after)
+    const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
+    if (!a || !b)
         return false;
-    text_addf(s->text, "unrolling: %s, %u deep instead of %u: ",
-              after > before ? "a loop that was unrolled whole is one again" : "a loop is unrolled whole", after,
-              before);
+    const double hot_a = depth_of_hot(s, 0), hot_b = depth_of_hot(s, 1);
+    const bool other_depth = hot_a > 0 && hot_b > 0 && hot_a != hot_b;
+    const bool rolled = other_depth ? hot_b > hot_a : b->loop_count > a->loop_count;
+    const double sign = rolled ? 1 : -1;
+    const bool inside = sign * ((double)deepest(b) - deepest(a)) > 0;
+    const bool shorter = sign * (s->b[CODE_BYTES] - s->a[CODE_BYTES]) < -0.05 * s->a[CODE_BYTES];
+    const bool array = sign * (s->b[CODE_SCRATCH] - s->a[CODE_SCRATCH]) > 0 && !(rolled && has_more_spills(s));
+    if (!other_depth && (a->loop_count == b->loop_count || !(inside || shorter || array)))
+        return false;
+    text_addf(s->text,
+              "unrolling: %s: ", rolled ? "a loop that was unrolled whole is one again" : "a loop is unrolled whole");
+    text_addf(s->text, "loops %zu to %zu", a->loop_count, b->loop_count);
     codediff_spill_changes(s);
     codediff_change(s, CODE_LOOP_ISSUE);
+    codediff_change(s, CODE_BYTES);
     return true;
 }
 
+/* A pass of the hot loop does more or less work. */
 static bool unrolling(const struct code_signs *s)
 {
-    const bool before = s->pair->hot[0] != ISA_NO_LOOP, after = s->pair->hot[1] != ISA_NO_LOOP;
     const double times = 1 / s->pair->scale;
-    if (before != after && s->before->isa && s->after->isa)
-        text_addf(s->text, after ? "unrolling: a loop that was unrolled whole is one again: "
-                                 : "unrolling: the loop is unrolled whole: ");
-    else if (before && after && (times > 1.5 || times < 0.67))
-        text_addf(s->text, "unrolling: a pass of the loop does %.3g times the work: ", times);
-    else
+    if (s->pair->hot[0] == ISA_NO_LOOP || s->pair->hot[1] == ISA_NO_LOOP || !(times > 1.5 || times < 0.67))
         return false;
+    text_addf(s->text, "unrolling: a pass of the loop does %.3g times the work: ", times);
     codediff_add_widths(s, true);
     codediff_spill_changes(s);
     codediff_change(s, CODE_LOOP_ISSUE);
@@ -191,6 +201,16 @@ static bool other_loop(const struct code_signs *s)
         return false;
     codediff_spill_changes(s);
     codediff_change(s, CODE_BYTES);
+    return true;
+}
+
+static bool array_in_scratch(const struct code_signs *s)
+{
+    if (!(s->b[CODE_SCRATCH] > s->a[CODE_SCRATCH]) || has_more_spills(s))
+        return false;
+    text_add(s->text, "an array or variable in scratch (indexed at run time, as by a loop that is not "
+                      "unrolled, its address taken, or optimization off): ");
+    codediff_spill_changes(s);
     return true;
 }
 
@@ -286,90 +306,40 @@ static bool outside(const struct code_signs *s)
         if (s->a[k] != s->b[k] && !(isnan(s->a[k]) && isnan(s->b[k])))
             return false;
     text_add(s->text, "code outside of the hot loop: ");
-    changes(s, metrics, COUNT_OF(metrics));
+    codediff_changes(s, metrics, COUNT_OF(metrics));
     return true;
 }
 
-/* Instructions of a kind; what was paired for dual issue counts as the two that it was, as their order decides. */
-static uint64_t operations_of(const struct isa_mix *mix, int kind)
+/* Could the largest workgroup have more registers? Then no order of instructions needs spills. */
+static bool has_registers_left(const struct code_signs *s)
 {
-    return kind == ISA_DUAL ? 0 : mix->count[kind] + (kind == ISA_VECTOR ? 2 * mix->count[ISA_DUAL] : 0);
-}
-
-static bool is_work_the_same(const struct code_signs *s)
-{
-    if (!s->in || !s->out || isnan(s->pair->scale))
+    const struct codeobj_kernel *code = s->after->code;
+    const struct occupancy_limits *limits = occupancy_limits(s->pair->target);
+    struct err err = {0};
+    struct occupancy occupancy;
+    if (!limits)
         return false;
-    for (int kind = 0; kind < ISA_KINDS; kind++) {
-        const bool spills =
-            s->a[CODE_VGPR_SPILLS] + s->a[CODE_SGPR_SPILLS] != s->b[CODE_VGPR_SPILLS] + s->b[CODE_SGPR_SPILLS];
-        const bool saves = kind == ISA_VECTOR || kind == ISA_CROSS_LANE || kind == ISA_SCRATCH_LOAD ||
-                           kind == ISA_SCRATCH_STORE; /* what spills adds */
-        const bool steers = kind == ISA_WAIT || kind == ISA_OTHER || kind == ISA_SCALAR || kind == ISA_BRANCH ||
-                            kind == ISA_SCALAR_MEMORY; /* arguments are loaded one by one or together */
-        const double a = codediff_per_pass(s, operations_of(s->in, kind), 0),
-                     b = codediff_per_pass(s, operations_of(s->out, kind), 1);
-        if (!steers && !(spills && saves) && fabs(b - a) > 0.1 * fmax(a, b) + 1)
-            return false;
-    }
-    return true;
+    const struct occupancy_use use = {.target = s->pair->target,
+                                      .wave = code->wave,
+                                      .wgp_mode = code->wgp_mode,
+                                      .vgprs = (uint32_t)s->b[CODE_VGPRS] + limits->vgpr_granule,
+                                      .agprs = (uint32_t)s->b[CODE_AGPRS],
+                                      .block = code->max_block};
+    return occupancy_compute(&occupancy, &use, &err) == STATUS_OK && occupancy.workgroups > 0;
 }
 
-/* Waits move, and values live longer or shorter. */
-static bool order(const struct code_signs *s, const char *why)
-{
-    static const enum code_metric metrics[] = {CODE_LOOP_WAITS, CODE_LOOP_DRAINS, CODE_LOOP_CHAIN, CODE_VGPRS,
-                                               CODE_AGPRS,      CODE_WAVES,       CODE_LOOP_ISSUE, CODE_SGPRS};
-    if (*why)
-        text_addf(s->text, "%s: ", why);
-    if (s->in->count[ISA_DUAL] != s->out->count[ISA_DUAL])
-        text_addf(s->text, "dual issue instructions %.4g to %.4g", codediff_per_pass(s, s->in->count[ISA_DUAL], 0),
-                  codediff_per_pass(s, s->out->count[ISA_DUAL], 1));
-    changes(s, metrics, COUNT_OF(metrics));
-    return true;
-}
-
-static const char in_another_order[] = "scheduling (the same instructions in another order)";
-
-/* More registers for the same work: of an order in which more is alive, or of an allocator that needs more. */
-static bool by_allocator(const struct code_signs *s)
-{
-    return s->b[CODE_VGPRS] + s->b[CODE_AGPRS] > s->a[CODE_VGPRS] + s->a[CODE_AGPRS] &&
-           !codediff_has_moved(s->pair, s->arena);
-}
-
-static bool reordered(const struct code_signs *s)
-{
-    return order(s, by_allocator(s) ? "register allocation" : in_another_order);
-}
-
-static bool rescheduled(const struct code_signs *s)
-{
-    return is_work_the_same(s) && codediff_is_rescheduled(s->pair, s->arena) && reordered(s);
-}
-
-/* New spills. Where the order changed or the loop is longer, more was alive; else it is the allocator's. */
+/* New spills. Where the loop is longer or the order another, more was alive; else they are the allocator's. */
 static bool spills(const struct code_signs *s)
 {
     if (!has_more_spills(s))
         return false;
-    const bool moved = codediff_has_moved(s->pair, s->arena);
-    if (unrolling(s) || (moved && other_loop(s)))
+    const bool left = has_registers_left(s);
+    if (unrolling(s) || (!left && other_loop(s)))
         return true;
-    text_addf(s->text, "%s: ", moved ? in_another_order : "register allocation");
+    text_addf(s->text, "%s: ",
+              left || !codediff_is_rescheduled(s->pair, s->arena) ? "register allocation" : codediff_in_another_order);
     codediff_spill_changes(s);
     return true;
-}
-
-/* Not where the compiler still knows of arguments that they overlap nothing. */
-static bool behind_stores(const struct code_signs *s)
-{
-    return is_work_the_same(s) && !codediff_promises(s->pair) && codediff_stay_behind(s) && order(s, "");
-}
-
-static bool scheduling(const struct code_signs *s)
-{
-    return is_work_the_same(s) && reordered(s);
 }
 
 /* More of some kind of instruction, which is named. */
@@ -379,8 +349,8 @@ static bool more_instructions(const struct code_signs *s)
     double most = 0;
     int found = -1;
     for (int kind = 0; kind < ISA_KINDS && s->in && s->out && !isnan(s->pair->scale); kind++) {
-        const double more =
-            codediff_per_pass(s, operations_of(s->out, kind), 1) - codediff_per_pass(s, operations_of(s->in, kind), 0);
+        const double more = codediff_per_pass(s, codediff_operations(s->out, kind), 1) -
+                            codediff_per_pass(s, codediff_operations(s->in, kind), 0);
         if (kind == ISA_WAIT || kind == ISA_OTHER || more <= most)
             continue;
         most = more;
@@ -389,9 +359,9 @@ static bool more_instructions(const struct code_signs *s)
     if (found < 0)
         return false;
     text_addf(s->text, "instruction selection: %.4g %s instructions instead of %.4g: ",
-              codediff_per_pass(s, operations_of(s->out, found), 1), isa_kind_label((enum isa_kind)found),
-              codediff_per_pass(s, operations_of(s->in, found), 0));
-    changes(s, metrics, COUNT_OF(metrics));
+              codediff_per_pass(s, codediff_operations(s->out, found), 1), isa_kind_label((enum isa_kind)found),
+              codediff_per_pass(s, codediff_operations(s->in, found), 0));
+    codediff_changes(s, metrics, COUNT_OF(metrics));
     return true;
 }
 
@@ -435,11 +405,12 @@ const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
         names_of_most,
         joined_no_more,
         other_loop,
-        rescheduled,
-        behind_stores,
+        codediff_extra_copies,
+        codediff_rescheduled,
+        codediff_behind_stores,
         more_registers,
         outside,
-        scheduling,
+        codediff_scheduling,
         more_instructions,
         registers,
         unknown,

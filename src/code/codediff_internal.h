@@ -8,9 +8,11 @@
 /* The mix that stands for a side: of its hot loop, without inner ones, else of the kernel; NULL: not disassembled. */
 const struct isa_mix *codediff_mix(const struct code_pair *pair, int side);
 
-/* Instructions of the hot loop, or of the kernel: whose names have one of `words`; that multiply or add alone. */
+/* Instructions of the hot loop, or of the kernel: whose names have one of `words`; that multiply or add alone; that
+ * copy a vector register, or two (`packed`), or fill them with constants. */
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words);
 uint64_t codediff_single(const struct code_pair *pair, int side);
+uint64_t codediff_copies(const struct code_pair *pair, int side, bool packed);
 
 /* Work of a pass before over that after; NAN: nothing tells. */
 double codediff_scale(const struct isa_mix *before, const struct isa_mix *after);
@@ -33,10 +35,6 @@ uint64_t codediff_swap_loops(const struct code_pair *pair);
 /* Does code that stores nothing, where no alias matters, stand in another order? False where there is little of it. */
 bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena);
 
-/* Did instructions move far? What registers hold is decided by the order ahead of their allocation; what is moved once
- * they are allocated stays near. */
-bool codediff_has_moved(const struct code_pair *pair, struct arena *arena);
-
 /* Loads of the hot loop behind its first store, for the same work: compilers put loads first where they may. */
 double codediff_loads_behind(const struct code_pair *pair, int side);
 
@@ -53,12 +51,22 @@ struct code_signs {
 
 /* Append what changed: "VGPRs 196 to 256". */
 void codediff_change(const struct code_signs *s, enum code_metric metric);
+void codediff_changes(const struct code_signs *s, const enum code_metric *metrics, size_t count);
 void codediff_spill_changes(const struct code_signs *s);
 
 /* A count of either side's pass, for the work of a pass before. */
 double codediff_per_pass(const struct code_signs *s, uint64_t count, int side);
 
+/* Instructions of a kind; what was paired for dual issue counts as the two that it was, as their order decides. */
+uint64_t codediff_operations(const struct isa_mix *mix, int kind);
+
+extern const char codediff_in_another_order[];
+
 /* Rules: do they see their sign? Then it is appended. */
+bool codediff_extra_copies(const struct code_signs *s);
+bool codediff_rescheduled(const struct code_signs *s);
+bool codediff_behind_stores(const struct code_signs *s);
+bool codediff_scheduling(const struct code_signs *s);
 bool codediff_volatiles(const struct code_signs *s);
 bool codediff_promise(const struct code_signs *s); /* of arguments, which the compiler notes in the metadata */
 bool codediff_aliasing(const struct code_signs *s);

@@ -4,6 +4,7 @@
  * without stores nearly as it was; another scheduler reorders that as well. How much of such code kept its order is
  * counted by neighbours: pairs of instructions of which one follows the other in both builds.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +19,13 @@
 /* Where no alias is lost, allocators alone keep more than 0.93, schedulers less (of ten kernels on two targets). */
 #define ORDER_KEPT_BY_ALLOCATOR 0.94
 
-/* Another scheduler moves instructions further on average, or by this share of the kernel; another allocator does not
- * (of sixteen kernels on two targets). */
-#define MOVED_FAR 10
-#define MOVED_SHARE 0.03
+/* Behind another allocator the last scheduler sees other registers: no less was kept of 13 kernels on four targets. */
+#define ORDER_KEPT_AT_ALL 0.7
+
+/* A loop has copies of its own, and a few come with another order: more than these are the allocator's. */
+#define COPIES_MORE 1.2
+#define COPIES_ANY 1
+#define COPIES_OF_ORDER 0.05
 
 struct neighbours {
     uint64_t *pairs;
@@ -85,13 +89,12 @@ static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa,
     qsort(of->pairs, of->count, sizeof(*of->pairs), by_value);
 }
 
-bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena)
+/* The share of pairs that both builds have; NAN: there are too few. */
+static double order_kept(const struct code_pair *pair, bool with_stores, struct arena *arena)
 {
     struct neighbours a = {0}, b = {0};
-    const bool with_stores = codediff_promises(pair) > 0;
-    const double share = with_stores ? ORDER_KEPT_BY_ALLOCATOR : ORDER_KEPT;
     if (!pair->before->isa || !pair->after->isa)
-        return false;
+        return NAN;
     find_neighbours(&a, pair->before->isa, with_stores, arena);
     find_neighbours(&b, pair->after->isa, with_stores, arena);
     size_t kept = 0;
@@ -102,45 +105,22 @@ bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena)
         j += next_b;
     }
     const size_t fewer = a.count < b.count ? a.count : b.count;
-    return fewer >= PAIRS_ENOUGH && (double)kept < share * (double)fewer;
+    return fewer >= PAIRS_ENOUGH ? (double)kept / (double)fewer : NAN;
 }
 
-/* Places of instructions by name: the name's hash above, the place below. */
-#define PLACE_BITS 20
-
-static void find_places(struct neighbours *of, const struct isa_kernel *isa, struct arena *arena)
+bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena)
 {
-    const uint64_t below = (UINT64_C(1) << PLACE_BITS) - 1;
-    of->pairs = arena_array(arena, 2 * isa->instruction_count + 1, sizeof(*of->pairs));
-    for (size_t i = 0; i < isa->instruction_count && of->count < below - 1; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        const char *const names[] = {in->mnemonic, in->dual_mnemonic};
-        for (size_t k = 0; k < COUNT_OF(names) && keeps_place(in); k++)
-            if (*names[k] && !text_starts(names[k], "s_")) {
-                of->pairs[of->count] = (hash_of_name(names[k]) & ~below) | of->count;
-                of->count++;
-            }
-    }
-    qsort(of->pairs, of->count, sizeof(*of->pairs), by_value);
+    const bool with_stores = codediff_promises(pair) > 0;
+    return order_kept(pair, with_stores, arena) < (with_stores ? ORDER_KEPT_BY_ALLOCATOR : ORDER_KEPT);
 }
 
-bool codediff_has_moved(const struct code_pair *pair, struct arena *arena)
+/* More registers though no more values are alive at once, in about the same order: not the scheduler's doing. */
+static bool is_reallocated(const struct code_pair *pair, struct arena *arena)
 {
-    struct neighbours a = {0}, b = {0};
-    double sum = 0, count = 0;
-    if (!pair->before->isa || !pair->after->isa)
-        return false;
-    find_places(&a, pair->before->isa, arena);
-    find_places(&b, pair->after->isa, arena);
-    for (size_t i = 0, j = 0; i < a.count && j < b.count;) {
-        const uint64_t x = a.pairs[i] >> PLACE_BITS, y = b.pairs[j] >> PLACE_BITS;
-        const uint64_t from = a.pairs[i] - (x << PLACE_BITS), to = b.pairs[j] - (y << PLACE_BITS);
-        sum += x != y ? 0 : from > to ? (double)(from - to) : (double)(to - from);
-        count += x == y;
-        i += x <= y;
-        j += y <= x;
-    }
-    return sum > MOVED_FAR * count || sum > MOVED_SHARE * count * (double)a.count;
+    const double *a = pair->figures[0].value, *b = pair->figures[1].value;
+    const double more = b[CODE_VGPRS] + b[CODE_AGPRS] - a[CODE_VGPRS] - a[CODE_AGPRS];
+    return more > 0 && !(b[CODE_LIVE] - a[CODE_LIVE] >= more / 2) &&
+           !(order_kept(pair, true, arena) < ORDER_KEPT_AT_ALL);
 }
 
 double codediff_loads_behind(const struct code_pair *pair, int side)
@@ -156,4 +136,99 @@ double codediff_loads_behind(const struct code_pair *pair, int side)
         count += in->kind == ISA_LOAD && stores;
     }
     return (double)count * (side ? pair->scale : 1);
+}
+
+/* ---- rules ---- */
+
+uint64_t codediff_operations(const struct isa_mix *mix, int kind)
+{
+    return kind == ISA_DUAL ? 0 : mix->count[kind] + (kind == ISA_VECTOR ? 2 * mix->count[ISA_DUAL] : 0);
+}
+
+/* Of a pass, but copies between registers. */
+static double work_of(const struct code_signs *s, int side, int kind)
+{
+    const bool is_packed = kind == ISA_PACKED;
+    const uint64_t copies = kind == ISA_VECTOR || is_packed ? codediff_copies(s->pair, side, is_packed) : 0;
+    return codediff_per_pass(s, codediff_operations(side ? s->out : s->in, kind) - copies, side);
+}
+
+/* But for what an allocator adds: copies and spills. */
+static bool is_work_the_same(const struct code_signs *s)
+{
+    if (!s->in || !s->out || isnan(s->pair->scale))
+        return false;
+    const bool spills =
+        s->a[CODE_VGPR_SPILLS] + s->a[CODE_SGPR_SPILLS] != s->b[CODE_VGPR_SPILLS] + s->b[CODE_SGPR_SPILLS];
+    for (int kind = 0; kind < ISA_KINDS; kind++) {
+        const bool saves =
+            kind == ISA_VECTOR || kind == ISA_CROSS_LANE || kind == ISA_SCRATCH_LOAD || kind == ISA_SCRATCH_STORE;
+        const bool steers = kind == ISA_WAIT || kind == ISA_OTHER || kind == ISA_SCALAR || kind == ISA_BRANCH ||
+                            kind == ISA_SCALAR_MEMORY; /* arguments are loaded one by one or together */
+        const double a = work_of(s, 0, kind), b = work_of(s, 1, kind);
+        if (!steers && !(spills && saves) && fabs(b - a) > 0.1 * fmax(a, b) + 1)
+            return false;
+    }
+    return true;
+}
+
+/* Waits move, and values live longer or shorter. */
+static bool order(const struct code_signs *s, const char *why)
+{
+    static const enum code_metric metrics[] = {CODE_LOOP_WAITS, CODE_LOOP_DRAINS, CODE_LOOP_CHAIN,
+                                               CODE_VGPRS,      CODE_AGPRS,       CODE_LIVE,
+                                               CODE_WAVES,      CODE_LOOP_ISSUE,  CODE_SGPRS};
+    if (*why)
+        text_addf(s->text, "%s: ", why);
+    if (s->in->count[ISA_DUAL] != s->out->count[ISA_DUAL])
+        text_addf(s->text, "dual issue instructions %.4g to %.4g", codediff_per_pass(s, s->in->count[ISA_DUAL], 0),
+                  codediff_per_pass(s, s->out->count[ISA_DUAL], 1));
+    codediff_changes(s, metrics, COUNT_OF(metrics));
+    return true;
+}
+
+const char codediff_in_another_order[] = "scheduling (the same instructions in another order)";
+
+/* Copies between registers that the allocator left, as it did not join their two ends. */
+bool codediff_extra_copies(const struct code_signs *s)
+{
+    double a = 0, b = 0;
+    if (!is_work_the_same(s))
+        return false;
+    for (int packed = 0; packed < 2; packed++) {
+        a += codediff_per_pass(s, codediff_copies(s->pair, 0, packed), 0);
+        b += codediff_per_pass(s, codediff_copies(s->pair, 1, packed), 1);
+    }
+    const bool moved = codediff_is_rescheduled(s->pair, s->arena);
+    if (!(b > a * COPIES_MORE + (moved ? codediff_issued(s->in) * COPIES_OF_ORDER : COPIES_ANY)))
+        return false;
+    text_addf(s->text, "register allocation: %.4g copies between registers instead of %.4g", b, a);
+    codediff_change(s, CODE_LOOP_ISSUE);
+    codediff_spill_changes(s);
+    return true;
+}
+
+static bool reordered(const struct code_signs *s)
+{
+    const bool saves = s->b[CODE_WAVES] > s->a[CODE_WAVES] && s->b[CODE_VGPRS] < s->a[CODE_VGPRS];
+    return order(s, is_reallocated(s->pair, s->arena) ? "register allocation"
+                    : saves ? "scheduling (the same instructions in another order, for more waves: launch bounds, "
+                              "waves per SIMD, or a flag)"
+                            : codediff_in_another_order);
+}
+
+bool codediff_rescheduled(const struct code_signs *s)
+{
+    return is_work_the_same(s) && codediff_is_rescheduled(s->pair, s->arena) && reordered(s);
+}
+
+/* Not where the compiler still knows of arguments that they overlap nothing. */
+bool codediff_behind_stores(const struct code_signs *s)
+{
+    return is_work_the_same(s) && !codediff_promises(s->pair) && codediff_stay_behind(s) && order(s, "");
+}
+
+bool codediff_scheduling(const struct code_signs *s)
+{
+    return is_work_the_same(s) && reordered(s);
 }

@@ -2,15 +2,11 @@
  *
  * Files with code objects, and names of targets: "gfx942:sramecc+:xnack-" (AMDGPUUsage, "Target ID" and "Generic").
  */
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "codeobj_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/occupancy.h"
-#include "rooftile/text.h"
 
 /* ---- bytes ---- */
 
@@ -184,14 +180,13 @@ static enum status walk(struct codeobj_list *list, enum codeobj_container *conta
 /* A bundle of nothing but other things is no code object: say what is there instead. */
 static enum status check_found(const struct codeobj_list *list, struct err *err)
 {
-    struct text ids = {0};
+    SCOPED(text_release) struct text ids = {0};
     if (list->count)
         return STATUS_OK;
     for (size_t k = 0; k < list->other_count && k < 8; k++)
         text_addf(&ids, "%s%s", k ? ", " : "", list->others[k].id);
     err_set(err, ERR_CONFIG, "not a code object: its bundle has no AMD GPU entry, only: %s",
             ids.length ? ids.data : "nothing");
-    text_release(&ids);
     return err->status;
 }
 
@@ -395,8 +390,7 @@ bool codeobj_granules(struct codeobj_granules *granules, const char *target, uin
 char *codeobj_targets(const struct codeobj_file *file, struct arena *arena)
 {
     struct text all = {0};
-    for (size_t k = 0; k < file->count; k++) {
-        const struct codeobj *object = &file->objects[k];
+    FOR_EACH(const struct codeobj, object, file->objects, file->count) {
         const char *name =
             *object->features ? arena_printf(arena, "%s:%s", object->target, object->features) : object->target;
         if (!all.length || !text_has_word(all.data, " ", name, strlen(name)))

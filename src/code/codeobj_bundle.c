@@ -5,13 +5,10 @@
  *     "CCOB" u16 version u16 method { version 1: u32 size | 2: u32 file size, u32 size | 3: u64 file size, u64 size }
  *         u64 hash
  */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/text.h"
 
 #define PLAIN_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define PLAIN_HEADER_BYTES 32u
@@ -166,15 +163,13 @@ static enum status read_compressed(struct codeobj_list *list, struct bytes bytes
     struct bytes payload, plain;
     uint64_t ignored;
     size_t taken = 0;
-    enum status status = read_header(&header, bytes, err);
-    if (status)
-        return status;
+    if (read_header(&header, bytes, err))
+        return err->status;
     const uint64_t whole = header.file_bytes ? header.file_bytes : bytes.size;
     if (!bytes_part(&payload, bytes, header.header_bytes, whole - header.header_bytes))
         return err_set(err, ERR_CONFIG, "truncated compressed bundle: %zu bytes", bytes.size);
-    status = decompress(&plain, payload, &header, &taken, list->arena, err);
-    if (status)
-        return status;
+    if (decompress(&plain, payload, &header, &taken, list->arena, err))
+        return err->status;
     *used = header.file_bytes ? header.file_bytes : header.header_bytes + taken;
     if (!bundle_is_plain(plain))
         return err_set(err, ERR_CONFIG, "compressed bundle: what it holds is no offload bundle");

@@ -6,11 +6,8 @@
  * byte that names it and two bytes, which are its value or the size of the value that follows.
  */
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/text.h"
 
 #define ABI_NEW 8u /* e_ident[EI_ABIVERSION]: from CUDA 12.8 on, the flags have the architecture in another place */
 #define SYMBOL_ENTRY 0x10u /* st_other: a kernel, not a function that kernels call */

@@ -6,11 +6,8 @@
  */
 #include <gelf.h>
 #include <libelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/text.h"
 
 #ifndef EM_AMDGPU
 #define EM_AMDGPU ELF_MACHINE_AMDGPU
@@ -177,22 +174,32 @@ static void count_registers(struct codeobj_kernel *kernel, const char *target, u
 }
 
 /* To the end of the segment; elf_extents cuts it. */
-static void find_code(struct codeobj_kernel *kernel, const struct image *image, uint64_t address)
+static void find_code(struct codeobj_kernel *kernel, const struct image *image, uint64_t address, struct arena *arena)
 {
     struct bytes code;
-    if (!bytes_at(&code, image, address) || code.size < 4)
+    if (!bytes_at(&code, image, address) || code.size < 4) {
+        kernel->code_problem =
+            arena_printf(arena, "its descriptor says that it begins at %#llx, where the file has no code",
+                         (unsigned long long)address);
         return;
+    }
     kernel->code = code.data;
     kernel->code_bytes = code.size;
     kernel->code_address = address;
 }
 
-static void read_descriptor(struct codeobj_kernel *kernel, const struct image *image, const char *target)
+static void read_descriptor(struct codeobj_kernel *kernel, const struct image *image, const char *target,
+                            struct arena *arena)
 {
     const struct elf_symbol *symbol = elf_symbol_find(&image->symbols, kernel->symbol);
     struct bytes at;
-    if (!symbol || !bytes_at(&at, image, symbol->address) || at.size < DESCRIPTOR_BYTES)
+    if (!symbol || !bytes_at(&at, image, symbol->address) || at.size < DESCRIPTOR_BYTES) {
+        kernel->code_problem = symbol
+                                   ? arena_printf(arena, "its descriptor at %#llx lies outside of the file's segments",
+                                                  (unsigned long long)symbol->address)
+                                   : arena_printf(arena, "there is no symbol %.200s, its descriptor", kernel->symbol);
         return;
+    }
     const uint32_t rsrc1 = load_u32(at.data + RSRC1_AT);
     kernel->has_descriptor = true;
     kernel->wgp_mode = rsrc1 >> WGP_MODE_BIT & 1;
@@ -203,7 +210,7 @@ static void read_descriptor(struct codeobj_kernel *kernel, const struct image *i
         kernel->wave = kernel->properties & PROPERTY_WAVE32 ? 32 : 64;
     count_registers(kernel, target, rsrc1, load_u32(at.data + RSRC3_AT));
     /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. */
-    find_code(kernel, image, symbol->address + load_u64(at.data + ENTRY_AT));
+    find_code(kernel, image, symbol->address + load_u64(at.data + ENTRY_AT), arena);
 }
 
 /* ---- the object ---- */
@@ -240,7 +247,7 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
     if (!status)
         elf_symbols_read(&image.symbols, image.elf, arena);
     for (size_t k = 0; k < object->kernel_count && !status; k++)
-        read_descriptor((struct codeobj_kernel *)&object->kernels[k], &image, object->target);
+        read_descriptor((struct codeobj_kernel *)&object->kernels[k], &image, object->target, arena);
     if (!status)
         elf_extents(object, &image.symbols, arena);
     elf_end(image.elf);

@@ -6,10 +6,6 @@
 #ifndef ROOFTILE_CODEOBJ_INTERNAL_H
 #define ROOFTILE_CODEOBJ_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "rooftile/codeobj.h"
 
 struct bytes {

@@ -3,10 +3,8 @@
  * The AMDGPU metadata note: one msgpack map (AMDGPUUsage, "Code Object V3 Metadata" and what versions 4 to 6 add).
  */
 #include <msgpack.h>
-#include <string.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/text.h"
 
 /* ---- is it well formed? ---- */
 
@@ -67,22 +65,29 @@ static bool read_head(struct head *head, struct bytes note, size_t at)
     return true;
 }
 
+/* Beyond what any library has: 10,000 kernels have 2 million values. msgpack-c needs 24 bytes for each. */
+#define VALUES_MOST 16000000u
+#define ARGS_MOST 65536u
+
 /* msgpack-c allocates what a container claims before it reads it: a claim must fit into the bytes that are left, one
  * each. */
-static bool is_whole(struct bytes note)
+static enum status check_values(struct bytes note, struct err *err)
 {
     uint64_t pending = 1;
     size_t at = 0;
-    while (pending) {
+    for (size_t count = 0; pending; count++) {
         struct head head;
-        if (at >= note.size || !read_head(&head, note, at) || head.skip > note.size - at - 1)
-            return false;
-        at += 1 + (size_t)head.skip;
-        pending += head.children - 1;
-        if (pending > note.size - at)
-            return false;
+        const size_t from = at;
+        const bool is_head = at < note.size && read_head(&head, note, at) && head.skip <= note.size - at - 1;
+        at += is_head ? 1 + (size_t)head.skip : 0;
+        pending += is_head ? head.children - 1 : 0;
+        if (!is_head || pending > note.size - at)
+            return err_set(err, ERR_CONFIG, "damaged metadata: its msgpack is truncated at byte %zu of %zu", from,
+                           note.size);
+        if (count == VALUES_MOST)
+            return err_set(err, ERR_CONFIG, "damaged metadata: more than %u values", VALUES_MOST);
     }
-    return true;
+    return STATUS_OK;
 }
 
 /* ---- members ---- */
@@ -188,6 +193,8 @@ static enum status read_args(struct codeobj_kernel *kernel, const msgpack_object
                              struct err *err)
 {
     const msgpack_object_array list = list_of(map, ".args");
+    if (list.size > ARGS_MOST)
+        return err_set(err, ERR_CONFIG, "damaged metadata: %u arguments, more than %u", list.size, ARGS_MOST);
     struct codeobj_arg *args = arena_array(arena, list.size, sizeof(*args));
     for (int hidden = 0; hidden < 2; hidden++) {
         for (uint32_t k = 0; k < list.size; k++) {
@@ -267,8 +274,8 @@ static enum status read_root(struct codeobj *object, const msgpack_object *root,
 
 enum status note_read(struct codeobj *object, struct bytes note, struct arena *arena, struct err *err)
 {
-    if (!is_whole(note))
-        return err_set(err, ERR_CONFIG, "damaged metadata: its msgpack is truncated");
+    if (check_values(note, err))
+        return err->status;
     msgpack_unpacked unpacked;
     msgpack_unpacked_init(&unpacked);
     const msgpack_unpack_return code = msgpack_unpack_next(&unpacked, (const char *)note.data, note.size, NULL);

@@ -4,11 +4,8 @@
  * parameters, the shared memory, and the launch bounds; registers and the stack are for the driver to choose. Source:
  * "Parallel Thread Execution ISA" 9.0, its chapters on directives and on state spaces.
  */
-#include <ctype.h>
-#include <string.h>
 
 #include "codeobj_internal.h"
-#include "rooftile/text.h"
 
 /* A name, a number, a directive with its dot, or one other character; empty at the end. */
 struct token {

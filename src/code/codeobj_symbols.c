@@ -6,8 +6,6 @@
  * stands between.
  */
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "codeobj_internal.h"
 
@@ -113,11 +111,9 @@ static struct elf_range *find_ranges(size_t *count, const struct codeobj *object
     for (size_t k = 0; k < object->kernel_count; k++)
         if (object->kernels[k].code)
             ranges[found++] = (struct elf_range){.start = object->kernels[k].code_address, .is_kernel = true};
-    for (size_t k = 0; k < symbols->count; k++) {
-        const struct elf_symbol *symbol = &symbols->items[k];
+    FOR_EACH(const struct elf_symbol, symbol, symbols->items, symbols->count)
         if (symbol->is_function && symbol->size && section_end(symbols, symbol->address) != UINT64_MAX)
             ranges[found++] = (struct elf_range){.start = symbol->address, .size = symbol->size, .name = symbol->name};
-    }
     *count = merge(ranges, found);
     for (size_t k = 0; k < *count; k++) {
         const uint64_t end = section_end(symbols, ranges[k].start);

@@ -4,11 +4,7 @@
  */
 #include "demangle.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/spawn.h"
-#include "rooftile/text.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)
 #define TIMEOUT_MS 20000
@@ -57,7 +53,7 @@ static void take_lines(const char **names, size_t count, char *answer)
 
 void demangle(const char **names, size_t count, struct arena *arena)
 {
-    struct text all = {0};
+    SCOPED(text_release) struct text all = {0};
     struct spawn_result ran = {0};
     struct err err = {0};
     for (size_t k = 0; k < count; k++)
@@ -67,5 +63,4 @@ void demangle(const char **names, size_t count, struct arena *arena)
     const char *const argv[] = {tool, NULL};
     if (tool && !spawn_run(&ran, argv, all.data, LIMIT_BYTES, TIMEOUT_MS, arena, &err) && !ran.exit_code)
         take_lines(names, count, ran.output);
-    text_release(&all);
 }

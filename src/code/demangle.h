@@ -5,9 +5,7 @@
 #ifndef ROOFTILE_DEMANGLE_H
 #define ROOFTILE_DEMANGLE_H
 
-#include <stddef.h>
-
-#include "rooftile/arena.h"
+#include "rooftile/base.h"
 
 /* Replaces those that are mangled, all with one child process: the first there is of ROOFTILE_CXXFILT (then only that),
  * llvm-cxxfilt where llvm-objdump is looked for, c++filt. Without one, and where it fails, names stay as they are.

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/inspection.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 #include "demangle.h"
 
 /* ---- which objects and kernels ---- */
@@ -142,17 +139,6 @@ static void find_spills(struct finder *finder)
             code->sgpr_spills, code->private_segment_bytes);
 }
 
-static void find_padding(struct finder *finder)
-{
-    const struct codeobj_kernel *code = finder->kernel->code;
-    const bool *limited_by = finder->kernel->occupancy.limited_by;
-    /* LLVM 22 also pads where LDS admits few waves: that costs none. */
-    if (inspect_registers(finder->object, code).is_padded && !limited_by[LIMITER_LDS])
-        add(finder, "padded-registers", ISA_NOTE,
-            "launch bounds or an attribute ask for so few waves; without them more would fit",
-            "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count, code->allocated_vgprs);
-}
-
 static void find_refused(struct finder *finder)
 {
     const struct inspect_kernel *kernel = finder->kernel;
@@ -210,7 +196,13 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
         find_lds_limit(&finder);
         find_register_step(&finder);
     }
-    find_padding(&finder);
+    const struct codeobj_kernel *code = finder.kernel->code;
+    const bool *limited_by = finder.kernel->occupancy.limited_by;
+    /* LLVM 22 also pads where LDS admits few waves: that costs none. */
+    if (inspect_registers(finder.object, code).is_padded && !limited_by[LIMITER_LDS])
+        add(&finder, "padded-registers", ISA_NOTE,
+            "launch bounds or an attribute ask for so few waves; without them more would fit",
+            "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count, code->allocated_vgprs);
 }
 
 /* ---- one object ---- */
@@ -224,7 +216,10 @@ static void disassemble(struct inspect_object *object, const struct inspect_choi
     for (size_t k = 0; k < object->kernel_count; k++)
         if (object->kernels[k].code->code_bytes)
             codes[count++] = *object->kernels[k].code;
-    if (!count)
+    const struct codeobj_kernel *first = object->kernel_count ? object->kernels[0].code : NULL;
+    if (!count && first && first->code_problem)
+        object->isa_problem = arena_printf(arena, "%.200s: %s", object->kernels[0].name, first->code_problem);
+    else if (!count)
         object->isa_problem = "there are no instructions";
     else if (isa_read(isa, object->code, codes, count, arena, &err))
         object->isa_problem = arena_strdup(arena, err.text);
@@ -287,13 +282,11 @@ enum status inspect_file(struct inspection *inspection, const char *path, const 
                          struct arena *arena, struct err *err)
 {
     inspection->path = path;
-    enum status status = codeobj_read(&inspection->file, path, arena, err);
-    if (status)
-        return status;
+    if (codeobj_read(&inspection->file, path, arena, err))
+        return err->status;
     inspection->objects = arena_array(arena, inspection->file->count + 1, sizeof(*inspection->objects));
     struct inspect_object **seen = arena_array(arena, inspection->file->count, sizeof(*seen));
-    for (size_t k = 0; k < inspection->file->count; k++) {
-        const struct codeobj *code = &inspection->file->objects[k];
+    FOR_EACH(const struct codeobj, code, inspection->file->objects, inspection->file->count) {
         if (!wants_object(choice, code))
             continue;
         if (seen[code->first]) {

@@ -2,8 +2,6 @@
  *
  * Kernels out of a disassembly: which instructions are theirs, with those of the functions that they reach.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 #include "rooftile/targets.h"
@@ -55,8 +53,7 @@ static bool uses_descriptor(const struct isa_instruction *in, const struct descr
 static void mark_scratch(struct isa_kernel *kernel)
 {
     const struct descriptors descriptors = find_descriptors(kernel);
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        struct isa_instruction *in = &kernel->instructions[i];
+    FOR_EACH(struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
         if (!text_starts(in->mnemonic, "buffer_") || (in->kind != ISA_LOAD && in->kind != ISA_STORE) ||
             !uses_descriptor(in, &descriptors))
             continue;
@@ -210,18 +207,6 @@ static void take_instructions(struct isa_kernel *kernel, struct reach *reach, si
 
 /* ---- kernels ---- */
 
-static void count_jumps(struct isa_kernel *kernel, const struct isa_listing *listing)
-{
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        kernel->calls += in->is_call;
-        if (!in->is_indirect || in->target || in->is_return)
-            continue;
-        const size_t jump = isa_jump_find(listing, in->address);
-        kernel->not_followed += jump == listing->jump_count || listing->jumps[jump].from != in->address;
-    }
-}
-
 static void find_unknown(struct isa_kernel *kernel, const struct isa_listing *listing, uint64_t from, uint64_t end)
 {
     if (!listing->unknown_count)
@@ -249,7 +234,13 @@ static void read_kernel(struct isa_kernel *kernel, struct reach *reach, const ch
         kernel->code.wave = target_modes(target).wave;
     if (kernel->code.private_segment_bytes)
         mark_scratch(kernel);
-    count_jumps(kernel, listing);
+    FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
+        kernel->calls += in->is_call;
+        if (!in->is_indirect || in->target || in->is_return)
+            continue;
+        const size_t jump = isa_jump_find(listing, in->address);
+        kernel->not_followed += jump == listing->jump_count || listing->jumps[jump].from != in->address;
+    }
     isa_loops_find(kernel, arena);
     isa_mix_fill(kernel);
     isa_findings_fill(kernel, target, arena);
@@ -316,6 +307,7 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
     uint64_t from = UINT64_MAX, end = 0;
     char *text = NULL;
     const char *tool = NULL;
+    SCOPED(arena_release)
     struct arena scratch = {0}; /* a hundred bytes for each instruction, which nobody needs later */
     if (count && kernels[0].is_ptx)
         return err_set(err, ERR_UNSUPPORTED, "it is PTX, text that the driver makes instructions of");
@@ -338,6 +330,5 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
         found.tool = tool ? arena_strdup(arena, tool) : NULL;
         *isa = found;
     }
-    arena_release(&scratch);
     return status;
 }

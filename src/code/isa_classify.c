@@ -4,8 +4,6 @@
  * counters for floating point (SQ_INSTS_VALU_ADD/MUL/TRANS 1, FMA 2), per lane, both values of a pair: moves,
  * selections, compares, min, max and rounding are no operations.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 #include "rooftile/targets.h"
@@ -270,20 +268,6 @@ static void add_work(struct isa_instruction *in, const char *stem, unsigned valu
         in->ops += count;
 }
 
-static void amd_work(struct isa_instruction *in)
-{
-    static const char dual[] = "v_dual_";
-    const char *name = in->mnemonic;
-    if (in->kind == ISA_DUAL) {
-        add_work(in, name + strlen(dual), 1);
-        if (*in->dual_mnemonic)
-            add_work(in, in->dual_mnemonic + strlen(dual), 1);
-    } else if (text_starts(name, "v_pk_"))
-        add_work(in, name + strlen("v_pk_"), 2);
-    else if (!text_starts(name, "v_s_")) /* one value per wave, as scalar instructions */
-        add_work(in, name + strlen("v_"), 1);
-}
-
 void isa_classify(struct isa_instruction *in, const char *target)
 {
     const bool is_sass = target_is_nvidia(target);
@@ -298,8 +282,18 @@ void isa_classify(struct isa_instruction *in, const char *target)
     if (in->kind == ISA_MATRIX)
         isa_matrix_fill(in, target);
     if (!is_sass &&
-        (in->kind == ISA_VECTOR || in->kind == ISA_PACKED || in->kind == ISA_DUAL || in->kind == ISA_TRANSCENDENTAL))
-        amd_work(in);
+        (in->kind == ISA_VECTOR || in->kind == ISA_PACKED || in->kind == ISA_DUAL || in->kind == ISA_TRANSCENDENTAL)) {
+        static const char dual[] = "v_dual_";
+        const char *name = in->mnemonic;
+        if (in->kind == ISA_DUAL) {
+            add_work(in, name + strlen(dual), 1);
+            if (*in->dual_mnemonic)
+                add_work(in, in->dual_mnemonic + strlen(dual), 1);
+        } else if (text_starts(name, "v_pk_"))
+            add_work(in, name + strlen("v_pk_"), 2);
+        else if (!text_starts(name, "v_s_")) /* one value per wave, as scalar instructions */
+            add_work(in, name + strlen("v_"), 1);
+    }
 }
 
 /* ---- what depends on operands ---- */

@@ -3,9 +3,6 @@
  * What is worth changing in a kernel, of the kernel as a whole and of single loops: a table of rules. Each would rather
  * miss something than say something that is not so.
  */
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 #include "rooftile/targets.h"
@@ -330,9 +327,9 @@ static int by_weight(const void *a, const void *b)
     return strcmp(x->code, y->code);
 }
 
-/* All of the kernel's instructions, or those that are a loop's own. */
-static void fill_scope(struct isa_scope *scope, size_t loop)
+static void apply_rules(struct isa_scope *scope, size_t loop)
 {
+    /* All of the kernel's instructions, or those that are a loop's own. */
     const struct isa_kernel *kernel = scope->kernel;
     const bool is_all = loop == ISA_NO_LOOP;
     const uint64_t last = is_all ? UINT64_MAX : kernel->loops[loop].last_address;
@@ -349,11 +346,6 @@ static void fill_scope(struct isa_scope *scope, size_t loop)
         scope->items[scope->count++] = in;
         scope->cost += isa_issue_cost(in);
     }
-}
-
-static void apply_rules(struct isa_scope *scope, size_t loop)
-{
-    fill_scope(scope, loop);
     for (size_t k = 0; k < sizeof(rules) / sizeof(*rules); k++) {
         scope->rule = &rules[k];
         if (rules[k].is_of_loops == (loop != ISA_NO_LOOP) && (rules[k].is_sass || !target_is_nvidia(scope->target)))

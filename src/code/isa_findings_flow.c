@@ -3,8 +3,6 @@
  * What is worth changing in an innermost loop of AMD's, as values flow through its registers: how it reads memory and
  * LDS, and whether its multiplications wait for each other.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 

@@ -2,8 +2,6 @@
  *
  * Where a kernel spends its time, and on which instruction.
  */
-#include <math.h>
-#include <string.h>
 
 #include "isa_internal.h"
 
@@ -109,17 +107,6 @@ static bool is_hotter(const struct heat *a, const struct heat *b)
     return false;
 }
 
-/* The same operation has several encodings: v_fma_f32_e64, and a half of a VOPD, v_dual_fma_f32. */
-static const char *name_of(const char *mnemonic, struct arena *arena)
-{
-    size_t length = strlen(mnemonic);
-    const bool suffixed =
-        length > 4 && (!memcmp(mnemonic + length - 4, "_e32", 4) || !memcmp(mnemonic + length - 4, "_e64", 4));
-    length -= suffixed ? 4 : 0;
-    const size_t dual = text_starts(mnemonic, "v_dual_") ? strlen("dual_") : 0;
-    return arena_printf(arena, "%.2s%.*s", mnemonic, (int)(length - dual - 2), mnemonic + dual + 2);
-}
-
 struct count {
     const char *name;
     uint64_t count;
@@ -135,7 +122,13 @@ static bool is_more(const struct count *a, const struct count *b)
 static void count_name(struct count *counts, size_t *known, const struct isa_instruction *in, const char *mnemonic,
                        struct arena *arena)
 {
-    const char *name = name_of(mnemonic, arena);
+    /* The same operation has several encodings: v_fma_f32_e64, and a half of a VOPD, v_dual_fma_f32. */
+    size_t length = strlen(mnemonic);
+    const bool suffixed =
+        length > 4 && (!memcmp(mnemonic + length - 4, "_e32", 4) || !memcmp(mnemonic + length - 4, "_e64", 4));
+    length -= suffixed ? 4 : 0;
+    const size_t dual = text_starts(mnemonic, "v_dual_") ? strlen("dual_") : 0;
+    const char *name = arena_printf(arena, "%.2s%.*s", mnemonic, (int)(length - dual - 2), mnemonic + dual + 2);
     size_t at = 0;
     while (at < *known && strcmp(counts[at].name, name) != 0)
         at++;
@@ -149,8 +142,7 @@ static struct count most_frequent(const struct isa_kernel *kernel, size_t loop, 
 {
     struct count *counts = arena_array(arena, work, sizeof(*counts)), most = {.count = 0};
     size_t known = 0;
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
+    FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
         if (in->loop != loop || !is_work(in->kind))
             continue;
         count_name(counts, &known, in, in->mnemonic, arena);

@@ -5,8 +5,6 @@
  * registers with known contents are followed in the order of addresses; what joins at a label is known when all that
  * lead there agree.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_scalar.h"
 
@@ -102,8 +100,7 @@ static void arrive(struct follower *follower, uint64_t address, bool is_open)
     for (; follower->next_label < follower->label_count && follower->labels[follower->next_label] == address;
          branches++)
         follower->next_label++;
-    for (size_t k = 0; k < follower->pending_count; k++) {
-        struct pending *pending = &follower->pending[k];
+    FOR_EACH(struct pending, pending, follower->pending, follower->pending_count) {
         if (pending->label == address && !known++ && !is_open)
             *now = pending->scalars;
         else if (pending->label == address)
@@ -132,19 +129,6 @@ static int by_value(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
-}
-
-/* Where kernels and functions start, which are entered from anywhere. */
-static void find_starts(struct follower *follower, const struct codeobj *object)
-{
-    const size_t count = object->function_count + object->kernel_count;
-    uint64_t *starts = follower->starts = arena_array(follower->arena, count + 1, sizeof(*starts));
-    for (size_t k = 0; k < object->function_count; k++)
-        starts[follower->start_count++] = object->functions[k].address;
-    for (size_t k = 0; k < object->kernel_count; k++)
-        starts[follower->start_count++] = object->kernels[k].code_address;
-    if (count)
-        qsort(starts, count, sizeof(*starts), by_value);
 }
 
 static void find_labels(struct follower *follower)
@@ -273,7 +257,15 @@ void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, s
         return;
     *follower = (struct follower){.listing = listing, .last_getpc = SIZE_MAX, .arena = arena};
     follower->return_pairs[0] = UINT64_C(1) << RETURN_PAIR / 2;
-    find_starts(follower, object);
+    /* Where kernels and functions start, which are entered from anywhere. */
+    const size_t count = object->function_count + object->kernel_count;
+    uint64_t *starts = follower->starts = arena_array(follower->arena, count + 1, sizeof(*starts));
+    for (size_t k = 0; k < object->function_count; k++)
+        starts[follower->start_count++] = object->functions[k].address;
+    for (size_t k = 0; k < object->kernel_count; k++)
+        starts[follower->start_count++] = object->kernels[k].code_address;
+    if (count)
+        qsort(starts, count, sizeof(*starts), by_value);
     find_labels(follower);
     follow(follower);
     jump_by_pairs(follower);

@@ -5,11 +5,7 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -255,8 +251,7 @@ static void place(struct isa_kernel *kernel, const struct places *places)
 {
     size_t next = kernel->instruction_count ? find_place(places, kernel->instructions[0].address) : 0;
     kernel->file = file_at(places, kernel->code.code_address);
-    for (size_t i = 0; i < kernel->instruction_count; i++) {
-        struct isa_instruction *in = &kernel->instructions[i];
+    FOR_EACH(struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
         while (next < places->count && places->items[next].address <= in->address)
             next++;
         in->file = next ? places->items[next - 1].file : NULL;

@@ -3,7 +3,6 @@
  * Live vector registers: how many hold a value that is read later. Backwards over basic blocks until nothing changes
  * (the textbook's data flow). A write ends what was there in all lanes, as if none were switched off.
  */
-#include <string.h>
 
 #include "isa_internal.h"
 
@@ -141,7 +140,7 @@ static bool pass(struct blocks *blocks)
 
 void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struct arena *arena)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct blocks blocks = {.kernel = kernel};
     *live = (struct isa_live){.vgprs = arena_array(arena, kernel->instruction_count + 1, sizeof(*live->vgprs)),
                               .agprs = arena_array(arena, kernel->instruction_count + 1, sizeof(*live->agprs))};
@@ -164,5 +163,4 @@ void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struc
                 live->peak = i;
         }
     }
-    arena_release(&scratch);
 }

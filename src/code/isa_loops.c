@@ -6,7 +6,6 @@
  * merged; unlike a search for branches to lower addresses it is right when the body was laid out before its header.
  * (Tarjan, "Depth-first search and linear graph algorithms", 1972; the recursion on headers is Steensgaard's.)
  */
-#include <stdlib.h>
 
 #include "isa_internal.h"
 
@@ -119,8 +118,36 @@ static void search_from(struct graph *graph, size_t start)
     }
 }
 
-static void search(struct graph *graph)
+/* A node of a component, in the order of addresses: a cycle is a loop, and anything else is in none at this depth. */
+static void take(struct graph *graph, size_t i, unsigned depth)
 {
+    struct node *node = &graph->nodes[i], *component = &graph->nodes[node->component];
+    struct isa_instruction *in = &graph->kernel->instructions[i];
+    if (component->size == 1 && node->next[0] != i && node->next[1] != i) {
+        node->is_out = true;
+        return;
+    }
+    if (component->loop == NONE) {
+        const size_t parent = graph->kernel->instructions[i].loop;
+        graph->loops[graph->loop_count] =
+            (struct found){.first = i, .header = NONE, .parent = parent, .depth = depth, .index = graph->loop_count};
+        if (parent != ISA_NO_LOOP)
+            graph->loops[parent].has_inner = true;
+        component->loop = graph->loop_count++;
+    }
+    in->loop = component->loop;
+    struct found *loop = &graph->loops[in->loop];
+    loop->last = i;
+    /* Entered at several places (the first iteration of a rotated loop): all of these together are the header. */
+    if (!node->is_entered)
+        return;
+    loop->header = loop->header == NONE ? i : loop->header;
+    node->is_out = true;
+}
+
+static void find_level(struct graph *graph, unsigned depth)
+{
+    const size_t known = graph->loop_count;
     graph->seen = 0;
     for (size_t i = 0; i < graph->count; i++) {
         graph->nodes[i].index = 0;
@@ -135,43 +162,6 @@ static void search(struct graph *graph)
             if (node->next[k] != NONE && (node->is_out || node->component != graph->nodes[node->next[k]].component))
                 graph->nodes[node->next[k]].is_entered = true;
         }
-}
-
-static size_t add_loop(struct graph *graph, size_t first, unsigned depth)
-{
-    const size_t parent = graph->kernel->instructions[first].loop;
-    graph->loops[graph->loop_count] =
-        (struct found){.first = first, .header = NONE, .parent = parent, .depth = depth, .index = graph->loop_count};
-    if (parent != ISA_NO_LOOP)
-        graph->loops[parent].has_inner = true;
-    return graph->loop_count++;
-}
-
-/* A node of a component, in the order of addresses: a cycle is a loop, and anything else is in none at this depth. */
-static void take(struct graph *graph, size_t i, unsigned depth)
-{
-    struct node *node = &graph->nodes[i], *component = &graph->nodes[node->component];
-    struct isa_instruction *in = &graph->kernel->instructions[i];
-    if (component->size == 1 && node->next[0] != i && node->next[1] != i) {
-        node->is_out = true;
-        return;
-    }
-    if (component->loop == NONE)
-        component->loop = add_loop(graph, i, depth);
-    in->loop = component->loop;
-    struct found *loop = &graph->loops[in->loop];
-    loop->last = i;
-    /* Entered at several places (the first iteration of a rotated loop): all of these together are the header. */
-    if (!node->is_entered)
-        return;
-    loop->header = loop->header == NONE ? i : loop->header;
-    node->is_out = true;
-}
-
-static void find_level(struct graph *graph, unsigned depth)
-{
-    const size_t known = graph->loop_count;
-    search(graph);
     for (size_t i = 0; i < graph->count; i++)
         if (!graph->nodes[i].is_out)
             take(graph, i, depth);

@@ -2,9 +2,6 @@
  *
  * Work and time of matrix instructions: the work is in the name, the time follows from the rate of the matrix unit.
  */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 

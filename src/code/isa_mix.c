@@ -2,7 +2,6 @@
  *
  * Sums over a kernel's instructions and over those of its loops.
  */
-#include <math.h>
 
 #include "isa_internal.h"
 

@@ -2,7 +2,6 @@
  *
  * Instructions for people: names, the listing with its margin, and what a kernel is mostly about.
  */
-#include <string.h>
 
 #include "isa_internal.h"
 #include "rooftile/file.h"
@@ -141,29 +140,6 @@ static void print_loop_ends(struct text *out, const struct isa_kernel *kernel, u
     }
 }
 
-static void print_code(struct text *out, const struct isa_instruction *in)
-{
-    const char *blank = *in->operands ? " " : "";
-    if (in->target)
-        text_addf(out, "%s -> %llx\n", in->mnemonic, (unsigned long long)in->target);
-    else if (*in->dual_mnemonic)
-        text_addf(out, "%s %s :: %s %s\n", in->mnemonic, in->operands, in->dual_mnemonic, in->dual_operands);
-    else
-        text_addf(out, "%s%s%s\n", in->mnemonic, blank, in->operands);
-}
-
-static void print_instruction(struct text *out, const struct isa_kernel *kernel, const struct isa_instruction *in)
-{
-    text_addf(out, "%10llx %-*s ", (unsigned long long)in->address, (int)KIND_COLUMNS, isa_kind_label(in->kind));
-    const size_t start = out->length;
-    add_work(out, in);
-    const size_t used = out->length - start;
-    text_pad(out, (used < WORK_COLUMNS ? WORK_COLUMNS - used : 0) + 1, ' ');
-    add_indent(out, in->loop == ISA_NO_LOOP ? 0 : kernel->loops[in->loop].depth);
-    text_addf(out, "%s%s", in->guard, *in->guard ? " " : "");
-    print_code(out, in);
-}
-
 /* Where the source goes on at another line: "; gemm.hip:88". */
 static void print_source(struct text *out, const struct isa_kernel *kernel, size_t i)
 {
@@ -193,7 +169,20 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
         print_function_start(out, kernel, i);
         print_loop_starts(out, kernel, in->address);
         print_source(out, kernel, i);
-        print_instruction(out, kernel, in);
+        text_addf(out, "%10llx %-*s ", (unsigned long long)in->address, (int)KIND_COLUMNS, isa_kind_label(in->kind));
+        const size_t start = out->length;
+        add_work(out, in);
+        const size_t used = out->length - start;
+        text_pad(out, (used < WORK_COLUMNS ? WORK_COLUMNS - used : 0) + 1, ' ');
+        add_indent(out, in->loop == ISA_NO_LOOP ? 0 : kernel->loops[in->loop].depth);
+        text_addf(out, "%s%s", in->guard, *in->guard ? " " : "");
+        const char *blank = *in->operands ? " " : "";
+        if (in->target)
+            text_addf(out, "%s -> %llx\n", in->mnemonic, (unsigned long long)in->target);
+        else if (*in->dual_mnemonic)
+            text_addf(out, "%s %s :: %s %s\n", in->mnemonic, in->operands, in->dual_mnemonic, in->dual_operands);
+        else
+            text_addf(out, "%s%s%s\n", in->mnemonic, blank, in->operands);
         print_loop_ends(out, kernel, in->address);
     }
 }

@@ -2,9 +2,6 @@
  *
  * Scalar registers whose contents the code says itself: constants, the program counter, sums of them.
  */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_scalar.h"
 

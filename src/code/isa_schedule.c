@@ -9,9 +9,6 @@
  * instructions issue while the matrix unit works, on RDNA they wait for it. Waits, and what only steers the issue
  * (s_nop, s_delay_alu, s_clause), take no slot that others could use.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 
@@ -202,19 +199,6 @@ static double deepest(const struct depths *depths, const struct isa_operands *op
     return most;
 }
 
-static double chain_step(struct depths *depths, const struct machine *machine, const struct isa_instruction *in)
-{
-    struct isa_operands operands[2];
-    double read[2] = {0};
-    unsigned halves = 0;
-    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
-        read[halves] = deepest(depths, &operands[halves]) + latency(machine, in);
-    for (unsigned h = 0; h < halves; h++)
-        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
-            depths->of[operands[h].items[0].file == 'a'][operands[h].items[0].first + r] = read[h];
-    return read[0] > read[1] ? read[0] : read[1];
-}
-
 /* ---- one loop ---- */
 
 struct walk {
@@ -225,30 +209,26 @@ struct walk {
     struct arena *arena;
 };
 
-/* A matrix instruction waits until the unit is free; what the unit waits is a gap. */
-static void issue_matrix(struct walk *walk, const struct isa_instruction *in, bool counts)
-{
-    struct isa_schedule *schedule = walk->schedule;
-    struct machine *machine = &walk->machine;
-    const double gap = machine->unit_free < 0 ? 0 : machine->clock - machine->unit_free;
-    if (gap < 0)
-        machine->clock = machine->unit_free;
-    if (counts && gap > 0) {
-        schedule->gap_clocks += gap;
-        if (gap > schedule->largest_gap_clocks) {
-            schedule->largest_gap_clocks = gap;
-            schedule->largest_gap_address = in->address;
-        }
-    }
-    machine->unit_free = machine->clock + in->matrix_cycles;
-    machine->clock += machine->is_cdna ? CDNA_CLOCKS : fmax(in->matrix_cycles, 1);
-}
-
 static void issue(struct walk *walk, const struct isa_instruction *in, bool counts)
 {
     fly(&walk->machine, in);
-    if (in->kind == ISA_MATRIX)
-        issue_matrix(walk, in, counts);
+    if (in->kind == ISA_MATRIX) {
+        /* A matrix instruction waits until the unit is free; what the unit waits is a gap. */
+        struct isa_schedule *schedule = walk->schedule;
+        struct machine *machine = &walk->machine;
+        const double gap = machine->unit_free < 0 ? 0 : machine->clock - machine->unit_free;
+        if (gap < 0)
+            machine->clock = machine->unit_free;
+        if (counts && gap > 0) {
+            schedule->gap_clocks += gap;
+            if (gap > schedule->largest_gap_clocks) {
+                schedule->largest_gap_clocks = gap;
+                schedule->largest_gap_address = in->address;
+            }
+        }
+        machine->unit_free = machine->clock + in->matrix_cycles;
+        machine->clock += machine->is_cdna ? CDNA_CLOCKS : fmax(in->matrix_cycles, 1);
+    }
     walk->machine.clock += slot_clocks(&walk->machine, in);
     walk->schedule->vector_clocks += counts ? vector_clocks(&walk->machine, in) : 0;
     walk->schedule->matrix_clocks += counts && in->kind == ISA_MATRIX ? in->matrix_cycles : 0;
@@ -273,7 +253,15 @@ static size_t first_of(const struct isa_kernel *kernel, size_t loop)
 
 static void step(struct walk *walk, const struct isa_instruction *in, bool counts)
 {
-    const double depth = chain_step(walk->depths, &walk->machine, in);
+    struct isa_operands operands[2];
+    double read[2] = {0};
+    unsigned halves = 0;
+    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
+        read[halves] = deepest(walk->depths, &operands[halves]) + latency(&walk->machine, in);
+    for (unsigned h = 0; h < halves; h++)
+        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
+            walk->depths->of[operands[h].items[0].file == 'a'][operands[h].items[0].first + r] = read[h];
+    const double depth = read[0] > read[1] ? read[0] : read[1];
     walk->deepest = depth > walk->deepest ? depth : walk->deepest;
     if (in->kind == ISA_WAIT) {
         const struct isa_wait wait = land(&walk->machine, in);
@@ -328,7 +316,7 @@ static double masked_share(const struct isa_kernel *kernel, size_t loop)
 void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *kernel, size_t loop, const char *target,
                        struct arena *arena)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct walk *walk = arena_alloc(&scratch, sizeof(*walk));
     *schedule = (struct isa_schedule){.masked_share = masked_share(kernel, loop)};
     *walk = (struct walk){.schedule = schedule, .machine.unit_free = -1, .arena = arena};
@@ -347,5 +335,4 @@ void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *k
             schedule->largest_gap_clocks = NAN;
     for (size_t k = 0; k < schedule->wait_count && isnan(schedule->issue_clocks); k++)
         schedule->waits[k].clocks_since_issue = NAN;
-    arena_release(&scratch);
 }

@@ -8,9 +8,6 @@
  * A kernel's begin behind "Function : NAME" or ".text.NAME:"; branches name a label of nvdisasm's, `(.L_x_3), or an
  * offset. Everything else (headings, directives, encodings, "...") is skipped.
  */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "isa_internal.h"
 #include "rooftile/hash.h"
@@ -104,12 +101,12 @@ static char *take_word(char **at)
     return word;
 }
 
-/* LLVM 22 writes a constant that has a shorter encoding, and is not in it, as "lit(0xffffffff)" or "lit64(...)". */
-static void unwrap_literals(char *text)
+static void split(struct isa_instruction *in, char *code)
 {
-    for (char *at = strstr(text, "lit"); at; at = strstr(at, "lit")) {
+    /* LLVM 22 writes a constant that has a shorter encoding, and is not in it, as "lit(0xffffffff)" or "lit64(...)". */
+    for (char *at = strstr(code, "lit"); at; at = strstr(at, "lit")) {
         char *open = at + strlen("lit") + (text_starts(at + strlen("lit"), "64") ? 2 : 0);
-        char *close = *open == '(' && (at == text || at[-1] == ' ') ? strchr(open, ')') : NULL;
+        char *close = *open == '(' && (at == code || at[-1] == ' ') ? strchr(open, ')') : NULL;
         if (close) {
             memmove(at, open + 1, (size_t)(close - open - 1));
             memmove(at + (close - open - 1), close + 1, strlen(close + 1) + 1);
@@ -117,11 +114,6 @@ static void unwrap_literals(char *text)
             at++;
         }
     }
-}
-
-static void split(struct isa_instruction *in, char *code)
-{
-    unwrap_literals(code);
     in->guard = *code == '@' ? take_word(&code) : "";
     in->mnemonic = take_word(&code);
     in->operands = code;
@@ -384,26 +376,6 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Of NVIDIA's those behind the kernel's heading, up to another or to the end of the section. */
-static void read_lines(struct reader *reader, const char *kernel, const char *text)
-{
-    struct text line = {0};
-    bool is_inside = !reader->is_sass;
-    for (size_t length; *text; text += length + (text[length] == '\n')) {
-        length = strcspn(text, "\n");
-        text_clear(&line);
-        text_addn(&line, text, length);
-        const char *name = reader->is_sass ? heading(line.data) : NULL;
-        if (is_inside && reader->is_sass && (name || is_border(line.data)))
-            break;
-        if (name)
-            is_inside = strcmp(name, kernel) == 0;
-        else if (is_inside)
-            read_line(reader, line.data);
-    }
-    text_release(&line);
-}
-
 static int by_word(const void *a, const void *b)
 {
     const struct isa_word *x = a, *y = b;
@@ -431,7 +403,21 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
     const char *target = arena_strndup(arena, object->target, strcspn(object->target, ":"));
     struct reader reader = {.listing = listing, .target = target, .is_sass = target_is_nvidia(target), .arena = arena};
     *listing = (struct isa_listing){.memo = listing->memo ? listing->memo : arena_alloc(arena, sizeof(*listing->memo))};
-    read_lines(&reader, kernel, text);
+    /* Of NVIDIA's those behind the kernel's heading, up to another or to the end of the section. */
+    SCOPED(text_release) struct text line = {0};
+    bool is_inside = !reader.is_sass;
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        text_clear(&line);
+        text_addn(&line, text, length);
+        const char *name = reader.is_sass ? heading(line.data) : NULL;
+        if (is_inside && reader.is_sass && (name || is_border(line.data)))
+            break;
+        if (name)
+            is_inside = strcmp(name, kernel) == 0;
+        else if (is_inside)
+            read_line(&reader, line.data);
+    }
     listing->items = arena_copy(arena, listing->items, listing->count * sizeof(*listing->items));
     arena_release(&reader.growing);
     place_labels(&reader, reader.end);

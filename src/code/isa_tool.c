@@ -3,10 +3,6 @@
  * The disassembler as a child process: LLVM's llvm-objdump for AMD, NVIDIA's nvdisasm or cuobjdump (which starts
  * nvdisasm itself).
  */
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -165,11 +161,6 @@ static enum status run_amd(struct job *job, struct err *err)
     return STATUS_OK;
 }
 
-static enum status run(struct job *job, struct err *err)
-{
-    return job->is_sass ? run_sass(job, err) : run_amd(job, err);
-}
-
 /* Tries a program when it is there and none before it knew the target; `llvm` is its version by name, 0 unknown. */
 static enum status try_tool(struct job *job, const char *name, unsigned llvm, struct err *err)
 {
@@ -180,7 +171,7 @@ static enum status try_tool(struct job *job, const char *name, unsigned llvm, st
     job->tool = path;
     /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
     if (!llvm || llvm >= job->llvm_needed)
-        status = run(job, err);
+        status = job->is_sass ? run_sass(job, err) : run_amd(job, err);
     if (!status && !job->text)
         job->tried = job->tried ? arena_printf(job->arena, "%s, %s", job->tried, path_base(path)) : path_base(path);
     return status;
@@ -308,20 +299,6 @@ static struct {
     size_t count;
 } kept;
 
-/* All that the answer depends on. */
-static void hash_question(char question[static HASH_TEXT], const struct codeobj *object, uint64_t from, uint64_t end)
-{
-    static const char *const variables[] = {"ROOFTILE_NVDISASM", "ROOFTILE_OBJDUMP", "ROCM_PATH", "CUDA_HOME", "PATH"};
-    struct hash *hash = hash_new();
-    hash_add_string(hash, object->target);
-    hash_add(hash, object->bytes, object->size_bytes);
-    hash_add(hash, (const uint64_t[]){from, end}, 2 * sizeof(from));
-    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-        hash_add_string(hash, getenv(variables[i]));
-    hash_hex(hash, question);
-    hash_free(hash);
-}
-
 static void keep(const char *question, const char *text, const char *tool)
 {
     const size_t length = strlen(text);
@@ -340,7 +317,16 @@ enum status isa_disassemble(char **text, const char **tool, const struct codeobj
                             struct arena *arena, struct err *err)
 {
     char question[HASH_TEXT];
-    hash_question(question, object, from, end);
+    /* All that the answer depends on. */
+    static const char *const variables[] = {"ROOFTILE_NVDISASM", "ROOFTILE_OBJDUMP", "ROCM_PATH", "CUDA_HOME", "PATH"};
+    struct hash *hash = hash_new();
+    hash_add_string(hash, object->target);
+    hash_add(hash, object->bytes, object->size_bytes);
+    hash_add(hash, (const uint64_t[]){from, end}, 2 * sizeof(from));
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        hash_add_string(hash, getenv(variables[i]));
+    hash_hex(hash, question);
+    hash_free(hash);
     for (size_t i = 0; i < kept.count; i++)
         if (strcmp(kept.items[i].question, question) == 0) {
             *text = arena_strdup(arena, kept.items[i].text);

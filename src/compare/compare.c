@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/compare.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "rooftile/text.h"
-
 enum { MAX_CLASSES = 64 };
 
 const char *compare_state_name(enum compare_state state)
@@ -125,11 +119,9 @@ static enum status match(struct comparing *comparing, const struct result *base,
                          struct err *err)
 {
     struct entry *old = NULL, *new = NULL;
-    enum status status = index_of(&old, base, "the base", comparing->arena, err);
-    if (!status)
-        status = index_of(&new, now, "the new result", comparing->arena, err);
-    if (status)
-        return status;
+    if (index_of(&old, base, "the base", comparing->arena, err) ||
+        index_of(&new, now, "the new result", comparing->arena, err))
+        return err->status;
     comparing->cases = arena_array(comparing->arena, base->case_count + now->case_count + 1, sizeof(*comparing->cases));
     for (size_t k = 0; k < now->case_count; k++)
         add_case(comparing, find(old, base->case_count, &now->cases[k]), &now->cases[k]);
@@ -198,7 +190,7 @@ size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result
         if (c->trials[k].status == CASE_OK && isfinite(c->trials[k].median_ns) && c->trials[k].median_ns > 0)
             times[count++] = c->trials[k].median_ns;
     if (!count)
-        times[count++] = c->stats.median;
+        times[count++] = result_case_time(c);
     return count;
 }
 
@@ -216,7 +208,7 @@ static uint32_t class_of(struct comparing *comparing, const char *name)
 /* Timer tick / time of what it timed; more than all of it tells no more. */
 static double floor_of(const struct result_case *c, double tick_ns)
 {
-    const double share = tick_ns / (c->stats.median * (c->batch ? c->batch : 1));
+    const double share = tick_ns / (result_case_time(c) * (c->batch ? c->batch : 1));
     return share > 0 ? fmin(share, 1) : 0;
 }
 
@@ -329,14 +321,10 @@ enum status compare_results(struct comparison *out, const struct result *base, c
 {
     struct comparing comparing = {.options = options, .arena = arena};
     struct comparison made = {.base = base, .now = now, .options = options->shift, .learned_noise = options->noise};
-    enum status status = allowed(base, now, arena, err);
-    if (!status)
-        status = check_noise(options->noise, now, err);
-    if (!status)
-        status = match_all(&comparing, base, now, err);
-    if (status)
-        return status;
-    status = judge(&comparing, fmax(base->calibration.timer_tick_ns, now->calibration.timer_tick_ns), err);
+    if (allowed(base, now, arena, err) || check_noise(options->noise, now, err) ||
+        match_all(&comparing, base, now, err))
+        return err->status;
+    enum status status = judge(&comparing, fmax(base->calibration.timer_tick_ns, now->calibration.timer_tick_ns), err);
     if (status)
         return status;
     for (size_t k = 0; k < comparing.count; k++) {
@@ -372,8 +360,7 @@ int compare_exit_code(const struct comparison *comparison, bool strict)
                 states[COMPARE_NEW] || states[COMPARE_BOTH_BROKEN];
     for (size_t k = 0; k < c->class_count; k++)
         finding |= compare_class_is_slower(&c->classes[k]);
-    for (size_t k = 0; k < c->kpi_count; k++) {
-        const struct compare_kpi *kpi = &c->kpis[k];
+    FOR_EACH(const struct compare_kpi, kpi, c->kpis, c->kpi_count) {
         const enum shift_verdict verdict = kpi->shift.verdict;
         finding |= kpi->lost || (kpi->judged && verdict == SHIFT_SLOWER);
         open |= kpi->judged ? verdict == SHIFT_INCONCLUSIVE || verdict == SHIFT_SUSPECT : isfinite(kpi->now);
@@ -397,8 +384,7 @@ static const char *changed_unmoved(const struct comparison *comparison, struct a
     const unsigned parts = IDENTITY_BIT(IDENTITY_LAUNCH) | IDENTITY_BIT(IDENTITY_INPUTS);
     const struct compare_case *first = NULL;
     size_t count = 0;
-    for (size_t k = 0; k < comparison->case_count; k++) {
-        const struct compare_case *c = &comparison->cases[k];
+    FOR_EACH(const struct compare_case, c, comparison->cases, comparison->case_count) {
         const bool told = c->cause == CAUSE_CODE || c->cause == CAUSE_LAUNCH || c->cause == CAUSE_INPUTS;
         if (c->state != COMPARE_JUDGED || told || !(identity_differs(&c->base->identity, &c->now->identity) & parts))
             continue;

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "rooftile/compare.h"
 #include "rooftile/units.h"
@@ -85,8 +82,8 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
     const struct result *base = comparison->base, *now = comparison->now;
     struct compare_kpi *kpis = arena_array(arena, base->kpi_count + now->kpi_count + 1, sizeof(*kpis));
     size_t count = 0;
-    for (size_t k = 0; k < now->kpi_count; k++) {
-        const struct result_kpi *mine = &now->kpis[k], *theirs = kpi_named(base, mine->name);
+    FOR_EACH(const struct result_kpi, mine, now->kpis, now->kpi_count) {
+        const struct result_kpi *theirs = kpi_named(base, mine->name);
         struct compare_kpi *out = &kpis[count++];
         *out = (struct compare_kpi){.name = mine->name,
                                     .of = mine->of,
@@ -95,12 +92,10 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
                                     .base = theirs ? theirs->value : NAN,
                                     .now = mine->value,
                                     .reason = theirs ? "" : "not in the base"};
-        enum status status = theirs ? judge_kpi(out, theirs, mine, &comparison->options, arena, err) : STATUS_OK;
-        if (status)
-            return status;
+        if (theirs && judge_kpi(out, theirs, mine, &comparison->options, arena, err))
+            return err->status;
     }
-    for (size_t k = 0; k < base->kpi_count; k++) {
-        const struct result_kpi *old = &base->kpis[k];
+    FOR_EACH(const struct result_kpi, old, base->kpis, base->kpi_count)
         if (!kpi_named(now, old->name))
             kpis[count++] = (struct compare_kpi){.name = old->name,
                                                  .of = old->of,
@@ -110,7 +105,6 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
                                                  .now = NAN,
                                                  .reason = "not in the new result",
                                                  .lost = isfinite(old->value)};
-    }
     comparison->kpis = kpis;
     comparison->kpi_count = count;
     return STATUS_OK;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/noise_file.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/file.h"
 #include "rooftile/record.h"
 
@@ -102,19 +99,16 @@ enum status noise_file_read(const struct noise_file **file, const char *path, st
 enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err)
 {
     struct json_out *out = json_out_new();
-    struct text text = {0};
-    struct arena scratch = {0};
+    SCOPED(text_release) struct text text = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     json_out_string(out, "schema", NOISE_FILE_SCHEMA);
     record_put(out, &file_record, file);
     json_out_finish(out, &text, true);
     text_add(&text, "\n");
     json_out_free(out);
-    enum status status = file_make_dirs(path_dir(&scratch, path), err);
-    if (!status)
-        status = file_write(path, text.data, text.length, err);
-    text_release(&text);
-    arena_release(&scratch);
-    return status;
+    if (file_make_dirs(path_dir(&scratch, path), err))
+        return err->status;
+    return file_write(path, text.data, text.length, err);
 }
 
 static const struct noise_file_case *find_case(const struct noise_file *file, size_t count, const char *id)

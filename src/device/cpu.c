@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #if defined(__x86_64__)
@@ -36,10 +33,9 @@ static enum status cpu_alloc(void **pointer, struct device *device, uint64_t siz
     return STATUS_OK;
 }
 
-static enum status cpu_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+static enum status cpu_write(UNUSED struct device *device, void *to, const void *from, uint64_t size_bytes,
+                             UNUSED struct err *err)
 {
-    (void)device;
-    (void)err;
     if (size_bytes)
         memcpy(to, from, size_bytes);
     return STATUS_OK;
@@ -71,19 +67,15 @@ static enum status transfer(struct device *device, struct transfer transfer)
     return STATUS_OK;
 }
 
-static enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
-                            struct err *err)
+static enum status cpu_copy(struct device *device, void *to, const void *from, uint64_t size_bytes,
+                            UNUSED uint32_t stream, UNUSED struct err *err)
 {
-    (void)stream;
-    (void)err;
     return transfer(device, (struct transfer){.to = to, .from = from, .size_bytes = size_bytes});
 }
 
-static enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
-                            struct err *err)
+static enum status cpu_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, UNUSED uint32_t stream,
+                            UNUSED struct err *err)
 {
-    (void)stream;
-    (void)err;
     return transfer(device, (struct transfer){.to = to, .byte = byte, .size_bytes = size_bytes});
 }
 
@@ -119,9 +111,8 @@ static void evict_part(void *context, uint32_t part, uint32_t parts)
     _mm_mfence();
 }
 
-static enum status cpu_evict(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err)
+static enum status cpu_evict(struct device *device, const void *pointer, uint64_t size_bytes, UNUSED struct err *err)
 {
-    (void)err;
     if (!size_bytes)
         return STATUS_OK;
     const uintptr_t first = (uintptr_t)pointer / LINE_BYTES;
@@ -210,10 +201,9 @@ static enum status cpu_open(struct device **device, const struct device_request 
 }
 
 /* A launch returns when it is done, so streams are in order by themselves and events are reached when they are made. */
-static enum status cpu_event(struct device *device, uint32_t event, uint32_t stream, struct err *err)
+static enum status cpu_event(struct device *device, uint32_t event, UNUSED uint32_t stream, struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
-    (void)stream;
     return host_event(&cpu->host, event, (double)(clock_now_ns() - cpu->opened_ns), err);
 }
 

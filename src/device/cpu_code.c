@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cpu.h"
 
@@ -22,10 +20,9 @@ static void *cpu_module_lds(const struct device_module *module)
     return module->lds_bytes ? __tls_get_addr(&index) : NULL;
 }
 
-static int find_lds(struct dl_phdr_info *object, size_t size, void *context)
+static int find_lds(struct dl_phdr_info *object, UNUSED size_t size, void *context)
 {
     struct device_module *module = context;
-    (void)size;
     if (object->dlpi_tls_modid != module->lds_module)
         return 0;
     for (size_t i = 0; i < object->dlpi_phnum; ++i)
@@ -35,11 +32,9 @@ static int find_lds(struct dl_phdr_info *object, size_t size, void *context)
 }
 
 /* Each thread's LDS exists before the first launch: nothing may allocate in one. */
-static void touch_lds(void *context, uint32_t part, uint32_t parts)
+static void touch_lds(void *context, UNUSED uint32_t part, UNUSED uint32_t parts)
 {
     const struct device_module *module = context;
-    (void)part;
-    (void)parts;
     memset(cpu_module_lds(module), 0, module->lds_bytes);
 }
 
@@ -125,10 +120,10 @@ static void describe(struct kernel_info *info, const struct simt_kernel *code)
         info->args[i] = (struct kernel_arg){code->args[i].size_bytes, code->args[i].is_pointer != 0};
 }
 
-enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
-                              struct device_module *module, const char *symbol, struct err *err)
+enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info,
+                              UNUSED struct device *device, struct device_module *module, const char *symbol,
+                              struct err *err)
 {
-    (void)device;
     if (module->library)
         return cpu_library_kernel(kernel, info, module, symbol, err);
     for (size_t i = 0; i < module->kernel_count; ++i) {
@@ -143,11 +138,10 @@ enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel
         *kernel = &module->kernels[i];
         return STATUS_OK;
     }
-    struct text names = {0};
+    SCOPED(text_release) struct text names = {0};
     for (size_t i = 0; i < module->kernel_count; ++i)
         text_addf(&names, "%s%s", i ? ", " : "", module->kernels[i].code->name);
     err_set(err, ERR_DEVICE, "no kernel '%s' in the module; it exports %s", symbol, names.length ? names.data : "none");
-    text_release(&names);
     return ERR_DEVICE;
 }
 
@@ -283,9 +277,8 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
         cpu_library_launch(cpu, launch);
         return STATUS_OK;
     }
-    const enum status status = check_shape(&job.groups, launch, err);
-    if (status)
-        return status;
+    if (check_shape(&job.groups, launch, err))
+        return err->status;
     if (launch->cooperative && job.groups > pool_threads(cpu->pool))
         return err_set(err, ERR_UNSUPPORTED, "%llu workgroups cannot run at once: the device has %u threads",
                        (unsigned long long)job.groups, pool_threads(cpu->pool));

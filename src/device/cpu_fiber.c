@@ -2,8 +2,6 @@
 #include "cpu.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "rooftile/rng.h"
@@ -418,15 +416,6 @@ static void set_order(struct fibers *all, enum lane_order order, uint64_t seed)
     all->seed = seed;
 }
 
-static void set_shape(struct fibers *all, const struct fiber_work *work)
-{
-    const bool same = memcmp(all->block, work->launch->block, sizeof(all->block)) == 0;
-    if (!same)
-        set_lanes(all, work->launch->block);
-    if (!same || all->order != work->order || all->seed != work->seed)
-        set_order(all, work->order, work->seed);
-}
-
 static void run_group(struct fibers *all)
 {
     const uint32_t lanes = all->block[0] * all->block[1] * all->block[2];
@@ -445,7 +434,11 @@ void fibers_run(struct fibers *all, const struct fiber_work *work, uint64_t begi
                 struct fiber_finding *finding)
 {
     const uint32_t *grid = work->launch->grid;
-    set_shape(all, work);
+    const bool same = memcmp(all->block, work->launch->block, sizeof(all->block)) == 0;
+    if (!same)
+        set_lanes(all, work->launch->block);
+    if (!same || all->order != work->order || all->seed != work->seed)
+        set_order(all, work->order, work->seed);
     all->body = work->body;
     all->finding = finding;
     all->group.launch = work->launch;

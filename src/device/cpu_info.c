@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <hwloc.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
 #include "cpu.h"
@@ -66,6 +64,11 @@ static void describe_memory(struct device_info *info)
     FILE *file = fopen("/proc/meminfo", "re");
     char line[128];
     unsigned long long kib;
+    struct sysinfo without; /* where /proc is missing: caches count as used */
+    if (!file && !sysinfo(&without)) {
+        info->memory_bytes = (uint64_t)without.totalram * without.mem_unit;
+        info->memory_free_bytes = (uint64_t)without.freeram * without.mem_unit;
+    }
     while (file && fgets(line, sizeof(line), file)) {
         if (sscanf(line, "MemTotal: %llu", &kib) == 1)
             info->memory_bytes = kib * 1024;
@@ -109,12 +112,11 @@ static void describe_note(struct device_info *info)
 void cpu_describe(struct device_info *info, uint32_t threads)
 {
     struct utsname system;
-    struct text target = {0};
+    SCOPED(text_release) struct text target = {0};
     SET_TEXT(info->backend, "%s", "cpu");
     SET_TEXT(info->arch, "%s", cpu_target_arch());
     cpu_target_detect(&target);
     SET_TEXT(info->target, "%s", target.data);
-    text_release(&target);
     if (uname(&system) == 0)
         SET_TEXT(info->driver, "%.30s %.31s", system.sysname, system.release);
     info->host_memory = true;

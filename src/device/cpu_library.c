@@ -5,9 +5,6 @@
  * BLAS writes over its C: with beta C is copied to D first, which is part of the time. The library's threads, as many
  * as the device has, take the cores of the device's own, which sleep meanwhile.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cpu.h"

@@ -5,9 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -61,11 +58,6 @@ static void futex_wait(atomic_uint *word, uint32_t seen)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 }
 
-static void futex_wake_all(atomic_uint *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Returns when the round is no longer `seen`. */
 static uint32_t await_round(struct pool *pool, uint32_t seen)
 {
@@ -104,7 +96,7 @@ static void start_round(struct pool *pool)
 {
     atomic_fetch_add(&pool->round, 1);
     if (atomic_load(&pool->sleepers))
-        futex_wake_all(&pool->round);
+        syscall(SYS_futex, &pool->round, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 void pool_run(struct pool *pool, void (*work)(void *context, uint32_t part, uint32_t parts), void *context)

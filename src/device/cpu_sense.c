@@ -4,10 +4,6 @@
  * work. These are rulers, not benchmarks: close to the peak, but what counts is that the same loop gives the same rate
  * while nobody interferes.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "cpu.h"
@@ -183,19 +179,17 @@ static double *stream_of(const struct cpu_senses *senses, uint32_t part)
     return senses->stream + part * STREAM_ARRAYS * senses->stream_count;
 }
 
-static void touch_part(void *context, uint32_t part, uint32_t parts)
+static void touch_part(void *context, uint32_t part, UNUSED uint32_t parts)
 {
     const struct cpu_senses *senses = context;
-    (void)parts;
     memset(stream_of(senses, part), 0, STREAM_ARRAYS * senses->stream_count * sizeof(double));
 }
 
-static void stream_part(void *context, uint32_t part, uint32_t parts)
+static void stream_part(void *context, uint32_t part, UNUSED uint32_t parts)
 {
     const struct cpu_senses *senses = context;
     const uint64_t count = senses->stream_count;
     double *a = stream_of(senses, part);
-    (void)parts;
     calibration_stream(a, a + count, a + 2 * count, count);
 }
 
@@ -233,11 +227,10 @@ static double stream_bps(struct cpu *cpu)
     return best_rate(cpu, stream_part, &cpu->senses, &bytes, STREAM_TRIES);
 }
 
-static void fma_part(void *context, uint32_t part, uint32_t parts)
+static void fma_part(void *context, uint32_t part, UNUSED uint32_t parts)
 {
     double *flop = context;
     const double done = calibration_fma(FMA_ROUNDS);
-    (void)parts;
     if (part == 0)
         *flop = done;
 }
@@ -248,13 +241,12 @@ static double fma_flops(struct cpu *cpu)
     return best_rate(cpu, fma_part, &flop, &flop, FMA_TRIES);
 }
 
-enum status cpu_sense(struct device *device, struct device_sense *sense, struct err *err)
+enum status cpu_sense(struct device *device, struct device_sense *sense, UNUSED struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
     struct device_sense now = device_sense_unknown;
     struct rusage usage;
     double load;
-    (void)err;
     now.steal_fraction = steal_fraction(&cpu->senses);
     if (getloadavg(&load, 1) == 1)
         now.load_1min = load;

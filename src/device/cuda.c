@@ -6,9 +6,6 @@
 #include "gpu.h"
 
 #include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/file.h"
 
@@ -88,7 +85,7 @@ static enum status explain_image(const char *log, const char *path, struct err *
 /* A file has a cubin, which is for this very architecture, or PTX, which the driver compiles now. */
 static enum status load(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct gpu_code *loaded = NULL;
     char *image = NULL, log[512] = "";
     size_t length;
@@ -103,7 +100,6 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
         status = explain_image(log, path, err);
     if (!status)
         *code = loaded;
-    arena_release(&arena);
     return status;
 }
 
@@ -158,22 +154,6 @@ static void read_uuid(struct device_info *info, const struct gpu *gpu)
                                  i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
-static void read_version(struct device_info *info, const struct gpu *gpu)
-{
-    int version = 0;
-    struct err ignored = {0};
-    if (!GPU_TRY(gpu, &ignored, cuDriverGetVersion, &version) && version > 0)
-        SET_TEXT(info->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
-}
-
-/* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */
-static void read_partition(struct device_info *info)
-{
-    const char *part = strstr(info->name, " MIG ");
-    if (part)
-        SET_TEXT(info->partition, "%.31s", part + 1);
-}
-
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -206,15 +186,20 @@ static double find_tick_ns(struct gpu *gpu)
 }
 
 static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
-                            struct err *err)
+                            UNUSED struct err *err)
 {
-    (void)err;
     name_arch(info, facts[FACT_CAPABILITY_MAJOR], facts[FACT_CAPABILITY_MINOR]);
     info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
     info->timer_tick_ns = find_tick_ns(gpu);
-    read_partition(info);
+    /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */
+    const char *part = strstr(info->name, " MIG ");
+    if (part)
+        SET_TEXT(info->partition, "%.31s", part + 1);
     read_uuid(info, gpu);
-    read_version(info, gpu);
+    int version = 0;
+    struct err ignored = {0};
+    if (!GPU_TRY(gpu, &ignored, cuDriverGetVersion, &version) && version > 0)
+        SET_TEXT(info->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
     nvml_open(&gpu->nvml, info->pci_bdf);
     nvml_describe(info, &gpu->nvml);
     return STATUS_OK;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "device_internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 const struct device_ops *const device_backends[] = {&device_hip, &device_cuda, &device_cpu, &device_sim, NULL};
@@ -39,9 +35,9 @@ const struct device_ops *device_backend(const char *name)
 void device_default(struct device_request *request, struct text *reason)
 {
     *request = (struct device_request){0};
-    struct text missing = {0};
+    SCOPED(text_release) struct text missing = {0};
     for (size_t i = 0; device_backends[i]; ++i) {
-        struct text why = {0};
+        SCOPED(text_release) struct text why = {0};
         const struct device_ops *ops = device_backends[i];
         const bool chosen = ops != &device_sim && ops->count(&why) > 0;
         if (chosen) {
@@ -50,11 +46,9 @@ void device_default(struct device_request *request, struct text *reason)
         } else if (ops != &device_sim) {
             text_addf(&missing, "%s%s: %s", missing.length ? ", " : "", ops->name, why.length ? why.data : "none");
         }
-        text_release(&why);
         if (chosen)
             break;
     }
-    text_release(&missing);
 }
 
 static bool parse_count(uint32_t *count, const char *text)
@@ -134,9 +128,8 @@ static enum status parse_rest(struct device_request *request, char *rest, struct
         } else if (strcmp(request->backend, "cpu") != 0) {
             return err_set(err, ERR_USAGE, "device %s:%s: expected a number", request->backend, word);
         } else {
-            const enum status status = parse_option(request, word, err);
-            if (status)
-                return status;
+            if (parse_option(request, word, err))
+                return err->status;
         }
         word = comma ? comma + 1 : NULL;
     }
@@ -158,7 +151,7 @@ static enum status unknown_backend(const char *name, struct err *err)
     const char *names[COUNT_OF(device_backends) + 2] = {NULL};
     char counted[64]; /* "gpu:0" of "gpu0" */
     const size_t letters = strcspn(name, "0123456789");
-    struct text list = {0};
+    SCOPED(text_release) struct text list = {0};
     bool known = letters == 3 && !strncasecmp(name, "gpu", letters);
     for (size_t i = 0; device_backends[i]; ++i) {
         names[i + 1] = device_backends[i]->name;
@@ -169,7 +162,6 @@ static enum status unknown_backend(const char *name, struct err *err)
     names[0] = known ? counted : NULL;
     err_set(err, ERR_USAGE, "unknown device '%s'", name);
     err_nearest(err, name, names, COUNT_OF(names), list.data);
-    text_release(&list);
     return ERR_USAGE;
 }
 
@@ -178,10 +170,9 @@ static enum status find_gpu(const struct device_ops **gpu, struct err *err)
 {
     static const struct device_ops *const gpus[] = {&device_hip, &device_cuda};
     for (size_t i = 0; i < COUNT_OF(gpus) && !*gpu; ++i) {
-        struct text why = {0};
+        SCOPED(text_release) struct text why = {0};
         if (gpus[i]->count(&why) > 0)
             *gpu = gpus[i];
-        text_release(&why);
     }
     return *gpu ? STATUS_OK
                 : err_set(err, ERR_DEVICE_LOST,

@@ -6,7 +6,6 @@
 #define ROOFTILE_DEVICE_INTERNAL_H
 
 #include <glob.h>
-#include <stdio.h>
 
 #include "rooftile/device.h"
 

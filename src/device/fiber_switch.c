@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(__LP64__) && !defined(FIBER_UCONTEXT)
 
 extern const char fiber_entry[]; /* fiber_switch.S */
@@ -26,10 +23,9 @@ struct frame {
 #endif
 };
 
-void *fiber_make(void *top, size_t size, void (*function)(void *argument), void *argument)
+void *fiber_make(void *top, UNUSED size_t size, void (*function)(void *argument), void *argument)
 {
     struct frame *frame = (struct frame *)top - 1;
-    (void)size;
     *frame = (struct frame){.function = function, .argument = argument, .entry = fiber_entry};
     return frame;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <linux/mempolicy.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -3,10 +3,6 @@
 
 #include "gpu_collectives.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct gpu_blas *const known[] = {&blas_cublas, &blas_cublaslt, &blas_rocblas, &blas_hipblaslt};
 
 /* ---- for the adapters ---- */
@@ -93,20 +89,6 @@ void gpu_blas_close(struct gpu *gpu)
     }
 }
 
-/* "cublaslt 13.1.0, /usr/local/cuda/lib64/libcublasLt.so.13, NVIDIA_TF32_OVERRIDE=1" */
-static void introduce(struct gpu_library *library, const char *version)
-{
-    struct text says = {0};
-    text_addf(&says, "%s %s, %s", library->blas->place.name, version, library->file.path);
-    for (const char *const *name = library->blas->overrides; *name; ++name) {
-        const char *value = getenv(*name);
-        if (value && *value)
-            text_addf(&says, ", %s=%s", *name, value);
-    }
-    SET_TEXT(library->file.says, "%s", says.data);
-    text_release(&says);
-}
-
 /* A library that is too new for its driver, or that has nothing for the device, says so here. */
 static enum status make_handle(struct gpu_library *library, struct err *err)
 {
@@ -155,7 +137,15 @@ static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct 
     if (make_handle(library, err) || read_version(version, sizeof(version), library, err) ||
         (blas->open && blas->open(library, err)))
         return lacks("usable", blas->place.name, err);
-    introduce(library, version);
+    /* "cublaslt 13.1.0, /usr/local/cuda/lib64/libcublasLt.so.13, NVIDIA_TF32_OVERRIDE=1" */
+    SCOPED(text_release) struct text says = {0};
+    text_addf(&says, "%s %s, %s", library->blas->place.name, version, library->file.path);
+    for (const char *const *name = library->blas->overrides; *name; ++name) {
+        const char *value = getenv(*name);
+        if (value && *value)
+            text_addf(&says, ", %s=%s", *name, value);
+    }
+    SET_TEXT(library->file.says, "%s", says.data);
     return STATUS_OK;
 }
 
@@ -244,7 +234,7 @@ enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_i
 {
     const struct gpu_library *library = module->library;
     const struct gpu_blas *blas = library->blas;
-    struct text names = {0};
+    SCOPED(text_release) struct text names = {0};
     enum blas_type in = 0, out = 0;
     uint32_t nth = 0;
     char name[32] = "";
@@ -253,7 +243,6 @@ enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_i
             text_addf(&names, "%s%s", names.length ? ", " : "", name);
     if (in == BLAS_TYPES)
         err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
-    text_release(&names);
     if (in == BLAS_TYPES)
         return ERR_DEVICE;
     if (!blas_knows(blas, in) || !blas_knows(blas, out))
@@ -267,12 +256,11 @@ enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_i
 /* The device's own libraries, for a message. */
 static enum status unknown_library(const struct gpu *gpu, const char *name, struct err *err)
 {
-    struct text names = {0};
+    SCOPED(text_release) struct text names = {0};
     for (size_t i = 0; i < COUNT_OF(known); ++i)
         if (!strcmp(known[i]->backend, gpu->device.ops->name))
             text_addf(&names, "%s%s", names.length ? ", " : "", known[i]->place.name);
     err_set(err, ERR_UNSUPPORTED, "the device has no library '%s'; it may have %s", name, names.data);
-    text_release(&names);
     return ERR_UNSUPPORTED;
 }
 
@@ -292,9 +280,8 @@ enum status gpu_blas_load(struct device_module **module, struct device *device, 
     struct gpu_library *library = gpu->libraries;
     while (library && library->blas != blas)
         library = library->next;
-    const enum status status = library ? STATUS_OK : open_library(&library, gpu, blas, err);
-    if (status)
-        return status;
+    if (!library && open_library(&library, gpu, blas, err))
+        return err->status;
     *module = new_zeroed(1, sizeof(**module));
     (*module)->library = library;
     return STATUS_OK;

@@ -91,11 +91,10 @@ static enum status cuda_multiply(struct gpu_library *library, struct gpu *gpu, c
                     (int)p->ldd, p->next_d, (int)p->batch, blas_sum_number(library, p->in), CUBLAS_GEMM_DEFAULT);
 }
 
-static enum status hip_multiply(struct gpu_library *library, struct gpu *gpu, const struct blas_product *p,
+static enum status hip_multiply(struct gpu_library *library, UNUSED struct gpu *gpu, const struct blas_product *p,
                                 struct gpu_stream *stream, struct err *err)
 {
     const int in = blas_type_number(library, p->in), out = blas_type_number(library, p->out);
-    (void)gpu;
     if (use_stream(library, stream, err) || use_math(library, p->in == BLAS_XF32, err))
         return err->status;
     return BLAS_TRY(library, err, hip_gemm, library->handle, blas_operation(library, p->ta),

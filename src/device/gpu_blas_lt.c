@@ -7,7 +7,6 @@
  * of hipblaslt.h, hipblas-common.h and hip/library_types.h (ROCm 6.0 to 7.0).
  */
 #include <dlfcn.h>
-#include <string.h>
 
 #include "gpu_blas.h"
 
@@ -99,18 +98,14 @@ static enum status describe_wishes(struct gpu_library *library, struct err *err)
     return STATUS_OK;
 }
 
-/* What a pointer is aligned to, as far as the libraries care. */
-static uint32_t alignment_of(const void *pointer)
-{
-    const uintptr_t most = 256, address = (uintptr_t)pointer | most;
-    return (uint32_t)(address & (~address + 1));
-}
-
 static void read_alignments(uint32_t alignments[static BLAS_OPERANDS], const struct blas_product *product)
 {
     const void *const operands[BLAS_OPERANDS] = {product->a, product->b, product->c, product->d};
-    for (size_t i = 0; i < BLAS_OPERANDS; ++i)
-        alignments[i] = alignment_of(operands[i]);
+    for (size_t i = 0; i < BLAS_OPERANDS; ++i) {
+        /* What a pointer is aligned to, as far as the libraries care. */
+        const uintptr_t most = 256, address = (uintptr_t)operands[i] | most;
+        alignments[i] = (uint32_t)(address & (~address + 1));
+    }
 }
 
 enum status blas_lt_describe(struct gpu_library *library, const struct blas_product *product, struct err *err)
@@ -165,12 +160,11 @@ static enum status make_plan(struct gpu_library *library, const struct blas_prod
 
 /* ---- multiplying ---- */
 
-static enum status multiply(struct gpu_library *library, struct gpu *gpu, const struct blas_product *p,
+static enum status multiply(struct gpu_library *library, UNUSED struct gpu *gpu, const struct blas_product *p,
                             struct gpu_stream *stream, struct err *err)
 {
     const struct blas_lt_plan *plan = &library->plan;
     void *const *layouts = plan->layouts;
-    (void)gpu;
     if (!is_planned(plan, p) && make_plan(library, p, err))
         return err->status;
     return BLAS_TRY(library, err, matmul, library->handle, plan->desc, &p->alpha, p->a, layouts[0], p->b, layouts[1],

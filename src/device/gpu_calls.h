@@ -11,8 +11,7 @@
 #ifndef ROOFTILE_DEVICE_GPU_CALLS_H
 #define ROOFTILE_DEVICE_GPU_CALLS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "rooftile/base.h"
 
 typedef unsigned gpu_error;
 #ifndef GPU_ADDRESS

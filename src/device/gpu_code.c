@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 
 #include "gpu_collectives.h"
 
@@ -58,9 +57,8 @@ enum status gpu_kernel(const struct device_kernel **kernel, struct kernel_info *
         return gpu_blas_kernel(kernel, info, module, symbol, err);
     if (module->collectives)
         return collectives_kernel(kernel, info, module, symbol, err);
-    const enum status status = find_function(&function, &facts, gpu, module->code, symbol, err);
-    if (status)
-        return status;
+    if (find_function(&function, &facts, gpu, module->code, symbol, err))
+        return err->status;
     *kernel = gpu_add_kernel(module, (struct device_kernel){.function = function});
     *info = facts;
     return STATUS_OK;
@@ -73,9 +71,8 @@ static enum status launch_together(const struct gpu *gpu, const struct device_la
                                    struct err *err)
 {
     const uint32_t *grid = launch->grid, *block = launch->block;
-    const enum status status = gpu_require(gpu, GPU_COOPERATIVE, err);
-    if (status)
-        return status;
+    if (gpu_require(gpu, GPU_COOPERATIVE, err))
+        return err->status;
     const gpu_error code = gpu->api.launch_together(launch->kernel->function, grid[0], grid[1], grid[2], block[0],
                                                     block[1], block[2], launch->lds_bytes, stream, launch->args);
     if (code == GPU_COOPERATIVE_LAUNCH_TOO_LARGE)

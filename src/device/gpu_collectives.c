@@ -2,9 +2,6 @@
 #include "gpu_collectives.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ranks.h"
 

@@ -3,7 +3,6 @@
  * Named ranges of profilers: two functions, begin and end, of whichever library is there.
  */
 #include <dlfcn.h>
-#include <stdlib.h>
 
 #include "gpu.h"
 
@@ -59,10 +58,7 @@ static int functions_of(int module, nvtx_function ***table, unsigned *count)
     return 1;
 }
 
-static void ignore_version(uint32_t version)
-{
-    (void)version;
-}
+static void ignore_version(UNUSED uint32_t version) {}
 
 static const void *get_table(uint32_t table)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -86,19 +83,6 @@ void gpu_explain_absence(struct text *why, const struct gpu_vendor *vendor, cons
             text_addf(why, "; %s=%s selects devices", *mask, getenv(*mask));
 }
 
-/* What the library's own words leave open. */
-static void explain_failure(struct text *why, const struct gpu_vendor *vendor, unsigned code)
-{
-    for (const struct gpu_hint *hint = vendor->hints; hint->code; ++hint) {
-        if (hint->code != code)
-            continue;
-        if (hint->files)
-            gpu_explain_absence(why, vendor, "/dev");
-        if (hint->means)
-            text_addf(why, ": %s", hint->means);
-    }
-}
-
 static enum status count_devices(struct gpu *gpu, gpu_error *code, struct err *err)
 {
     int count = 0;
@@ -123,16 +107,23 @@ static enum status count_devices(struct gpu *gpu, gpu_error *code, struct err *e
 enum status gpu_start(struct gpu *gpu, struct err *err)
 {
     struct err cause = {0};
-    struct text why = {0};
+    SCOPED(text_release) struct text why = {0};
     gpu_error code = GPU_SUCCESS;
     const enum status status = count_devices(gpu, &code, &cause);
     if (!status && gpu->count > 0)
         return STATUS_OK;
     gpu->count = 0;
     text_addf(&why, "%s finds no GPU%s%s", gpu->library.path, status ? ", " : "", cause.text);
-    explain_failure(&why, gpu->vendor, code);
+    /* What the library's own words leave open. */
+    for (const struct gpu_hint *hint = gpu->vendor->hints; hint->code; ++hint) {
+        if (hint->code != code)
+            continue;
+        if (hint->files)
+            gpu_explain_absence(&why, gpu->vendor, "/dev");
+        if (hint->means)
+            text_addf(&why, ": %s", hint->means);
+    }
     err_set(err, ERR_DEVICE_LOST, "%s", why.data);
-    text_release(&why);
     return ERR_DEVICE_LOST;
 }
 

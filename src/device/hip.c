@@ -5,8 +5,6 @@
 #include "gpu.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the library ---- */
 
@@ -34,12 +32,12 @@ static const char *const places[] = {"$ROCM_PATH/lib/" STEM "*",
 
 /* ---- calls ---- */
 
-/* A library calls what is newer than itself "unknown": the number says more. */
-static const char *error_name(const char **text, const struct gpu *gpu, gpu_error code)
+/* A library calls what is newer than itself "hipErrorUnknown" or "unknown error": the number says more. */
+static const char *error_name(UNUSED const char **text, const struct gpu *gpu, gpu_error code)
 {
     const char *name = gpu->api.hipGetErrorName ? gpu->api.hipGetErrorName(code) : NULL;
-    (void)text;
-    return !name || !*name || (code != GPU_UNKNOWN && strcasestr(name, "unknown")) ? NULL : name;
+    const bool is_unknown = name && (strcmp(name, "hipErrorUnknown") == 0 || text_starts(name, "unknown"));
+    return !name || !*name || (code != GPU_UNKNOWN && is_unknown) ? NULL : name;
 }
 
 static enum status enter(struct gpu *gpu, int index, struct err *err)
@@ -125,25 +123,12 @@ static void read_uuid(struct device_info *info, const struct gpu *gpu)
         SET_TEXT(info->uuid, "GPU-%s", bytes);
 }
 
-static void read_driver(struct device_info *info, const struct gpu *gpu)
-{
-    char kernel[32];
-    int version = 0;
-    struct err ignored = {0};
-    sysfs_text(kernel, sizeof(kernel), "/sys/module/amdgpu", "version");
-    if (gpu->api.hipRuntimeGetVersion && !GPU_TRY(gpu, &ignored, hipRuntimeGetVersion, &version) && version > 0)
-        SET_TEXT(info->driver, "HIP %d.%d.%d", version / 10000000, version / 100000 % 100, version % 100000);
-    if (kernel[0])
-        ADD_TEXT(info->driver, "amdgpu %s", kernel);
-}
-
 static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             struct err *err)
 {
     char arch[ARCH_BYTES];
-    const enum status status = read_arch(arch, gpu, err);
-    if (status)
-        return status;
+    if (read_arch(arch, gpu, err))
+        return err->status;
     SET_TEXT(info->arch, "%.*s", (int)strcspn(arch, ":"), arch);
     SET_TEXT(info->target, "%s", info->arch);
     if (strchr(arch, ':'))
@@ -152,7 +137,14 @@ static enum status describe(struct device_info *info, struct gpu *gpu, const uin
     const uint32_t tick_khz = facts[FACT_WALL_KHZ] ? facts[FACT_WALL_KHZ] : facts[FACT_CLOCK_KHZ];
     info->timer_tick_ns = tick_khz ? 1e6 / tick_khz : 0;
     read_uuid(info, gpu);
-    read_driver(info, gpu);
+    char kernel[32];
+    int version = 0;
+    struct err ignored = {0};
+    sysfs_text(kernel, sizeof(kernel), "/sys/module/amdgpu", "version");
+    if (gpu->api.hipRuntimeGetVersion && !GPU_TRY(gpu, &ignored, hipRuntimeGetVersion, &version) && version > 0)
+        SET_TEXT(info->driver, "HIP %d.%d.%d", version / 10000000, version / 100000 % 100, version % 100000);
+    if (kernel[0])
+        ADD_TEXT(info->driver, "amdgpu %s", kernel);
     return STATUS_OK;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -56,12 +53,10 @@ double sysfs_number(const char *folder, const char *name)
 
 bool sysfs_find(glob_t *found, const char *folder, const char *pattern)
 {
-    struct text path = {0};
+    SCOPED(text_release) struct text path = {0};
     *found = (glob_t){0};
     text_addf(&path, "%s/%s", folder, pattern);
-    const bool is_found = glob(path.data, 0, NULL, found) == 0;
-    text_release(&path);
-    return is_found;
+    return glob(path.data, 0, NULL, found) == 0;
 }
 
 /* ---- lists of memory ---- */
@@ -146,9 +141,8 @@ void host_release(struct host *host)
         host_free(&host->device, host->allocations->pointer);
 }
 
-int host_count(struct text *why)
+int host_count(UNUSED struct text *why)
 {
-    (void)why;
     return 1;
 }
 
@@ -169,9 +163,7 @@ enum status host_elapsed(double *time_ns, struct device *device, uint32_t from, 
     return STATUS_OK;
 }
 
-enum status host_wait(struct device *device, struct err *err)
+enum status host_wait(UNUSED struct device *device, UNUSED struct err *err)
 {
-    (void)device;
-    (void)err;
     return STATUS_OK;
 }

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- finding one ---- */
 
@@ -62,7 +59,7 @@ static bool is_absent(const char *message, const char *name)
 static bool try_file(struct search *search, const char *name)
 {
     const char *also = search->problems.length ? "; " : "";
-    struct text missing = {0};
+    SCOPED(text_release) struct text missing = {0};
     struct link_map *map = NULL;
     void *handle = dlopen(name, RTLD_NOW | search->place->flags);
     if (!handle) {
@@ -82,7 +79,6 @@ static bool try_file(struct search *search, const char *name)
         forget_symbols(search->functions, search->place->symbols);
         dlclose(handle);
     }
-    text_release(&missing);
     return is_usable;
 }
 
@@ -116,11 +112,10 @@ static bool try_folders(struct search *search, const char *file)
     bool is_usable = false;
     while (folders && *folders && !is_usable) {
         const size_t folder = strcspn(folders, ":");
-        struct text pattern = {0};
+        SCOPED(text_release) struct text pattern = {0};
         text_addn(&pattern, folders, folder);
         text_add(&pattern, file + length);
         is_usable = folder && try_pattern(search, pattern.data);
-        text_release(&pattern);
         folders += folder + (folders[folder] == ':');
     }
     return is_usable;
@@ -151,7 +146,7 @@ static bool try_any(struct search *search, const char *file)
 static enum status explain(const struct search *search, struct err *err)
 {
     const struct library_place *place = search->place;
-    struct text tried = {0};
+    SCOPED(text_release) struct text tried = {0};
     for (const char *const *file = place->files; *file; ++file)
         text_addf(&tried, "%s%s", tried.length ? ", " : "no ", *file);
     if (search->is_named)
@@ -159,7 +154,6 @@ static enum status explain(const struct search *search, struct err *err)
     else
         err_set(err, ERR_UNSUPPORTED, "%s; another place: %s",
                 search->problems.length ? search->problems.data : tried.data, place->variable);
-    text_release(&tried);
     return err->status;
 }
 

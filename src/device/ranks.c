@@ -2,18 +2,13 @@
 #include "ranks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "device_internal.h"
-#include "rooftile/arena.h"
 #include "rooftile/clock.h"
 #include "rooftile/file.h"
 #include "rooftile/log.h"
-#include "rooftile/text.h"
 
 /* The looks of all ranks together load a shared file system alike, however many they are. */
 enum { POLL_NS = 5000000, POLLING_RANKS = 8, MOST_POLL_NS = 500000000, JOB_TEXT = 64 };
@@ -137,11 +132,8 @@ static enum status give(struct meeting *meeting, const uint8_t *id, size_t size,
     unlink(meeting->id);
     text_addf(&text, "%016" PRIx64 " %u %s\n", meeting->own, meeting->ranks->world,
               *meeting->ranks->job ? meeting->ranks->job : "unknown");
-    enum status status = write_text(meeting, meeting->call, &text, err);
-    if (!status)
-        status = gather(meeting, err);
-    if (status)
-        return status;
+    if (write_text(meeting, meeting->call, &text, err) || gather(meeting, err))
+        return err->status;
     text_addf(&text, "%016" PRIx64 " ", meeting->own);
     for (size_t k = 0; k < size; k++)
         text_addf(&text, "%02x", id[k]);

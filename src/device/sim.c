@@ -3,9 +3,6 @@
  * The simulated device: the facts of a machine file, and no execution. Cases take what is predicted of them
  * (run/measure.c).
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "device_internal.h"
@@ -22,9 +19,12 @@ struct sim {
     double now_ns, launch_ns;
 };
 
-/* The machine's facts; what it leaves open gets the limits that all GPUs have. */
-static void sim_describe(struct device_info *info, const struct device_request *request)
+static enum status sim_open(struct device **device, const struct device_request *request, struct device_info *info,
+                            struct err *err)
 {
+    if (!request->sim_info)
+        return err_set(err, ERR_DEVICE, "sim needs a machine, for example sim:mi300x");
+    /* The machine's facts; what it leaves open gets the limits that all GPUs have. */
     *info = *request->sim_info;
     SET_TEXT(info->backend, "sim");
     SET_TEXT(info->id, "sim:%.27s", request->model);
@@ -37,14 +37,6 @@ static void sim_describe(struct device_info *info, const struct device_request *
     info->lds_bytes = info->lds_bytes ? info->lds_bytes : 65536;
     info->memory_bytes = info->memory_bytes ? info->memory_bytes : (uint64_t)16 << 30;
     info->memory_free_bytes = info->memory_bytes;
-}
-
-static enum status sim_open(struct device **device, const struct device_request *request, struct device_info *info,
-                            struct err *err)
-{
-    if (!request->sim_info)
-        return err_set(err, ERR_DEVICE, "sim needs a machine, for example sim:mi300x");
-    sim_describe(info, request);
     struct sim *sim = new_zeroed(1, sizeof(*sim));
     sim->host.device.ops = &device_sim;
     sim->host.limit_bytes = info->memory_bytes;
@@ -75,81 +67,65 @@ static enum status sim_advance(struct device *device, uint64_t size_bytes)
     return STATUS_OK;
 }
 
-static enum status sim_write(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+static enum status sim_write(struct device *device, UNUSED void *to, UNUSED const void *from, uint64_t size_bytes,
+                             UNUSED struct err *err)
 {
-    (void)to;
-    (void)from;
-    (void)err;
     return sim_advance(device, size_bytes);
 }
 
 /* There is nothing to read: zeros, so that whoever looks sees the same each time. */
-static enum status sim_read(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)
+static enum status sim_read(struct device *device, void *to, UNUSED const void *from, uint64_t size_bytes,
+                            UNUSED struct err *err)
 {
-    (void)from;
-    (void)err;
     if (size_bytes)
         memset(to, 0, size_bytes);
     return sim_advance(device, size_bytes);
 }
 
-static enum status sim_copy(struct device *device, void *to, const void *from, uint64_t size_bytes, uint32_t stream,
-                            struct err *err)
+static enum status sim_copy(struct device *device, void *to, const void *from, uint64_t size_bytes,
+                            UNUSED uint32_t stream, struct err *err)
 {
-    (void)stream;
     return sim_write(device, to, from, size_bytes, err);
 }
 
-static enum status sim_fill(struct device *device, void *to, uint8_t byte, uint64_t size_bytes, uint32_t stream,
-                            struct err *err)
+static enum status sim_fill(struct device *device, UNUSED void *to, UNUSED uint8_t byte, uint64_t size_bytes,
+                            UNUSED uint32_t stream, UNUSED struct err *err)
 {
-    (void)to;
-    (void)byte;
-    (void)stream;
-    (void)err;
     return sim_advance(device, size_bytes);
 }
 
-static enum status sim_load(struct device_module **module, struct device *device, const char *path, struct err *err)
+static enum status sim_load(struct device_module **module, UNUSED struct device *device, UNUSED const char *path,
+                            UNUSED struct err *err)
 {
-    (void)device;
-    (void)path;
-    (void)err;
     *module = new_zeroed(1, sizeof(**module));
     return STATUS_OK;
 }
 
-static void sim_unload(struct device *device, struct device_module *module)
+static void sim_unload(UNUSED struct device *device, struct device_module *module)
 {
-    (void)device;
     free(module);
 }
 
 /* The module stands for all its kernels: their arguments are unknown. */
-static enum status sim_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
-                              struct device_module *module, const char *symbol, struct err *err)
+static enum status sim_kernel(const struct device_kernel **kernel, struct kernel_info *info,
+                              UNUSED struct device *device, struct device_module *module, UNUSED const char *symbol,
+                              UNUSED struct err *err)
 {
-    (void)device;
-    (void)symbol;
-    (void)err;
     *info = (struct kernel_info){0};
     *kernel = (const struct device_kernel *)module;
     return STATUS_OK;
 }
 
-static enum status sim_launch(struct device *device, const struct device_launch *launch, struct err *err)
+static enum status sim_launch(struct device *device, UNUSED const struct device_launch *launch, UNUSED struct err *err)
 {
     struct sim *sim = (struct sim *)device;
-    (void)err;
-    (void)launch;
     sim->now_ns += sim->launch_ns;
     return STATUS_OK;
 }
 
-static enum status sim_event(struct device *device, uint32_t event, uint32_t stream, struct err *err)
+static enum status sim_event(struct device *device, uint32_t event, UNUSED uint32_t stream, struct err *err)
 {
     struct sim *sim = (struct sim *)device;
-    (void)stream;
     return host_event(&sim->host, event, sim->now_ns, err);
 }
 

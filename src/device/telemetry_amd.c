@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "telemetry.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- the driver's binary table ---- */
@@ -107,20 +103,6 @@ static void read_attribute(struct device_sense *sense, unsigned id, const uint8_
         keep(to, number_at(table, at, width));
 }
 
-static void read_layout(struct device_sense *sense, const uint8_t *table, const struct layout *layout)
-{
-    read_attribute(sense, ATTRIBUTE_HOTSPOT, table, layout->hotspot, 2, 1);
-    read_attribute(sense, ATTRIBUTE_POWER, table, layout->power, 2, 1);
-    read_attribute(sense, ATTRIBUTE_CORE_CLOCK, table, layout->core_clock, 2, layout->core_clocks);
-    read_attribute(sense, ATTRIBUTE_MEMORY_CLOCK, table, layout->memory_clock, 2, 1);
-    if (layout->throttle64 && !isnan(number_at(table, layout->throttle64, 8)))
-        sense->throttle_bits = bits_at(table, layout->throttle64, 8);
-    else if (layout->throttle32 && !isnan(number_at(table, layout->throttle32, 4)))
-        sense->throttle_bits = bits_at(table, layout->throttle32, 4);
-    for (unsigned id = ATTRIBUTE_PROCHOT; layout->residency && id <= ATTRIBUTE_HBM; ++id)
-        read_attribute(sense, id, table, layout->residency + 4 * (id - ATTRIBUTE_PROCHOT), 4, 1);
-}
-
 /* ---- revision 1.9: the table describes itself ---- */
 
 /* A count of attributes at 4; from 8 on each is a word of 64 bits and its values, without padding. The word: instances
@@ -163,7 +145,16 @@ bool telemetry_metrics(struct device_sense *sense, const void *table, size_t siz
         if (layout->format != format || layout->content != content || size != layout->size ||
             bits_at(bytes, 0, 2) != layout->size)
             continue;
-        read_layout(sense, bytes, layout);
+        read_attribute(sense, ATTRIBUTE_HOTSPOT, bytes, layout->hotspot, 2, 1);
+        read_attribute(sense, ATTRIBUTE_POWER, bytes, layout->power, 2, 1);
+        read_attribute(sense, ATTRIBUTE_CORE_CLOCK, bytes, layout->core_clock, 2, layout->core_clocks);
+        read_attribute(sense, ATTRIBUTE_MEMORY_CLOCK, bytes, layout->memory_clock, 2, 1);
+        if (layout->throttle64 && !isnan(number_at(bytes, layout->throttle64, 8)))
+            sense->throttle_bits = bits_at(bytes, layout->throttle64, 8);
+        else if (layout->throttle32 && !isnan(number_at(bytes, layout->throttle32, 4)))
+            sense->throttle_bits = bits_at(bytes, layout->throttle32, 4);
+        for (unsigned id = ATTRIBUTE_PROCHOT; layout->residency && id <= ATTRIBUTE_HBM; ++id)
+            read_attribute(sense, id, bytes, layout->residency + 4 * (id - ATTRIBUTE_PROCHOT), 4, 1);
         return true;
     }
     return false;
@@ -172,14 +163,6 @@ bool telemetry_metrics(struct device_sense *sense, const void *table, size_t siz
 enum { TABLE_BYTES = 8192 }; /* more than any revision of gpu_metrics has */
 
 /* ---- finding the card ---- */
-
-static void find_sensors(struct telemetry *telemetry)
-{
-    glob_t found;
-    if (sysfs_find(&found, telemetry->card, "hwmon/hwmon*"))
-        SET_TEXT(telemetry->sensors, "%s", found.gl_pathv[0]);
-    globfree(&found);
-}
 
 bool sysfs_property(uint64_t *value, const char *text, const char *name)
 {
@@ -242,7 +225,10 @@ void telemetry_open(struct telemetry *telemetry, const char *pci_bdf)
     }
     if (!telemetry->card[0])
         return;
-    find_sensors(telemetry);
+    glob_t found;
+    if (sysfs_find(&found, telemetry->card, "hwmon/hwmon*"))
+        SET_TEXT(telemetry->sensors, "%s", found.gl_pathv[0]);
+    globfree(&found);
     find_nodes(telemetry, bdf);
 }
 
@@ -266,25 +252,6 @@ static void describe_partition(struct device_info *info, const struct telemetry 
         SET_TEXT(info->partition, "%s", compute);
 }
 
-/* What people change between two runs: firmware, power cap, how the clocks are governed. */
-static void describe_settings(struct device_info *info, const struct telemetry *telemetry)
-{
-    static const char *const controllers[] = {"smc", "mec"};
-    char folder[TELEMETRY_PATH + 16], name[32], version[48];
-    if (sysfs_text(version, sizeof(version), telemetry->card, "vbios_version"))
-        SET_TEXT(info->vbios, "%s", version);
-    sysfs_text(info->perf_level, sizeof(info->perf_level), telemetry->card, "power_dpm_force_performance_level");
-    snprintf(folder, sizeof(folder), "%s/fw_version", telemetry->card);
-    for (size_t k = 0; k < COUNT_OF(controllers); k++) {
-        SET_TEXT(name, "%s_fw_version", controllers[k]);
-        if (sysfs_text(version, sizeof(version), folder, name))
-            ADD_TEXT(info->firmware, "%s %s", controllers[k], version);
-    }
-    const double cap_uw = amount(telemetry->sensors, "power1_cap");
-    if (cap_uw > 0) /* else what the vendor's library said stays */
-        info->power_cap_w = cap_uw / 1e6;
-}
-
 static bool is_hex(const char *text)
 {
     return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text);
@@ -305,7 +272,21 @@ void telemetry_describe(struct device_info *info, const struct telemetry *teleme
     char text[64];
     describe_pci_id(info, telemetry, vendor);
     describe_partition(info, telemetry);
-    describe_settings(info, telemetry);
+    /* What people change between two runs: firmware, power cap, how the clocks are governed. */
+    static const char *const controllers[] = {"smc", "mec"};
+    char folder[TELEMETRY_PATH + 16], name[32], version[48];
+    if (sysfs_text(version, sizeof(version), telemetry->card, "vbios_version"))
+        SET_TEXT(info->vbios, "%s", version);
+    sysfs_text(info->perf_level, sizeof(info->perf_level), telemetry->card, "power_dpm_force_performance_level");
+    snprintf(folder, sizeof(folder), "%s/fw_version", telemetry->card);
+    for (size_t k = 0; k < COUNT_OF(controllers); k++) {
+        SET_TEXT(name, "%s_fw_version", controllers[k]);
+        if (sysfs_text(version, sizeof(version), folder, name))
+            ADD_TEXT(info->firmware, "%s %s", controllers[k], version);
+    }
+    const double cap_uw = amount(telemetry->sensors, "power1_cap");
+    if (cap_uw > 0) /* else what the vendor's library said stays */
+        info->power_cap_w = cap_uw / 1e6;
     if (!info->uuid[0] && sysfs_text(text, sizeof(text), telemetry->card, "unique_id") && is_hex(text))
         SET_TEXT(info->uuid, "GPU-%.32s", text);
     if (!info->serial_hash[0] && sysfs_text(text, sizeof(text), telemetry->card, "serial_number"))

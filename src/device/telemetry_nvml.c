@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "telemetry.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum { SUCCESS = 0 };
@@ -43,17 +42,6 @@ void nvml_close(struct nvml *nvml)
     *nvml = (struct nvml){0};
 }
 
-/* Where NVML is missing the kernel's module still tells its release. */
-static void describe_driver(struct device_info *info, const struct nvml *nvml)
-{
-    char release[80] = "";
-    if (!nvml->started || !nvml->api.nvmlSystemGetDriverVersion ||
-        nvml->api.nvmlSystemGetDriverVersion(release, sizeof(release)) != SUCCESS)
-        sysfs_text(release, sizeof(release), "/sys/module/nvidia", "version");
-    if (release[0])
-        ADD_TEXT(info->driver, "driver %s", release);
-}
-
 /* Bytes per second and direction of one link: NVIDIA's data sheets of P100 (version 1), V100, A100, H100 and B200. */
 static double link_rate(unsigned version)
 {
@@ -93,7 +81,13 @@ void nvml_describe(struct device_info *info, const struct nvml *nvml)
     char text[96];
     unsigned limit_mw;
     struct nvml_pci pci;
-    describe_driver(info, nvml);
+    /* Where NVML is missing the kernel's module still tells its release. */
+    char release[80] = "";
+    if (!nvml->started || !nvml->api.nvmlSystemGetDriverVersion ||
+        nvml->api.nvmlSystemGetDriverVersion(release, sizeof(release)) != SUCCESS)
+        sysfs_text(release, sizeof(release), "/sys/module/nvidia", "version");
+    if (release[0])
+        ADD_TEXT(info->driver, "driver %s", release);
     if (!nvml->card)
         return;
     if (!info->pci_id[0] && ASK(nvml, nvmlDeviceGetPciInfo_v3, &pci) && (pci.id & 0xffff) == VENDOR_NVIDIA)
@@ -124,18 +118,6 @@ static void sense_processes(struct device_sense *sense, const struct nvml *nvml)
     sense->other_processes = telemetry_other_processes(others, listed);
 }
 
-static void sense_throttling(struct device_sense *sense, const struct nvml *nvml)
-{
-    struct nvml_violation violation;
-    unsigned long long reasons;
-    if (ASK(nvml, nvmlDeviceGetCurrentClocksThrottleReasons, &reasons))
-        sense->throttle_bits = reasons & throttling;
-    if (ASK(nvml, nvmlDeviceGetViolationStatus, POLICY_POWER, &violation))
-        sense->violation_power = (double)violation.violation_ns;
-    if (ASK(nvml, nvmlDeviceGetViolationStatus, POLICY_THERMAL, &violation))
-        sense->violation_thermal = (double)violation.violation_ns;
-}
-
 void nvml_sense(struct device_sense *sense, const struct nvml *nvml)
 {
     struct nvml_memory memory;
@@ -152,6 +134,13 @@ void nvml_sense(struct device_sense *sense, const struct nvml *nvml)
         sense->memory_hz = value * 1e6;
     if (ASK(nvml, nvmlDeviceGetMemoryInfo, &memory))
         sense->vram_used_bytes = (double)memory.used_bytes;
-    sense_throttling(sense, nvml);
+    struct nvml_violation violation;
+    unsigned long long reasons;
+    if (ASK(nvml, nvmlDeviceGetCurrentClocksThrottleReasons, &reasons))
+        sense->throttle_bits = reasons & throttling;
+    if (ASK(nvml, nvmlDeviceGetViolationStatus, POLICY_POWER, &violation))
+        sense->violation_power = (double)violation.violation_ns;
+    if (ASK(nvml, nvmlDeviceGetViolationStatus, POLICY_THERMAL, &violation))
+        sense->violation_thermal = (double)violation.violation_ns;
     sense_processes(sense, nvml);
 }

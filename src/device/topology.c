@@ -4,10 +4,6 @@
  * (Documentation/ABI: sysfs-bus-pci, sysfs-class-infiniband, sysfs-class-net). AMD: the links of KFD's topology
  * (kfd_topology.c, which writes them). NVIDIA: NVML.
  */
-#include <ctype.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "telemetry.h"
 
@@ -111,21 +107,6 @@ static bool read_link(struct device_link *link, const struct telemetry *telemetr
     return link->peer[0] != '\0';
 }
 
-/* From the card's first node; those of its partitions are the same wires. */
-static void describe_kfd(struct device_info *info, const struct telemetry *telemetry)
-{
-    static const char *const kinds[] = {"io_links", "p2p_links"};
-    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        char pattern[TELEMETRY_PATH];
-        glob_t found;
-        SET_TEXT(pattern, "class/kfd/kfd/topology/nodes/%s/%s/[0-9]*", telemetry->node, kinds[k]);
-        sysfs_find(&found, telemetry->root, pattern);
-        for (size_t i = 0; i < found.gl_pathc && info->link_count < DEVICE_MAX_LINKS; i++)
-            info->link_count += read_link(&info->links[info->link_count], telemetry, found.gl_pathv[i]);
-        globfree(&found);
-    }
-}
-
 /* ---- network cards ---- */
 
 #define HOST_BRIDGE "/devices/pci"
@@ -212,6 +193,17 @@ void topology_describe(struct device_info *info, const struct telemetry *telemet
     describe_pcie(&info->pcie, telemetry->card);
     info->pcie.far_node = far_node(telemetry);
     describe_nics(info, telemetry);
-    if (telemetry->node[0])
-        describe_kfd(info, telemetry);
+    if (telemetry->node[0]) {
+        /* From the card's first node; those of its partitions are the same wires. */
+        static const char *const kinds[] = {"io_links", "p2p_links"};
+        for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+            char pattern[TELEMETRY_PATH];
+            glob_t found;
+            SET_TEXT(pattern, "class/kfd/kfd/topology/nodes/%s/%s/[0-9]*", telemetry->node, kinds[k]);
+            sysfs_find(&found, telemetry->root, pattern);
+            for (size_t i = 0; i < found.gl_pathc && info->link_count < DEVICE_MAX_LINKS; i++)
+                info->link_count += read_link(&info->links[info->link_count], telemetry, found.gl_pathv[i]);
+            globfree(&found);
+        }
+    }
 }

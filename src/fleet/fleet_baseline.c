@@ -2,12 +2,9 @@
  *
  * A fleet's document as what others are set against.
  */
-#include <math.h>
-#include <string.h>
 
 #include "fleet_internal.h"
 #include "rooftile/json.h"
-#include "rooftile/text.h"
 
 struct baseline_metric {
     const char *group, *name, *id;
@@ -66,10 +63,8 @@ struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline,
                                           const struct fleet_metric *metric)
 {
     const bool together = text_ends(metric->name, FLEET_TOGETHER);
-    for (size_t k = 0; k < baseline->count; k++) {
-        const struct baseline_metric *m = &baseline->metrics[k];
+    FOR_EACH(const struct baseline_metric, m, baseline->metrics, baseline->count)
         if (!strcmp(m->group, group) && !strcmp(m->id, metric->id) && text_ends(m->name, FLEET_TOGETHER) == together)
             return (struct outlier_level){log(m->median_ns), m->spread, m->n};
-    }
     return (struct outlier_level){.median = NAN, .spread = NAN, .n = 0};
 }

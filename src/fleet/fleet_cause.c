@@ -2,9 +2,6 @@
  *
  * Why a device is slow, by what else was measured of it: the first of these that holds.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fleet_internal.h"
 #include "rooftile/units.h"
@@ -25,8 +22,7 @@ static double fleet_median(const struct fleet *fleet, size_t group, size_t metri
     size_t count = 0;
     if (!values)
         arena_out_of_memory(fleet->device_count * sizeof(*values));
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        const struct fleet_device *device = &fleet->devices[k];
+    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count) {
         const double value = device->group == group ? member(&device->readings[metric], member_offset) : NAN;
         if (isfinite(value))
             values[count++] = value;

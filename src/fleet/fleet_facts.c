@@ -2,8 +2,6 @@
  *
  * Drift: facts of which some devices have another value than most of their model.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "fleet_internal.h"
 

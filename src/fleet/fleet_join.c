@@ -2,13 +2,9 @@
  *
  * Runs of one device become one device; devices that are alike become a group.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fleet_internal.h"
 #include "rooftile/hash.h"
-#include "rooftile/text.h"
 
 /* ---- runs of one device ---- */
 

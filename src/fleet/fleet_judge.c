@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fleet_internal.h"
-#include "rooftile/text.h"
 
 const char *const fleet_verdict_names[] = {"alike", "not judged", "slow", "broken"};
 const char *const fleet_cause_names[] = {"unknown", "clock", "power", "heat", "memory", "link", "host"};
@@ -51,7 +47,7 @@ static const char *slower_nodes(const struct fleet *fleet, const struct column *
 static struct fleet_spread spread_of(const struct fleet *fleet, const struct column *column, size_t group,
                                      size_t metric)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     double *values = arena_array(&scratch, column->count + 1, sizeof(*values)),
            *more = arena_array(&scratch, column->count + 1, sizeof(*more));
     struct fleet_spread s = {.group = group, .metric = metric, .baseline_ns = NAN, .against = NAN, .slower_nodes = ""};
@@ -70,16 +66,7 @@ static struct fleet_spread spread_of(const struct fleet *fleet, const struct col
             more[noises++] = noise;
     }
     s.noise = 2 * noises >= s.n ? median_of(more, noises) : NAN; /* one noisy device says nothing about the others */
-    arena_release(&scratch);
     return s;
-}
-
-/* Too few to be set against each other: each against the baseline. */
-static void judge_by_baseline(struct outlier *out, const struct column *column, const struct outlier_level *level,
-                              double noise, const struct outlier_rule *rule)
-{
-    for (size_t k = 0; k < column->count; k++)
-        outlier_against(&out[k], column->values[k], level, noise, rule);
 }
 
 /* A group is compared with its baseline by medians, so its own devices make it as sure as sqrt n. */
@@ -149,8 +136,11 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
         baseline ? fleet_baseline_level(baseline, fleet->groups[group].name, &fleet->metrics[metric])
                  : (struct outlier_level){.n = 0};
     outliers_judge(out, &s.modes, column->values, column->count, s.noise, &fleet->rule);
-    if (column->known < OUTLIER_LEAST && level.n >= OUTLIER_LEAST - 1)
-        judge_by_baseline(out, column, &level, s.noise, &fleet->rule);
+    if (column->known < OUTLIER_LEAST && level.n >= OUTLIER_LEAST - 1) {
+        /* Too few to be set against each other: each against the baseline. */
+        for (size_t k = 0; k < column->count; k++)
+            outlier_against(&out[k], column->values[k], &level, s.noise, &fleet->rule);
+    }
     set_against(&s, &level, &fleet->rule);
     s.beside = NAN;
     if (text_ends(fleet->metrics[metric].name, FLEET_TOGETHER))
@@ -260,8 +250,7 @@ static void find_missing_ranks(struct fleet *fleet)
     if (world < 2 || world > FLEET_MAX_NODES)
         return;
     const char **nodes = arena_array(fleet->arena, world, sizeof(*nodes)), *twice = "";
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        const struct fleet_device *device = &fleet->devices[k];
+    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count) {
         if (device->rank >= world)
             continue;
         if (nodes[device->rank] && strcmp(nodes[device->rank], device->node) != 0 && !*twice)
@@ -283,8 +272,7 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
     struct column column = {.devices = arena_array(fleet->arena, room, sizeof(size_t)),
                             .values = arena_array(fleet->arena, room, sizeof(double))};
     fleet->rule = outlier_defaults(fleet->metric_count);
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        struct fleet_device *device = &fleet->devices[k];
+    FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
         device->outliers = arena_array(fleet->arena, fleet->metric_count + 1, sizeof(*device->outliers));
         for (size_t m = 0; m < fleet->metric_count; m++)
             device->outliers[m].change = NAN;

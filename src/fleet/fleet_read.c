@@ -3,15 +3,10 @@
  * Results become devices with readings. Of a result nothing is kept but what is judged, so that ten thousand of them
  * fit.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fleet_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
-#include "rooftile/text.h"
 
 /* ---- metrics ---- */
 
@@ -114,7 +109,7 @@ static struct fleet_reading reading_of(const struct result_case *c, struct arena
                                   grown(c->before.violation_vr, c->after.violation_vr));
     if (!result_case_counts(c))
         return reading;
-    reading.time_ns = reading.fastest_ns = c->stats.median;
+    reading.time_ns = reading.fastest_ns = result_case_time(c);
     for (size_t k = 0; k < c->trial_count && count < COUNT_OF(trials); k++)
         if (c->trials[k].median_ns > 0) {
             trials[count++] = log(c->trials[k].median_ns);
@@ -218,7 +213,7 @@ static const char *node_of(const struct result *result, struct arena *arena)
     return arena_printf(arena, "host-%.8s", result->host_id_hash && *result->host_id_hash ? result->host_id_hash : "?");
 }
 
-static void fleet_add(struct fleet *fleet, const struct result *result, const char *path)
+static void fleet_add(struct fleet *fleet, const struct result *result, UNUSED const char *path)
 {
     const struct device_info *d = &result->device;
     struct fleet_device device = {.node = node_of(result, fleet->arena),
@@ -232,7 +227,6 @@ static void fleet_add(struct fleet *fleet, const struct result *result, const ch
     struct fleet_run run = {.run_id = arena_strdup(fleet->arena, result->run_id ? result->run_id : "")};
     const bool together = is_together(result);
     size_t next = 0;
-    (void)path;
     device.name = arena_printf(fleet->arena, result->job.local_rank ? "%s %s#%u" : "%s %s", device.node, d->id,
                                result->job.local_rank);
     device.key = arena_printf(fleet->arena, "%s|%s|%s", device.node, own, d->id);
@@ -240,8 +234,7 @@ static void fleet_add(struct fleet *fleet, const struct result *result, const ch
         device.problem = "the run did not end";
     take_facts(&device, fleet, result);
     run.readings = arena_array(fleet->arena, result->case_count + 1, sizeof(*run.readings));
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (c->status == CASE_SKIPPED)
             continue;
         run.readings[run.count].metric = metric_of(fleet, c, together, &next);
@@ -293,7 +286,7 @@ static enum status read_folder(struct fleet *fleet, const char *path, struct are
 
 enum status fleet_read(struct fleet *fleet, const char *const *paths, size_t count, struct err *err)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         if (file_is_dir(paths[k]))
@@ -304,6 +297,5 @@ enum status fleet_read(struct fleet *fleet, const char *const *paths, size_t cou
             status = err_set(err, ERR_CONFIG, "there is no file or folder %s", paths[k]);
     }
     tell_apart(fleet);
-    arena_release(&scratch);
     return status;
 }

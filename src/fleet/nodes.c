@@ -2,11 +2,8 @@
  *
  * Lists of nodes as Slurm and its like write them.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/fleet.h"
-#include "rooftile/text.h"
 
 struct list {
     const char **names;

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "database.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rooftile/arena.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 /* A run of 10,000 cases is written in a second or two. */
 enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
@@ -166,9 +159,8 @@ static enum status start(sqlite3_stmt **statement, struct database *database, st
                          const char *format, va_list *args)
 {
     int code = SQLITE_OK;
-    enum status status = prepare(statement, database, sql, err);
-    if (status)
-        return status;
+    if (prepare(statement, database, sql, err))
+        return err->status;
     (void)sqlite3_reset(*statement); /* gives the last error once more, which was told already */
     for (int k = 0; format[k] && code == SQLITE_OK; k++)
         code = bind_one(*statement, k + 1, format[k], args);
@@ -247,10 +239,9 @@ enum status database_migrate_to(struct database *database, int version, struct e
 {
     int64_t at = 0;
     char sql[96];
-    enum status status = database_begin(database, err);
-    if (status)
-        return status;
-    status = check_identity(&at, database, err); /* again: another writer may have migrated it meanwhile */
+    if (database_begin(database, err))
+        return err->status;
+    enum status status = check_identity(&at, database, err); /* again: another writer may have migrated it meanwhile */
     for (; at < version && !status; at++)
         status = database_run(database, migrations[at], err);
     if (!status) {
@@ -292,14 +283,11 @@ static int open_file(struct database *database, enum history_access access)
     static const int flags[] = {[HISTORY_READ] = SQLITE_OPEN_READONLY,
                                 [HISTORY_WRITE] = SQLITE_OPEN_READWRITE,
                                 [HISTORY_BEGIN] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
-    struct arena arena = {0};
-    struct text address = {0};
+    SCOPED(arena_release) struct arena arena = {0};
+    SCOPED(text_release) struct text address = {0};
     const bool at_rest = access == HISTORY_READ && is_at_rest(database->path, &arena);
-    const int code = sqlite3_open_v2(at_rest ? address_at_rest(database->path, &address) : database->path,
-                                     &database->db, flags[access] | (at_rest ? SQLITE_OPEN_URI : 0), NULL);
-    arena_release(&arena);
-    text_release(&address);
-    return code;
+    return sqlite3_open_v2(at_rest ? address_at_rest(database->path, &address) : database->path, &database->db,
+                           flags[access] | (at_rest ? SQLITE_OPEN_URI : 0), NULL);
 }
 
 enum status database_open(struct database *database, const char *path, enum history_access access, struct err *err)

@@ -6,10 +6,7 @@
 #define ROOFTILE_STORE_DATABASE_H
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "rooftile/err.h"
 #include "rooftile/history.h"
 
 #define DATABASE_VERSION 4

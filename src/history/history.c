@@ -5,16 +5,11 @@
  */
 #include "rooftile/history.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "history_internal.h"
 #include "rooftile/clock.h"
 #include "rooftile/compare.h"
 #include "rooftile/log.h"
 #include "rooftile/summary.h"
-#include "rooftile/text.h"
 
 enum status history_open(struct history **history, const char *path, enum history_access access, struct err *err)
 {
@@ -55,14 +50,12 @@ static const struct history_row *row_of(const struct confirming *confirming, con
     const size_t length = result_id_length(c->id);
     char line[IDENTITY_LINE];
     identity_line(line, &c->identity);
-    for (size_t k = 0; k < confirming->window->row_count; k++) {
-        const struct history_row *row = &confirming->window->rows[k];
+    FOR_EACH(const struct history_row, row, confirming->window->rows, confirming->window->row_count)
         if (!row->is_kpi && !row->is_class && row->points[0].present && strlen(row->case_id) == length &&
             !strncmp(row->case_id, c->id, length) &&
             (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_name(c->timer))) &&
             !history_changes(&row->points[0], &(struct history_point){.identity = line}))
             return row;
-    }
     return NULL;
 }
 
@@ -148,7 +141,7 @@ static enum status check_environment(const struct confirming *confirming, const 
 enum status history_confirm(struct history *history, const char *channel, const struct result *result, size_t *points,
                             struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct history_window window;
     struct confirming confirming = {.db = &history->database, .window = &window, .arena = &arena};
     size_t joined = 0;
@@ -164,7 +157,6 @@ enum status history_confirm(struct history *history, const char *channel, const 
     status = database_end(confirming.db, status, err);
     if (!status)
         *points = joined;
-    arena_release(&arena);
     return status;
 }
 
@@ -238,7 +230,7 @@ static enum status accept_rows(size_t *count, struct accepting *accepting, struc
 enum status history_accept(size_t *count, struct history *history, const char *channel, const char *device,
                            const char *const *globs, size_t glob_count, const char *reason, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct history_window window;
     struct accepting accepting = {
         .db = &history->database, .window = &window, .globs = globs, .glob_count = glob_count, .reason = reason};
@@ -254,7 +246,6 @@ enum status history_accept(size_t *count, struct history *history, const char *c
     status = database_end(accepting.db, status, err);
     if (!status)
         *count = accepted;
-    arena_release(&arena);
     return status;
 }
 

@@ -2,10 +2,6 @@
  *
  * A result becomes a run: its device, environment and series are looked up or made, and every case gets a point.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "history_internal.h"
@@ -180,11 +176,9 @@ static double prediction_error(const struct result *result, struct arena *arena)
 {
     double *errors = arena_array(arena, result->case_count + 1, sizeof(*errors));
     size_t count = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
         if (result_case_counts(c) && !result_case_is_twin(c) && isfinite(c->predicted_error))
             errors[count++] = fabs(c->predicted_error);
-    }
     return count ? median_of(errors, count) : NAN;
 }
 
@@ -286,7 +280,7 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
                                     .unit = "ns",
                                     .better = "lower"};
     const double tick_ns = adding->result->calibration.timer_tick_ns / (c->batch ? c->batch : 1);
-    struct fact fact = {.value = counts ? c->stats.median : NAN,
+    struct fact fact = {.value = counts ? result_case_time(c) : NAN,
                         .least = counts ? c->stats.min : NAN,
                         .cycles = c->cycles,
                         .tick = tick_ns > 0 ? tick_ns : NAN,

@@ -3,8 +3,6 @@
  * Series over their runs as charts: values, the band that runs alike stay in, and where a level or the environment
  * changed.
  */
-#include <math.h>
-#include <string.h>
 
 #include "history_internal.h"
 #include "rooftile/chart.h"

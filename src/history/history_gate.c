@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "history_internal.h"
 #include "rooftile/summary.h"
-#include "rooftile/text.h"
 
 const char *history_finding_name(enum history_finding finding)
 {

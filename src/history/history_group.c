@@ -3,13 +3,10 @@
  * A device beside the others of its group: those in the same channel that fleet.h calls alike. What they share has a
  * shared cause; what only shows beside them no series of its own can tell.
  */
-#include <math.h>
-#include <string.h>
 
 #include "history_internal.h"
 #include "rooftile/outlier.h"
 #include "rooftile/summary.h"
-#include "rooftile/text.h"
 
 enum {
     LIKE_S = 7 * 86400,
@@ -136,7 +133,7 @@ static enum status newest_of(double *value, const struct group *group, const str
 
 /* ---- what moved: did the others? ---- */
 
-/* Their runs of the same night need not start after this device's: half way from its run before is the border. */
+/* Runs of the other devices may start before this device's: they belong together from half way to its run before. */
 static int64_t moved_at(const struct group *group, const struct history_row *row, const struct history_series *s)
 {
     const struct history_window *w = &group->judging->window;

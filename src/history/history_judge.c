@@ -3,8 +3,6 @@
  * Feeds each run to the gate and stores what comes of it: alarms, the segments that the next run needs, and the end of
  * alarms whose change is gone.
  */
-#include <math.h>
-#include <string.h>
 
 #include "history_internal.h"
 #include "rooftile/summary.h"
@@ -83,8 +81,7 @@ static void make_room(struct history_judging *judging)
 static const struct history_alarm *last_alarm(const struct history_row *row, int64_t started)
 {
     const struct history_alarm *last = NULL;
-    for (size_t k = 0; k < row->alarm_count; k++) {
-        const struct history_alarm *alarm = &row->alarms[k];
+    FOR_EACH(const struct history_alarm, alarm, row->alarms, row->alarm_count) {
         const bool counts = alarm->started < started || (alarm->started == started && alarm->accepted);
         if (counts && (!last || alarm->started > last->started))
             last = alarm;
@@ -165,8 +162,7 @@ const char *history_cause(const struct history_judging *judging, const struct hi
         return "";
     if (!row->is_class)
         return cause_of_case(judging, row, tau, run);
-    for (size_t k = 0; k < judging->window.row_count; k++) {
-        const struct history_row *other = &judging->window.rows[k];
+    FOR_EACH(const struct history_row, other, judging->window.rows, judging->window.row_count) {
         if (other->is_class || other->is_kpi || strcmp(other->class, row->class))
             continue;
         const char *cause = cause_of_case(judging, other, tau, run);
@@ -243,10 +239,11 @@ static enum status raise_alarm(struct history_judging *judging, struct history_r
                                     .sigma = v->sigma,
                                     .baseline = v->baseline_ns,
                                     .open = true};
-    enum status status = store_alarm(judging, row, alarm, v, run, err);
-    if (!status && history_open_level(row, &since) <= log1p(judging->options->delta))
-        status = close_alarms(row, judging, run, err);
-    return status;
+    return store_alarm(judging, row, alarm, v, run, err) ||
+                   (history_open_level(row, &since) <= log1p(judging->options->delta) &&
+                    close_alarms(row, judging, run, err))
+               ? err->status
+               : STATUS_OK;
 }
 
 /* ---- is it gone? ---- */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <string.h>
 
 #include "history_internal.h"
 #include "rooftile/summary.h"
-#include "rooftile/text.h"
 
 /* ---- which device ---- */
 
@@ -289,12 +286,10 @@ static enum status load_alarms(struct history_window *window, struct database *d
 
 const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row)
 {
-    for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_row *other = &w->rows[k];
+    FOR_EACH(const struct history_row, other, w->rows, w->row_count)
         if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
             other->points[w->run_count - 1].present)
             return other;
-    }
     return NULL;
 }
 

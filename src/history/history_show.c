@@ -2,13 +2,9 @@
  *
  * Looking into a history: series as lines with a sparkline, one series run by run, and everything as data.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "history_internal.h"
 #include "rooftile/json.h"
-#include "rooftile/text.h"
 
 enum { SPARK_RUNS = 30, SHOWN_RUNS = 90 };
 
@@ -109,15 +105,13 @@ static const char *remarks(const struct history_window *w, const struct history_
                                                  : "";
     if (run && w->runs[run].environment != w->runs[run - 1].environment)
         said = arena_printf(arena, "%senvironment changed; ", said);
-    for (size_t k = 0; k < row->alarm_count; k++) {
-        const struct history_alarm *alarm = &row->alarms[k];
+    FOR_EACH(const struct history_alarm, alarm, row->alarms, row->alarm_count)
         if (alarm->tau == w->runs[run].started)
             said = arena_printf(arena, "%s%+.1f %% from here on (%s); ", said,
                                 100 * history_in_unit(row->higher_is_better, alarm->shift),
                                 alarm->open       ? "open"
                                 : alarm->accepted ? "accepted"
                                                   : "closed");
-    }
     if (row->changed[run])
         said = arena_printf(arena, "%s%s changed: it starts anew; ", said, identity_words(row->changed[run], arena));
     else if (row->breaks[run])
@@ -150,16 +144,6 @@ static void add_runs(struct document *document, const struct history_window *w, 
     document_table(document, NULL, NULL, table);
 }
 
-static void choose(bool *chosen, size_t *count, size_t *only, const struct history_window *w, const char *const *globs,
-                   size_t glob_count)
-{
-    for (size_t k = 0; k < w->row_count; k++) {
-        chosen[k] = !w->rows[k].is_class && text_filtered(globs, glob_count, w->rows[k].case_id, w->rows[k].label);
-        *only = chosen[k] ? k : *only;
-        *count += chosen[k];
-    }
-}
-
 enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err)
 {
@@ -168,21 +152,24 @@ enum status history_show(struct document *document, struct history *history, con
     enum status status = database_begin_reading(&history->database, err);
     if (!status)
         status = history_load(&w, history, channel, device, SHOWN_RUNS, document->arena, err);
-    status = database_end(&history->database, status, err);
-    if (status)
-        return status;
+    if (database_end(&history->database, status, err))
+        return err->status;
     document->title = arena_printf(document->arena, "%s, %s", w.device, w.channel);
     bool *chosen = arena_array(document->arena, w.row_count + 1, sizeof(*chosen));
-    choose(chosen, &count, &only, &w, globs, glob_count);
+    for (size_t k = 0; k < w.row_count; k++) {
+        chosen[k] = !w.rows[k].is_class && text_filtered(globs, glob_count, w.rows[k].case_id, w.rows[k].label);
+        only = chosen[k] ? k : only;
+        count += chosen[k];
+    }
     if (!count)
         return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
     document_text(document, 0, TONE_PLAIN, "%s, channel %s: %zu run%s, %.10s to %.10s\n\n", w.device, w.channel,
                   w.run_count, text_s(w.run_count), w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
-    if (count == 1)
-        add_runs(document, &w, &w.rows[only]);
-    else
+    if (count > 1)
         add_list(document, &w, chosen);
     history_charts(document, &w, chosen);
+    if (count == 1)
+        add_runs(document, &w, &w.rows[only]);
     return STATUS_OK;
 }
 

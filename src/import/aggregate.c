@@ -5,10 +5,6 @@
  */
 #include "aggregate.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/summary.h"
 
 /* ---- shapes in words ---- */
@@ -46,12 +42,11 @@ static void rows_release(struct rows *rows)
 
 static uint32_t row_of(struct rows *rows, const struct import_row *made)
 {
-    struct text key = {0};
+    SCOPED(text_release) struct text key = {0};
     text_add(&key, made->operator);
     if (!rows->by_name)
         text_addf(&key, "|%s|%s|%s|%s", made->shape, made->dtype, made->total, made->layout);
     const uint32_t before = rows->keys.count, number = texts_add(&rows->keys, key.data, key.length);
-    text_release(&key);
     if (number < before)
         return number;
     rows->items = array_grow(rows->items, number, sizeof(*rows->items));
@@ -127,8 +122,7 @@ static void assign_rows(struct rows *rows, struct trace *trace)
     uint32_t *of_name = calloc(trace->names.count + 1u, sizeof(uint32_t)); /* row + 1 */
     if (!of_operator || !of_name)
         arena_out_of_memory(trace->names.count * sizeof(uint32_t));
-    for (size_t k = 0; k < trace->event_count; k++) {
-        struct trace_event *event = &trace->events[k];
+    FOR_EACH(struct trace_event, event, trace->events, trace->event_count) {
         const bool known = event->operator!= TRACE_NONE;
         uint32_t *row = known ? &of_operator[event->operator] : & of_name[event->name];
         if (!*row)
@@ -338,20 +332,10 @@ static double mean_bandwidth(double before, double calls, const struct trace_cal
     return before > 0 ? (calls + call->count) / (calls / before + call->count / more) : more;
 }
 
-static void add_bandwidths(struct import_row *row, const struct trace_call *call)
-{
-    row->algorithm_bytes_per_s =
-        mean_bandwidth(row->algorithm_bytes_per_s, row->calls, call, call->algorithm_bytes_per_s);
-    row->bus_bytes_per_s = mean_bandwidth(row->bus_bytes_per_s, row->calls, call, call->bus_bytes_per_s);
-    if (call->bus_bytes_per_s != 0 && !isnan(call->wrong_elements))
-        row->wrong_elements = (isnan(row->wrong_elements) ? 0 : row->wrong_elements) + call->wrong_elements;
-}
-
 /* Lines of logs and tables: calls that a trace has timed are not counted again. */
 static void add_calls(struct rows *rows, struct trace *trace)
 {
-    for (size_t k = 0; k < trace->call_count; k++) {
-        const struct trace_call *call = &trace->calls[k];
+    FOR_EACH(const struct trace_call, call, trace->calls, trace->call_count) {
         if (!(call->count > 0)) /* a trace has its kernel */
             continue;
         const uint32_t number =
@@ -361,7 +345,11 @@ static void add_calls(struct rows *rows, struct trace *trace)
         struct import_row *row = &rows->items[number];
         if (rows->events[number])
             continue;
-        add_bandwidths(row, call);
+        row->algorithm_bytes_per_s =
+            mean_bandwidth(row->algorithm_bytes_per_s, row->calls, call, call->algorithm_bytes_per_s);
+        row->bus_bytes_per_s = mean_bandwidth(row->bus_bytes_per_s, row->calls, call, call->bus_bytes_per_s);
+        if (call->bus_bytes_per_s != 0 && !isnan(call->wrong_elements))
+            row->wrong_elements = (isnan(row->wrong_elements) ? 0 : row->wrong_elements) + call->wrong_elements;
         row->calls += call->count;
         row->total_ns = (row->calls > call->count ? row->total_ns : 0) + call->count * call->time_ns;
         row->min_ns = row->max_ns = NAN; /* the means of tables say nothing about these */
@@ -407,8 +395,7 @@ static void join_parts(struct trace *trace)
     if (!trace->part_count)
         return;
     qsort(trace->parts, trace->part_count, sizeof(*trace->parts), by_call);
-    for (size_t k = 0; k < trace->event_count; k++) {
-        struct trace_event *event = &trace->events[k];
+    FOR_EACH(struct trace_event, event, trace->events, trace->event_count) {
         const struct trace_part wanted = {.call = event->call},
                                 *part = bsearch(&wanted, trace->parts, trace->part_count, sizeof(wanted), by_call);
         if (event->call != TRACE_NONE && part) {

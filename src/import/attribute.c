@@ -3,9 +3,6 @@
  * Which operator an event belongs to. On each host thread operators and runtime calls nest: one pass over both, sorted
  * by start, with the operators that are open on a stack.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 
@@ -81,8 +78,7 @@ static void nest(struct trace *trace)
     size_t next = 0;
     open.count = 0;
     open.bleed = BLEED_NS / trace->unit_ns;
-    for (size_t k = 0; k < runtime->count; k++) {
-        struct host_event *call = &runtime->items[k];
+    FOR_EACH(struct host_event, call, runtime->items, runtime->count) {
         for (; next < operators->count && by_thread_and_start(&operators->items[next], call) <= 0; next++)
             open_operator(&open, trace, (uint32_t)next);
         call->signature = settle(&open, operators->items, call) && open.count ? open.items[open.count - 1] : TRACE_NONE;

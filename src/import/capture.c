@@ -5,9 +5,6 @@
  * kernel), an eager trace of the same program, and a library's log. Kernels are matched by name and order, and only
  * where there is one answer.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "aggregate.h"
 
@@ -199,17 +196,15 @@ static void fill_class(struct trace *trace, const struct trace_operator *wanted,
     for (int pass = 0; pass < 2 && lines; pass++) { /* counts, then fills in */
         const size_t all = kernels;
         kernels = 0;
-        for (size_t k = 0; k < trace->event_count; k++) {
-            struct trace_event *event = &trace->events[k];
+        FOR_EACH(struct trace_event, event, trace->events, trace->event_count) {
             struct trace_operator operator= {.dtype = "", .layout = ""};
-            struct text ignored = {0};
+            SCOPED(text_release) struct text ignored = {0};
             static const double nothing[3] = {0};
             const char *name = trace->names.items[event->name];
             const bool is = (event->operator== TRACE_NONE || event->source == IMPORT_LOG) &&
                             text_starts(name, "Cijk_") &&
                             kernel_name_read(&operator, & ignored, name, nothing, nothing) &&
                             !strcmp(operator.dtype, wanted->dtype) && !strcmp(operator.layout, wanted->layout);
-            text_release(&ignored);
             if (!is)
                 continue;
             if (pass && event->operator== TRACE_NONE &&(all == lines || one_shape)) {
@@ -228,11 +223,11 @@ static void fill_class(struct trace *trace, const struct trace_operator *wanted,
 static void fill_from_logs(struct trace *trace, const struct missing *list, size_t count)
 {
     static const double nothing[3] = {0};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct texts seen = {0};
     for (size_t k = 0; k < count; k++) {
         struct trace_operator operator= {.dtype = "", .layout = ""};
-        struct text key = {0};
+        SCOPED(text_release) struct text key = {0};
         const char *name = trace->plain_names.items[list[k].name];
         if (k && list[k].name == list[k - 1].name)
             continue;
@@ -243,10 +238,8 @@ static void fill_from_logs(struct trace *trace, const struct missing *list, size
             if (texts_add(&seen, key.data, key.length) == before)
                 fill_class(trace, &operator, & arena);
         }
-        text_release(&key);
     }
     texts_release(&seen);
-    arena_release(&arena);
 }
 
 void fill_from_capture(struct trace *trace)

@@ -4,9 +4,6 @@
  * program; of older ones its command line may be in the log, else what was reduced and the ratio of the two bandwidths
  * say which collective it was, or it is not known. Lines of other programs are passed over.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 
@@ -167,10 +164,9 @@ static void read_row(struct collective *c, char *line)
 bool detect_collective(const char *head)
 {
     for (const char *at = head, *end; at; at = end ? end + 1 : NULL) {
-        struct arena arena = {0};
+        SCOPED(arena_release) struct arena arena = {0};
         end = strchr(at, '\n');
         const bool found = is_head(arena_strndup(&arena, at, strcspn(at, "\n")));
-        arena_release(&arena);
         if (found)
             return true;
     }

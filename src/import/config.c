@@ -3,8 +3,6 @@
  * A model's config.json, as Hugging Face has them: what each layer works on when it reads a prompt or decodes, with the
  * number of layers as weight. Dense layers, mixtures of experts, and multi-head latent attention.
  */
-#include <math.h>
-#include <string.h>
 
 #include "rooftile/json.h"
 #include "trace.h"
@@ -195,7 +193,7 @@ static void mlp(const struct model *m)
 
 enum status read_config(struct trace *trace, struct source *source, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const cJSON *root = NULL;
     while (source_more(source))
         ;
@@ -221,6 +219,5 @@ enum status read_config(struct trace *trace, struct source *source, struct err *
     if (!status && cJSON_IsString(method))
         trace_note(trace, "%s: its weights are quantised (%s), and are taken as %s here", source->path,
                    method->valuestring, m.dtype);
-    arena_release(&arena);
     return status;
 }

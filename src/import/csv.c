@@ -3,9 +3,6 @@
  * Tables with a head: rocprofv3's and rocprof's CSV of kernels, copies, statistics and counters, nsys' statistics and
  * GPU trace, and AITER's lists of shapes. Columns are found by their names, whatever their order.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 
@@ -251,7 +248,7 @@ static const struct dialect *dialect_of(struct csv *csv)
 
 bool detect_csv(const char *head)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct csv *csv = arena_alloc(&arena, sizeof(*csv));
     const char *said = strstr(head, "Processing ["); /* by nsys, on the line before the table */
     if (said && (said == head || said[-1] == '\n') && strchr(said, '\n'))
@@ -259,15 +256,13 @@ bool detect_csv(const char *head)
     char *line = arena_strndup(&arena, head, strcspn(head, "\r\n"));
     csv->head_count = split(csv->heads, line);
     memcpy(csv->cells, csv->heads, sizeof(csv->cells));
-    const bool known = dialect_of(csv) != NULL;
-    arena_release(&arena);
-    return known;
+    return dialect_of(csv) != NULL;
 }
 
 enum status read_csv(struct trace *trace, struct source *source, struct err *err)
 {
     struct csv csv = {.trace = trace, .source = source, .dispatch = -2};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     size_t length;
     const struct dialect *dialect = NULL;
     for (char *head; !dialect && (head = source_line(source, &length));) {
@@ -275,10 +270,8 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
         memcpy(csv.cells, csv.heads, sizeof(csv.cells));
         dialect = dialect_of(&csv);
     }
-    if (!dialect) {
-        arena_release(&arena);
+    if (!dialect)
         return err_set(err, ERR_CONFIG, "%s: the head of its table is damaged", source->path);
-    }
     trace->format = dialect->name;
     for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
         csv.cell_count = split(csv.cells, line);
@@ -292,7 +285,6 @@ enum status read_csv(struct trace *trace, struct source *source, struct err *err
         else
             trace_skip(trace, "a row with %zu of %zu columns was skipped", csv.cell_count, csv.head_count);
     }
-    arena_release(&arena);
     return STATUS_OK;
 }
 

@@ -2,8 +2,6 @@
  *
  * What a tuned kernel would do for an operator, as predictions by description take it (describe.h).
  */
-#include <math.h>
-#include <string.h>
 
 #include "aggregate.h"
 #include "rooftile/dtype.h"

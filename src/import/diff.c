@@ -2,19 +2,14 @@
  *
  * What changed from one import to the other: rows of one operator, shape, types and layout are the same row.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 
 static uint32_t key_of(struct texts *keys, const struct import_row *row)
 {
-    struct text key = {0};
+    SCOPED(text_release) struct text key = {0};
     text_addf(&key, "%s|%s|%s|%s|%s", row->operator, row->shape, row->dtype, row->total, row->layout);
-    const uint32_t number = texts_add(keys, key.data, key.length);
-    text_release(&key);
-    return number;
+    return texts_add(keys, key.data, key.length);
 }
 
 static double time_of(const struct import_row *row)
@@ -42,8 +37,7 @@ void import_diff(struct import_change **out, size_t *count, const struct import 
         changes[key_of(&keys, &before->rows[k])].before = &before->rows[k];
     for (size_t k = 0; k < after->row_count; k++)
         changes[key_of(&keys, &after->rows[k])].after = &after->rows[k];
-    for (size_t k = 0; k < keys.count; k++) {
-        struct import_change *c = &changes[k];
+    FOR_EACH(struct import_change, c, changes, keys.count) {
         c->difference_ns = time_of(c->after) - time_of(c->before);
         c->change = c->before && c->after && time_of(c->before) > 0 ? c->difference_ns / time_of(c->before) : NAN;
     }

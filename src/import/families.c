@@ -3,7 +3,6 @@
  * Families of operators: PyTorch's own (aten), and those that vLLM, SGLang, AITER and flash-attention register. What an
  * operator's inputs mean is its schema, which the numbers of inputs here repeat.
  */
-#include <string.h>
 
 #include "operators.h"
 

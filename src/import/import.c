@@ -4,10 +4,6 @@
  */
 #include "rooftile/import.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "aggregate.h"
 #include "trace.h"
 
@@ -172,8 +168,7 @@ static bool is_symbol(const char *kernel, const char *symbol)
 double import_counter(const struct import_counters *counters, const char *symbol, const char *counter)
 {
     double sum = 0, launches = 0;
-    for (size_t k = 0; k < counters->count; k++) {
-        const struct import_counter *item = &counters->items[k];
+    FOR_EACH(const struct import_counter, item, counters->items, counters->count) {
         if (strcmp(item->counter, counter) != 0 || !is_symbol(item->kernel, symbol))
             continue;
         sum += item->sum;

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_cut.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "rooftile/arena.h"
-#include "rooftile/text.h"
-
 #define MOST_DEPTH 64
 #define PATH_BYTES 256
 

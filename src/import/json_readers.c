@@ -4,10 +4,6 @@
  */
 #include "json_readers.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- rocprofv3 --output-format json ---- */
 
 /* What of an element is wanted: members by their path below it. */
@@ -21,10 +17,9 @@ static struct slice member_at(struct slice object, const char *path)
     return (struct slice){NULL, 0};
 }
 
-static void rocprof_process(void *context, struct slice value, uint64_t offset)
+static void rocprof_process(void *context, struct slice value, UNUSED uint64_t offset)
 {
     struct json_reading *r = context;
-    (void)offset;
     texts_release(&r->symbols);
     r->symbol_count = 0;
     text_clear(&r->text);
@@ -32,11 +27,10 @@ static void rocprof_process(void *context, struct slice value, uint64_t offset)
     r->process = trace_word(r->trace, r->text.data ? r->text.data : "");
 }
 
-static void rocprof_agent(void *context, struct slice value, uint64_t offset)
+static void rocprof_agent(void *context, struct slice value, UNUSED uint64_t offset)
 {
     struct json_reading *r = context;
     const struct slice type = member_at(value, "type");
-    (void)offset;
     if (slice_number(type, 2) != 2 || r->trace->arch) /* of GPUs, the first */
         return;
     r->trace->arch = arena_strdup(&r->trace->arena, slice_text(member_at(value, "name"), &r->text));
@@ -44,12 +38,11 @@ static void rocprof_agent(void *context, struct slice value, uint64_t offset)
     r->trace->cus = (uint32_t)fmin(fmax(0, slice_number(member_at(value, "cu_count"), 0)), 1e6);
 }
 
-static void rocprof_symbol(void *context, struct slice value, uint64_t offset)
+static void rocprof_symbol(void *context, struct slice value, UNUSED uint64_t offset)
 {
     struct json_reading *r = context;
     struct slice name = member_at(value, "formatted_kernel_name");
     const double id = slice_number(member_at(value, "kernel_id"), -1);
-    (void)offset;
     if (!name.data || name.length <= 2)
         name = member_at(value, "kernel_name");
     if (id < 0 || id > UINT32_MAX)
@@ -103,10 +96,9 @@ static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
     trace_add_gpu(r->trace, &event);
 }
 
-static void rocprof_copy(void *context, struct slice value, uint64_t offset)
+static void rocprof_copy(void *context, struct slice value, UNUSED uint64_t offset)
 {
     struct json_reading *r = context;
-    (void)offset;
     trace_add_gpu(r->trace, &(struct gpu_event){.category = "gpu_memcpy",
                                                 .name = "memory copy",
                                                 .device = device_of(r, member_at(value, "dst_agent_id.handle")),

@@ -2,8 +2,6 @@
  *
  * PyTorch's profiler (Kineto) writes Chrome's trace format: GPU activities, operators with their inputs, runtime calls.
  */
-#include <math.h>
-#include <string.h>
 
 #include "json_readers.h"
 
@@ -200,12 +198,11 @@ void kineto_event(void *context, struct slice value, uint64_t offset)
 }
 
 /* The first GPU that has a name. */
-void kineto_device(void *context, struct slice value, uint64_t offset)
+void kineto_device(void *context, struct slice value, UNUSED uint64_t offset)
 {
     struct json_reading *r = context;
     struct slice left = cut_inside(value), key, member;
     double major = 0, minor = 0;
-    (void)offset;
     while (cut_member(&left, &key, &member)) {
         if (slice_is(key, "name") && !r->trace->device_name)
             r->trace->device_name = arena_strdup(&r->trace->arena, slice_text(member, &r->text));

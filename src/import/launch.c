@@ -3,9 +3,6 @@
  * Launches of kernels that Triton compiled: PyTorch's compiler gives its own operators the arguments, the number of
  * warps, and the name of the source, which a trace then has.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "aggregate.h"
 #include "operators.h"

@@ -6,9 +6,6 @@
  * BLAS counts in columns: D (m x n) = op(A) op(B). PyTorch's row-major y = x W^T (tokens x out) is m = out, n = tokens,
  * A the weights. Rows here are row-major: M = n, N = m, and the operator's name has what the line says.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 

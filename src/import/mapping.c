@@ -3,9 +3,6 @@
  * Which kernel of ours stands for an operator, with which parameters. Where the CPU device would take minutes over a
  * matrix product in loops, another kernel stands for it there. What has no kernel says why.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "aggregate.h"
 #include "rooftile/dtype.h"

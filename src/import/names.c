@@ -4,10 +4,6 @@
  * Composable Kernel, AITER and Triton parts of it. Sizes are in none of them: with the grid they bound M and N, which
  * is said as a bound and never taken for a shape.
  */
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 

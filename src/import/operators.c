@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "operators.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/dtype.h"
 
 const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1] = {
@@ -54,11 +49,10 @@ const char *dtype_of_trace(const char *type)
         {"int", "i32"},
         {"bool", "bool"},
     };
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char *small = text_lower(type, &arena), *found = NULL;
     for (size_t k = 0; k < COUNT_OF(words) && !found; k++)
         found = strstr(small, words[k].word) ? words[k].dtype : NULL;
-    arena_release(&arena);
     return found ? found : dtype_name(dtype_by_any_name(type));
 }
 
@@ -113,7 +107,7 @@ static struct slice next_line(const char **at)
 
 void operator_inputs_read(struct operator_inputs *in, const char *signature, struct arena *arena)
 {
-    struct text room = {0};
+    SCOPED(text_release) struct text room = {0};
     struct slice lines[5], value;
     for (size_t k = 0; k < COUNT_OF(lines); k++)
         lines[k] = next_line(&signature);
@@ -139,7 +133,6 @@ void operator_inputs_read(struct operator_inputs *in, const char *signature, str
         in->items[k].value = in->items[k].value ? in->items[k].value : "";
         in->items[k].dtype = in->items[k].dtype ? in->items[k].dtype : "";
     }
-    text_release(&room);
 }
 
 /* ---- signatures ---- */
@@ -206,16 +199,14 @@ static const char *word_or_nothing(const char *word)
 
 uint32_t operator_signature(struct trace *trace, const struct trace_operator *o)
 {
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     text_addf(&text, "%s\n=%u\n", o->name, (unsigned)o->kind);
     for (size_t k = 0; import_dims[o->kind][k]; k++)
         text_addf(&text, "%.0f\n", o->dims[k]);
     text_addf(&text, "%s\n%s\n%s\n%s\n%s\n%d%d%d", word_or_nothing(o->dtype), word_or_nothing(o->total),
               word_or_nothing(o->layout), word_or_nothing(o->shape), word_or_nothing(o->extra), o->ta, o->tb,
               o->causal);
-    const uint32_t number = texts_add(&trace->signatures, text.data, text.length);
-    text_release(&text);
-    return number;
+    return texts_add(&trace->signatures, text.data, text.length);
 }
 
 struct trace_call *trace_add_call(struct trace *trace, const struct trace_operator *operator, double count,

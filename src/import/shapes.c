@@ -2,9 +2,6 @@
  *
  * Shapes out of an operator's inputs, whose numbers the rows of the families say.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "operators.h"
 
@@ -229,8 +226,7 @@ static double broadcast_count(const struct operator_inputs *in)
     double count = 1;
     for (size_t back = 1; back <= MOST_RANK; back++) {
         double widest = 1;
-        for (size_t k = 0; k < in->count; k++) {
-            const struct operator_input *input = &in->items[k];
+        FOR_EACH(const struct operator_input, input, in->items, in->count) {
             const double size = back <= input->rank ? input->dims[input->rank - back] : 1;
             if (size != 1 && widest != 1 && size != widest)
                 return 0;
@@ -242,11 +238,10 @@ static double broadcast_count(const struct operator_inputs *in)
 }
 
 /* The result has the most elements; of PyTorch's own it may have more than each input. */
-bool pointwise_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
+bool pointwise_shape(struct trace_operator *out, const struct operator_inputs *in,
+                     UNUSED const signed char at[static 6])
 {
-    (void)at;
-    for (size_t k = 0; k < in->count; k++) {
-        const struct operator_input *input = &in->items[k];
+    FOR_EACH(const struct operator_input, input, in->items, in->count) {
         const double count = input_count(input, 0);
         if (count > out->dims[0]) {
             out->dims[0] = count;

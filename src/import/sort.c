@@ -3,8 +3,6 @@
  * A merge sort for what is mostly in order, as the events of a trace are. Blocks are sorted by insertion and merged;
  * of two neighbours only what overlaps is moved, so that items a few places off cost no more than reading all once.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 

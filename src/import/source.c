@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "rooftile/arena.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 #define CHUNK (1u << 20)
 

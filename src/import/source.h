@@ -6,11 +6,7 @@
 #ifndef ROOFTILE_IMPORT_SOURCE_H
 #define ROOFTILE_IMPORT_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "rooftile/err.h"
+#include "rooftile/base.h"
 
 /* A line or JSON value longer than this is passed over. */
 #define SOURCE_MOST_BYTES (64u << 20)

@@ -4,10 +4,7 @@
  * agent itself or through a track) and what nsys exports. What differs between versions is asked of the database: which
  * tables, which columns.
  */
-#include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 

@@ -2,8 +2,6 @@
  *
  * The suite that measures what an import found: a case for each kernel and shape, once, with what it counts.
  */
-#include <math.h>
-#include <string.h>
 
 #include "rooftile/import.h"
 #include "rooftile/json.h"

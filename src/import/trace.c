@@ -1,39 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/hash.h"
 #include "source.h"
 
 /* ---- texts ---- */
 
-static void grow_slots(struct texts *texts)
-{
-    const uint32_t count = texts->slot_count ? 2 * texts->slot_count : 1024;
-    uint32_t *slots = calloc(count, sizeof(*slots));
-    if (!slots)
-        arena_out_of_memory(count * sizeof(*slots));
-    for (uint32_t k = 0; k < texts->count; k++) {
-        uint32_t at = (uint32_t)hash_u64(texts->items[k], strlen(texts->items[k])) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = k + 1;
-    }
-    free(texts->slots);
-    texts->slots = slots;
-    texts->slot_count = count;
-}
-
 uint32_t texts_add(struct texts *texts, const char *text, size_t length)
 {
     length = strnlen(text, length);
-    if (2 * texts->count >= texts->slot_count)
-        grow_slots(texts);
+    if (2 * texts->count >= texts->slot_count) {
+        const uint32_t count = texts->slot_count ? 2 * texts->slot_count : 1024;
+        uint32_t *slots = calloc(count, sizeof(*slots));
+        if (!slots)
+            arena_out_of_memory(count * sizeof(*slots));
+        for (uint32_t k = 0; k < texts->count; k++) {
+            uint32_t at = (uint32_t)hash_u64(texts->items[k], strlen(texts->items[k])) & (count - 1);
+            while (slots[at])
+                at = (at + 1) & (count - 1);
+            slots[at] = k + 1;
+        }
+        free(texts->slots);
+        texts->slots = slots;
+        texts->slot_count = count;
+    }
     uint32_t at = (uint32_t)hash_u64(text, length) & (texts->slot_count - 1);
     for (; texts->slots[at]; at = (at + 1) & (texts->slot_count - 1)) {
         const char *known = texts->items[texts->slots[at] - 1];

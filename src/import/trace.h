@@ -7,14 +7,8 @@
 #ifndef ROOFTILE_IMPORT_TRACE_H
 #define ROOFTILE_IMPORT_TRACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "json_cut.h"
-#include "rooftile/arena.h"
 #include "rooftile/import.h"
-#include "rooftile/text.h"
 
 #define TRACE_NONE UINT32_MAX
 #define TRACE_CAPTURE (UINT32_MAX - 1) /* of a call: a capture begins */

@@ -7,11 +7,6 @@
  *     Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)
  * Only a copy that ran alone is a case of ours.
  */
-#include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
 

@@ -2,11 +2,9 @@
  *
  * Buffers, and what fills them.
  */
-#include <string.h>
 
 #include "manifest_internal.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 /* ---- generators ---- */
 
@@ -118,12 +116,11 @@ static enum status into_dist(void *field, const cJSON *at, const struct record_f
     return status;
 }
 
-enum status into_path(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_path(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                       struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     const enum status status = json_check_type(at, cJSON_String, err);
-    (void)row;
     if (!status && !*at->valuestring)
         return json_fail(at, err, "is empty");
     if (!status)
@@ -155,9 +152,8 @@ static enum status generator_parse(struct fill_spec *out, const cJSON *object, b
 {
     const bool is_buffer = !tolerances;
     const struct generator *generator = NULL;
-    enum status status = find_generator(&generator, object, err);
-    if (status)
-        return status;
+    if (find_generator(&generator, object, err))
+        return err->status;
     const struct record_field dist = {.key = "dist", .kind = RECORD_HOOK, .get = into_dist, .more = &is_buffer};
     struct record_field rows[MAX_FILL_ROWS] = {FIELD_COMMENT("gen"), FIELD_U64("seed", seed)};
     size_t count = 2;
@@ -178,7 +174,7 @@ static enum status generator_parse(struct fill_spec *out, const cJSON *object, b
     }
     const struct record record = {.fields = rows, .count = count};
     struct fill_spec fill = {.kind = generator->kind, .dist = generator->dist};
-    status = record_parse(&fill, &record, object, in, err);
+    enum status status = record_parse(&fill, &record, object, in, err);
     if (!status)
         status = check_options(&fill, object, err);
     if (!status)
@@ -187,19 +183,17 @@ static enum status generator_parse(struct fill_spec *out, const cJSON *object, b
 }
 #undef RECORD_STRUCT
 
-enum status into_generator(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_generator(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                            struct err *err)
 {
-    (void)row;
     return generator_parse(field, at, true, in, err);
 }
 
-enum status into_fill(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_fill(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                       struct err *err)
 {
     static const struct record_field in_index = {.more = &scope_index};
     struct fill_spec fill = {.kind = FILL_EXPR};
-    (void)row;
     if (cJSON_IsObject(at))
         return generator_parse(field, at, false, in, err);
     if (!cJSON_IsString(at) && !cJSON_IsNumber(at))
@@ -274,20 +268,16 @@ static enum status check_parts(const struct manifest_buffer *buffer, struct err 
     return STATUS_OK;
 }
 
-static enum status buffer_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status buffer_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                struct record_in *in, struct err *err)
 {
     struct manifest_buffer *buffer = field;
-    (void)row;
     *buffer = (struct manifest_buffer){.name = at->string, .at = at};
-    enum status status = record_parse(buffer, &buffer_record, at, in, err);
-    if (!status)
-        status = check_space(buffer, err);
-    if (!status)
-        status = check_parts(buffer, err);
-    if (!status && buffer->reset == RESET_FILL && !json_member(at, "fill"))
-        status = json_fail(json_member(at, "reset"), err, "there is no fill to reset to");
-    return status;
+    return record_parse(buffer, &buffer_record, at, in, err) || check_space(buffer, err) || check_parts(buffer, err) ||
+                   (buffer->reset == RESET_FILL && !json_member(at, "fill") &&
+                    json_fail(json_member(at, "reset"), err, "there is no fill to reset to"))
+               ? err->status
+               : STATUS_OK;
 }
 
 void buffers_announce(struct manifest_parser *parser, const cJSON *root)
@@ -330,9 +320,8 @@ static enum status check_reads(const struct manifest_parser *parser, struct err 
     for (size_t k = 0; k < manifest->buffer_count; k++) {
         const struct manifest_buffer *buffer = &manifest->buffers[k];
         const cJSON *at = json_member(buffer->at, "fill");
-        const enum status status = check_elements(parser, buffer->fill.expr, at, k, err);
-        if (status)
-            return status;
+        if (check_elements(parser, buffer->fill.expr, at, k, err))
+            return err->status;
         for (size_t j = 0; buffer->fill.expr && j < k; j++)
             if (expr_uses_array(buffer->fill.expr, j) && depth[j] + 1 > depth[k])
                 depth[k] = depth[j] + 1;
@@ -343,14 +332,13 @@ static enum status check_reads(const struct manifest_parser *parser, struct err 
 }
 
 #define RECORD_STRUCT struct manifest
-enum status into_buffers(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_buffers(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                          struct err *err)
 {
     static const struct record element = {
         .size = sizeof(struct manifest_buffer), .get = buffer_parse, .named = "buffer"};
     static const struct record_field buffers = FIELD_MAP("buffers", buffers, buffer_count, element);
     const enum status status = record_parse_row(field, &buffers, at, in, err);
-    (void)row;
     return status ? status : check_reads(in->context, err);
 }
 #undef RECORD_STRUCT
@@ -363,11 +351,10 @@ int find_buffer(const struct manifest *manifest, const char *name)
     return -1;
 }
 
-enum status into_buffer(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_buffer(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                         struct err *err)
 {
     const struct manifest_parser *parser = in->context;
-    (void)row;
     if (!cJSON_IsString(at))
         return json_fail_type(at, "the name of a buffer", err);
     const int found = find_buffer(parser->manifest, at->valuestring);

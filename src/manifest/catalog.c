@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/catalog.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 /* ---- what a file is ---- */
 
@@ -231,14 +226,13 @@ enum status catalog_get(const struct manifest **manifest, const struct catalog *
     }
     if (entry)
         return err_set(err, ERR_CONFIG, "%s", entry->problem);
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char **names = arena_array(&arena, catalog->count, sizeof(*names));
     for (size_t i = 0; i < catalog->count; i++)
         names[i] = catalog->entries[i].name;
     err_set(err, ERR_USAGE, "unknown kernel '%s'", name);
     err_nearest(err, name, names, catalog->count,
                 arena_printf(&arena, "'rooftile list' shows all %zu", catalog->count));
-    arena_release(&arena);
     return ERR_USAGE;
 }
 
@@ -284,7 +278,7 @@ enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct
         return err_set(
             err, ERR_IO,
             "no kernels found: there is no ../share/rooftile/kernels beside %s and no source tree above it; set "
-            "ROOFTILE_KERNELS or give --kernels",
+            "ROOFTILE_KERNELS",
             path_self_dir(arena));
     *dirs = found;
     *count = filled;

@@ -2,7 +2,6 @@
  *
  * How results are verified: metrics, expectations, references; and what only the whole manifest shows.
  */
-#include <string.h>
 
 #include "manifest_internal.h"
 
@@ -29,12 +28,11 @@ static const struct record_field metric_rows[] = {
 static const struct record metric_record = {RECORD_TABLE(metric_rows)};
 #undef RECORD_STRUCT
 
-static enum status metric_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status metric_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct manifest_metric *metric = field;
-    (void)row;
     *metric = (struct manifest_metric){.name = at->string, .unit = ""};
     const enum status status = record_parse(metric, &metric_record, at, in, err);
     if (!status && parser->manifest->buffers[metric->buffer].role == ROLE_IN)
@@ -124,16 +122,14 @@ static enum status templates_parse(struct reference_spec *reference, struct reco
     return status;
 }
 
-static enum status into_reference(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                  struct err *err)
+static enum status into_reference(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                  struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct reference_spec *reference = field;
-    (void)row;
     *reference = (struct reference_spec){.samples = 256};
-    const enum status status = record_parse(reference, &reference_record, at, in, err);
-    if (status)
-        return status;
+    if (record_parse(reference, &reference_record, at, in, err))
+        return err->status;
     if (strcmp(reference->kernel, parser->manifest->name) == 0)
         return json_fail(json_member(at, "kernel"), err, "a kernel cannot be its own reference");
     if (!is_output(&parser->manifest->buffers[reference->output]))
@@ -168,8 +164,7 @@ static void note_args(bool *seen, const struct manifest_arg *args, size_t count)
 
 static void note_steps(bool *seen, const struct manifest_step *steps, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct manifest_step *step = &steps[i];
+    FOR_EACH(const struct manifest_step, step, steps, count) {
         if (step->to >= 0)
             seen[step->to] = true;
         if (step->from >= 0)

@@ -2,8 +2,6 @@
 #include "rooftile/dtype.h"
 
 #include <float.h>
-#include <math.h>
-#include <string.h>
 #include <strings.h>
 
 #include "rooftile/vector.h"

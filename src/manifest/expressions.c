@@ -2,12 +2,8 @@
  *
  * Expressions of manifests: the names they may use, and what these are for a case.
  */
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "manifest_internal.h"
-#include "rooftile/text.h"
 
 /* ---- names ---- */
 
@@ -192,19 +188,6 @@ static struct device_unit case_unit(const struct device_facts *device, double wa
     return unit;
 }
 
-/* What matrix instructions the case finds: on a device with several layouts those of the one it asks for. */
-static void take_layout(struct target_facts *target, const struct device_facts *device, const struct manifest *manifest,
-                        const struct param_value *values)
-{
-    const struct target_facts *matrix = NULL;
-    const int param = device->layout_count > 1 ? manifest_param(manifest, "layout") : -1;
-    for (size_t k = 1; param >= 0 && k < device->layout_count; k++)
-        if (values[param].kind == PARAM_NUMBER && device->layouts[k].matrix_layout == values[param].number)
-            matrix = &device->layouts[k];
-    if (matrix)
-        memcpy(target, matrix, offsetof(struct target_facts, rate_f32)); /* the matrix instructions come first */
-}
-
 void manifest_slots(double *slots, const struct manifest *manifest, const struct param_value *values,
                     const struct device_facts *device, double x)
 {
@@ -221,7 +204,14 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
     const uint32_t wave = manifest_wave(manifest, values);
     facts.wave = wave ? wave : device->wave;
     facts.unit = case_unit(device, facts.wave, manifest_cumode(manifest, values));
-    take_layout(&facts.target, device, manifest, values);
+    /* What matrix instructions the case finds: on a device with several layouts those of the one it asks for. */
+    const struct target_facts *matrix = NULL;
+    const int param = device->layout_count > 1 ? manifest_param(manifest, "layout") : -1;
+    for (size_t k = 1; param >= 0 && k < device->layout_count; k++)
+        if (values[param].kind == PARAM_NUMBER && device->layouts[k].matrix_layout == values[param].number)
+            matrix = &device->layouts[k];
+    if (matrix)
+        memcpy(&facts.target, matrix, offsetof(struct target_facts, rate_f32)); /* the matrix instructions come first */
     memcpy(slots + manifest->param_count, &facts, MANIFEST_DEVICE_NAMES * sizeof(double));
     slots[metric_slot(manifest)] = x;
     for (size_t k = metric_slot(manifest) + 1; k < variable_count(manifest); k++)
@@ -309,7 +299,7 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
 {
     struct expr_names names = parser->names;
     const struct expr *expr = NULL;
-    struct text expanded = {0};
+    SCOPED(text_release) struct text expanded = {0};
     names.has_index = scope == SCOPE_INDEX;
     names.array_count = names.has_index ? names.array_count : 0;
     names.written = source;
@@ -320,7 +310,6 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
         status = manifest_expr_check(parser->manifest, expr, scope == SCOPE_METRIC, err);
     if (!status)
         *out = expr;
-    text_release(&expanded);
     return status;
 }
 

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/fill.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/file.h"
 #include "rooftile/rng.h"
 #include "rooftile/vector.h"
 
-enum {
-    CHUNK = 1024,               /* elements evaluated at a time: doubles of one chunk stay in L1 */
-    PERIOD_LIMIT = 1 << 21,     /* elements; longer periods are computed like any other expression */
-    PERIOD_MIN_ELEMENTS = 4096, /* short periods are repeated to this, so that copies are long */
-};
+enum { CHUNK = 1024 }; /* elements evaluated at a time: doubles of one chunk stay in L1 */
 
 /* One random cycle through all slots: next[s] after s. Sattolo 1986: j < i strictly, so no slot maps to itself. */
 static enum status init_cycle(struct fill *fill, uint64_t slots, bool one_cycle, struct arena *arena, struct err *err)
@@ -84,9 +76,8 @@ static enum status init_file(struct fill *fill, const char *path, struct arena *
     const uint64_t want = fill->count * dtype_bytes(fill->dtype);
     char *data = NULL;
     size_t length = 0;
-    enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
-    if (status)
-        return status;
+    if (file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err))
+        return err->status;
     if (length != want)
         return err_set(err, ERR_CONFIG, "%s has %zu bytes, the buffer %llu", path, length, (unsigned long long)want);
     fill->whole = (const uint8_t *)data;
@@ -187,9 +178,8 @@ static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first
     for (uint64_t done = 0; done < count;) {
         const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
         if (fill->expr) {
-            enum status status = expr_values(values, fill->expr, fill->slots, fill->arrays, first + done, part, err);
-            if (status)
-                return status;
+            if (expr_values(values, fill->expr, fill->slots, fill->arrays, first + done, part, err))
+                return err->status;
         } else if (fill->kind == FILL_UNIFORM || fill->kind == FILL_NORMAL) {
             draw(fill, values, first + done, part);
         } else {
@@ -208,24 +198,6 @@ static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first
     return STATUS_OK;
 }
 
-/* Values that repeat are computed once. */
-static enum status init_period(struct fill *fill, uint64_t period, struct arena *arena, struct err *err)
-{
-    if (!period || fill->count < PERIOD_MIN_ELEMENTS || fill->count < 2 * period)
-        return STATUS_OK;
-    const uint64_t repeat = (PERIOD_MIN_ELEMENTS + period - 1) / period;
-    const size_t bytes = dtype_bytes(fill->dtype);
-    uint8_t *table = arena_array(arena, (size_t)(period * repeat), bytes);
-    enum status status = compute(fill, table, 0, period, err);
-    if (status)
-        return status;
-    for (uint64_t k = 1; k < repeat; k++)
-        memcpy(table + k * period * bytes, table, (size_t)period * bytes);
-    fill->period = table;
-    fill->period_elements = period * repeat;
-    return STATUS_OK;
-}
-
 enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtype dtype, uint64_t count,
                       const double *slots, const struct expr_arrays *arrays, uint64_t seed, struct arena *arena,
                       struct err *err)
@@ -241,14 +213,11 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
     for (size_t k = 0; k < FILL_MAX_OPTIONS; k++) {
         fill->options[k] = generator ? generator->options[k].fallback : 0;
         if (spec->options[k]) {
-            enum status status = expr_eval(&fill->options[k], spec->options[k], slots, err);
-            if (status)
-                return status;
+            if (expr_eval(&fill->options[k], spec->options[k], slots, err))
+                return err->status;
         }
     }
     switch (spec->kind) {
-    case FILL_EXPR:
-        return init_period(fill, expr_period(fill->expr, slots, PERIOD_LIMIT), arena, err);
     case FILL_RING:
         return init_ring(fill, arena, err);
     case FILL_PERMUTATION:
@@ -260,22 +229,9 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
     case FILL_FILE:
         return init_file(fill, spec->path, arena, err);
     case FILL_VALUES:
-        return spec->value_count ? init_period(fill, spec->value_count, arena, err)
-                                 : err_set(err, ERR_CONFIG, "values: the list is empty");
+        return spec->value_count ? STATUS_OK : err_set(err, ERR_CONFIG, "values: the list is empty");
     default:
         return STATUS_OK;
-    }
-}
-
-static void copy_period(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count)
-{
-    const size_t bytes = dtype_bytes(fill->dtype);
-    for (uint64_t done = 0; done < count;) {
-        const uint64_t at = (first + done) % fill->period_elements;
-        const uint64_t left = fill->period_elements - at;
-        const uint64_t part = count - done < left ? count - done : left;
-        memcpy(out + done * bytes, fill->period + at * bytes, (size_t)part * bytes);
-        done += part;
     }
 }
 
@@ -289,10 +245,6 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
     }
     if (fill->kind == FILL_FILE) {
         memcpy(to, fill->whole + first * bytes, (size_t)count * bytes);
-        return STATUS_OK;
-    }
-    if (fill->period) {
-        copy_period(fill, to, fill->first + first, count);
         return STATUS_OK;
     }
     return compute(fill, to, fill->first + first, count, err);

@@ -3,11 +3,8 @@
  * Named sub-expressions ("let") and functions: they are put in wherever their name stands, in parentheses, before an
  * expression is compiled. So everything that asks which parameters an expression uses sees through them.
  */
-#include <ctype.h>
-#include <string.h>
 
 #include "manifest_internal.h"
-#include "rooftile/text.h"
 
 /* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
 static const struct manifest_let built_in[] = {
@@ -184,28 +181,24 @@ static enum status let_check(const struct manifest_let *let, const struct manife
     static const char *const ones[MANIFEST_MAX_LET_ARGS] = {"1", "1", "1", "1"};
     const struct expr *unused = NULL;
     struct err cause = {0};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct manifest_parser passing = *parser;
     passing.arena = &arena;
     enum status status = names_compile(&unused, &passing, called(let, ones, &arena), SCOPE_INDEX, &cause);
     if (status)
         status = json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text);
-    arena_release(&arena);
     return status;
 }
 
-static enum status let_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status let_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct manifest_parser *parser = in->context;
     struct manifest_let *let = field;
-    (void)row;
     *let = (struct manifest_let){.text = at->valuestring};
-    enum status status = let_name_parse(let, parser, at, err);
-    if (!status && !cJSON_IsString(at))
-        status = json_fail_type(at, "an expression (a string)", err);
-    if (status)
-        return status;
+    if (let_name_parse(let, parser, at, err) ||
+        (!cJSON_IsString(at) && json_fail_type(at, "an expression (a string)", err)))
+        return err->status;
     if (!parser->manifest->lets)
         parser->manifest->lets = let; /* the first: so that the others' names are known as they come */
     parser->manifest->let_count++;
@@ -213,7 +206,7 @@ static enum status let_parse(void *field, const cJSON *at, const struct record_f
 }
 
 #define RECORD_STRUCT struct manifest
-enum status into_lets(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_lets(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                       struct err *err)
 {
     static const struct record element = {.size = sizeof(struct manifest_let), .get = let_parse};
@@ -222,8 +215,6 @@ enum status into_lets(void *field, const cJSON *at, const struct record_field *r
     struct manifest read = {0}; /* the parser's has those read so far */
     enum status status = record_parse_row(&read, &lets, at, in, err);
     size_t k = 0;
-    (void)field;
-    (void)row;
     for (const cJSON *member = at->child; member && !status; member = member->next)
         if (!json_is_comment(member))
             status = let_check(&parser->manifest->lets[k++], parser, member, err);

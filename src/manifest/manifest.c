@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
 
 #include "rooftile/manifest.h"
 
-#include <string.h>
-
 #include "manifest_internal.h"
 #include "rooftile/file.h"
-#include "rooftile/text.h"
 
 static const char *const class_names[] = {
     [CLASS_COMPUTE] = "compute",
@@ -26,14 +22,12 @@ const char *case_class_name(enum case_class class)
 /* ---- the head ---- */
 
 /* Case ids are "name/parameter=value;...", and shells, globs and file names should need no quotes. */
-static enum status into_name(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_name(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                             UNUSED struct record_in *in, struct err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
     const enum status status = json_check_type(at, cJSON_String, err);
     const char *name = at->valuestring;
-    (void)row;
-    (void)in;
     *(const char **)field = name;
     if (!status && (!*name || name[strspn(name, allowed)] || *name == '-' || *name == '.'))
         return json_fail(
@@ -54,23 +48,20 @@ static enum status llvm_version(unsigned *out, const cJSON *at, struct err *err)
     return STATUS_OK;
 }
 
-static enum status llvm_need_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                   struct err *err)
+static enum status llvm_need_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                   UNUSED struct record_in *in, struct err *err)
 {
     struct llvm_need *need = field;
-    (void)row;
-    (void)in;
     need->arch = at->string;
     return llvm_version(&need->llvm, at, err);
 }
 
 /* For all targets, or { "gfx11*": 16 }. */
-static enum status into_min_llvm(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                 struct err *err)
+static enum status into_min_llvm(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                 struct record_in *in, struct err *err)
 {
     static const struct record need = {.size = sizeof(struct llvm_need), .get = llvm_need_parse};
     static const struct record_field needs = FIELD_MAP("min_llvm", llvm_needs, llvm_need_count, need);
-    (void)row;
     return cJSON_IsObject(at) ? record_parse_row(in->object, &needs, at, in, err) : llvm_version(field, at, err);
 }
 
@@ -112,13 +103,12 @@ static enum status check_code(const cJSON *code, struct err *err)
 }
 
 /* Copies and fills need none; manifest_check_whole asks for it. */
-static enum status into_code(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status into_code(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const cJSON *symbol = json_member(at, "symbol");
     enum status status = record_check_keys(&code_record, at, err);
-    (void)row;
     for (size_t k = 0; k < CODE_SOURCES && !status; k++)
         status = record_parse_row(field, &code_rows[k], json_member(at, code_rows[k].key), in, err);
     if (!status)
@@ -130,13 +120,11 @@ static enum status into_code(void *field, const cJSON *at, const struct record_f
 
 /* ---- variants and requirements ---- */
 
-static enum status into_wave(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_wave(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                             UNUSED struct record_in *in, struct err *err)
 {
     uint64_t wave = 0;
     const enum status status = json_whole(&wave, at, 1ull << 53, err);
-    (void)row;
-    (void)in;
     if (!status && wave != 32 && wave != 64)
         return json_fail(at, err, "waves have 32 or 64 lanes");
     *(uint32_t *)field = (uint32_t)wave;
@@ -154,11 +142,10 @@ static const struct record_field variant_rows[] = {
 static const struct record variant_record = {RECORD_TABLE(variant_rows)};
 #undef RECORD_STRUCT
 
-static enum status variant_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                 struct err *err)
+static enum status variant_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                 struct record_in *in, struct err *err)
 {
     struct manifest_variant *variant = field, *last = json_index(at) ? variant - 1 : NULL;
-    (void)row;
     if (last && !last->backend && !last->arch && !last->wave)
         return json_fail(at, err, "never matches: the variant before it matches every device");
     const enum status status = record_parse(variant, &variant_record, at, in, err);
@@ -208,11 +195,10 @@ static enum status check_work(const struct manifest *manifest, const cJSON *work
     return STATUS_OK;
 }
 
-static enum status into_work(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status into_work(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct manifest *manifest = field;
-    (void)row;
     manifest->level = "";
     const enum status status = record_parse(manifest, &work_record, at, in, err);
     return status ? status : check_work(manifest, at, err);
@@ -224,12 +210,11 @@ static const struct record_field occupancy_rows[] = {
 };
 static const struct record occupancy_record = {RECORD_TABLE(occupancy_rows)};
 
-static enum status into_occupancy(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                  struct err *err)
+static enum status into_occupancy(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                  struct record_in *in, struct err *err)
 {
     struct manifest *manifest = field;
     const enum status status = record_parse(manifest, &occupancy_record, at, in, err);
-    (void)row;
     manifest->occupancy.exactly = json_member(at, "exactly") != NULL;
     return !status && manifest->occupancy.exactly == (json_member(at, "least") != NULL)
                ? json_fail(at, err, "must have one of 'exactly' and 'least'")
@@ -258,9 +243,8 @@ static enum status merge(const cJSON **merged, const cJSON *base, const cJSON *o
     for (const cJSON *member = base->child; member; member = member->next) {
         const cJSON *own = json_member(over, member->string);
         const bool both = cJSON_IsObject(own) && cJSON_IsObject(member);
-        const enum status status = both ? merge(&own, member, own, arena, err) : STATUS_OK;
-        if (status)
-            return status;
+        if (both && merge(&own, member, own, arena, err))
+            return err->status;
         if (!cJSON_IsNull(own))
             json_append(made, own ? own : member, arena);
     }
@@ -317,24 +301,13 @@ static enum status extend(const cJSON **merged, const cJSON *root, const char *d
         return json_fail(at, err, "must be the name of a manifest in the same folder");
     if (!file_exists(path))
         return json_fail(at, err, "there is no file %s", path);
-    status = check_chain(at, path, chain, err);
-    if (!status)
-        status = json_read(&base, path, arena, err);
-    if (!status && !cJSON_IsObject(base))
-        status = json_fail_type(base, "an object", err);
-    if (!status)
-        status = extend(&base, base, dir, &here, arena, err);
-    if (status)
-        return status;
+    if (check_chain(at, path, chain, err) || json_read(&base, path, arena, err) ||
+        (!cJSON_IsObject(base) && json_fail_type(base, "an object", err)) ||
+        extend(&base, base, dir, &here, arena, err))
+        return err->status;
     static const char *const own_keys[] = {"extends", "name", "summary"};
     return merge(merged, without(base, own_keys, COUNT_OF(own_keys), arena), without(root, own_keys, 1, arena), arena,
                  err);
-}
-
-static enum status manifest_extend(const cJSON **merged, const cJSON *root, const char *dir, struct arena *arena,
-                                   struct err *err)
-{
-    return cJSON_IsObject(root) ? extend(merged, root, dir, NULL, arena, err) : STATUS_OK;
 }
 
 /* ---- the whole ---- */
@@ -365,14 +338,6 @@ static const struct record_field manifest_rows[] = {
 static const struct record manifest_record = {RECORD_TABLE(manifest_rows)};
 #undef RECORD_STRUCT
 
-/* Of a manifest that does not say it. */
-static enum case_class default_class(const struct manifest *manifest)
-{
-    return manifest->flops                                 ? CLASS_COMPUTE
-           : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
-                                                           : CLASS_LAUNCH;
-}
-
 static enum status parse(struct manifest_parser *parser, const cJSON *root, struct err *err)
 {
     struct manifest *manifest = parser->manifest;
@@ -385,8 +350,12 @@ static enum status parse(struct manifest_parser *parser, const cJSON *root, stru
             json_fail(root, err, launch ? "has both 'launch' and 'steps'" : "the key 'launch' (or 'steps') is missing");
     if (!status)
         status = record_parse(manifest, &manifest_record, root, &parser->in, err);
-    if (!json_member(root, "class"))
-        manifest->class = default_class(manifest);
+    if (!json_member(root, "class")) {
+        /* Of a manifest that does not say it. */
+        manifest->class = manifest->flops                                 ? CLASS_COMPUTE
+                          : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
+                                                                          : CLASS_LAUNCH;
+    }
     return status ? status : manifest_check_whole(parser, root, err);
 }
 
@@ -399,7 +368,7 @@ enum status manifest_parse(const struct manifest **out, const char *path, const 
     manifest->path = arena_strdup(arena, path);
     manifest->dir = path_dir(arena, path);
     manifest->unit = template_empty(arena);
-    enum status status = manifest_extend(&root, root, manifest->dir, arena, err);
+    enum status status = cJSON_IsObject(root) ? extend(&root, root, manifest->dir, NULL, arena, err) : STATUS_OK;
     manifest->at = root;
     if (!status)
         status = parse(&parser, root, err);
@@ -415,12 +384,10 @@ static enum status check_files(const struct manifest *manifest, struct err *err)
     if (manifest->source && !file_exists(manifest->source))
         return json_fail(json_member(json_member(manifest->at, "code"), "source"), err, "there is no file %s",
                          manifest->source);
-    for (size_t i = 0; i < manifest->buffer_count; i++) {
-        const struct manifest_buffer *buffer = &manifest->buffers[i];
+    FOR_EACH(const struct manifest_buffer, buffer, manifest->buffers, manifest->buffer_count)
         if (buffer->fill.path && !file_exists(buffer->fill.path))
             return json_fail(json_member(json_member(buffer->at, "fill"), "path"), err, "there is no file %s",
                              buffer->fill.path);
-    }
     return STATUS_OK;
 }
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "manifest_internal.h"
-#include "rooftile/text.h"
 #include "rooftile/units.h"
 
 static const char *const kind_names[] = {
@@ -123,9 +118,8 @@ enum status param_from_json(struct param_value *value, const cJSON *json, struct
     } else if (cJSON_IsArray(json)) {
         static const struct record_field list = FIELD_LIST("list", list, count, record_number, RECORD_FILLED);
         struct numbers numbers = {0};
-        const enum status status = record_parse_row(&numbers, &list, json, &(struct record_in){.arena = arena}, err);
-        if (status)
-            return status;
+        if (record_parse_row(&numbers, &list, json, &(struct record_in){.arena = arena}, err))
+            return err->status;
         parsed = (struct param_value){.kind = PARAM_LIST, .count = (uint32_t)numbers.count, .list = numbers.list};
     } else {
         return json_fail(json, err, "a parameter is a number, a string or a list of numbers, not %s",
@@ -143,11 +137,10 @@ bool param_is_hidden(const struct param *param, const struct param_value *value)
 
 static enum status fail_limits(const struct param *param, const char *given, struct arena *arena, struct err *err)
 {
-    struct text allowed = {0};
+    SCOPED(text_release) struct text allowed = {0};
     for (size_t i = 0; i < param->limit_count; i++)
         text_addf(&allowed, "%s%s", i ? ", " : "", param_text(arena, &param->limits[i]));
     err_set(err, ERR_CONFIG, "%s=%s is not among its limits: %s", param->name, given, allowed.data);
-    text_release(&allowed);
     return ERR_CONFIG;
 }
 
@@ -160,7 +153,7 @@ enum status param_accepts(const struct param *param, const struct param_value *v
         if (param->limit_count == 0)
             return STATUS_OK;
     }
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char *given = param_text(&arena, value);
     if (value->kind == PARAM_STRING && param->value.kind == PARAM_NUMBER && given[0] >= '0' && given[0] <= '9')
         err_set(err, ERR_CONFIG,
@@ -174,7 +167,6 @@ enum status param_accepts(const struct param *param, const struct param_value *v
                 given, kind_names[value->kind]);
     else
         fail_limits(param, given, &arena, err);
-    arena_release(&arena);
     return ERR_CONFIG;
 }
 
@@ -187,9 +179,8 @@ static enum status limit_parse(struct param *param, const cJSON *array, struct a
     struct param_value *limits = arena_array(arena, json_count(array), sizeof(*limits));
     size_t count = 0;
     for (const cJSON *item = array->child; item; item = item->next, count++) {
-        const enum status status = param_from_json(&limits[count], item, arena, err);
-        if (status)
-            return status;
+        if (param_from_json(&limits[count], item, arena, err))
+            return err->status;
         if (param->asks && count == 0 && limits[0].kind == PARAM_DTYPE)
             param->value = (struct param_value){.kind = PARAM_DTYPE};
         if (limits[count].kind != param->value.kind)
@@ -258,15 +249,13 @@ static enum status asks_parse(struct param *param, const cJSON *at, struct arena
     return STATUS_OK;
 }
 
-static enum status param_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
+static enum status param_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                               struct record_in *in, struct err *err)
 {
     struct param *param = field;
-    (void)row;
     *param = (struct param){.name = at->string, .at = at};
-    const enum status status = check_param_name(at, at->string, err);
-    if (status)
-        return status;
+    if (check_param_name(at, at->string, err))
+        return err->status;
     return is_asking(at) ? asks_parse(param, at, in->arena, err) : param_from_json(&param->value, at, in->arena, err);
 }
 
@@ -278,9 +267,8 @@ enum status params_parse(struct manifest_parser *parser, const cJSON *root, stru
     struct manifest *manifest = parser->manifest;
     const cJSON *code = json_member(root, "code");
     const bool is_compiled = code && json_member(code, "source");
-    const enum status status = record_parse_row(manifest, &own, json_member(root, "params"), &parser->in, err);
-    if (status)
-        return status;
+    if (record_parse_row(manifest, &own, json_member(root, "params"), &parser->in, err))
+        return err->status;
     size_t count = manifest->param_count;
     struct param *params = arena_array(parser->arena, count + COUNT_OF(implied_params), sizeof(*params));
     if (count)
@@ -306,11 +294,10 @@ enum status params_parse(struct manifest_parser *parser, const cJSON *root, stru
 
 /* ---- values for parameters ---- */
 
-static enum status foreign_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                 struct err *err)
+static enum status foreign_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                 struct record_in *in, struct err *err)
 {
     struct param *param = field;
-    (void)row;
     *param = (struct param){.name = at->string, .at = at};
     return param_from_json(&param->value, at, in->arena, err);
 }
@@ -320,9 +307,8 @@ static enum status override_parse(void *field, const cJSON *at, const struct rec
 {
     const struct manifest_parser *parser = in->context;
     const struct param *param = field;
-    const enum status status = foreign_parse(field, at, row, in, err);
-    if (status)
-        return status;
+    if (foreign_parse(field, at, row, in, err))
+        return err->status;
     const int own = manifest_param(parser->manifest, at->string);
     if (own < 0)
         return json_fail_unknown_key(at, err, "unknown parameter", parser->param_names, parser->manifest->param_count);

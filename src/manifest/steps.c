@@ -2,7 +2,6 @@
  *
  * What is run: steps, launches with their arguments, and the defines that code is compiled with.
  */
-#include <string.h>
 
 #include "manifest_internal.h"
 
@@ -29,8 +28,8 @@ static struct define *find_define(struct define *defines, size_t count, const ch
 #define RECORD_STRUCT struct manifest_launch
 
 /* A launch's own defines over code's. */
-static enum status join_defines(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status join_defines(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
@@ -43,7 +42,6 @@ static enum status join_defines(void *field, const cJSON *at, const struct recor
                                    : json_fail_key(at, err, "%s is not compiled: this has no effect",
                                                    launch->library ? "a library" : "an image");
     index_show(parser, indexes);
-    (void)row;
     if (status)
         return status;
     const struct define *own = launch->defines;
@@ -141,13 +139,12 @@ static const struct record_field launch_rows[] = {
 static const struct record launch_record = {RECORD_TABLE(launch_rows)};
 #undef RECORD_STRUCT
 
-static enum status into_launch(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
+static enum status into_launch(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                               struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
     struct manifest_launch *launch = field;
-    (void)row;
     *launch = (struct manifest_launch){.symbol = parser->symbol,
                                        .library = manifest->library,
                                        .defines = manifest->defines,
@@ -168,22 +165,17 @@ static enum status into_launch(void *field, const cJSON *at, const struct record
 /* ---- steps ---- */
 
 /* A key that says nothing but that it is there. */
-static enum status into_nothing(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status into_nothing(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                UNUSED struct record_in *in, struct err *err)
 {
-    (void)field;
-    (void)row;
-    (void)in;
     return cJSON_IsTrue(at) ? STATUS_OK : json_fail(at, err, "can only be true");
 }
 
-static enum status into_byte(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_byte(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                             UNUSED struct record_in *in, struct err *err)
 {
     uint64_t byte = 0;
     const enum status status = json_whole(&byte, at, 1ull << 53, err);
-    (void)row;
-    (void)in;
     if (!status && byte > UINT8_MAX)
         return json_fail(at, err, "is not a byte (0 to 255)");
     *(uint8_t *)field = (uint8_t)byte;
@@ -205,14 +197,12 @@ static size_t find_event(const struct manifest_parser *parser, const char *name)
     return event;
 }
 
-static enum status into_record(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
+static enum status into_record(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                               struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
-    const enum status status = check_event_name(at, err);
-    (void)row;
-    if (status)
-        return status;
+    if (check_event_name(at, err))
+        return err->status;
     if (find_event(parser, at->valuestring) < parser->event_count)
         return json_fail(at, err, "event '%s' is recorded twice", at->valuestring);
     if (parser->event_count == MANIFEST_MAX_EVENTS)
@@ -232,14 +222,12 @@ static bool is_recorded_later(const cJSON *array, const char *name)
     return false;
 }
 
-static enum status into_wait(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status into_wait(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     const struct manifest_parser *parser = in->context;
-    const enum status status = check_event_name(at, err);
-    (void)row;
-    if (status)
-        return status;
+    if (check_event_name(at, err))
+        return err->status;
     const size_t event = find_event(parser, at->valuestring);
     *(uint32_t *)field = (uint32_t)event;
     if (event < parser->event_count)
@@ -267,12 +255,11 @@ static const struct record_field fill_rows[] = {
 };
 static const struct record fill_record = {RECORD_TABLE(fill_rows)};
 
-static enum status into_copy(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status into_copy(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
-    (void)row;
     const enum status status = record_parse(step, &copy_record, at, in, err);
     if (!status && step->to == step->from)
         return json_fail(at, err, "copies buffer '%s' onto itself", parser->buffer_names[step->to]);
@@ -373,19 +360,16 @@ static enum status counted_parse(struct manifest_step *step, const struct record
     return status;
 }
 
-static enum status step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status step_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                               struct err *err)
 {
     struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
-    (void)row;
     *step = (struct manifest_step){.to = -1, .from = -1, .index = -1, .timed = !parser->in_setup, .at = at};
-    enum status status = record_check_keys(&step_record, at, err);
-    if (!status)
-        status = find_form(&step->kind, at, err);
-    if (!status)
-        status = check_options(step->kind, at, parser, err);
-    return status ? status : counted_parse(step, &step_record, at, in, err);
+    if (record_check_keys(&step_record, at, err) || find_form(&step->kind, at, err) ||
+        check_options(step->kind, at, parser, err))
+        return err->status;
+    return counted_parse(step, &step_record, at, in, err);
 }
 
 static const struct record_field graph_step_rows[] = {
@@ -396,12 +380,11 @@ static const struct record_field graph_step_rows[] = {
 static const struct record graph_step_record = {RECORD_TABLE(graph_step_rows)};
 
 /* Of a graph: launches without options. */
-static enum status graph_step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                    struct err *err)
+static enum status graph_step_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                    struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
-    (void)row;
     *step = (struct manifest_step){.timed = !parser->in_setup, .to = -1, .from = -1, .index = -1, .at = at};
     return counted_parse(step, &graph_step_record, at, in, err);
 }
@@ -461,22 +444,20 @@ static const struct record_field setup_row = FIELD_LIST("setup", setup, setup_co
 static const struct record_field steps_row = FIELD_LIST("steps", steps, step_count, step_element);
 #undef RECORD_STRUCT
 
-enum status into_setup(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_setup(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                        struct err *err)
 {
     struct manifest_parser *parser = in->context;
-    (void)row;
     parser->in_setup = true;
     parser->steps = at;
     return record_parse_row(field, &setup_row, at, in, err);
 }
 
-enum status into_steps(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_steps(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                        struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const struct manifest *manifest = field;
-    (void)row;
     parser->in_setup = false;
     parser->steps = at;
     const enum status status = record_parse_row(field, &steps_row, at, in, err);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "manifest_internal.h"
-#include "rooftile/text.h"
 
 enum part_kind { PART_TEXT, PART_PARAM, PART_CTYPE, PART_EXPR };
 
@@ -130,11 +128,10 @@ static const bool *find_uses(const struct text_template *template, const struct 
     return uses;
 }
 
-enum status into_any_template(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status into_any_template(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                               struct err *err)
 {
     const struct manifest_parser *parser = in->context;
-    (void)row;
     if (!cJSON_IsString(at))
         return json_fail_type(at, "a string", err);
     /* Every part but the first starts at a brace or ends before one. */
@@ -144,9 +141,8 @@ enum status into_any_template(void *field, const cJSON *at, const struct record_
     struct template_part *parts = arena_array(in->arena, most, sizeof(*parts));
     size_t count = 0;
     for (const char *source = at->valuestring; *source;) {
-        const enum status status = part_parse(&parts[count++], parser, &source, at, err);
-        if (status)
-            return status;
+        if (part_parse(&parts[count++], parser, &source, at, err))
+            return err->status;
     }
     struct text_template *template = arena_alloc(in->arena, sizeof(*template));
     *template = (struct text_template){.source = at->valuestring, .at = at, .parts = parts, .count = count};
@@ -169,9 +165,8 @@ enum status into_type(void *field, const cJSON *at, const struct record_field *r
 {
     const struct manifest_parser *parser = in->context;
     const struct text_template *template = NULL;
-    const enum status status = into_template(&template, at, row, in, err);
-    if (status)
-        return status;
+    if (into_template(&template, at, row, in, err))
+        return err->status;
     const struct template_part *part = template->parts;
     if (template->count == 1 && part->kind == PART_TEXT && !dtype_from_name(part->text)) {
         const char *names[DTYPE_COUNT - 1];
@@ -224,7 +219,7 @@ static enum status render_part(struct text *out, const struct template_part *par
 enum status template_render(char **out, const struct text_template *template, const struct manifest *manifest,
                             const struct param_value *values, const double *slots, struct arena *arena, struct err *err)
 {
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     struct err cause;
     enum status status = STATUS_OK;
     const struct template_part *part = template->parts;
@@ -242,7 +237,6 @@ enum status template_render(char **out, const struct text_template *template, co
         *out = text_take(&text, arena);
     else
         json_fail(template->at, err, "%s: in \"%s\": %s", manifest->name, template->source, cause.text);
-    text_release(&text);
     return status;
 }
 

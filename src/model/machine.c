@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/machine.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "rooftile/file.h"
 #include "rooftile/record.h"
 #include "rooftile/targets.h"
-#include "rooftile/text.h"
 
 enum status machine_read(struct machine *machine, const char *path, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const cJSON *root;
     struct machine read = {0};
     enum status status = json_read(&root, path, &arena, err);
@@ -20,7 +15,6 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
         root = json_member(json_member(root, "documents"), "machine");
     if (!status)
         status = record_get(&read, &machine_record, root, true, &arena, err);
-    arena_release(&arena);
     if (status)
         return status;
     snprintf(read.path, sizeof(read.path), "%s", path);
@@ -34,15 +28,13 @@ enum status machine_write(const struct machine *machine, const char *path, struc
     const char *problem = machine_problem(machine);
     if (problem)
         return err_set(err, ERR_CONFIG, "%s: machine '%s' is not written: %s", path, machine->name, problem);
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     struct json_out *out = json_out_new();
     record_put(out, &machine_record, machine);
     json_out_finish(out, &text, true);
     json_out_free(out);
     text_add(&text, "\n");
-    const enum status status = file_write(path, text.data, text.length, err);
-    text_release(&text);
-    return status;
+    return file_write(path, text.data, text.length, err);
 }
 
 const char *machine_unit_rate(const char *name)
@@ -256,8 +248,7 @@ void machine_raise_clock(struct machine *machine, double core_hz)
 {
     if (!(core_hz > 0) || !isfinite(core_hz))
         return;
-    for (uint32_t k = 0; k < machine->unit_count; k++) {
-        struct machine_unit *unit = &machine->units[k];
+    FOR_EACH(struct machine_unit, unit, machine->units, machine->unit_count) {
         if (unit->peak.vendor <= 0 || unit->clock_hz <= 0 || core_hz <= unit->clock_hz)
             continue;
         if (machine->measured) {

@@ -44,10 +44,9 @@ static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .know
 
 #define RECORD_STRUCT struct machine_level
 /* A capacity without a word about it is a data sheet's. */
-static enum status trust_capacity(void *base, const cJSON *json, struct err *err)
+static enum status trust_capacity(void *base, const cJSON *json, UNUSED struct err *err)
 {
     struct machine_level *level = base;
-    (void)err;
     if (!json_member(json, "confidence"))
         level->capacity_confidence = 1;
     return STATUS_OK;

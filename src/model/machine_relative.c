@@ -2,9 +2,6 @@
  *
  * What a machine's file does not know, from its nearest relative: for predictions alone.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "rooftile/machine.h"
 
@@ -87,8 +84,7 @@ static void borrow_number(const struct borrowing *with, double *to, double from,
 
 static void borrow_figures(const struct borrowing *with)
 {
-    for (uint32_t k = 0; k < with->from->figure_count; k++) {
-        const struct machine_figure *figure = &with->from->figures[k];
+    FOR_EACH(const struct machine_figure, figure, with->from->figures, with->from->figure_count) {
         if (machine_figure(with->to, figure->name) || with->to->figure_count == MACHINE_MAX_FIGURES)
             continue;
         with->to->figures[with->to->figure_count++] = *figure;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/occupancy.h"
 
-#include <string.h>
-
 #define KIB 1024u
 #define SGPR_GRANULE 16u
 #define ACC_GRANULE 4u /* where AGPRs may start in a unified file */
@@ -179,9 +177,8 @@ static enum status refuse(const struct occupancy_limits *limits, const struct oc
 enum status occupancy_compute(struct occupancy *occupancy, const struct occupancy_use *use, struct err *err)
 {
     const struct occupancy_limits *limits = occupancy_limits(use->target);
-    enum status status = refuse(limits, use, err);
-    if (status)
-        return status;
+    if (refuse(limits, use, err))
+        return err->status;
     compute(occupancy, limits, use);
     find_raise(occupancy, use);
     find_better_block(occupancy, use);
@@ -252,12 +249,11 @@ void occupancy_advice(struct text *text, const struct occupancy *o)
     const char *between = "";
     if (o->raise.workgroups > o->workgroups) {
         const bool lds_only = !o->raise.vgprs && !o->raise.sgprs;
-        struct text of_lds = {0};
+        SCOPED(text_release) struct text of_lds = {0};
         text_addf(&of_lds, " of %s", words->lds);
         add_part(text, &between, o->raise.vgprs, words->registers, "");
         add_part(text, &between, o->raise.sgprs, "SGPR", "");
         add_part(text, &between, o->raise.lds_bytes, "byte", of_lds.data);
-        text_release(&of_lds);
         text_add(text, o->raise.lds_bytes ? " less gives " : " fewer gives ");
         if (lds_only)
             text_addf(text, "%u %s%s per %s instead of %u", o->raise.workgroups, words->group,

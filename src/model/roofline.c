@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/roofline.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "rooftile/text.h"
 #include "rooftile/units.h"
 
 const char *const cache_mode_names[] = {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/targets.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/occupancy.h"
-#include "rooftile/text.h"
 
 /* ---- what families of targets have ---- */
 

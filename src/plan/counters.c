@@ -2,12 +2,8 @@
  *
  * Hardware counters that tell causes apart. Which target has which: counter_defs.yaml of ROCm/rocprofiler-sdk.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/explain.h"
-#include "rooftile/text.h"
 
 /* At most so many at once: a pass of the hardware counts a few of each block. */
 #define MOST_COUNTERS 6u

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/launch_fit.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <string.h>
-
 #include "rooftile/targets.h"
 
 #define POINTER_BYTES 8u
@@ -49,7 +45,7 @@ static void describe_passed(struct text *out, const struct fit *fit, size_t inde
 {
     const struct manifest_arg *spec = fit->launch->args[index].spec;
     const struct resolved *resolved = fit->resolved;
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct err err = {0};
     char *type = NULL;
     if (spec->buffer >= 0 || spec->null) {
@@ -65,7 +61,6 @@ static void describe_passed(struct text *out, const struct fit *fit, size_t inde
         type = arena_strdup(&arena, template_source(spec->type));
     text_addf(out, "%u byte%s (%s)", fit->launch->args[index].size_bytes, text_s(fit->launch->args[index].size_bytes),
               type);
-    arena_release(&arena);
 }
 
 static void describe_taken(struct text *out, const struct codeobj_arg *arg, bool bytes)
@@ -96,22 +91,19 @@ static void compare_arg(struct fit *fit, size_t index, bool strict)
     const uint32_t passed = buffer ? POINTER_BYTES : fit->launch->args[index].size_bytes;
     const bool same_kind = buffer == arg->is_pointer || (buffer && !strict);
     const bool to_lds = strcmp(arg->value_kind, "dynamic_shared_pointer") == 0;
-    struct text name = {0}, passes = {0}, takes = {0};
+    SCOPED(text_release) struct text name = {0}, passes = {0}, takes = {0};
     if (same_kind && passed == arg->size_bytes && !to_lds)
         return;
     name_arg(&name, fit, index);
     describe_passed(&passes, fit, index);
     describe_taken(&takes, arg, buffer);
     differ(fit, "%s: the manifest passes %s, the kernel takes %s", name.data, passes.data, takes.data);
-    text_release(&name);
-    text_release(&passes);
-    text_release(&takes);
 }
 
 static void compare_counts(struct fit *fit)
 {
     const size_t passed = fit->launch->arg_count, taken = fit->kernel->explicit_count;
-    struct text which = {0};
+    SCOPED(text_release) struct text which = {0};
     if (passed == taken)
         return;
     if (!taken && fit->kernel->kernarg_bytes) {
@@ -129,49 +121,33 @@ static void compare_counts(struct fit *fit)
         describe_taken(&which, &fit->kernel->args[passed], true);
     differ(fit, "the manifest passes %zu argument%s, the kernel takes %zu: %s is %s", passed, text_s(passed), taken,
            which.data, passed > taken ? "too many" : "missing");
-    text_release(&which);
-}
-
-static void compare_args(struct fit *fit)
-{
-    const bool strict = knows_pointers(fit->kernel);
-    compare_counts(fit);
-    for (size_t k = 0; k < fit->launch->arg_count && k < fit->kernel->explicit_count; k++)
-        compare_arg(fit, k, strict);
 }
 
 /* ---- the workgroup ---- */
-
-static void compare_block(struct fit *fit)
-{
-    const uint32_t *block = fit->launch->block, *required = fit->kernel->required_block;
-    const uint64_t lanes = (uint64_t)block[0] * block[1] * block[2];
-    if (fit->kernel->max_block && lanes > fit->kernel->max_block)
-        differ(fit, "the block has %llu work-items, the kernel was compiled for at most %u (launch bounds)",
-               (unsigned long long)lanes, fit->kernel->max_block);
-    if (required[0] && memcmp(block, required, 3 * sizeof(*block)))
-        differ(fit, "the block is %u x %u x %u, the kernel requires %u x %u x %u", block[0], block[1], block[2],
-               required[0], required[1], required[2]);
-}
-
-static void compare_lds(struct fit *fit, uint64_t limit_bytes)
-{
-    const uint64_t fixed = fit->kernel->group_segment_bytes, dynamic = fit->launch->lds_bytes;
-    if (limit_bytes && fixed + dynamic > limit_bytes)
-        differ(
-            fit,
-            "the kernel needs %llu bytes of LDS (%llu of its own and %llu from the launch), a workgroup can have %llu",
-            (unsigned long long)(fixed + dynamic), (unsigned long long)fixed, (unsigned long long)dynamic,
-            (unsigned long long)limit_bytes);
-}
 
 size_t launch_fit(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes)
 {
     struct fit fit = {.out = out, .resolved = resolved, .launch = launch, .kernel = kernel};
-    compare_args(&fit);
-    compare_block(&fit);
-    compare_lds(&fit, lds_limit_bytes);
+    const bool strict = knows_pointers(fit.kernel);
+    compare_counts(&fit);
+    for (size_t k = 0; k < fit.launch->arg_count && k < fit.kernel->explicit_count; k++)
+        compare_arg(&fit, k, strict);
+    const uint32_t *block = fit.launch->block, *required = fit.kernel->required_block;
+    const uint64_t lanes = (uint64_t)block[0] * block[1] * block[2];
+    if (fit.kernel->max_block && lanes > fit.kernel->max_block)
+        differ(&fit, "the block has %llu work-items, the kernel was compiled for at most %u (launch bounds)",
+               (unsigned long long)lanes, fit.kernel->max_block);
+    if (required[0] && memcmp(block, required, 3 * sizeof(*block)))
+        differ(&fit, "the block is %u x %u x %u, the kernel requires %u x %u x %u", block[0], block[1], block[2],
+               required[0], required[1], required[2]);
+    const uint64_t fixed = fit.kernel->group_segment_bytes, dynamic = fit.launch->lds_bytes;
+    if (lds_limit_bytes && fixed + dynamic > lds_limit_bytes)
+        differ(
+            &fit,
+            "the kernel needs %llu bytes of LDS (%llu of its own and %llu from the launch), a workgroup can have %llu",
+            (unsigned long long)(fixed + dynamic), (unsigned long long)fixed, (unsigned long long)dynamic,
+            (unsigned long long)lds_limit_bytes);
     return fit.count;
 }
 
@@ -196,8 +172,7 @@ void launch_each(const struct resolved *resolved, void (*visit)(void *context, c
 
 static const struct resolved_launch *first_launch(const struct resolved_step *steps, size_t count, bool timed)
 {
-    for (size_t k = 0; k < count; k++) {
-        const struct resolved_step *step = &steps[k];
+    FOR_EACH(const struct resolved_step, step, steps, count) {
         if (!step->repeat || (timed && !step->timed))
             continue;
         if (step->kind == STEP_LAUNCH)
@@ -282,7 +257,7 @@ bool launch_claim_differs(struct text *out, const struct resolved *resolved, con
     const bool exactly = resolved->manifest->occupancy.exactly;
     struct occupancy occupancy;
     struct err err = {0};
-    struct text advice = {0};
+    SCOPED(text_release) struct text advice = {0};
     if (declared <= 0 || launch_occupancy(&occupancy, launch, target, kernel, &err))
         return false;
     const double got = occupancy.waves_per_simd;
@@ -296,6 +271,5 @@ bool launch_claim_differs(struct text *out, const struct resolved *resolved, con
         occupancy_advice(&advice, &occupancy);
     if (advice.length)
         text_addf(out, ": %s", advice.data);
-    text_release(&advice);
     return true;
 }

@@ -38,10 +38,9 @@ const char *const timer_choice_names[] = {
     [TIMER_GRAPH] = "graph", [TIMER_HOST] = "host",         [TIMER_CHOICES] = NULL,
 };
 
-static enum status into_count(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status into_count(void *field, const cJSON *at, const struct record_field *row, UNUSED struct record_in *in,
                               struct err *err)
 {
-    (void)in;
     uint64_t value = 0;
     const enum status status = json_whole(&value, at, 1ull << 53, err);
     if (!status && (value < 1 || value > MAX_SAMPLES))

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/plan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "plan_internal.h"
 #include "rooftile/targets.h"
-#include "rooftile/text.h"
 
 /* Workgroup limits of the CPU device (device.h), where references run; it has no other limit that a reference could ask
  * for.
@@ -58,10 +54,9 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
         add_shape(&planner->cases[met], expansion->suite_case->shape, planner->arena);
         return STATUS_OK;
     }
-    enum status status = fit_values(expansion, planner->arena, err);
-    if (status)
-        return status;
-    status = expansion_excludes(&excluded, expansion, planner->device, &planner->once, err);
+    if (fit_values(expansion, planner->arena, err))
+        return err->status;
+    enum status status = expansion_excludes(&excluded, expansion, planner->device, &planner->once, err);
     *wanted = !status && !excluded;
     return status;
 }
@@ -228,8 +223,8 @@ static enum status expand(struct planner *planner, struct expansion *expansion, 
 static enum status expand_all(struct planner *planner, struct entry *entries, size_t count, const struct set_list *sets,
                               struct err *err)
 {
-    struct text id = {0};
-    struct arena scratch = {0};
+    SCOPED(text_release) struct text id = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         struct expansion expansion;
@@ -238,8 +233,6 @@ static enum status expand_all(struct planner *planner, struct entry *entries, si
             status = expand(planner, &expansion, &id, &scratch, err);
         arena_reset(&scratch);
     }
-    arena_release(&scratch);
-    text_release(&id);
     return status;
 }
 
@@ -251,8 +244,7 @@ static enum status fail_empty(const struct plan_options *options, const struct e
             return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
     if (!options->filter_count)
         return err_set(err, ERR_USAGE, "no case to plan");
-    return err_set(err, ERR_USAGE, "no case matches the filter '%s'%s; it is a pattern of the whole id, as in '*%s*'",
-                   options->filters[0], options->filter_count > 1 ? " and the others" : "", options->filters[0]);
+    return err_no_match(err, options->filters, options->filter_count);
 }
 
 static void sum_up(struct plan *plan, struct planner *planner, const struct suite *const *suites, size_t suite_count)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/file.h"
@@ -194,23 +192,18 @@ static enum status find_request(size_t *code, const struct ask *ask)
     return STATUS_OK;
 }
 
-static void key_of_ask(struct text *key, const struct ask *ask)
-{
-    const struct manifest *manifest = ask->resolve.manifest;
-    const bool *compiled = kernel_of(ask->planner, manifest)->compiled;
-    const void *const whose[] = {manifest, ask->library, ask->defines, ask->twin};
-    text_clear(key);
-    text_addn(key, (const char *)whose, sizeof(whose));
-    text_addn(key, ask->for_cpu ? "c" : "d", 1);
-    for (size_t k = 0; k < manifest->param_count; k++)
-        if (compiled[k])
-            key_add_value(key, &ask->resolve.resolved->values[k]);
-}
-
 static enum status find_code(size_t *code, const struct ask *ask)
 {
     struct planner *planner = ask->planner;
-    key_of_ask(&planner->key, ask);
+    const struct manifest *manifest = ask->resolve.manifest;
+    const bool *compiled = kernel_of(ask->planner, manifest)->compiled;
+    const void *const whose[] = {manifest, ask->library, ask->defines, ask->twin};
+    text_clear(&planner->key);
+    text_addn(&planner->key, (const char *)whose, sizeof(whose));
+    text_addn(&planner->key, ask->for_cpu ? "c" : "d", 1);
+    for (size_t k = 0; k < manifest->param_count; k++)
+        if (compiled[k])
+            key_add_value(&planner->key, &ask->resolve.resolved->values[k]);
     const size_t known = index_find(&planner->asked, planner->key.data, planner->key.length);
     if (known != INDEX_NONE) {
         *code = planner->codes[known];

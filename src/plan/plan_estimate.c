@@ -4,8 +4,6 @@
  * its term here, and `run -vv` prints what it really took beside it. The constants were fitted to the shipped suites on
  * CPUs, where most of the time is what the options ask for (warm-up, least time) and the rest what noise adds to it.
  */
-#include <math.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/launch_fit.h"
@@ -23,8 +21,9 @@
 #define REFERENCE_ITEM_NS 15.0
 /* Launches that are verified, and passes over all buffers for it: on a CPU at the rate of fills, on a GPU they are read
  * back, large ones in places (run/relaunch.c). */
-#define LAUNCHES 4
+#define LAUNCHES 7
 #define PASSES 2
+#define LOOKS_SHARE 0.1 /* of the samples' time, for launches that are looked at after them */
 #define READ_BACK_BYTES 0x1p27
 #define READ_BACK_BYTES_PER_NS 8.0
 
@@ -89,8 +88,7 @@ static bool goes_far(const struct rates *rates, const struct resolved *resolved,
 static double count_launches(const struct resolved_step *steps, size_t count, bool all)
 {
     double launches = 0;
-    for (size_t k = 0; k < count; k++) {
-        const struct resolved_step *step = &steps[k];
+    FOR_EACH(const struct resolved_step, step, steps, count) {
         if (!all && !step->timed)
             continue;
         if (step->kind == STEP_LAUNCH)
@@ -188,7 +186,7 @@ double reference_ns(const struct plan_reference *reference, const struct resolve
     return time_ns;
 }
 
-/* The first launch and those that are set against it, two before the samples and one after them; between them outputs
+/* The first launch and those that are set against it, two before the samples and four after them; between them outputs
  * are filled and hashed, around them inputs are hashed. */
 static double launches_ns(const struct rates *rates, const struct resolved *resolved, double launch)
 {
@@ -238,6 +236,7 @@ static double verify_ns(const struct rates *rates, const struct plan_case *plan_
         time_ns += all_buffers_ns(rates, resolved);
     if (plan_case->spot)
         time_ns += plan_case->spot->takes_ns;
+    time_ns += LOOKS_SHARE * plan_case->takes.measure_ns;
     return time_ns + (plan_case->reference ? plan_case->reference->takes_ns : expectations_ns(resolved));
 }
 
@@ -265,8 +264,7 @@ static double before_sample_ns(const struct rates *rates, const struct plan_case
         bytes = 2 * 2 * largest;
     }
     double time_ns = bytes / memory_rate(rates);
-    for (size_t k = 0; k < plan_case->resolved.buffer_count; k++) {
-        const struct resolved_buffer *buffer = &plan_case->resolved.buffers[k];
+    FOR_EACH(const struct resolved_buffer, buffer, plan_case->resolved.buffers, plan_case->resolved.buffer_count) {
         if (buffer->spec->reset == RESET_ZERO)
             time_ns += (double)buffer->size_bytes / memory_rate(rates);
         else if (buffer->spec->reset == RESET_FILL)
@@ -310,8 +308,8 @@ void case_estimate(struct plan_case *plan_case, const struct machine *machine, c
     struct plan_takes *takes = &plan_case->takes;
     const double launch = launch_ns(&rates, plan_case);
     takes->fill_ns = fill_ns(&rates, resolved);
-    takes->verify_ns = verify_ns(&rates, plan_case, launch);
     takes->sense_ns = plan_case->measure.calibrates ? 2 * (rates.cpu ? SENSE_NS : GPU_SENSE_NS) : 0;
     sample_times(takes, &rates, plan_case, launch);
+    takes->verify_ns = verify_ns(&rates, plan_case, launch);
     plan_case->estimate_ns = takes->fill_ns + takes->verify_ns + takes->sense_ns + takes->warmup_ns + takes->measure_ns;
 }

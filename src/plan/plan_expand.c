@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "plan_internal.h"
-#include "rooftile/text.h"
 
 enum status origin_fail(const struct origin *origin, struct err *err, const char *text)
 {
@@ -45,9 +43,8 @@ enum status set_list_init(struct set_list *sets, const char *const *texts, size_
     struct set_list parsed = {0};
     parsed.sweeps = arena_array(arena, count, sizeof(*parsed.sweeps));
     for (size_t k = 0; k < count; k++) {
-        enum status status = parse_set(&parsed, texts[k], arena, err);
-        if (status)
-            return status;
+        if (parse_set(&parsed, texts[k], arena, err))
+            return err->status;
     }
     *sets = parsed;
     return STATUS_OK;
@@ -134,12 +131,10 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
                                 .axis = expansion->suite_case->zip_count + expansion->suite_case->sweep_count + which};
     }
     swept->sweep = sweep;
-    for (size_t k = 0; k < expansion->swept_count; k++) {
-        const struct swept *other = &expansion->swept[k];
+    FOR_EACH(const struct swept, other, expansion->swept, expansion->swept_count)
         if (other != swept && other->axis == swept->axis && other->sweep->count != sweep->count)
             return err_set(err, ERR_USAGE, "--set %s: %zu values, but '%s', which advances with it, takes %zu",
                            sweep->set, sweep->count, other->sweep->param, other->sweep->count);
-    }
     return STATUS_OK;
 }
 
@@ -164,8 +159,7 @@ static enum status number_axes(struct expansion *expansion, struct arena *arena,
     expansion->positions = arena_array(arena, expansion->swept_count, sizeof(*expansion->positions));
     size_t *groups = arena_array(arena, expansion->swept_count, sizeof(*groups));
     expansion->combinations = 1;
-    for (size_t k = 0; k < expansion->swept_count; k++) {
-        struct swept *swept = &expansion->swept[k];
+    FOR_EACH(struct swept, swept, expansion->swept, expansion->swept_count) {
         size_t axis = 0;
         while (axis < expansion->axis_count && groups[axis] != swept->axis)
             axis++;
@@ -228,8 +222,7 @@ enum status expansion_excludes(bool *excluded, const struct expansion *expansion
 
 static void take_position(struct expansion *expansion, size_t axis, struct arena *arena)
 {
-    for (size_t k = 0; k < expansion->swept_count; k++) {
-        const struct swept *swept = &expansion->swept[k];
+    FOR_EACH(const struct swept, swept, expansion->swept, expansion->swept_count) {
         if (swept->axis != axis)
             continue;
         expansion->values[swept->param] = swept->sweep->values[expansion->positions[axis]];
@@ -349,12 +342,11 @@ static enum status check_known(const struct origin *origin, const char *name, co
             names[name_count++] = manifest->params[p].name;
     }
     struct err inner;
-    struct text known = {0};
+    SCOPED(text_release) struct text known = {0};
     for (size_t k = 0; k < name_count && kernels == 1; k++)
         text_addf(&known, "%s%s", !k ? "it has " : k + 1 < name_count ? ", " : " and ", names[k]);
     err_set(&inner, ERR_CONFIG, "no selected kernel has a parameter '%s'", name);
     err_nearest(&inner, name, names, name_count, known.data);
-    text_release(&known);
     return origin_fail(origin, err, inner.text);
 }
 
@@ -363,17 +355,15 @@ enum status entries_check_used(const struct entry *entries, size_t count, const 
 {
     for (size_t k = 0; k < sets->count; k++) {
         const struct origin origin = {.set = sets->sweeps[k].set};
-        enum status status = check_known(&origin, sets->sweeps[k].param, NULL, entries, count, err);
-        if (status)
-            return status;
+        if (check_known(&origin, sets->sweeps[k].param, NULL, entries, count, err))
+            return err->status;
     }
     for (size_t s = 0; s < suite_count; s++) {
         const struct suite_case *first = suites[s]->cases; /* the defaults stand at the start of every case */
         for (size_t k = 0; suites[s]->case_count && k < first->default_count; k++) {
             const struct origin origin = {.at = first->params[k].at};
-            enum status status = check_known(&origin, first->params[k].name, suites[s], entries, count, err);
-            if (status)
-                return status;
+            if (check_known(&origin, first->params[k].name, suites[s], entries, count, err))
+                return err->status;
         }
     }
     return STATUS_OK;

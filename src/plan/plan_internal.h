@@ -8,7 +8,6 @@
 
 #include "rooftile/plan.h"
 #include "rooftile/record.h"
-#include "rooftile/text.h"
 
 /* ---- sweep.c ---- */
 

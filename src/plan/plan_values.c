@@ -2,13 +2,9 @@
  *
  * Values of parameters: brought to their kind, and the names and keys that are made of them.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/hash.h"
-#include "rooftile/text.h"
 
 /* Names among which a did-you-mean looks. */
 #define MAX_NAMED 64
@@ -39,12 +35,10 @@ enum status plan_device_values(struct param_value *values, const struct manifest
                                const struct device_facts *device, struct err *err)
 {
     for (size_t k = 0; k < manifest->param_count; k++) {
-        const enum status status = manifest_default(&values[k], &manifest->params[k], device, err);
-        if (status)
-            return status;
+        if (manifest_default(&values[k], &manifest->params[k], device, err))
+            return err->status;
     }
-    for (size_t k = 0; k < manifest->variant_count; k++) {
-        const struct manifest_variant *variant = &manifest->variants[k];
+    FOR_EACH(const struct manifest_variant, variant, manifest->variants, manifest->variant_count) {
         if (!variant_matches(variant, device))
             continue;
         for (size_t p = 0; p < variant->param_count; p++) {
@@ -156,27 +150,21 @@ size_t index_find(const struct key_index *index, const char *key, size_t length)
     return slot->key ? slot->number : INDEX_NONE;
 }
 
-static void index_enlarge(struct key_index *index)
-{
-    struct key_index larger = {.count = index->count};
-    larger.capacity = index->capacity ? 2 * index->capacity : FIRST_CAPACITY;
-    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-    if (!larger.slots)
-        arena_out_of_memory(larger.capacity * sizeof(*larger.slots));
-    for (size_t k = 0; k < index->capacity; k++) {
-        const struct key_slot *slot = &index->slots[k];
-        if (slot->key)
-            *slot_of(&larger, slot->hash, slot->key, slot->length) = *slot;
-    }
-    free(index->slots);
-    *index = larger;
-}
-
 size_t index_add(struct key_index *index, const char *key, size_t length)
 {
     const uint64_t hash = hash_u64(key, length);
-    if (2 * (index->count + 1) > index->capacity)
-        index_enlarge(index);
+    if (2 * (index->count + 1) > index->capacity) {
+        struct key_index larger = {.count = index->count};
+        larger.capacity = index->capacity ? 2 * index->capacity : FIRST_CAPACITY;
+        larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+        if (!larger.slots)
+            arena_out_of_memory(larger.capacity * sizeof(*larger.slots));
+        FOR_EACH(const struct key_slot, slot, index->slots, index->capacity)
+            if (slot->key)
+                *slot_of(&larger, slot->hash, slot->key, slot->length) = *slot;
+        free(index->slots);
+        *index = larger;
+    }
     *slot_of(index, hash, key, length) = (struct key_slot){hash, key, (uint32_t)length, (uint32_t)index->count};
     return index->count++;
 }

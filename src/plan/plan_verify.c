@@ -3,8 +3,6 @@
  * Resolves the reference of a case: another kernel, on the CPU device, that computes some or all elements of one output
  * in f64.
  */
-#include <math.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/launch_fit.h"
@@ -83,11 +81,9 @@ static int source_of(const struct resolved *ours, const char *theirs)
 static enum status map_buffers(struct plan_reference *reference, const struct resolved *ours, struct arena *arena,
                                struct err *err)
 {
-    enum status status = check_own(&reference->index_buffer, reference, INDEX_BUFFER, DTYPE_U64, err);
-    if (!status)
-        status = check_own(&reference->result_buffer, reference, RESULT_BUFFER, DTYPE_F64, err);
-    if (status)
-        return status;
+    if (check_own(&reference->index_buffer, reference, INDEX_BUFFER, DTYPE_U64, err) ||
+        check_own(&reference->result_buffer, reference, RESULT_BUFFER, DTYPE_F64, err))
+        return err->status;
     int *source = arena_array(arena, reference->resolved.buffer_count, sizeof(*source));
     for (size_t k = 0; k < reference->resolved.buffer_count; k++) {
         const struct resolved_buffer *theirs = &reference->resolved.buffers[k];
@@ -162,7 +158,7 @@ enum status plan_reference_open(struct resolved *resolved, const struct plan_ref
                                 struct err *err)
 {
     const struct resolved *kept = &reference->resolved;
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct resolved made = *kept;
     enum status status = STATUS_OK;
     if (!kept->buffers) {
@@ -175,7 +171,6 @@ enum status plan_reference_open(struct resolved *resolved, const struct plan_ref
     }
     if (!status)
         *resolved = made;
-    arena_release(&scratch);
     return status;
 }
 
@@ -186,19 +181,12 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
     const struct manifest *manifest = NULL;
     struct param_value *values = NULL;
     const double *slots = resolved_slots(ours, &planner->once);
-    enum status status = catalog_get(&manifest, planner->catalog, spec->kernel, err);
-    if (!status)
-        status = reference_values(&values, planner, manifest, ours, reference->samples, planner->arena, err);
-    if (!status)
-        status = resolve_with_codes(&reference->resolved, planner, manifest, values, true, id, &planner->once, err);
-    if (!status)
-        status = map_buffers(reference, ours, planner->arena, err);
-    if (!status)
-        status = tolerance(&reference->abs, spec->abs, false, slots, err);
-    if (!status)
-        status = tolerance(&reference->rel, spec->rel, true, slots, err);
-    if (status)
-        return status;
+    if (catalog_get(&manifest, planner->catalog, spec->kernel, err) ||
+        reference_values(&values, planner, manifest, ours, reference->samples, planner->arena, err) ||
+        resolve_with_codes(&reference->resolved, planner, manifest, values, true, id, &planner->once, err) ||
+        map_buffers(reference, ours, planner->arena, err) || tolerance(&reference->abs, spec->abs, false, slots, err) ||
+        tolerance(&reference->rel, spec->rel, true, slots, err))
+        return err->status;
     reference->takes_ns = reference_ns(reference, ours, planner->device);
     return keep_reference(reference, planner, id, err);
 }
@@ -318,9 +306,8 @@ static enum status find_variant(const struct variant **found, struct planner *pl
         const size_t length = key->length;
         const char *kept = arena_copy(&planner->scratch, key->data, length);
         struct variant made = {0};
-        enum status status = make_variant(&made, planner, measured, id, err);
-        if (status)
-            return status;
+        if (make_variant(&made, planner, measured, id, err))
+            return err->status;
         index = index_add(&planner->variant_keys, kept, length);
         planner->variants = arena_grow(&planner->scratch, planner->variants, index, sizeof(*planner->variants));
         planner->variants[index] = made;
@@ -380,9 +367,8 @@ static enum status choose_reference(struct planner *planner, struct plan_case *p
         return status;
     const char *why =
         costly ? "at the measured size one element costs too much" : arena_strdup(planner->arena, err->text);
-    status = find_variant(&variant, planner, ours, plan_case->id, err);
-    if (status)
-        return status;
+    if (find_variant(&variant, planner, ours, plan_case->id, err))
+        return err->status;
     /* check.params may be compiled in, and the variant then as large as the case: samples are the cheaper proof. */
     if (costly && sampling.cost < reference_cost(variant->reference) &&
         !reference_resolve(&plan_case->reference, planner, ours, sampling.samples, plan_case->id, &(struct err){0})) {

@@ -2,7 +2,6 @@
  *
  * A launch of a case as the walk takes it: buffers with their contents, arguments as the kernel finds them.
  */
-#include <string.h>
 
 #include "rooftile/predictor.h"
 #include "rooftile/rng.h"
@@ -70,9 +69,8 @@ enum status predicted_buffers_make(struct predicted_buffers *buffers, const stru
     for (size_t k = 0; k < resolved->buffer_count; k++) {
         const struct resolved_buffer *buffer = &resolved->buffers[k];
         struct walk_buffer *made = &buffers->items[k];
-        enum status status = make_fill(&made->fill, resolved, k, slots, seed, arena, err);
-        if (status)
-            return status;
+        if (make_fill(&made->fill, resolved, k, slots, seed, arena, err))
+            return err->status;
         made->base = base + buffer->align_offset;
         made->size_bytes = buffer->size_bytes;
         base += (buffer->size_bytes + buffer->align_offset) / BASE_STEP * BASE_STEP + 2 * BASE_STEP;

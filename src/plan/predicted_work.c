@@ -4,13 +4,9 @@
  * have instead of a walk. The terms of the lower bound at what is expected of the machine, chains of dependent steps at
  * their latency, and the launches.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/launch_fit.h"
 #include "rooftile/predictor.h"
-#include "rooftile/text.h"
 
 /* A dependent step of arithmetic where the machine has no figure of it: four clocks at 4 GHz. */
 #define STEP_NS 1.0
@@ -47,12 +43,10 @@ static const struct machine_figure *own_figure(const struct asked *asked)
 {
     const char *kernel = asked->resolved->manifest->name;
     const size_t length = strlen(kernel);
-    for (uint32_t k = 0; k < asked->machine->figure_count; k++) {
-        const struct machine_figure *figure = &asked->machine->figures[k];
+    FOR_EACH(const struct machine_figure, figure, asked->machine->figures, asked->machine->figure_count)
         if (!strncmp(figure->source, kernel, length) && (figure->source[length] == '/' || !figure->source[length]) &&
             (!strcmp(figure->unit, "ns") || !strcmp(figure->unit, "B/s")))
             return figure;
-    }
     return NULL;
 }
 

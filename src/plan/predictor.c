@@ -4,11 +4,6 @@
  */
 #include "rooftile/predictor.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "plan_internal.h"
 #include "rooftile/hash.h"
 #include "rooftile/launch_fit.h"
@@ -79,15 +74,14 @@ static enum status read_code(struct kept_code *kept, struct arena *arena, struct
     const struct codeobj_file *file = NULL;
     const struct codeobj *object = NULL;
     struct isa *isa = arena_alloc(arena, sizeof(*isa));
-    enum status status = codeobj_read(&file, kept->object, arena, err);
-    if (status)
-        return status;
+    if (codeobj_read(&file, kept->object, arena, err))
+        return err->status;
     const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, kept->symbol);
     if (!kernel)
         return err_set(err, ERR_CONFIG, "%s has no kernel '%s'", kept->object, kept->symbol);
     if (!kernel->has_descriptor)
         return err_set(err, ERR_UNSUPPORTED, "it is no AMD code");
-    status = isa_read(isa, object, kernel, 1, arena, err);
+    enum status status = isa_read(isa, object, kernel, 1, arena, err);
     if (!status)
         kept->code = walk_decode(&isa->kernels[0], object->target, arena);
     return status;
@@ -97,8 +91,7 @@ const struct walk_code *predictor_code(struct predictor *predictor, const char *
                                        const char **why)
 {
     struct err err = {0};
-    for (size_t k = 0; k < predictor->code_count; k++) {
-        const struct kept_code *kept = &predictor->codes[k];
+    FOR_EACH(const struct kept_code, kept, predictor->codes, predictor->code_count) {
         if (strcmp(kept->object, object) != 0 || strcmp(kept->symbol, symbol) != 0)
             continue;
         *why = kept->why;
@@ -195,9 +188,8 @@ static enum status walk_once(const struct walk_result **walk, struct predictor *
     struct kept_walk *kept = find_walk(predictor, key);
     if (!kept->key) {
         struct walk_result *result = arena_alloc(&predictor->arena, sizeof(*result));
-        enum status status = walk_run(result, launch, options, &predictor->arena, err);
-        if (status)
-            return status;
+        if (walk_run(result, launch, options, &predictor->arena, err))
+            return err->status;
         *kept = (struct kept_walk){key, result};
         predictor->walk_count++;
     }
@@ -323,6 +315,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     predicted_launch_make(&walk, launch, &asked->buffers, code, &predictor->launch);
     device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, asked), predictor->without);
     made.model.least_bytes = asked->least_bytes;
+    made.line_bytes = options.line_bytes;
     made.place = ((uint64_t)made.model.level * 2 + options.warm) << 32 | options.l1_lines;
     const bool between = predictor->between && walk_between(&made.walk, predictor, &walk, &made);
     predictor->apart |= predictor->between && !between;
@@ -353,7 +346,7 @@ static void constant_fill(struct asked *asked, int buffer, uint8_t byte)
     asked->buffers.items[buffer].fill = arena_copy(&asked->predictor->launch, &fill, sizeof(fill));
 }
 
-/* Copies and fills on a device move bytes at the memory's rate. */
+/* Copies and fills on a device are launches, too, which move bytes at the memory's rate. */
 static void predict_move(struct asked *asked, const struct resolved_step *step, double times)
 {
     struct prediction *prediction = asked->prediction;
@@ -407,7 +400,8 @@ static double add_steps(struct asked *asked, const struct resolved_step *steps, 
             add_launch(asked, step, here, counts);
         else if (step->kind == STEP_COPY || step->kind == STEP_FILL)
             predict_move(asked, step, here);
-        launches += step->kind == STEP_LAUNCH && counts ? here : 0;
+        const bool starts = step->kind == STEP_LAUNCH || step->kind == STEP_COPY || step->kind == STEP_FILL;
+        launches += starts && counts ? here : 0;
     }
     return launches;
 }
@@ -426,18 +420,24 @@ static void launch_term(struct prediction *prediction, const struct machine *mac
 
 /* Of what a launch takes: clocks, drivers and packets differ. */
 #define LAUNCH_SPREAD 0.15
+/* Of copies and fills, whose kernels nobody has seen: as of what is predicted by its stated work. */
+#define MOVES_LOW 0.7
+#define MOVES_HIGH 2.5
 
 /* The interval of the sum: launches miss in the same direction, as the same model made them. */
 static void finish(struct prediction *prediction, const struct predictor *predictor, const struct resolved *resolved,
                    const struct machine *machine)
 {
     double low = prediction->time_ns, high = prediction->time_ns;
-    for (size_t k = 0; k < predictor->launch_count; k++) {
-        const struct predicted_launch *launch = &predictor->launches[k];
+    double moves = prediction->time_ns - prediction->term_ns[TERM_LAUNCH];
+    FOR_EACH(const struct predicted_launch, launch, predictor->launches, predictor->launch_count) {
+        moves -= launch->times * launch->prediction.time_ns;
         low -= launch->times * (launch->prediction.time_ns - launch->prediction.low_ns);
         high += launch->times * (launch->prediction.high_ns - launch->prediction.time_ns);
     }
     const double time_ns = prediction->time_ns > 0 ? prediction->time_ns : 1;
+    low -= fmax(moves, 0) * (1 - MOVES_LOW);
+    high += fmax(moves, 0) * (MOVES_HIGH - 1);
     low -= prediction->term_ns[TERM_LAUNCH] * LAUNCH_SPREAD;
     high += prediction->term_ns[TERM_LAUNCH] * LAUNCH_SPREAD;
     const struct prediction_spread spread = {low / time_ns, high / time_ns};
@@ -464,9 +464,8 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
         predicted_by_work(prediction, resolved, cache, machine, NULL);
         return STATUS_OK;
     }
-    enum status status = predicted_buffers_make(&asked.buffers, resolved, predictor->seed, &predictor->launch, err);
-    if (status)
-        return status;
+    if (predicted_buffers_make(&asked.buffers, resolved, predictor->seed, &predictor->launch, err))
+        return err->status;
     asked.cached = arena_array(&predictor->launch, asked.buffers.count + 1, sizeof(*asked.cached));
     for (size_t k = 0; k < asked.buffers.count; k++)
         asked.cached[k] = cache == CACHE_HOT;

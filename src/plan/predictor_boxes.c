@@ -3,9 +3,6 @@
  * Many cases of a kernel, few walks. Cases that differ in numbers alone form boxes: corners of a box are walked, and
  * cases inside as a check; where the corners do not say what these take, the box is split.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/predictor.h"
@@ -411,7 +408,7 @@ static uint64_t places_of(struct boxes *all, const struct plan_case *c)
 enum status predictor_cases(struct predictor *predictor, const struct plan *plan, const struct build_result *builds,
                             const struct machine *machine, predictor_take_fn *take_one, void *context, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct boxes all = {.predictor = predictor,
                         .plan = plan,
                         .builds = builds,
@@ -436,6 +433,5 @@ enum status predictor_cases(struct predictor *predictor, const struct plan *plan
             ;
         visit(&all, members + at, end - at, true);
     }
-    arena_release(&arena);
     return all.status;
 }

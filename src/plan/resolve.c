@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/units.h"
@@ -241,8 +238,7 @@ static enum status check_memory(const struct resolve *resolve)
     const double most = resolve->device->memory_bytes;
     char need[UNITS_TEXT], around[UNITS_TEXT], have[UNITS_TEXT];
     double bytes = 0, guards = 0;
-    for (size_t k = 0; k < resolved->buffer_count; k++) {
-        const struct resolved_buffer *buffer = &resolved->buffers[k];
+    FOR_EACH(const struct resolved_buffer, buffer, resolved->buffers, resolved->buffer_count) {
         const bool here = buffer->parts == 1 || (double)buffer->device == resolve->device->index;
         bytes += here ? (double)(buffer->size_bytes + buffer->align_offset) : 0;
         guards += here ? 2 * BUFFER_GUARD_BYTES : 0;
@@ -282,8 +278,7 @@ static enum status resolve_buffers(const struct resolve *resolve)
 static double count_passes(const struct resolved_step *steps, size_t count, bool all)
 {
     double passes = 0;
-    for (size_t k = 0; k < count; k++) {
-        const struct resolved_step *step = &steps[k];
+    FOR_EACH(const struct resolved_step, step, steps, count) {
         const double inside = step->steps ? count_passes(step->steps, step->step_count, true) : 1;
         passes += all || step->timed ? (double)step->repeat * inside : 0;
     }

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/suite.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "plan_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
-#include "rooftile/text.h"
 
 /* ---- parameters, sweeps, measure options: of cases and of the suite's defaults ---- */
 
-static enum status param_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
+static enum status param_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                               struct record_in *in, struct err *err)
 {
     struct param *param = field;
-    (void)row;
     *param = (struct param){.name = at->string, .at = at};
     return sweep_value_from_json(&param->value, at, in->arena, err);
 }
@@ -24,45 +19,38 @@ const struct record suite_params = {.size = sizeof(struct param), .get = param_p
 #define RECORD_STRUCT struct suite_case
 
 /* Behind those of the defaults, so that a case's own value of the same name comes later and wins. */
-static enum status join_params(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
+static enum status join_params(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
+                               struct record_in *in, struct err *err)
 {
     static const struct record_field own = FIELD_MAP("params", params, param_count, suite_params);
     struct suite_case *out = in->object;
     const struct param *before = out->params;
-    const enum status status = record_parse_row(out, &own, at, in, err);
-    (void)field;
-    (void)row;
-    if (status)
-        return status;
+    if (record_parse_row(out, &own, at, in, err))
+        return err->status;
     if (out->default_count)
         out->params = joined(in->arena, before, out->default_count, out->params, out->param_count, sizeof(*before));
     out->param_count += out->default_count;
     return STATUS_OK;
 }
 
-static enum status join_tags(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status join_tags(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
+                             struct record_in *in, struct err *err)
 {
     static const struct record_field own = FIELD_LIST("tags", tags, tag_count, record_word);
     struct suite_case *out = in->object;
     const char *const *before = out->tags;
     const size_t count = out->tag_count;
-    const enum status status = record_parse_row(out, &own, at, in, err);
-    (void)field;
-    (void)row;
-    if (status)
-        return status;
+    if (record_parse_row(out, &own, at, in, err))
+        return err->status;
     out->tags = joined(in->arena, before, count, out->tags, out->tag_count, sizeof(*before));
     out->tag_count += count;
     return STATUS_OK;
 }
 
-static enum status sweep_parse_member(void *field, const cJSON *at, const struct record_field *row,
+static enum status sweep_parse_member(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                       struct record_in *in, struct err *err)
 {
     const struct suite_case *out = in->object;
-    (void)row;
     if (json_member(json_member(out->at, "params"), at->string))
         return json_fail_key(at, err, "'%s' stands in params too", at->string);
     const enum status status = sweep_from_json(field, at->string, at, in->arena, err);
@@ -74,11 +62,9 @@ static enum status sweep_parse_member(void *field, const cJSON *at, const struct
                                     : status;
 }
 
-static enum status into_measure(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status into_measure(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                UNUSED struct record_in *in, struct err *err)
 {
-    (void)row;
-    (void)in;
     return measure_from_json(field, at, err);
 }
 
@@ -127,21 +113,18 @@ static enum status read_zip(const char **names, const struct suite_case *out, co
     return STATUS_OK;
 }
 
-static enum status into_zips(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status into_zips(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct suite_case *out = in->object;
-    enum status status = json_check_type(at, cJSON_Array, err);
-    (void)row;
-    if (status)
-        return status;
+    if (json_check_type(at, cJSON_Array, err))
+        return err->status;
     const char *const **groups = arena_array(in->arena, json_count(at), sizeof(*groups));
     *(const char *const *const **)field = groups;
     for (const cJSON *group = at->child; group; group = group->next) {
         const char **names = arena_array(in->arena, json_count(group) + 1, sizeof(*names));
-        status = read_zip(names, out, group, err);
-        if (status)
-            return status;
+        if (read_zip(names, out, group, err))
+            return err->status;
         groups[out->zip_count++] = names;
     }
     return STATUS_OK;
@@ -151,8 +134,7 @@ static size_t suite_case_combinations(const struct suite_case *suite_case)
 {
     const size_t limit = (size_t)SUITE_MAX_CASES + 1;
     size_t total = 1;
-    for (size_t k = 0; k < suite_case->sweep_count; k++) {
-        const struct sweep *sweep = &suite_case->sweeps[k];
+    FOR_EACH(const struct sweep, sweep, suite_case->sweeps, suite_case->sweep_count) {
         const size_t group = suite_zip_of(suite_case, sweep->param);
         const bool counted = group == SIZE_MAX || strcmp(suite_case->zips[group][0], sweep->param) == 0;
         if (!counted)
@@ -237,16 +219,13 @@ static enum status read_cases(struct suite *suite, const cJSON *root, const stru
 
 #define RECORD_STRUCT struct suite
 
-static enum status into_kernel_dirs(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                    struct err *err)
+static enum status into_kernel_dirs(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                    struct record_in *in, struct err *err)
 {
     static const struct record_field dirs_row = FIELD_LIST("kernels", kernel_dirs, kernel_dir_count, record_word);
     struct suite *suite = in->object;
-    const enum status status = record_parse_row(suite, &dirs_row, at, in, err);
-    (void)field;
-    (void)row;
-    if (status)
-        return status;
+    if (record_parse_row(suite, &dirs_row, at, in, err))
+        return err->status;
     const char **dirs = arena_array(in->arena, suite->kernel_dir_count, sizeof(*dirs));
     const char *base = path_dir(in->arena, suite->path);
     for (size_t k = 0; k < suite->kernel_dir_count; k++) {
@@ -259,11 +238,9 @@ static enum status into_kernel_dirs(void *field, const cJSON *at, const struct r
 }
 
 /* "defaults" belong to the cases, which are read when the rest is known. */
-static enum status into_defaults(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                 struct err *err)
+static enum status into_defaults(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                 struct record_in *in, struct err *err)
 {
-    (void)field;
-    (void)row;
     return record_parse(in->context, &default_record, at, in, err);
 }
 
@@ -289,14 +266,13 @@ enum status suite_parse(const struct suite **suite, const char *path, const char
     const cJSON *root = NULL;
     struct suite_case defaults = {.measure = *base};
     struct record_in in = {.arena = arena, .context = &defaults};
-    enum status status = json_parse(&root, path, data, length, arena, err);
-    if (status)
-        return status;
+    if (json_parse(&root, path, data, length, arena, err))
+        return err->status;
     struct suite *read = arena_alloc(arena, sizeof(*read));
     read->path = arena_strdup(arena, path);
     read->summary = "";
     hash_sha256(read->sha256, data, length);
-    status = record_parse(read, &suite_record, root, &in, err);
+    enum status status = record_parse(read, &suite_record, root, &in, err);
     if (!status)
         status = read_cases(read, root, &defaults, &in, err);
     if (!status)
@@ -320,7 +296,7 @@ enum status suite_from_kernels(const struct suite **suite, const char *const *ke
         return err_set(err, ERR_USAGE, "no kernel is named");
     struct suite *made = arena_alloc(arena, sizeof(*made));
     struct suite_case *cases = arena_array(arena, count, sizeof(*cases));
-    struct text line = {0};
+    SCOPED(text_release) struct text line = {0};
     for (size_t k = 0; k < count; k++) {
         cases[k].kernel = arena_strdup(arena, kernels[k]);
         cases[k].measure = *base;
@@ -332,7 +308,6 @@ enum status suite_from_kernels(const struct suite **suite, const char *const *ke
     hash_sha256(made->sha256, line.data, line.length);
     made->cases = cases;
     made->case_count = count;
-    text_release(&line);
     *suite = made;
     return STATUS_OK;
 }

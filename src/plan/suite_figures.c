@@ -2,7 +2,6 @@
  *
  * What a suite makes of its cases' results: derived quantities and key figures.
  */
-#include <string.h>
 
 #include "plan_internal.h"
 
@@ -61,12 +60,10 @@ static enum status check_needs(const cJSON *json, const char *method, struct err
     return STATUS_OK;
 }
 
-static enum status part_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                              struct err *err)
+static enum status part_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                              UNUSED struct record_in *in, struct err *err)
 {
     struct suite_part *part = field;
-    (void)row;
-    (void)in;
     part->name = at->string;
     const enum status status = json_whole(&part->times, at, 1ull << 53, err);
     return !status && !part->times ? json_fail(at, err, "a part that is there 0 times is no part") : status;
@@ -99,11 +96,10 @@ static enum status check_unique(const cJSON *at, const void *item, size_t size, 
     return STATUS_OK;
 }
 
-static enum status derive_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status derive_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                struct record_in *in, struct err *err)
 {
     struct suite_derive *derive = field;
-    (void)row;
     *derive = (struct suite_derive){.at = at, .x = "", .y = "time_ns"};
     enum status status = record_parse(derive, &derive_record, at, in, err);
     if (!status)
@@ -179,9 +175,8 @@ static enum status check_derive(const struct suite_derive *derive, const struct 
 enum status derives_check(const struct suite *suite, const struct catalog *catalog, struct err *err)
 {
     for (size_t k = 0; k < suite->derive_count; k++) {
-        enum status status = check_derive(&suite->derives[k], catalog, err);
-        if (status)
-            return status;
+        if (check_derive(&suite->derives[k], catalog, err))
+            return err->status;
     }
     return STATUS_OK;
 }
@@ -203,9 +198,8 @@ static enum status check_method(const struct suite_kpi *kpi, struct err *err)
 static enum status read_better(struct suite_kpi *kpi, bool required, struct err *err)
 {
     const char *better = NULL;
-    enum status status = json_get_string(&better, kpi->at, "better", JSON_OPTIONAL, err);
-    if (status)
-        return status;
+    if (json_get_string(&better, kpi->at, "better", JSON_OPTIONAL, err))
+        return err->status;
     if (!better && required)
         return json_fail(kpi->at, err, "'%s' is a metric of a kernel: say \"better\": \"higher\" or \"lower\"",
                          kpi->of);
@@ -243,21 +237,16 @@ static const struct record_field kpi_rows[] = {
 static const struct record kpi_record = {RECORD_TABLE(kpi_rows)};
 #undef RECORD_STRUCT
 
-static enum status kpi_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+static enum status kpi_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
     struct suite_kpi *kpi = field;
-    (void)row;
     *kpi = (struct suite_kpi){.at = at};
-    enum status status = record_parse(kpi, &kpi_record, at, in, err);
-    if (!status && !kpi->name[0])
-        status = json_fail(json_member(at, "name"), err, "must not be empty");
-    if (!status && !kpi->filter_count)
-        status = json_fail(at, err, "\"cases\" must name at least one kernel, case id or pattern");
-    if (!status)
-        status = check_method(kpi, err);
-    if (!status)
-        status = read_quantity(kpi, err);
-    return status ? status : check_unique(at, kpi, sizeof(*kpi), "the key figure '%s' is declared twice", err);
+    if (record_parse(kpi, &kpi_record, at, in, err) ||
+        (!kpi->name[0] && json_fail(json_member(at, "name"), err, "must not be empty")) ||
+        (!kpi->filter_count && json_fail(at, err, "\"cases\" must name at least one kernel, case id or pattern")) ||
+        check_method(kpi, err) || read_quantity(kpi, err))
+        return err->status;
+    return check_unique(at, kpi, sizeof(*kpi), "the key figure '%s' is declared twice", err);
 }
 const struct record suite_kpis = {.size = sizeof(struct suite_kpi), .get = kpi_parse};

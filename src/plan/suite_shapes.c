@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
-#include "rooftile/text.h"
 
 struct shape_file {
     const struct shape_file *next;
@@ -23,14 +21,12 @@ static const struct record_field shape_rows[] = {
 static const struct record shape_record = {RECORD_TABLE(shape_rows)};
 #undef RECORD_STRUCT
 
-static enum status shape_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                               struct err *err)
+static enum status shape_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                               struct record_in *in, struct err *err)
 {
     struct suite_shape *shape = field;
-    (void)row;
-    const enum status status = record_parse(shape, &shape_record, at, in, err);
-    if (status)
-        return status;
+    if (record_parse(shape, &shape_record, at, in, err))
+        return err->status;
     if (!*shape->name || strpbrk(shape->name, " *?[]!"))
         return json_fail(json_member(at, "name"), err, "a shape's name has no spaces and no * ? [ ] !");
     for (size_t k = 1; k <= json_index(at); k++)
@@ -60,13 +56,10 @@ static enum status read_file(const struct shape_file **found, struct suite *suit
         if (!strcmp((*found)->path, path))
             return STATUS_OK;
     struct shape_file *file = arena_alloc(arena, sizeof(*file));
-    enum status status = file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err);
-    if (!status)
-        status = json_parse(&root, path, data, length, arena, err);
-    if (!status)
-        status = record_parse(file, &file_record, root, &(struct record_in){.arena = arena}, err);
-    if (status)
-        return status;
+    if (file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err) ||
+        json_parse(&root, path, data, length, arena, err) ||
+        record_parse(file, &file_record, root, &(struct record_in){.arena = arena}, err))
+        return err->status;
     const char *joined = arena_printf(arena, "%s%s", suite->sha256, data);
     hash_sha256(suite->sha256, joined, strlen(joined));
     file->path = path;
@@ -121,20 +114,16 @@ enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, 
     const struct shape_file *file = NULL;
     if (!object)
         return STATUS_OK;
-    enum status status = record_parse(&chosen, &choice_record, object, &(struct record_in){.arena = arena}, err);
-    if (status)
-        return status;
+    if (record_parse(&chosen, &choice_record, object, &(struct record_in){.arena = arena}, err))
+        return err->status;
     const char *path = path_join(arena, path_dir(arena, suite->path), chosen.file);
-    status = read_file(&file, suite, path, arena, err);
-    if (status)
-        return status;
+    if (read_file(&file, suite, path, arena, err))
+        return err->status;
     struct suite_shape *read = arena_copy(arena, file->shapes, file->count * sizeof(*read));
     size_t read_count = file->count;
-    status = choose(read, &read_count, object, chosen.globs, chosen.glob_count, err);
-    if (!status && !read_count)
-        status = json_fail(object, err, "%s has no shapes", path);
-    if (status)
-        return status;
+    if (choose(read, &read_count, object, chosen.globs, chosen.glob_count, err) ||
+        (!read_count && json_fail(object, err, "%s has no shapes", path)))
+        return err->status;
     *shapes = read;
     *count = read_count;
     return STATUS_OK;

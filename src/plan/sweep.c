@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/units.h"
@@ -125,9 +121,8 @@ static enum status expand_range(struct param_value **out, size_t *count, const s
                                 const char *text, struct arena *arena, struct err *err)
 {
     double total = 0, value = range->from;
-    enum status status = count_range(&total, range, text, err);
-    if (status)
-        return status;
+    if (count_range(&total, range, text, err))
+        return err->status;
     struct param_value *values = arena_array(arena, (size_t)total, sizeof(*values));
     for (size_t k = 0; k < (size_t)total; k++) {
         if (range->op == '+')
@@ -195,9 +190,8 @@ static enum status parse_elements(struct sweep *sweep, const char *text, struct 
             trimmed--;
         if (!trimmed)
             return err_set(err, ERR_CONFIG, "'%s' has an empty value", text);
-        enum status status = parse_value(&values[k], arena_strndup(arena, first, trimmed), arena, err);
-        if (status)
-            return status;
+        if (parse_value(&values[k], arena_strndup(arena, first, trimmed), arena, err))
+            return err->status;
         at += length + 1;
     }
     sweep->values = values;
@@ -209,17 +203,13 @@ enum status sweep_parse(struct sweep *sweep, const char *param, const char *text
 {
     struct sweep parsed = {.param = arena_strdup(arena, param)};
     if (!is_range(text) || count_elements(text) > 1) {
-        enum status status = parse_elements(&parsed, text, arena, err);
-        if (status)
-            return status;
+        if (parse_elements(&parsed, text, arena, err))
+            return err->status;
     } else {
         struct sweep_range range = {0};
         struct param_value *values = NULL;
-        enum status status = parse_range(&range, text, err);
-        if (!status)
-            status = expand_range(&values, &parsed.count, &range, text, arena, err);
-        if (status)
-            return status;
+        if (parse_range(&range, text, err) || expand_range(&values, &parsed.count, &range, text, arena, err))
+            return err->status;
         parsed.values = values;
     }
     *sweep = parsed;
@@ -250,9 +240,8 @@ static enum status values_from_array(struct param_value **values, size_t *count,
     struct param_value *read = arena_array(arena, json_count(array), sizeof(*read));
     size_t at = 0;
     for (const cJSON *child = array->child; child; child = child->next) {
-        enum status status = sweep_value_from_json(&read[at++], child, arena, err);
-        if (status)
-            return status;
+        if (sweep_value_from_json(&read[at++], child, arena, err))
+            return err->status;
     }
     *values = read;
     *count = json_count(array);
@@ -280,13 +269,9 @@ static enum status values_from_range(struct param_value **values, size_t *count,
             return json_fail(object, err, "a sweep object has 'values', or 'min', 'max' and 'step'; '%s' is missing",
                              needed[k]);
     struct sweep_range range = {.op = '+', .by = 1};
-    enum status status = get_bound(&range.from, object, "min", err);
-    if (!status)
-        status = get_bound(&range.to, object, "max", err);
-    if (!status)
-        status = get_bound(&range.by, object, "step", err);
-    if (status)
-        return status;
+    if (get_bound(&range.from, object, "min", err) || get_bound(&range.to, object, "max", err) ||
+        get_bound(&range.by, object, "step", err))
+        return err->status;
     char text[RANGE_TEXT];
     snprintf(text, sizeof(text), "%.15g..%.15g+%.15g", range.from, range.to, range.by);
     struct err inner;
@@ -299,9 +284,8 @@ static enum status drop_excluded(struct param_value *values, size_t *count, cons
 {
     struct param_value *dropped = NULL;
     size_t dropped_count = 0;
-    enum status status = values_from_array(&dropped, &dropped_count, exclude, arena, err);
-    if (status)
-        return status;
+    if (values_from_array(&dropped, &dropped_count, exclude, arena, err))
+        return err->status;
     size_t kept = 0;
     for (size_t k = 0; k < *count; k++) {
         bool drop = false;
@@ -318,15 +302,14 @@ static enum status values_from_object(struct param_value **values, size_t *count
                                       struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {"values", "min", "max", "step", "exclude"};
-    enum status status = json_check_keys(object, keys, COUNT_OF(keys), err);
-    if (status)
-        return status;
+    if (json_check_keys(object, keys, COUNT_OF(keys), err))
+        return err->status;
     const cJSON *listed = json_member(object, "values");
     for (size_t k = 1; listed && k <= 3; k++)
         if (json_member(object, keys[k]))
             return json_fail_key(json_member(object, keys[k]), err, "'%s' does not go with 'values'", keys[k]);
-    status = listed ? values_from_array(values, count, listed, arena, err)
-                    : values_from_range(values, count, object, arena, err);
+    enum status status = listed ? values_from_array(values, count, listed, arena, err)
+                                : values_from_range(values, count, object, arena, err);
     const cJSON *exclude = json_member(object, "exclude");
     if (!status && exclude)
         status = drop_excluded(*values, count, exclude, arena, err);

@@ -137,8 +137,7 @@ enum status timing_of(struct timing *timing, const struct resolve *resolve)
     enum status status = check_steps(resolve, kinds);
     if (status)
         return status;
-    for (size_t k = 0; k < resolved->step_count; k++) {
-        const struct resolved_step *step = &resolved->steps[k];
+    FOR_EACH(const struct resolved_step, step, resolved->steps, resolved->step_count) {
         if (step->timed)
             last = step;
         timed += step->timed;

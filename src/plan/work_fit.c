@@ -3,8 +3,6 @@
  * Does the code do what `work` claims? Of code without loops each instruction runs once, so what it can do at most is
  * known; of other code only whether it has transcendental instructions where they count.
  */
-#include <math.h>
-#include <string.h>
 
 #include "plan_internal.h"
 #include "rooftile/launch_fit.h"
@@ -14,8 +12,7 @@
 static void each_timed(const struct resolved_step *steps, size_t count, bool all, double times,
                        void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context)
 {
-    for (size_t k = 0; k < count; k++) {
-        const struct resolved_step *step = &steps[k];
+    FOR_EACH(const struct resolved_step, step, steps, count) {
         const double repeat = times * (double)step->repeat;
         if (repeat <= 0 || !(all || step->timed))
             continue;
@@ -29,15 +26,6 @@ void launch_each_timed(const struct resolved *resolved,
                        void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context)
 {
     each_timed(resolved->steps, resolved->step_count, false, 1, visit, context);
-}
-
-/* Largest and smallest numbers, compares and conversions may count as operations to a manifest: one for each value. */
-static double operations(const struct isa_instruction *in)
-{
-    const bool two = in->kind == ISA_PACKED || in->kind == ISA_DUAL;
-    if (in->flops || in->ops)
-        return in->flops + in->ops;
-    return two ? 2 : in->kind == ISA_VECTOR || in->kind == ISA_CONVERSION;
 }
 
 void code_work_add(struct code_work *work, const struct isa_kernel *kernel, const struct resolved_launch *launch,
@@ -55,10 +43,9 @@ void code_work_add(struct code_work *work, const struct isa_kernel *kernel, cons
     work->read_bytes +=
         all * (double)(global->load_bytes + global->atomic_bytes) + waves * (double)constant->load_bytes;
     work->write_bytes += all * (double)(global->store_bytes + global->atomic_bytes);
-    for (size_t k = 0; k < kernel->instruction_count; k++) {
-        const struct isa_instruction *in = &kernel->instructions[k];
+    FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
         const bool divides = strstr(in->mnemonic, "iflag"); /* whole numbers */
-        work->operations += all * operations(in);
+        work->operations += all * isa_operations(in);
         if (in->kind == ISA_TRANSCENDENTAL && in->loop != ISA_NO_LOOP && !divides)
             work->has_transcendentals = true;
     }
@@ -93,27 +80,90 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
     return out->length > before;
 }
 
-/* Caches serve what is asked for again, so that less may be declared; nobody declares more. */
-#define MOST_DECLARED 2.0
+/* ---- what was walked ---- */
+
+#define AGREES_WITHIN 2.0
 #define SCALAR_BYTES 64.0 /* of the widest scalar load */
+
+/* Of one pass. Caches serve what is asked for again: that is the most that may be claimed, and what no other
+ * workgroup touches the least. */
+struct walked_work {
+    double asked_bytes, own_bytes, operations, flops;
+    bool whole;  /* the sample says what all do */
+    bool single; /* one launch: nothing of it is asked for again by the next */
+    bool plain;  /* its arithmetic is that of the algorithm: no tiles filled up, nothing across lanes, no series */
+};
+
+static double own_bytes(const struct predicted_launch *launch, double groups)
+{
+    const struct walk_result *walk = launch->walk;
+    double bytes = 0;
+    for (size_t k = 0; k < launch->walked.buffer_count; k++) {
+        const struct walk_traffic *traffic = &walk->traffic[k];
+        const double size = (double)launch->walked.buffers[k].size_bytes;
+        const double loaded = fmin(traffic->bytes_loaded, traffic->distinct * launch->line_bytes);
+        const double stored = fmin(traffic->bytes_stored, traffic->stored * launch->line_bytes);
+        bytes += fmin(size, traffic->shared > 0 ? 0 : groups * loaded) + fmin(size, groups * stored);
+    }
+    return bytes;
+}
+
+static void add_walked(struct walked_work *work, const struct predicted_launch *launch)
+{
+    const struct walk_result *walk = launch->walk;
+    const struct isa_traffic *global = &launch->walked.code_object->mix.traffic[ISA_GLOBAL];
+    const double groups = launch->times * launch->model.working / fmax(1, walk->sums.workgroups);
+    work->asked_bytes += groups * (walk->sums.access_bytes + walk->sums.count[WALK_SCALAR_LOAD] * SCALAR_BYTES);
+    work->own_bytes += own_bytes(launch, groups);
+    work->operations += groups * walk->sums.operations;
+    work->flops += groups * walk->sums.flops;
+    work->plain = work->plain && !(walk->sums.matrix_clocks > 0) && !(walk->sums.count[WALK_TRANSCENDENTAL] > 0) &&
+                  !(walk->sums.count[WALK_LDS] > 0);
+    work->whole = work->whole && walk->working >= 1 && !walk->over_budget && !walk->unknown_count &&
+                  !walk->not_executed_count &&
+                  (walk->sums.accesses > 0 || global->load_bytes + global->store_bytes <= 0);
+}
+
+static void disagrees(struct prediction *prediction, double claimed, double walked, bool bytes, const char *what)
+{
+    char words[2][UNITS_TEXT];
+    const char *(*say)(char *out, double value) = bytes ? units_bytes : units_count;
+    prediction_note(prediction, "\"work\" of its manifest claims %s%s, the walked code %s %s", say(words[0], claimed),
+                    bytes ? "" : " operations", what, say(words[1], walked));
+    prediction->work_disagrees = true;
+}
+
+/* Whole numbers that a kernel reads may be offsets and counts: one workgroup then says little of the others. */
+static bool reads_offsets(const struct resolved *resolved)
+{
+    bool found = false;
+    for (size_t k = 0; k < resolved->buffer_count && !found; k++) {
+        const struct resolved_buffer *buffer = &resolved->buffers[k];
+        const bool is_read = buffer->spec->role == ROLE_IN || buffer->spec->role == ROLE_INOUT;
+        found = is_read && !dtype_is_float(buffer->dtype) && dtype_bytes(buffer->dtype) >= 4;
+    }
+    return found;
+}
 
 void work_walked(struct prediction *prediction, const struct resolved *resolved,
                  const struct predicted_launch *launches, size_t count)
 {
-    const double declared = resolved->work.read_bytes + resolved->work.write_bytes;
-    char words[2][UNITS_TEXT];
-    double asked = 0;
-    bool whole = resolved->timing.stream_launches > 0; /* nothing but launches */
-    for (size_t k = 0; k < count; k++) {
-        const struct walk_result *walk = launches[k].walk;
-        const double groups = launches[k].times * launches[k].model.working / fmax(1, walk->sums.workgroups);
-        asked += groups * (walk->sums.access_bytes + walk->sums.count[WALK_SCALAR_LOAD] * SCALAR_BYTES);
-        whole = whole && !walk->over_budget && !walk->unknown_count && !walk->not_executed_count;
-        const struct isa_traffic *global = &launches[k].walked.code_object->mix.traffic[ISA_GLOBAL];
-        if (!(walk->sums.accesses > 0) && global->load_bytes + global->store_bytes > 0)
-            whole = false; /* others than the sampled workgroup have the work */
-    }
-    if (whole && declared > MOST_DECLARED * asked)
-        prediction_note(prediction, "\"work\" of its manifest claims %s, the walked code asks for %s at most",
-                        units_bytes(words[0], declared), units_bytes(words[1], asked));
+    const struct work *work = &resolved->work;
+    const double bytes = work->read_bytes + work->write_bytes;
+    const bool is_float = strcmp(machine_unit_rate(work->unit), "OP/s") != 0;
+    struct walked_work walked = {.whole = resolved->timing.stream_launches > 0 && !reads_offsets(resolved),
+                                 .single = count == 1 && launches[0].times <= 1,
+                                 .plain = true};
+    for (size_t k = 0; k < count; k++)
+        add_walked(&walked, &launches[k]);
+    if (!walked.whole)
+        return;
+    if (bytes > AGREES_WITHIN * walked.asked_bytes)
+        disagrees(prediction, bytes, walked.asked_bytes, true, "asks for at most");
+    else if (walked.single && bytes > 0 && walked.own_bytes > AGREES_WITHIN * bytes)
+        disagrees(prediction, bytes, walked.own_bytes, true, "moves at least");
+    if (work->flops > AGREES_WITHIN * walked.operations)
+        disagrees(prediction, work->flops, walked.operations, false, "does at most");
+    else if (is_float && walked.plain && work->flops > 0 && walked.flops > AGREES_WITHIN * work->flops)
+        disagrees(prediction, work->flops, walked.flops, false, "does");
 }

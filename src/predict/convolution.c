@@ -7,11 +7,8 @@
  * issue: vector instructions on the SIMDs; lines: L1 accesses or L2 bytes; chain: one workgroup alone, each turn
  * waiting for its loads from L2, times the rounds of resident workgroups.
  */
-#include <math.h>
-#include <string.h>
 
 #include "describe_internal.h"
-#include "rooftile/text.h"
 
 #define BLOCK 256.0
 #define SIMDS 4          /* of a compute unit up to CDNA, of a workgroup processor of RDNA */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/cost.h"
 
-#include <math.h>
-
 #include "rooftile/device_model.h"
-#include "rooftile/text.h"
 
 static const struct {
     const char *name, *remedy;

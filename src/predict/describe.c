@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/describe.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "describe_internal.h"
 #include "rooftile/record.h"
-#include "rooftile/text.h"
 
 /* ---- the file of constants ---- */
 

@@ -5,11 +5,6 @@
  */
 #include "rooftile/device_model.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "rooftile/text.h"
-
 /* ---- pipes ---- */
 
 /* Clocks of a wave's instructions by family. GCN and CDNA: 16 lanes a clock, a wave of 64 in four, its result is there
@@ -99,17 +94,6 @@ static bool occupancy_of(struct occupancy *occupancy, const struct walk_launch *
     return occupancy_compute(occupancy, &use, &ignored) == STATUS_OK;
 }
 
-/* Workgroups of a unit if what limits them did not: then the next resource does. */
-static uint32_t next_limit(const struct occupancy *occupancy)
-{
-    uint32_t next = OCCUPANCY_UNLIMITED;
-    for (int k = 0; k < LIMITER_COUNT; k++)
-        if (!occupancy->limited_by[k] && occupancy->workgroups_by[k] < next)
-            next = occupancy->workgroups_by[k];
-    const bool at_most = occupancy->limited_by[LIMITER_WAVES] || occupancy->limited_by[LIMITER_BARRIERS];
-    return at_most || next == OCCUPANCY_UNLIMITED || next < occupancy->workgroups ? occupancy->workgroups : next;
-}
-
 static void set_working(struct device_launch_model *model, double share)
 {
     model->working = share * model->workgroups;
@@ -125,8 +109,18 @@ static void place_workgroups(struct device_launch_model *model, const struct mac
     model->workgroups = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
     model->units = known && model->occupancy.wgp_mode ? fmax(1, cus / 2) : cus;
     model->resident = known && model->occupancy.workgroups ? model->occupancy.workgroups : 1;
-    if (known && model->occupancy.workgroups && without == COST_OCCUPANCY)
-        model->resident = next_limit(&model->occupancy);
+    if (known && model->occupancy.workgroups && without == COST_OCCUPANCY) {
+        /* Workgroups of a unit if what limits them did not: then the next resource does. */
+        uint32_t next = OCCUPANCY_UNLIMITED;
+        for (int k = 0; k < LIMITER_COUNT; k++)
+            if (!model->occupancy.limited_by[k] && model->occupancy.workgroups_by[k] < next)
+                next = model->occupancy.workgroups_by[k];
+        const bool at_most =
+            model->occupancy.limited_by[LIMITER_WAVES] || model->occupancy.limited_by[LIMITER_BARRIERS];
+        model->resident = at_most || next == OCCUPANCY_UNLIMITED || next < model->occupancy.workgroups
+                              ? model->occupancy.workgroups
+                              : next;
+    }
     set_working(model, 1);
     if (!known)
         model->occupancy = (struct occupancy){0};

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/truth.h"
 
@@ -89,8 +86,7 @@ static struct error_figures figures_of(struct samples *samples)
     qsort(samples->items, samples->count, sizeof(*samples->items), by_sign);
     figures.signed_median = samples->items[samples->count / 2].error;
     qsort(samples->items, samples->count, sizeof(*samples->items), by_size);
-    for (size_t k = 0; k < samples->count; k++) {
-        const struct sample *sample = &samples->items[k];
+    FOR_EACH(const struct sample, sample, samples->items, samples->count) {
         times += sample->row->time_ns;
         wrong += fabs(sample->error) * sample->row->time_ns;
         within += fabs(sample->error) <= WITHIN;

@@ -9,13 +9,8 @@
  * the epilogue, behind other resident workgroups. Rows that are a large power of two apart fall on few channels of the
  * memory. Exponents, the share of the epilogue and of small tiles are the same for all libraries.
  */
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "describe_internal.h"
-#include "rooftile/text.h"
 
 #define FRAGMENT 16.0
 #define EPILOGUE 1.5 /* stores of a tile at a compute unit's part of the memory's bandwidth */

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/prediction.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "rooftile/text.h"
-
 static const char *const term_names[] = {
     [TERM_MATRIX] = "matrix",   [TERM_VECTOR] = "vector",   [TERM_SCALAR] = "scalar",     [TERM_LDS] = "LDS",
     [TERM_L1] = "L1",           [TERM_L2] = "L2",           [TERM_MALL] = "MALL",         [TERM_MEMORY] = "memory",
@@ -59,7 +52,8 @@ void prediction_keep(struct predicted *kept, const struct prediction *prediction
                                .high_ns = prediction->high_ns,
                                .method = prediction->method ? prediction->method : "",
                                .limiter = known ? term_names[prediction->limiter] : "",
-                               .note_count = prediction->note_count};
+                               .note_count = prediction->note_count,
+                               .work_disagrees = prediction->work_disagrees};
     memcpy(kept->term_ns, prediction->term_ns, sizeof(kept->term_ns));
     kept->bound =
         like && !strcmp(like->bound, prediction->bound) ? like->bound : arena_strdup(arena, prediction->bound);
@@ -76,13 +70,6 @@ static const char *level_name(const struct machine *machine, enum prediction_ter
     return term_names[term];
 }
 
-static void name_bound(struct prediction *prediction, const struct machine *machine, const char *compute)
-{
-    const enum prediction_term term = prediction->limiter;
-    const char *name = (term == TERM_MATRIX || term == TERM_VECTOR) && compute[0] ? compute : level_name(machine, term);
-    snprintf(prediction->bound, sizeof(prediction->bound), "%s", name);
-}
-
 void prediction_finish(struct prediction *prediction, const struct machine *machine, const char *compute,
                        struct prediction_spread spread)
 {
@@ -92,8 +79,12 @@ void prediction_finish(struct prediction *prediction, const struct machine *mach
             prediction->limiter = (enum prediction_term)term;
     prediction->low_ns = prediction->time_ns * spread.low;
     prediction->high_ns = prediction->time_ns * spread.high;
-    if (!prediction->bound[0])
-        name_bound(prediction, machine, compute);
+    if (!prediction->bound[0]) {
+        const enum prediction_term term = prediction->limiter;
+        const char *name =
+            (term == TERM_MATRIX || term == TERM_VECTOR) && compute[0] ? compute : level_name(machine, term);
+        snprintf(prediction->bound, sizeof(prediction->bound), "%s", name);
+    }
 }
 
 void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,

@@ -7,8 +7,6 @@
  * issue: the instructions of all waves over the rate of all compute units; chain: what one workgroup takes alone, times
  * the rounds of resident ones.
  */
-#include <math.h>
-#include <string.h>
 
 #include "describe_internal.h"
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/truth.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
-#include "rooftile/text.h"
 
 #define MOST_COLUMNS 32
 #define LONGEST_BYTES ((size_t)256 << 20)

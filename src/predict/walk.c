@@ -173,6 +173,8 @@ static double matrix_issue(struct wave *wave, const struct op *op)
     wave->time = wave->time < wave->matrix_free ? wave->matrix_free : wave->time;
     wave->matrix_free = wave->time + busy;
     wave->sums.matrix_clocks += busy;
+    wave->sums.flops += op->in->matrix_ops;
+    wave->sums.operations += op->in->matrix_ops;
     promise_result(wave, op, wave->matrix_free);
     return wave->group->walker->options->clocks.vector;
 }
@@ -182,6 +184,14 @@ static void await_memory(struct wave *wave, const struct op *op)
     for (unsigned queue = 0; queue < QUEUES; queue++)
         if (op->wait[queue] != NO_WAIT)
             queue_wait(wave, queue, op->wait[queue]);
+}
+
+static void count_work(struct wave *wave, const struct isa_instruction *in)
+{
+    const double lanes = __builtin_popcountll(wave->exec);
+    wave->sums.lanes += lanes;
+    wave->sums.flops += lanes * in->flops;
+    wave->sums.operations += lanes * isa_operations(in);
 }
 
 /* Clocks until the next instruction can issue. */
@@ -195,7 +205,7 @@ static double issue(struct wave *wave, const struct op *op)
         takes = vector_clocks(clocks, op);
         wave->sums.vector_clocks += takes;
         wave->sums.index_clocks += op->is_index ? takes : 0;
-        wave->sums.lanes += __builtin_popcountll(wave->exec);
+        count_work(wave, op->in);
         if (wave->group->walker->tracks_results)
             promise_result(wave, op, wave->time + takes + clocks->vector_latency - clocks->vector);
         return takes;

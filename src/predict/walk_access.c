@@ -101,7 +101,7 @@ static void scratch_addresses(struct addresses *at, const struct wave *wave, con
         at->lanes[k] = SCRATCH_BASE | (uint64_t)wave->number << 40 | (uint64_t)k << 32 | (uint32_t)at->lanes[k];
 }
 
-/* Descriptor of four words: base, stride, records. */
+/* Descriptor of four words: base, stride, records. Where it swizzles, since gfx11 by two bits, they lie elsewhere. */
 static void buffer_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
 {
     const struct access *access = op->access;
@@ -112,11 +112,13 @@ static void buffer_addresses(struct addresses *at, const struct wave *wave, cons
         scalar_get(wave, base, k, &words[k], &known[k]);
     const uint64_t from = words[0] | (uint64_t)(words[1] & 0xffff) << 32, stride = words[1] >> 16 & 0x3fff;
     const bool base_known = known[0] == UINT32_MAX && known[1] == UINT32_MAX;
+    const bool has_two_bits = text_starts(wave->code->target, "gfx11") || text_starts(wave->code->target, "gfx12");
+    const bool swizzles = words[1] >> (has_two_bits ? 30 : 31);
     if (access->index_enable)
         vector_get(&index, wave, address, 0);
     if (access->offset_enable)
         vector_get(&offset, wave, address, access->index_enable);
-    at->known = base_known ? index.known & offset.known : 0;
+    at->known = base_known && !swizzles ? index.known & offset.known : 0;
     at->buffer = base_known ? memory_buffer(&wave->group->walker->memory, from) : NO_BUFFER;
     for (unsigned k = 0; k < LANES; k++) {
         const uint64_t inside = (access->offset_enable ? offset.lanes[k] : 0) + (uint64_t)access->offset;
@@ -478,6 +480,8 @@ void access_execute(struct wave *wave, const struct op *op)
     struct addresses at;
     guess_matters(wave);
     find_addresses(&at, wave, op);
+    if (wave->watching && op->access->space != SPACE_SCRATCH)
+        loop_accessed(wave, op, at.lanes, at.known, wave->exec & ~at.outside);
     if (op->access->space != SPACE_SCRATCH)
         move_lines(wave, op, &at);
     else

@@ -306,6 +306,7 @@ struct wave {
     struct loop **loops;
     size_t loop_count;
     struct loop *recording; /* whose compares are kept */
+    unsigned watching;      /* loops whose accesses are kept */
 };
 
 /* One workgroup. */
@@ -397,6 +398,8 @@ bool access_decode(struct op *op, const char *name, struct arena *arena);
 /* walk_loop.c: passes of loops. loop_compared with no distance: a branch that no compare decides. */
 void loop_turned(struct wave *wave, size_t branch, size_t target);
 void loop_compared(struct wave *wave, const struct op *op, const int64_t *distance, uint64_t lanes, bool is_float);
+/* Memory that it touches, or LDS: address of each lane. */
+void loop_accessed(struct wave *wave, const struct op *op, const uint64_t *address, uint64_t known, uint64_t lanes);
 void loops_release(struct wave *wave);
 
 #endif

@@ -290,6 +290,14 @@ static void note_beyond(struct wave *wave, const struct access *access, const st
     }
 }
 
+static void watch_lanes(struct wave *wave, const struct op *op, const struct values *address)
+{
+    uint64_t lanes[LANES];
+    for (unsigned k = 0; k < LANES; k++)
+        lanes[k] = address->lanes[k];
+    loop_accessed(wave, op, lanes, address->known, wave->exec);
+}
+
 void lds_execute(struct wave *wave, const struct op *op)
 {
     const struct access *access = op->access;
@@ -313,6 +321,8 @@ void lds_execute(struct wave *wave, const struct op *op)
         permute(wave, op, &copy);
     } else {
         note_beyond(wave, access, &copy);
+        if (wave->watching)
+            watch_lanes(wave, op, &copy);
         if (wave->group->lds_dwords)
             move_values(wave, op, &copy);
     }

@@ -8,8 +8,9 @@
  *     63 to 65     compares are kept: each lane's distance moves by a constant, so the pass of its flip is known
  *     65           if both passes took the same path, whole rounds are added up to shortly before the first flip
  *
- * Arithmetic alone needs no window of lines: without an access in the loop a round is 2 passes, and the last of them is
- * pass 5. Few passes over much unrolled code are where that counts.
+ * A round is as short as its accesses allow, down to 4 passes, and of arithmetic alone to 2: in passes 2 to 4 each of
+ * them must move all its lanes by one step. A round has passes until all are at the same place of a line again, and no
+ * pass after that, within 32, touches a line of this one. A tile of a matrix product advances by whole lines.
  *
  * A pass of an outer loop judges its inner loops anew: the first touch of data is not like the second.
  */
@@ -18,16 +19,23 @@
 
 #include "walk_internal.h"
 
-enum { ROUND = 32, ROUND_OF_ARITHMETIC = 2, SNAPSHOTS = 3 };
+enum { ROUND = 32, LEAST_ROUND = 4, ROUND_OF_ARITHMETIC = 2, SNAPSHOTS = 3, WATCHED = 3 };
 #define NEVER (INT64_C(1) << 40)
 #define MOST_PASSES (INT64_C(1) << 30) /* that are added at once */
 #define MOST_COMPARED 4096u            /* of a pass; larger ones are walked */
+#define MOST_ACCESSED 1024u
+#define MOST_PASSED INT64_C(600000) /* lanes of accesses in passes that are not walked */
 
 struct compared {
     const struct op *op;
     uint64_t lanes;
     bool is_float;
     int64_t distance[LANES];
+};
+
+struct accessed {
+    const struct op *op;
+    uint64_t lanes, address[LANES];
 };
 
 struct snapshot {
@@ -50,6 +58,10 @@ struct loop {
     struct snapshot snapshots[SNAPSHOTS];
     struct compared *compared[2];
     size_t compared_count[2];
+    struct accessed *accessed[WATCHED]; /* in passes 2 to 4 */
+    size_t accessed_count[WATCHED];
+    bool is_watched;
+    bool scattered; /* an access is not as it must be for a short round */
 };
 
 /* ---- memory ---- */
@@ -60,37 +72,6 @@ static void *take(size_t size)
     if (!memory)
         arena_out_of_memory(size);
     return memory;
-}
-
-static void clear(struct wave *wave, struct loop *loop)
-{
-    if (wave->recording == loop)
-        wave->recording = NULL;
-    for (unsigned k = 0; k < SNAPSHOTS; k++) {
-        free(loop->snapshots[k].v);
-        free(loop->snapshots[k].v_known);
-    }
-    free(loop->compared[0]);
-    free(loop->compared[1]);
-    free(loop->traffic);
-    free(loop->executed);
-    *loop = (struct loop){.branch = loop->branch, .target = loop->target, .round = loop->round};
-}
-
-void loops_release(struct wave *wave)
-{
-    for (size_t k = 0; k < wave->loop_count; k++) {
-        clear(wave, wave->loops[k]);
-        free(wave->loops[k]);
-    }
-    free(wave->loops);
-    wave->loops = NULL;
-    wave->loop_count = 0;
-}
-
-static unsigned last_pass(const struct loop *loop)
-{
-    return 2 * loop->round + 1;
 }
 
 static unsigned round_of(const struct walk_code *code, size_t branch, size_t target)
@@ -108,6 +89,41 @@ static unsigned round_of(const struct walk_code *code, size_t branch, size_t tar
             break;
         }
     return ROUND_OF_ARITHMETIC;
+}
+
+static void clear(struct wave *wave, struct loop *loop)
+{
+    if (wave->recording == loop)
+        wave->recording = NULL;
+    wave->watching -= loop->is_watched;
+    for (unsigned k = 0; k < SNAPSHOTS; k++) {
+        free(loop->snapshots[k].v);
+        free(loop->snapshots[k].v_known);
+    }
+    free(loop->compared[0]);
+    free(loop->compared[1]);
+    for (unsigned k = 0; k < WATCHED; k++)
+        free(loop->accessed[k]);
+    free(loop->traffic);
+    free(loop->executed);
+    *loop = (struct loop){
+        .branch = loop->branch, .target = loop->target, .round = round_of(wave->code, loop->branch, loop->target)};
+}
+
+void loops_release(struct wave *wave)
+{
+    for (size_t k = 0; k < wave->loop_count; k++) {
+        clear(wave, wave->loops[k]);
+        free(wave->loops[k]);
+    }
+    free(wave->loops);
+    wave->loops = NULL;
+    wave->loop_count = 0;
+}
+
+static unsigned last_pass(const struct loop *loop)
+{
+    return 2 * loop->round + 1;
 }
 
 static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
@@ -169,6 +185,106 @@ void loop_compared(struct wave *wave, const struct op *op, const int64_t *distan
     kept->is_float = is_float;
     for (uint64_t left = lanes; left; left &= left - 1)
         kept->distance[__builtin_ctzll(left)] = distance[__builtin_ctzll(left)];
+}
+
+/* ---- how long a round is ---- */
+
+static void keep_access(struct loop *loop, const struct op *op, const uint64_t *address, uint64_t known, uint64_t lanes)
+{
+    const unsigned which = loop->passes - 1;
+    if (loop->scattered)
+        return;
+    loop->scattered = lanes & ~known || loop->accessed_count[which] == MOST_ACCESSED || op->class == WALK_ATOMIC ||
+                      (which && loop->accessed_count[which] == loop->accessed_count[0]);
+    if (loop->scattered)
+        return;
+    ARRAY_PUSH(loop->accessed[which], loop->accessed_count[which], (struct accessed){.op = op, .lanes = lanes});
+    memcpy(loop->accessed[which][loop->accessed_count[which] - 1].address, address, LANES * sizeof(*address));
+}
+
+void loop_accessed(struct wave *wave, const struct op *op, const uint64_t *address, uint64_t known, uint64_t lanes)
+{
+    for (size_t k = 0; k < wave->loop_count; k++)
+        if (wave->loops[k]->is_watched)
+            keep_access(wave->loops[k], op, address, known, lanes);
+}
+
+static bool is_of_lines(const struct op *op)
+{
+    return op->class != WALK_LDS;
+}
+
+/* What all lanes move by from one pass to the next. False: not all by the same, or by another the next time. In LDS
+ * they may, from one buffer to another and back. */
+static bool step_of(uint64_t *step, const struct loop *loop, size_t k)
+{
+    for (unsigned which = 1; which < WATCHED; which++) {
+        const struct accessed *before = &loop->accessed[which - 1][k], *now = &loop->accessed[which][k];
+        const int first = now->lanes ? __builtin_ctzll(now->lanes) : 0;
+        const uint64_t moved = now->address[first] - before->address[first];
+        if (before->op != now->op || before->lanes != now->lanes ||
+            (which > 1 && moved != *step && is_of_lines(now->op)))
+            return false;
+        for (uint64_t left = now->lanes; left; left &= left - 1)
+            if (now->address[__builtin_ctzll(left)] - before->address[__builtin_ctzll(left)] != moved)
+                return false;
+        *step = which > 1 ? *step | moved : moved;
+    }
+    return true;
+}
+
+/* Some line of a pass is touched again, more than a round and up to 32 passes later. */
+static bool comes_back(const struct wave *wave, const struct loop *loop, unsigned round)
+{
+    const uint32_t shift = wave->group->walker->line_shift;
+    struct lines lines;
+    bool back = false;
+    lines_init(&lines, 0);
+    for (size_t k = 0; k < loop->accessed_count[0]; k++) {
+        const struct accessed *now = &loop->accessed[0][k];
+        for (uint64_t left = is_of_lines(now->op) ? now->lanes : 0; left; left &= left - 1)
+            (void)lines_touch(&lines, now->address[__builtin_ctzll(left)] >> shift);
+    }
+    for (size_t k = 0; k < loop->accessed_count[0] && !back; k++) {
+        const struct accessed *now = &loop->accessed[0][k];
+        uint64_t step = 0;
+        if (!is_of_lines(now->op) || !step_of(&step, loop, k) || !step)
+            continue;
+        for (uint64_t left = now->lanes; left && !back; left &= left - 1)
+            for (unsigned pass = round + 1; pass <= ROUND && !back; pass++)
+                back = lines_has(&lines, (now->address[__builtin_ctzll(left)] + step * pass) >> shift);
+    }
+    lines_release(&lines);
+    return back;
+}
+
+static unsigned round_watched(const struct wave *wave, const struct loop *loop)
+{
+    const uint64_t line = UINT64_C(1) << wave->group->walker->line_shift;
+    unsigned round = LEAST_ROUND;
+    if (loop->scattered || loop->accessed_count[0] != loop->accessed_count[1] ||
+        loop->accessed_count[0] != loop->accessed_count[2])
+        return ROUND;
+    for (size_t k = 0; k < loop->accessed_count[0]; k++) {
+        const uint64_t again = is_of_lines(loop->accessed[0][k].op) ? line : 4; /* LDS: where conflicts are the same */
+        uint64_t step = 0;
+        if (!step_of(&step, loop, k))
+            return ROUND;
+        while (round < ROUND && step * round % again)
+            round *= 2;
+    }
+    return round < ROUND && !comes_back(wave, loop, round) ? round : ROUND;
+}
+
+static void watch(struct wave *wave, struct loop *loop)
+{
+    if (loop->round != ROUND)
+        return;
+    const bool is_watched = loop->passes >= 1 && loop->passes <= WATCHED;
+    wave->watching += is_watched - loop->is_watched;
+    loop->is_watched = is_watched;
+    if (loop->passes == 1 + WATCHED)
+        loop->round = round_watched(wave, loop);
 }
 
 /* ---- how many passes are left ---- */
@@ -284,10 +400,48 @@ static void forget_stores(struct wave *wave, const struct loop *loop)
         memset(group->lds_known, 0, (group->lds_dwords / 64 + 1) * sizeof(*group->lds_known));
 }
 
+static void touch_lines(struct wave *wave, const struct accessed *first, uint64_t moved)
+{
+    struct group *group = wave->group;
+    struct lines *set = first->op->class == WALK_LOAD ? &group->distinct : &group->stored;
+    uint64_t last = UINT64_MAX;
+    for (uint64_t left = first->lanes; left; left &= left - 1) {
+        const uint64_t line = (first->address[__builtin_ctzll(left)] + moved) >> group->walker->line_shift;
+        if (line == last)
+            continue;
+        (void)lines_touch(&group->l2, line);
+        (void)lines_touch(set, line);
+        last = line;
+    }
+}
+
+/* Passes that are not walked leave their lines in L2 all the same, for what comes back to them and for neighbours. */
+static void touch_passed(struct wave *wave, const struct loop *loop, int64_t passes)
+{
+    const int64_t most = MOST_PASSED / (int64_t)(loop->accessed_count[0] * LANES + 1);
+    const uint64_t line = UINT64_C(1) << wave->group->walker->line_shift;
+    uint64_t steps[MOST_ACCESSED];
+    if (loop->scattered || loop->accessed_count[0] != loop->accessed_count[WATCHED - 1])
+        return;
+    for (size_t k = 0; k < loop->accessed_count[0]; k++)
+        if (!is_of_lines(loop->accessed[0][k].op) || !step_of(&steps[k], loop, k))
+            steps[k] = 0;
+    for (int64_t pass = passes > most ? passes - most : 0; pass < passes; pass++)
+        for (size_t k = 0; k < loop->accessed_count[0]; k++) {
+            const struct accessed *first = &loop->accessed[0][k];
+            const uint64_t step = steps[k];
+            if (!step || (first->op->class != WALK_LOAD && first->op->class != WALK_STORE))
+                continue;
+            if (step > line || pass % (int64_t)(line / step) == 0) /* several passes are in one line */
+                touch_lines(wave, first, step * (uint64_t)(loop->passes - 1 + pass));
+        }
+}
+
 static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
 {
     const double rounds = (double)(passes / loop->round), more = (wave->time - loop->time) * rounds;
     forget_stores(wave, loop);
+    touch_passed(wave, loop, passes);
     advance_scalars(wave, loop, passes);
     advance_vectors(wave, loop, passes);
     wave->instructions += (loop->instructions[2] - loop->instructions[1]) * (uint64_t)passes;
@@ -326,8 +480,9 @@ void loop_turned(struct wave *wave, size_t branch, size_t target)
     struct loop *loop = loop_at(wave, branch, target);
     if (loop->is_done)
         return;
-    const unsigned last = last_pass(loop);
     loop->passes++;
+    watch(wave, loop);
+    const unsigned last = last_pass(loop);
     if (loop->passes == loop->round + 1)
         keep_counters(wave, loop);
     if (loop->passes >= last - 3 && loop->passes < last)

@@ -38,6 +38,9 @@ void scalar_load_execute(struct wave *wave, const struct op *op)
         scalar_get(wave, &op->operands[2], 0, &more, &more_known);
     const uint64_t inside = more + (uint64_t)op->access->offset;
     const bool is_known = known == UINT64_MAX && more_known == UINT32_MAX;
+    const uint64_t lanes[LANES] = {base + inside};
+    if (wave->watching)
+        loop_accessed(wave, op, lanes, is_known, 1);
     double latency = is_known ? clocks->scalar_load : miss_clocks(wave, 0, false);
     for (unsigned k = 0; k < op->access->dwords; k++) {
         uint32_t value = 0;

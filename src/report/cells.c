@@ -2,9 +2,6 @@
  *
  * Cells as people read them, and what of a table they see.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/units.h"
@@ -28,7 +25,8 @@ static const char *intensity(char *out, double value)
 
 static const char *share(char *out, double value)
 {
-    snprintf(out, UNITS_TEXT, value < 0.01 ? "%.1f%%" : "%.0f%%", value * 100);
+    const bool tiny = value > 0 && value < 0.0005;
+    snprintf(out, UNITS_TEXT, tiny ? "<0.1%%" : value < 0.01 ? "%.1f%%" : "%.0f%%", value * 100);
     return out;
 }
 
@@ -162,11 +160,21 @@ const char *flat_words(const struct table *table, size_t row, size_t column, boo
     return last && r->note ? arena_printf(arena, "%s%s%s", words, *words ? "; " : "", r->note) : words;
 }
 
+/* What rows have in place of values is said by the second column. */
+static bool has_instead(const struct table *t)
+{
+    for (size_t row = 0; row < rows_shown(t); row++)
+        if (table_at(t, row)->instead.kind != CELL_ABSENT)
+            return true;
+    return false;
+}
+
 size_t columns_shown(size_t *shown, const struct table *table, const struct report_options *options)
 {
+    const bool second = has_instead(table);
     size_t count = 0;
     for (size_t k = 0; k < table->column_count; k++)
-        if (column_shown(table, k, options))
+        if (column_shown(table, k, options) || (count == 1 && second && table->columns[k].title))
             shown[count++] = k;
     return count;
 }
@@ -174,23 +182,21 @@ size_t columns_shown(size_t *shown, const struct table *table, const struct repo
 /* Something is known in it; of the last one, a note is. */
 static bool says_something(const struct table *t, size_t column, bool last)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     bool some = false;
     for (size_t row = 0; row < rows_shown(t) && !some; row++) {
         const char *words = flat_words(t, row, column, false, last, &arena);
         some = *words && strcmp(words, "-") != 0;
         arena_reset(&arena);
     }
-    arena_release(&arena);
     return some;
 }
 
 size_t columns_known(size_t *shown, const struct table *t, const struct report_options *options)
 {
     const size_t all = columns_shown(shown, t, options);
-    size_t count = 0, always = 1;
-    for (size_t row = 0; row < rows_shown(t) && always < 2; row++)
-        always += table_at(t, row)->instead.kind != CELL_ABSENT; /* which the second one shows */
+    const size_t always = has_instead(t) ? 2 : 1;
+    size_t count = 0;
     for (size_t k = 0; k < all; k++)
         if (k < always || says_something(t, shown[k], k + 1 == all))
             shown[count++] = shown[k];

@@ -259,7 +259,7 @@ static void draw_cells(struct sheet *sheet, const struct chart_series *series)
         if (point->words && column > svg_text_width(point->words))
             svg_text(svg, shade > 3 ? "on-dark" : "on-light", SVG_MIDDLE, x, y + 4, point->words);
         if (point->share >= 1)
-            svg_rect(svg, "best", &box, NULL);
+            svg_rect(svg, "best", &(struct svg_box){box.left + 2, box.top + 2, box.right - 2, box.bottom - 2}, NULL);
     }
 }
 

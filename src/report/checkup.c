@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/checkup.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "report_internal.h"
 #include "rooftile/file.h"
 #include "rooftile/shift.h"
@@ -173,8 +170,7 @@ static void add_skip(struct judging *j, const struct result_case *c)
 static void judge_cases(struct judging *j)
 {
     const struct result *result = j->section->result;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         const char *finding = result_case_finding(c);
         if (*finding)
             add_finding(j, case_name(c), finding, c->reason && *c->reason ? c->reason : c->verification.reason);
@@ -183,7 +179,7 @@ static void judge_cases(struct judging *j)
         else if (c->status == CASE_SKIPPED)
             add_skip(j, c);
         j->verified += c->status == CASE_OK && c->verification.verdict == VERIFY_PASS;
-        j->measured += result_case_counts(c) && c->sample_count > 0;
+        j->measured += result_case_counts(c);
     }
     for (size_t k = 0; k < j->section->skipped->row_count; k++) {
         struct cell *cells = j->section->skipped->rows[k].cells;
@@ -232,10 +228,8 @@ static void noise_numbers(struct judging *j, const cJSON *noise)
 static void kpi_numbers(struct judging *j)
 {
     const struct result *result = j->section->result;
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
+    FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count)
         add_number(j, kpi->name, kpi->value, strcmp(kpi->of, "fraction") ? kpi->unit : "share");
-    }
 }
 
 /* ---- judging: words ---- */
@@ -395,9 +389,8 @@ void checkup_beside(struct checkup *checkup, const struct machine *model, struct
 enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err)
 {
     *checkup = (struct checkup){0};
-    enum status status = read_steps(checkup, path_join(arena, folder, "steps.json"), arena, err);
-    if (status)
-        return status;
+    if (read_steps(checkup, path_join(arena, folder, "steps.json"), arena, err))
+        return err->status;
     read_learned(checkup, folder, arena);
     for (size_t k = 0; k < STEP_COUNT; k++) {
         struct checkup_section *section = &checkup->sections[k];

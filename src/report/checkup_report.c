@@ -2,8 +2,6 @@
  *
  * The checkup as a document: a page, a few lines, and for programs by configs/schema/checkup.schema.json.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "page_data.h"
 #include "report_internal.h"
@@ -71,8 +69,7 @@ static struct table *steps_of(const struct checkup *checkup, bool notes, struct 
         {.key = "log_tail"},
     };
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < STEP_COUNT; k++) {
-        const struct checkup_section *section = &checkup->sections[k];
+    FOR_EACH(const struct checkup_section, section, checkup->sections, STEP_COUNT) {
         if (!section->ran)
             continue;
         struct table_row *row =
@@ -97,8 +94,7 @@ static void add_verification(struct document *document, const struct result *res
                                                   {.title = "launches", .unit = UNIT_COUNT},
                                                   {.title = "not checked", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         struct cell error = cell_number(c->verification.tolerance_used);
         if (c->status != CASE_OK || c->verification.verdict != VERIFY_PASS)
             continue;
@@ -213,23 +209,6 @@ static struct table *facts_of(const struct checkup *checkup, struct arena *arena
     return facts;
 }
 
-static void add_page(struct document *document, const struct checkup *checkup)
-{
-    const size_t first = document->count;
-    document_text(document, 0, TONE_PLAIN, "%s", said[checkup->word]);
-    document_table(document, NULL, NULL, steps_of(checkup, false, document->arena));
-    document_table(document, NULL, NULL, facts_of(checkup, document->arena));
-    for (size_t k = 0; k < STEP_COUNT; k++)
-        if (checkup->sections[k].ran)
-            add_section(document, checkup, (enum checkup_step)k);
-    document_add(document, (struct section){.title = "Everything else"});
-    document_text(document, 0, TONE_PLAIN,
-                  "check.json beside this page, and the JSON in it, have each result with its samples, the machine "
-                  "file that --machine takes, and what was learned about noise.");
-    for (size_t k = first; k < document->count; k++)
-        document->sections[k].show = SHOW_HTML;
-}
-
 /* ---- for programs ---- */
 
 /* A file that was read before and found to be whole, as it is. */
@@ -277,7 +256,7 @@ static const struct page_data *data_of(const struct document *document, const st
     struct arena *arena = document->arena;
     struct page_data *data = arena_alloc(arena, sizeof(*data));
     struct result all = {0};
-    struct text json = {0}, csv = {0};
+    SCOPED(text_release) struct text json = {0}, csv = {0};
     struct result_case *cases = NULL;
     size_t count = 0;
     for (size_t k = 0; k < STEP_COUNT; k++) {
@@ -293,8 +272,6 @@ static const struct page_data *data_of(const struct document *document, const st
     render_csv(&csv, figures_table(&all, arena));
     data->json = json.length <= MOST_DATA ? text_take(&json, arena) : NULL;
     data->csv = count ? text_take(&csv, arena) : NULL;
-    text_release(&json);
-    text_release(&csv);
     return data;
 }
 
@@ -305,7 +282,19 @@ enum status checkup_document(struct document *document, const struct checkup *ch
     document_text(document, SHOW_TEXT, TONE_PLAIN, "%s: %s, %.0f of %.0f s", checkup_name(checkup->word),
                   device_of(checkup), checkup->seconds, checkup->budget_s);
     document_table(document, NULL, NULL, steps_of(checkup, true, document->arena))->show = SHOW_TEXT;
-    add_page(document, checkup);
+    const size_t first = document->count;
+    document_text(document, 0, TONE_PLAIN, "%s", said[checkup->word]);
+    document_table(document, NULL, NULL, steps_of(checkup, false, document->arena));
+    document_table(document, NULL, NULL, facts_of(checkup, document->arena));
+    for (size_t k = 0; k < STEP_COUNT; k++)
+        if (checkup->sections[k].ran)
+            add_section(document, checkup, (enum checkup_step)k);
+    document_add(document, (struct section){.title = "Everything else"});
+    document_text(document, 0, TONE_PLAIN,
+                  "check.json beside this page, and the JSON in it, have each result with its samples, the machine "
+                  "file that --machine takes, and what was learned about noise.");
+    for (size_t k = first; k < document->count; k++)
+        document->sections[k].show = SHOW_HTML;
     const enum status status = add_data(document, checkup, err);
     if (!status)
         document->data = data_of(document, checkup);

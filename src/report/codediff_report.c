@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/codediff.h"
@@ -41,8 +38,7 @@ static struct cell loops_cell(const struct code_pair *pair, struct arena *arena)
 {
     static const struct table_column columns[] = {{.key = "before"}, {.key = "after"}, {.key = "hot"}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < pair->loop_count; k++) {
-        const struct code_loops *loops = &pair->loops[k];
+    FOR_EACH(const struct code_loops, loops, pair->loops, pair->loop_count) {
         const bool hot = loops->before != ISA_NO_LOOP && loops->before == pair->hot[0];
         table_add(table, (struct cell[]){mix_cell(mix_of(pair->before, loops->before), arena),
                                          mix_cell(mix_of(pair->after, loops->after), arena), cell_bool(hot)});
@@ -268,15 +264,6 @@ static void add_details(struct document *document, const struct codediff *diff, 
 
 /* ---- the whole ---- */
 
-static void add_lists(struct document *document, const struct codediff *diff)
-{
-    for (int side = 0; side < 2; side++)
-        for (size_t k = 0; k < diff->only_count[side]; k++)
-            document_text(document, SHOW_PEOPLE, TONE_DIM, "only in %s: %s", diff->names[side], diff->only[side][k]);
-    for (size_t k = 0; k < diff->problem_count; k++)
-        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "not compared: %s", diff->problems[k]);
-}
-
 static void add_data(struct document *document, const struct codediff *diff)
 {
     struct arena *arena = document->arena;
@@ -314,7 +301,11 @@ void codediff_document(struct document *document, const struct codediff *diff, c
     document_table(document, NULL, NULL, metrics_of(diff, false, arena))->show = SHOW_PEOPLE;
     document_table(document, NULL, NULL, worst_of(diff, arena))->show = SHOW_PEOPLE;
     add_details(document, diff, look);
-    add_lists(document, diff);
+    for (int side = 0; side < 2; side++)
+        for (size_t k = 0; k < diff->only_count[side]; k++)
+            document_text(document, SHOW_PEOPLE, TONE_DIM, "only in %s: %s", diff->names[side], diff->only[side][k]);
+    for (size_t k = 0; k < diff->problem_count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "not compared: %s", diff->problems[k]);
     document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%zu kernel%s: %zu hurt, %zu helped, %zu changed, %zu same%s",
                   diff->count, diff->count == 1 ? "" : "s", codediff_count(diff, CODE_HURT),
                   codediff_count(diff, CODE_HELPED), codediff_count(diff, CODE_CHANGED),

@@ -2,12 +2,9 @@
  *
  * Two disassemblies side by side, lines of the same instruction next to each other.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/codediff.h"
-#include "rooftile/text.h"
 
 #define COLUMN 56
 #define MOST_CELLS (64u << 20) /* of the table that lines them up; larger kernels stand one after the other */
@@ -39,14 +36,13 @@ static uint16_t *line_up(const struct isa_kernel *a, const struct isa_kernel *b)
 
 static void add_line(struct text *out, const struct isa_instruction *a, const struct isa_instruction *b)
 {
-    struct text left = {0};
+    SCOPED(text_release) struct text left = {0};
     if (a)
         text_addf(&left, "%s %s", a->mnemonic, a->operands);
     text_addf(out, "%c %-*.*s", a && b ? ' ' : a ? '-' : '+', COLUMN, COLUMN, left.data ? left.data : "");
     if (b)
         text_addf(out, "  %s %s", b->mnemonic, b->operands);
     text_add(out, "\n");
-    text_release(&left);
 }
 
 const char *codediff_sides(const struct code_pair *pair, struct arena *arena)

@@ -4,9 +4,6 @@
  * first, then what moved, then what could not be told; what stayed the same is one number. Nothing here depends on when
  * or where it was written: the same two results give the same bytes.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/compare.h"
@@ -117,7 +114,7 @@ static const char *why(const struct compare_case *c, struct arena *arena)
 /* Of a case that was not judged programs get no times, people what was measured. */
 static struct cell shown_time(const struct result_case *c, struct arena *arena)
 {
-    const struct cell time = cell_quantity(c && result_case_counts(c) ? c->stats.median : NAN, UNIT_TIME);
+    const struct cell time = cell_quantity(c && result_case_counts(c) ? result_case_time(c) : NAN, UNIT_TIME);
     return (struct cell){.kind = CELL_ABSENT, .text = cell_words(&time, NULL, arena)};
 }
 
@@ -249,8 +246,7 @@ static struct table *kpis_of(const struct comparison *comparison, struct arena *
         {.key = "unit", OF_KPI(unit)},
         {.key = "lost", OF_KPI(lost)}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < comparison->kpi_count; k++) {
-        const struct compare_kpi *kpi = &comparison->kpis[k];
+    FOR_EACH(const struct compare_kpi, kpi, comparison->kpis, comparison->kpi_count) {
         const enum shift_verdict verdict = kpi->shift.verdict;
         struct cell *cells = table_add_object(table, kpi)->cells;
         cells[KPI_BETTER] = cell_text(kpi->higher_is_better ? "higher" : "lower");
@@ -287,11 +283,9 @@ static struct table *differences_of(const struct comparison *comparison, struct 
                                                   {.title = "base"},
                                                   {.title = "new", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < comparison->difference_count; k++) {
-        const struct compare_difference *d = &comparison->differences[k];
+    FOR_EACH(const struct compare_difference, d, comparison->differences, comparison->difference_count)
         table_add(table, (struct cell[]){cell_text(d->what), cell_text(d->base), cell_text(d->now),
                                          cell_text(fact(d->base, arena)), cell_text(fact(d->now, arena))});
-    }
     return table;
 }
 
@@ -482,8 +476,7 @@ static struct document document_of(const struct comparison *comparison, struct a
 void report_comparison(struct text *out, const char *format, const struct comparison *comparison,
                        const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const struct document document = document_of(comparison, &arena);
     render_find(format)(out, &document, options);
-    arena_release(&arena);
 }

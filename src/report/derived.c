@@ -3,8 +3,6 @@
  * What a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio. The values are
  * JSON texts (result.h) that derive.c made, or that a file had: a value of another form than its method's is skipped.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/units.h"
@@ -316,8 +314,7 @@ void derived_sections(struct document *document, const struct result *result, bo
     lines->indent = 2;
     if (result->derived_count)
         document_table(document, NULL, "derived from these cases", lines);
-    for (size_t k = 0; k < result->derived_count; k++) {
-        const struct result_derived *derived = &result->derived[k];
+    FOR_EACH(const struct result_derived, derived, result->derived, result->derived_count) {
         struct value v = {.derived = derived, .arena = document->arena};
         struct err ignored = {0};
         const char *said = NULL, *shared = NULL;

@@ -3,8 +3,6 @@
  * Results of two different devices side by side: times, how far each is from its own ceilings, and by what it is bound.
  * Nothing is judged: even two cards of one model differ by more than what a verdict looks for.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/report.h"
@@ -25,8 +23,7 @@ static const struct result_case *counterpart(const struct result *result, const 
     const struct result_case *found = NULL;
     const size_t length = result_id_length(c->id);
     size_t same = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *other = &result->cases[k];
+    FOR_EACH(const struct result_case, other, result->cases, result->case_count) {
         if (result_id_length(other->id) == length && !strncmp(other->id, c->id, length))
             return other;
         if (!strcmp(other->kernel, c->kernel) && !strcmp(case_name(other), case_name(c))) {
@@ -41,7 +38,7 @@ static const struct result_case *counterpart(const struct result *result, const 
 static double rate_of(const struct result_case *c)
 {
     const double bytes = c->work.read_bytes + c->work.write_bytes;
-    return (c->work.flops > 0 ? c->work.flops : bytes > 0 ? bytes : 1) / c->stats.median;
+    return (c->work.flops > 0 ? c->work.flops : bytes > 0 ? bytes : 1) / result_case_time(c);
 }
 
 /* ---- tables ---- */
@@ -51,7 +48,7 @@ enum { CASE, ID, A_TIME, A_SHARE, A_BOUND, B_TIME, B_SHARE, B_BOUND, SPEED, BOUN
 static void put_side(struct cell *cells, const struct result_case *c)
 {
     const bool counts = result_case_counts(c);
-    cells[0] = cell_positive(counts ? c->stats.median : NAN);
+    cells[0] = cell_positive(counts ? result_case_time(c) : NAN);
     cells[1] = cell_positive(counts ? c->fraction : NAN);
     cells[2] = cell_known(counts ? c->lower_bound.bound : NULL);
 }
@@ -152,8 +149,8 @@ static struct table *ceilings_of(const struct sides *sides)
     if (a->level_count && b->level_count)
         add_ceiling(table, "memory", &a->levels[a->level_count - 1].bandwidth, &b->levels[b->level_count - 1].bandwidth,
                     UNIT_BYTE_RATE);
-    for (uint32_t k = 0; k < a->unit_count; k++) {
-        const struct machine_unit *own = &a->units[k], *other = machine_unit(b, own->name);
+    FOR_EACH(const struct machine_unit, own, a->units, a->unit_count) {
+        const struct machine_unit *other = machine_unit(b, own->name);
         if (other && bounds_some(sides, own->name))
             add_ceiling(table, own->name, &own->peak, &other->peak, machine_unit_rate(own->name));
     }

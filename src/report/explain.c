@@ -4,9 +4,6 @@
  */
 #include "rooftile/forecast.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "report_internal.h"
 #include "rooftile/result.h"
 
@@ -15,7 +12,8 @@
 
 static double time_of(const struct explained_case *c)
 {
-    return c->measured && c->measured->sample_count ? c->measured->stats.median : c->explanation.prediction.time_ns;
+    return c->measured && result_case_timed(c->measured) ? result_case_time(c->measured)
+                                                         : c->explanation.prediction.time_ns;
 }
 
 static const char *name_of(const struct explained_case *c)
@@ -111,7 +109,7 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     table_member(record, "id", NULL, cell_text(e->plan_case->id));
     table_member(record, "machine", "machine", cell_text(c->machine->title[0] ? c->machine->title : c->machine->name));
     if (c->measured)
-        table_member(record, "measured_ns", "measured", cell_quantity(c->measured->stats.median, UNIT_TIME));
+        table_member(record, "measured_ns", "measured", cell_quantity(result_case_time(c->measured), UNIT_TIME));
     table_member(record, "predicted_ns", "predicted", cell_quantity(p->time_ns, UNIT_TIME));
     struct cell interval = cell_range(p->low_ns, p->high_ns);
     interval.unit = UNIT_TIME;
@@ -150,13 +148,11 @@ static struct table *causes_of(const struct explained_case *cases, size_t count,
     };
     struct table *table = TABLE(arena, columns);
     for (size_t at = 0; at < count; at++)
-        for (size_t k = 0; k < cases[at].explanation.cause_count; k++) {
-            const struct explained_cost *cause = &cases[at].explanation.causes[k];
+        FOR_EACH(const struct explained_cost, cause, cases[at].explanation.causes, cases[at].explanation.cause_count)
             table_add(table, (struct cell[]){cell_text(name_of(&cases[at])), cell_text(cost_name(cause->cost)),
                                              cell_number(cause->cost_ns),
                                              cell_number(cause->cost_ns / cases[at].explanation.prediction.time_ns),
                                              cell_text(cost_remedy(cause->cost)), cell_known(cause->evidence)});
-        }
     return table;
 }
 
@@ -190,7 +186,7 @@ static void say_best(struct document *document, const struct explained_case *c)
 static void say_difference(struct document *document, const struct explained_case *c)
 {
     const struct prediction *p = &c->explanation.prediction;
-    const double measured_ns = c->measured ? c->measured->stats.median : 0, ratio = measured_ns / p->time_ns;
+    const double measured_ns = c->measured ? result_case_time(c->measured) : 0, ratio = measured_ns / p->time_ns;
     if (!c->measured || !(measured_ns > 0) || !(p->time_ns > 0))
         return;
     if (measured_ns >= p->low_ns && measured_ns <= p->high_ns) {
@@ -224,15 +220,19 @@ static struct table *twins_of(const struct explained_case *c, struct arena *aren
             continue;
         const char *name = strstr(twin->id, ";isolate=") + strlen(";isolate=");
         table_add(table, (struct cell[]){cell_text(arena_strndup(arena, name, strcspn(name, ";"))),
-                                         cell_number(twin->stats.median),
-                                         cell_number(twin->stats.median / c->measured->stats.median)});
+                                         cell_number(result_case_time(twin)),
+                                         cell_number(result_case_time(twin) / result_case_time(c->measured))});
     }
     return table;
 }
 
-/* Both at once as long as the longer one: they overlap. As long as their sum: they do not. */
-static void say_overlap(struct document *document, const struct table *twins)
+static void show_twins(struct document *document, const struct explained_case *c)
 {
+    struct table *twins = twins_of(c, document->arena);
+    if (!twins->row_count)
+        return;
+    document_table(document, NULL, NULL, twins)->show = SHOW_PEOPLE;
+    /* Both at once as long as the longer one: they overlap. As long as their sum: they do not. */
     double share[2] = {0};
     for (size_t k = 0; k < twins->row_count; k++)
         for (int which = 0; which < 2; which++)
@@ -245,15 +245,6 @@ static void say_overlap(struct document *document, const struct table *twins)
                   "%s alone take%s %.0f %% of the whole; %.0f %% of the shorter part is hidden.",
                   share[0] > share[1] ? "Loads" : "The arithmetic", share[0] > share[1] ? "" : "s", 100 * longer,
                   100 * fmax(0, fmin(1, hidden)));
-}
-
-static void show_twins(struct document *document, const struct explained_case *c)
-{
-    struct table *twins = twins_of(c, document->arena);
-    if (!twins->row_count)
-        return;
-    document_table(document, NULL, NULL, twins)->show = SHOW_PEOPLE;
-    say_overlap(document, twins);
 }
 
 /* ---- counters ---- */
@@ -279,13 +270,11 @@ static struct table *counters_of(const struct explanation *e, struct arena *aren
         {.key = "verdict", .title = ""},
     };
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < e->counter_count; k++) {
-        const struct explained_counter *counter = &e->counters[k];
+    FOR_EACH(const struct explained_counter, counter, e->counters, e->counter_count)
         table_add(table, (struct cell[]){cell_text(counter->name), cell_text(counter->what),
                                          cell_text(cost_name(counter->cost)), cell_number(counter->predicted),
                                          isnan(counter->measured) ? cell_absent() : cell_number(counter->measured),
                                          counter_says(counter)});
-    }
     return table;
 }
 
@@ -318,15 +307,6 @@ static void show_counters(struct document *document, const struct explained_case
 
 /* ---- the whole ---- */
 
-static void say_notes(struct document *document, const struct explained_case *c)
-{
-    const struct prediction *p = &c->explanation.prediction;
-    for (uint32_t k = 0; k < p->note_count; k++)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, p->notes[k]));
-    for (uint32_t k = 0; c->borrowed && k < c->borrowed->count; k++)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", c->borrowed->what[k]);
-}
-
 static void show_case(struct document *document, const struct explained_case *c)
 {
     struct arena *arena = document->arena;
@@ -337,7 +317,11 @@ static void show_case(struct document *document, const struct explained_case *c)
     say_best(document, c);
     show_twins(document, c);
     show_counters(document, c);
-    say_notes(document, c);
+    const struct prediction *p = &c->explanation.prediction;
+    for (uint32_t k = 0; k < p->note_count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, p->notes[k]));
+    for (uint32_t k = 0; c->borrowed && k < c->borrowed->count; k++)
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", c->borrowed->what[k]);
 }
 
 static struct table *list_of(const struct explained_case *cases, size_t count, struct arena *arena)
@@ -368,8 +352,7 @@ static struct table *data_of(const struct explained_case *cases, size_t count, s
                                                   {.key = "twins"}, {.key = "counters"}, {.key = "counter_command"},
                                                   {.key = "notes"}, {.key = "reason"}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < count; k++) {
-        const struct explained_case *c = &cases[k];
+    FOR_EACH(const struct explained_case, c, cases, count)
         table_add(table,
                   (struct cell[]){cell_text(name_of(c)), c->reason ? cell_absent() : cell_table(standing(c, arena)),
                                   cell_table(causes_of(c, 1, arena)), cell_table(twins_of(c, arena)),
@@ -377,7 +360,6 @@ static struct table *data_of(const struct explained_case *cases, size_t count, s
                                   c->explanation.counter_count ? cell_text(command_of(c, arena)) : cell_absent(),
                                   cell_table(prediction_notes(&c->explanation.prediction, arena)),
                                   c->reason ? cell_text(c->reason) : cell_absent()});
-    }
     return table;
 }
 

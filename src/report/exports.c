@@ -3,9 +3,6 @@
  * Formats of other tools in JSON. What no tool of theirs can express stands beside it: where a dashboard shows names
  * and numbers only, predicted results are marked in every name.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -45,31 +42,29 @@ static const char *bmf_slug(struct arena *arena, const char *of)
 void report_bmf(struct text *out, const struct result *result)
 {
     static const char *const rates[] = {"bytes_per_s", "flops_per_s", "items_per_s"};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct table *root = table_record(&arena);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
-        const struct summary *s = &c->stats;
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+        const struct result_interval in = result_case_interval(c);
+        const double time_ns = result_case_time(c);
         struct table *benchmark = table_record(&arena);
         if (!result_case_counts(c))
             continue; /* the format has no word for a failure: a missing benchmark is what Bencher alerts on */
-        bmf_measure(benchmark, "latency", s->median, s->ci95[0], s->ci95[1]);
+        bmf_measure(benchmark, "latency", time_ns, in.low_ns, in.high_ns);
         for (size_t r = 0; r < 3; r++) { /* a rate is as uncertain as its time, the other way round */
             const double rate = figure_value(rates[r], c);
-            bmf_measure(benchmark, bmf_slug(&arena, rates[r]), rate, rate * s->median / s->ci95[1],
-                        rate * s->median / s->ci95[0]);
+            bmf_measure(benchmark, bmf_slug(&arena, rates[r]), rate, rate * time_ns / in.high_ns,
+                        rate * time_ns / in.low_ns);
         }
         table_member(root, marked(&arena, result, "", plain_id(&arena, c)), NULL, cell_table(benchmark));
     }
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
+    FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count) {
         struct table *benchmark = table_record(&arena);
         bmf_measure(benchmark, bmf_slug(&arena, kpi->of), kpi->value, NAN, NAN);
         if (benchmark->column_count)
             table_member(root, marked(&arena, result, "kpi/", kpi->name), NULL, cell_table(benchmark));
     }
     render_json_table(out, root);
-    arena_release(&arena);
 }
 
 /* ---- github-action-benchmark: [ { name, unit, value, range, extra } ] ---- */
@@ -88,45 +83,45 @@ static const char *gha_extra(struct arena *arena, const struct result *result, c
     const char *ceiling = c->fraction > 0 ? arena_printf(arena, "\n%.1f %% of the ceiling (%s)", c->fraction * 100,
                                                          c->lower_bound.ceiling_name)
                                           : "";
-    return arena_printf(arena, "timer %s, %zu samples, %s%s%s%s", timer_name(c->timer), c->sample_count,
-                        result->device.name, ceiling, *flags ? "\n" : "", flags);
+    const char *how = result->predicted
+                          ? "predicted"
+                          : arena_printf(arena, "timer %s, %zu samples", timer_name(c->timer), c->sample_count);
+    return arena_printf(arena, "%s, %s%s%s%s", how, result->device.name, ceiling, *flags ? "\n" : "", flags);
 }
 
 static void gha_case(struct table *table, const struct result *result, const struct result_case *c, bool bigger)
 {
     struct arena *arena = table->arena;
     const char *name = marked(arena, result, "", plain_id(arena, c)), *extra = gha_extra(arena, result, c);
-    const double half_ns = (c->stats.ci95[1] - c->stats.ci95[0]) / 2;
+    const struct result_interval in = result_case_interval(c);
+    const double half_ns = (in.high_ns - in.low_ns) / 2;
     const struct {
         double rate;
         const char *unit;
     } rates[] = {{figure_value("bytes_per_s", c), "B/s"},
                  {figure_value("flops_per_s", c), machine_unit_rate(c->work.unit)}};
     if (!bigger)
-        gha_entry(table, name, "ns", c->stats.median, half_ns, extra);
+        gha_entry(table, name, "ns", result_case_time(c), half_ns, extra);
     for (size_t k = 0; bigger && k < COUNT_OF(rates); k++)
         if (isfinite(rates[k].rate))
             gha_entry(table, arena_printf(arena, "%s [%s]", name, rates[k].unit), rates[k].unit, rates[k].rate,
-                      rates[k].rate * half_ns / c->stats.median, extra);
+                      rates[k].rate * half_ns / result_case_time(c), extra);
 }
 
 static void gha(struct text *out, const struct result *result, bool bigger)
 {
     static const struct table_column columns[] = {
         {.key = "name"}, {.key = "unit"}, {.key = "value"}, {.key = "range"}, {.key = "extra"}};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct table *table = TABLE(&arena, columns);
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
+    FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count)
         if (isfinite(kpi->value) && kpi->higher_is_better == bigger)
             gha_entry(table, marked(&arena, result, "kpi/", kpi->name), kpi->unit, kpi->value, NAN,
                       arena_printf(&arena, "%s of %u case%s", kpi->method, kpi->case_count, text_s(kpi->case_count)));
-    }
     for (size_t k = 0; k < result->case_count; k++)
         if (result_case_counts(&result->cases[k]))
             gha_case(table, result, &result->cases[k], bigger);
     render_json_table(out, table);
-    arena_release(&arena);
 }
 
 void report_gha_smaller(struct text *out, const struct result *result)
@@ -218,7 +213,7 @@ static const struct table_column entry_columns[] = {
 static void add_repetition(struct table *entries, const struct result_case *c, const struct repetition *rep)
 {
     const struct cell id = cell_text(plain_id(entries->arena, c));
-    const double scale = rep->error ? 0 : c->stats.median / rep->time_ns;
+    const double scale = rep->error ? 0 : result_case_time(c) / rep->time_ns;
     table_add(entries, (struct cell[]){id, cell_number((double)rep->family), cell_number(0), id, cell_text("iteration"),
                                        cell_number(rep->count), cell_number(rep->index), cell_number(1),
                                        rep->error ? cell_bool(true) : cell_absent(),
@@ -236,7 +231,7 @@ static bool is_measured(const struct result_trial *trial)
 static void add_case(struct table *entries, const struct result_case *c, size_t family)
 {
     struct repetition rep = {
-        .family = family, .count = 1, .time_ns = c->stats.median, .iterations = (double)c->sample_count * c->batch};
+        .family = family, .count = 1, .time_ns = result_case_time(c), .iterations = (double)c->sample_count * c->batch};
     const char *finding = result_case_finding(c);
     uint32_t count = 0;
     for (size_t k = 0; k < c->trial_count; k++)
@@ -262,7 +257,7 @@ static void add_case(struct table *entries, const struct result_case *c, size_t 
 
 void report_google_benchmark(struct text *out, const struct result *result)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct table *root = table_record(&arena), *entries = TABLE(&arena, entry_columns);
     for (size_t k = 0; k < result->case_count; k++)
         if (result->cases[k].status != CASE_SKIPPED)
@@ -270,5 +265,4 @@ void report_google_benchmark(struct text *out, const struct result *result)
     table_member(root, "context", NULL, cell_table(context_of(result, &arena)));
     table_member(root, "benchmarks", NULL, cell_table(entries));
     render_json_table(out, root);
-    arena_release(&arena);
 }

@@ -2,7 +2,6 @@
  *
  * Neighbours of a table that nothing came of for one reason, as one row: 40 sizes that do not fit are no news.
  */
-#include <string.h>
 
 #include "report_internal.h"
 

@@ -2,8 +2,6 @@
  *
  * The figures of a case: one row of the table below each, for CSV by its key and for people by its title.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -35,11 +33,6 @@ const char *plain_id(struct arena *arena, const struct result_case *c)
     return arena_strndup(arena, c->id, result_id_length(c->id));
 }
 
-const char *case_name(const struct result_case *c)
-{
-    return c->label && *c->label ? c->label : c->id;
-}
-
 /* ---- figures ---- */
 
 static struct cell label(const struct reading *r)
@@ -49,7 +42,7 @@ static struct cell label(const struct reading *r)
 
 static struct cell timer(const struct reading *r)
 {
-    return cell_text(r->c->sample_count ? timer_name(r->c->timer) : NULL);
+    return cell_text(result_case_timed(r->c) ? timer_name(r->c->timer) : NULL);
 }
 
 static struct cell status(const struct reading *r)
@@ -57,16 +50,27 @@ static struct cell status(const struct reading *r)
     return cell_text(case_status_name(r->c->status));
 }
 
+static struct cell time_of(const struct reading *r)
+{
+    return result_case_timed(r->c) ? cell_positive(result_case_time(r->c)) : cell_unknown(NULL);
+}
+
+static struct cell interval(const struct reading *r)
+{
+    const struct result_interval in = result_case_interval(r->c);
+    return result_case_timed(r->c) ? cell_range(in.low_ns, in.high_ns) : cell_unknown(NULL);
+}
+
 static struct cell spread(const struct reading *r)
 {
-    if (r->c->timer == TIMED_SIM) /* a prediction has an interval of its own */
+    if (!r->c->sample_count)
         return cell_unknown(NULL);
     return cell_number((r->c->stats.ci95[1] - r->c->stats.ci95[0]) / 2 / r->c->stats.median);
 }
 
 static struct cell each(const struct reading *r)
 {
-    const struct cell time = cell_quantity(r->c->stats.median / r->c->work.items, UNIT_TIME);
+    const struct cell time = cell_quantity(result_case_time(r->c) / r->c->work.items, UNIT_TIME);
     return cell_text(arena_printf(r->arena, "%s each", cell_words(&time, NULL, r->arena)));
 }
 
@@ -75,9 +79,8 @@ static bool is_arithmetic(const struct result_case *cases, size_t count, const c
 {
     size_t of_kernel = 0, arithmetic = 0;
     bool compute = false;
-    for (size_t k = 0; k < count; k++) {
-        const struct result_case *c = &cases[k];
-        if (!c->sample_count || strcmp(c->kernel, kernel) != 0)
+    FOR_EACH(const struct result_case, c, cases, count) {
+        if (!result_case_timed(c) || strcmp(c->kernel, kernel) != 0)
             continue;
         compute = !strcmp(c->class, "compute");
         of_kernel++;
@@ -91,14 +94,14 @@ static struct cell rate(const struct reading *r)
 {
     const struct result_case *c = r->c;
     const bool bytes = c->bytes_per_s > 0 && isfinite(c->bytes_per_s), flops = c->flops_per_s > 0;
-    if (!c->sample_count)
+    if (!result_case_timed(c))
         return cell_unknown(NULL);
     if (c->work.item[0] && c->work.items > 0)
         return cell_quantity(c->items_per_s, arena_printf(r->arena, "%s/s", c->work.item));
     if (!strcmp(c->class, "latency") && c->work.items > 1)
         return each(r);
     if (!strcmp(c->lower_bound.ceiling_name, TRANSCENDENTAL_UNIT) && c->work.transcendentals > 0)
-        return cell_quantity(result_at_time(c, "transcendentals_per_s", c->stats.median),
+        return cell_quantity(result_at_time(c, "transcendentals_per_s", result_case_time(c)),
                              machine_unit_rate(TRANSCENDENTAL_UNIT));
     if (flops && (r->arithmetic || !bytes))
         return cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit));
@@ -172,17 +175,25 @@ static struct cell flags(const struct reading *r)
 
 static const struct figure {
     struct table_column column;
-    struct cell (*read)(const struct reading *r); /* NULL: the column is a field */
+    struct cell (*read)(const struct reading *r);     /* NULL: the column is a field */
+    enum { OF_ANY, OF_MEASURED, OF_PREDICTED } shown; /* to people: in tables of such results */
 } figures[] = {
     {.column = {.title = "case", .flags = COLUMN_GROUP}, .read = label},
     {.column = {.key = "id", OF_CASE(id)}},
     {.column = {.key = "kernel", OF_CASE(kernel)}},
     {.column = {.key = "timer"}, .read = timer},
     {.column = {.key = "status"}, .read = status},
-    {.column = {.key = "batch", OF_CASE(batch)}},
-    {.column = {.key = "median_ns", .title = "time", .unit = UNIT_TIME, KNOWN(stats.median)}},
-    {.column = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread},
-    {.column = {.key = "n", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE, OF_CASE(sample_count)}},
+    {.column = {.key = "batch", KNOWN(batch)}},
+    {.column = {.title = "time", .unit = UNIT_TIME}, .read = time_of},
+    {.column = {.title = "80 % interval", .unit = UNIT_TIME, .drop = 1}, .read = interval, .shown = OF_PREDICTED},
+    {.column = {.key = "median_ns", KNOWN(stats.median)}},
+    {.column = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread, .shown = OF_MEASURED},
+    {.column = {.key = "n",
+                .title = "samples",
+                .unit = UNIT_COUNT,
+                .flags = COLUMN_OPTIONAL | COLUMN_VERBOSE,
+                OF_CASE(sample_count)},
+     .shown = OF_MEASURED},
     {.column = {.key = "ci95_low_ns", KNOWN(stats.ci95[0])}},
     {.column = {.key = "ci95_high_ns", KNOWN(stats.ci95[1])}},
     {.column = {.key = "min_ns", KNOWN(stats.min)}},
@@ -202,14 +213,16 @@ static const struct figure {
     {.column = {.key = "bound", .title = "bound", .drop = 4, KNOWN(lower_bound.bound)}},
     {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
      .read = fraction},
-    {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3, KNOWN(prediction.time_ns)}},
+    {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3, KNOWN(prediction.time_ns)},
+     .shown = OF_MEASURED},
     {.column = {.key = "predicted_low_ns", KNOWN(prediction.low_ns)}},
     {.column = {.key = "predicted_high_ns", KNOWN(prediction.high_ns)}},
     {.column = {.key = "predicted_by", KNOWN(prediction.method)}},
     {.column = {.key = "limiter", KNOWN(prediction.limiter)}},
-    {.column = {.key = "prediction_error", .title = "error", .unit = UNIT_CHANGE, .drop = 1, OF_CASE(predicted_error)}},
+    {.column = {.key = "prediction_error", .title = "error", .unit = UNIT_CHANGE, .drop = 1, OF_CASE(predicted_error)},
+     .shown = OF_MEASURED},
     {.column = {.key = "overhead_ns", KNOWN(overhead_ns)}},
-    {.column = {.title = "verified"}, .read = verified},
+    {.column = {.title = "verified"}, .read = verified, .shown = OF_MEASURED},
     {.column = {.key = "verification"}, .read = verification},
     {.column = {.key = "method", OF_CASE(verification.method)}},
     {.column = {.key = "tolerance_used", .title = "tolerance used", .unit = UNIT_SHARE, .flags = COLUMN_VERBOSE},
@@ -276,12 +289,18 @@ const char *figure_words(const char *name, const struct result_case *c, struct a
     return cell_words(&cell, &figure->column, arena);
 }
 
+const char *time_words(const struct result_case *c, struct arena *arena)
+{
+    const char *time = figure_words("time", c, arena);
+    return c->timer == TIMED_SIM ? arena_printf(arena, "%s (%s)", time, figure_words("80 % interval", c, arena))
+                                 : arena_printf(arena, "%s \u00b1%s", time, figure_words("\u00b195%", c, arena));
+}
+
 double figure_value(const char *name, const struct result_case *c)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const struct cell cell =
         read_figure(figure_named(name), &(struct reading){c, &arena, is_arithmetic(c, 1, c->kernel)});
-    arena_release(&arena);
     return cell.kind == CELL_NUMBER ? cell.value : NAN;
 }
 
@@ -347,11 +366,23 @@ static struct cell instead(const struct result_case *c, struct arena *arena)
     return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
 }
 
-static struct table *empty_table(const char *const *params, size_t param_count, struct arena *arena)
+/* What is predicted is named so, and what only a measurement has stands in no table of predictions. */
+static struct table_column column_in(const struct figure *figure, const struct result *result)
+{
+    struct table_column column = figure->column;
+    if (figure->shown == (result->predicted ? OF_MEASURED : OF_PREDICTED))
+        column.title = NULL;
+    if (result->predicted && figure->read == time_of)
+        column.title = "predicted";
+    return column;
+}
+
+static struct table *empty_table(const struct result *result, const char *const *params, size_t param_count,
+                                 struct arena *arena)
 {
     struct table_column *columns = arena_array(arena, FIGURES + param_count, sizeof(*columns));
     for (size_t k = 0; k < FIGURES; k++)
-        columns[k < PARAMS_AT ? k : k + param_count] = figures[k].column;
+        columns[k < PARAMS_AT ? k : k + param_count] = column_in(&figures[k], result);
     for (size_t k = 0; k < param_count; k++)
         columns[PARAMS_AT + k].key = arena_printf(arena, "param_%s", params[k]);
     return table_new(arena, columns, FIGURES + param_count);
@@ -384,7 +415,7 @@ struct table *figures_table(const struct result *result, struct arena *arena)
 {
     const char **params = NULL;
     const size_t param_count = param_names(&params, result, arena);
-    struct table *table = empty_table(params, param_count, arena);
+    struct table *table = empty_table(result, params, param_count, arena);
     struct cell *cells = arena_array(arena, table->column_count, sizeof(*cells));
     struct rates rates = {0};
     for (size_t k = 0; k < result->case_count; k++) {
@@ -401,7 +432,7 @@ struct table *figures_table(const struct result *result, struct arena *arena)
             row->family = c->kernel;
             row->note = c->reason;
         }
-        if (c->status != CASE_OK || !c->sample_count)
+        if (c->status != CASE_OK || !result_case_timed(c))
             row->instead = instead(c, arena);
     }
     return table;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <string.h>
 
 #include "picture.h"
 #include "report_internal.h"
@@ -46,8 +44,7 @@ static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
                                                   {.key = "cause", .title = "cause"},
                                                   {.key = "why", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < fleet->outlier_count; k++) {
-        const struct fleet_outlier *o = &fleet->outliers[k];
+    FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count) {
         const struct fleet_device *device = &fleet->devices[o->device];
         const struct fleet_metric *metric = &fleet->metrics[o->metric];
         const double time_ns = device->readings[o->metric].time_ns;
@@ -123,16 +120,15 @@ static struct table *drifts_of(const struct fleet *fleet, struct arena *arena)
                                                   {.key = "count", .title = "devices", .unit = UNIT_COUNT},
                                                   {.key = "devices", .title = "which", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < fleet->drift_count; k++) {
-        const struct fleet_drift *d = &fleet->drifts[k];
+    FOR_EACH(const struct fleet_drift, d, fleet->drifts, fleet->drift_count)
         table_add(table,
                   (struct cell[]){cell_text(d->key), cell_known(d->majority), cell_number((double)d->majority_count),
                                   cell_known(d->value), cell_number((double)d->count), cell_text(d->devices)});
-    }
     return table;
 }
 
-static struct table *devices_of(const struct fleet *fleet, struct arena *arena)
+/* `bad`: only those that something is said of. */
+static struct table *devices_of(const struct fleet *fleet, bool bad, struct arena *arena)
 {
     static const struct table_column columns[] = {{.key = "node"},
                                                   {.key = "device", .title = "device", .flags = COLUMN_TEST},
@@ -147,12 +143,15 @@ static struct table *devices_of(const struct fleet *fleet, struct arena *arena)
         const struct fleet_device *d = &fleet->devices[k];
         const char *why = d->problem;
         double worst = NAN;
+        if (bad && d->verdict != FLEET_SLOW && d->verdict != FLEET_BROKEN)
+            continue;
         for (size_t m = 0; m < fleet->metric_count; m++)
             worst = fmax(worst, d->outliers[m].change);
         for (size_t o = 0; o < fleet->outlier_count && !why; o++) /* a device's worst comes first */
             if (fleet->outliers[o].device == k)
-                why = arena_printf(arena, "%s, cause %s", fleet->metrics[fleet->outliers[o].metric].name,
-                                   fleet_cause_names[fleet->outliers[o].cause]);
+                why = arena_printf(arena, "%s, cause %s%s%s", fleet->metrics[fleet->outliers[o].metric].name,
+                                   fleet_cause_names[fleet->outliers[o].cause],
+                                   bad && *fleet->outliers[o].why ? ": " : "", bad ? fleet->outliers[o].why : "");
         table_add(table, (struct cell[]){cell_text(d->node), cell_text(d->name),
                                          cell_text(fleet->groups[d->group].name), cell_number((double)d->runs),
                                          cell_toned(fleet_verdict_names[d->verdict], verdict_tones[d->verdict]),
@@ -244,8 +243,7 @@ static const char *joined(const char *const *items, size_t count, size_t most, s
 static void add_group_findings(struct document *document, const struct fleet *fleet)
 {
     struct arena *arena = document->arena;
-    for (size_t k = 0; k < fleet->spread_count; k++) {
-        const struct fleet_spread *s = &fleet->spreads[k];
+    FOR_EACH(const struct fleet_spread, s, fleet->spreads, fleet->spread_count) {
         const struct fleet_metric *m = &fleet->metrics[s->metric];
         if (s->modes.two)
             document_text(document, SHOW_PEOPLE, TONE_BAD, "%s: two groups: %zu devices at %s, %zu at %s, on %s",
@@ -335,24 +333,29 @@ void fleet_document(struct document *document, const struct fleet *fleet)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "PREDICTED: nothing was executed");
     const struct table *metrics = metrics_of(fleet, arena);
     document_table(document, "metrics", NULL, metrics)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
-    document_table(document, "outliers", NULL, outliers_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
-    document_table(document, NULL, NULL, broken_of(fleet, arena))->show = SHOW_PEOPLE;
+    const struct table *outliers = outliers_of(fleet, arena);
+    document_table(document, NULL, NULL, devices_of(fleet, true, arena))->show = SHOW_HTML;
+    document_table(document, "outliers", NULL, outliers)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
+    document_table(document, NULL, NULL, broken_of(fleet, arena))->show = SHOW_TEXT | SHOW_MARKDOWN;
     document_table(document, "drift", NULL, drifts_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
-    document_table(document, "devices", NULL, devices_of(fleet, arena))->show = SHOW_DATA | SHOW_TESTS;
+    document_table(document, "devices", NULL, devices_of(fleet, false, arena))->show = SHOW_DATA | SHOW_TESTS;
     add_lists(document, fleet);
     for (size_t g = 0; g < fleet->group_count; g++)
         add_strips(document, fleet, g);
+    document_add(document,
+                 (struct section){.show = SHOW_HTML, .key = "slow", .title = "Slow, case by case", .table = outliers});
     document_add(document, (struct section){.show = SHOW_HTML, .key = "cases", .title = "All cases", .table = metrics});
     add_group_findings(document, fleet);
     if (fleet->missing_count)
-        document_text(document, SHOW_PEOPLE, TONE_BAD, "missing: %s",
+        document_text(document, SHOW_TEXT | SHOW_MARKDOWN, TONE_BAD, "missing: %s",
                       joined(fleet->missing, fleet->missing_count, 20, arena));
     for (size_t k = 0; k < fleet->unread_count && k < 20; k++)
         document_text(document, SHOW_PEOPLE, TONE_BAD, "not read: %s", fleet->unread[k]);
     if (fleet->duplicates)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%zu file%s the same run of a device again; counted once",
                       fleet->duplicates, fleet->duplicates == 1 ? " is" : "s are");
-    document_text(document, SHOW_PEOPLE, fleet_exit_code(fleet, false) == 1 ? TONE_BAD : TONE_PLAIN, "%s", counts);
+    document_text(document, SHOW_TEXT | SHOW_MARKDOWN, fleet_exit_code(fleet, false) == 1 ? TONE_BAD : TONE_PLAIN, "%s",
+                  counts);
 }
 
 /* ---- one line, as Nagios' plugins and what takes them want it ---- */
@@ -408,9 +411,8 @@ void report_nagios(struct text *out, const struct result *result)
 {
     size_t ok = 0, findings = 0;
     const struct result_case *worst = NULL;
-    struct text line = {0};
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    SCOPED(text_release) struct text line = {0};
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         const bool finding = result_case_finding(c)[0] || c->status == CASE_ERROR;
         ok += result_case_counts(c);
         findings += finding;
@@ -425,14 +427,13 @@ void report_nagios(struct text *out, const struct result *result)
     text_addf(&line, " | ok=%zu findings=%zu;;0", ok, findings);
     text_add_printable(out, line.data);
     text_add(out, "\n");
-    text_release(&line);
 }
 
 void fleet_nagios(struct text *out, const struct fleet *fleet)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char *words = nagios_words(fleet, &arena);
-    struct text line = {0};
+    SCOPED(text_release) struct text line = {0};
     text_addf(&line, "ROOFTILE %s - %s%s%s", states[fleet_nagios_code(fleet)],
               !fleet->device_count ? "nothing was measured" : add_counts(table_record(&arena), fleet),
               *words ? "; " : "", words);
@@ -442,6 +443,4 @@ void fleet_nagios(struct text *out, const struct fleet *fleet)
               count_verdict(fleet, FLEET_BROKEN), fleet->missing_count, fleet->device_count);
     text_add_printable(out, line.data);
     text_add(out, "\n");
-    text_release(&line);
-    arena_release(&arena);
 }

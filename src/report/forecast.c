@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/forecast.h"
 
-#include <math.h>
-
 #include "report_internal.h"
 
 #define FASTER 1.1
@@ -85,7 +83,7 @@ static struct table *origin_of(const struct forecast_case *c, const struct resul
     table_member(record, "id", NULL, cell_text(c->from->id));
     table_member(record, "machine", NULL, cell_text(origin_name(result)));
     table_member(record, result->predicted ? "predicted_ns" : "measured_ns", NULL,
-                 cell_positive(c->from->stats.median));
+                 cell_positive(result_case_time(c->from)));
     table_member(record, "scale", NULL, cell_positive(c->scale));
     table_member(record, "uncalibrated", NULL, c->uncalibrated ? cell_text(c->uncalibrated) : cell_absent());
     return record;
@@ -101,8 +99,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
         {.key = "terms"},     {.key = "gain_of_a_tenth"}, {.key = "notes"},
         {.key = "from"},      {.key = "reason"}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < forecast->count; k++) {
-        const struct forecast_case *c = &forecast->cases[k];
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         const struct prediction *p = &c->prediction;
         const bool known = p->time_ns > 0;
         const struct cell cells[] = {
@@ -139,8 +136,7 @@ struct weighted {
 static struct weighted weighted_of(const struct forecast *forecast)
 {
     struct weighted sum = {.all_traced = true};
-    for (size_t k = 0; k < forecast->count; k++) {
-        const struct forecast_case *c = &forecast->cases[k];
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         const struct plan_case *p = c->plan_case;
         if (!(p->weight > 0) || p->resolved.manifest->library)
             continue;
@@ -194,8 +190,7 @@ static struct table *one_machine(const struct forecast *forecast, struct arena *
         {.title = "10 % faster"},
     };
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < forecast->count; k++) {
-        const struct forecast_case *c = &forecast->cases[k];
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         const struct prediction *p = &c->prediction;
         if (!(p->time_ns > 0)) {
             struct table_row *row = table_add(table, NULL);
@@ -283,7 +278,7 @@ static void set_other(struct cell *cells, const struct forecast_case *c, struct 
     const bool known = p->time_ns > 0;
     cells[OTHER_TIME] = cell_positive(p->time_ns);
     cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
-    cells[OTHER_SPEED] = cell_text(known ? arena_printf(arena, "%.3gx", c->from->stats.median / p->time_ns) : NULL);
+    cells[OTHER_SPEED] = cell_text(known ? arena_printf(arena, "%.3gx", result_case_time(c->from) / p->time_ns) : NULL);
     cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
     cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
 }
@@ -303,11 +298,10 @@ static struct table *of_result(const struct forecast *forecasts, size_t count, s
         own[OTHER_SCALE] = (struct table_column){.title = "scaled by", .unit = UNIT_NUMBER, .drop = 2};
     }
     struct table *table = table_new(arena, columns, OTHERS * count + 2);
-    for (size_t k = 0; k < forecasts[0].count; k++) {
-        const struct forecast_case *first = &forecasts[0].cases[k];
+    FOR_EACH(const struct forecast_case, first, forecasts[0].cases, forecasts[0].count) {
         struct table_row *row = table_add(table, NULL);
         row->cells[0] = cell_text(case_name(first->from));
-        row->cells[1] = cell_number(first->from->stats.median);
+        row->cells[1] = cell_number(result_case_time(first->from));
         for (size_t n = 0; n < count; n++) {
             const struct forecast_case *c = case_of(&forecasts[n], first->plan_case->asked);
             if (c)
@@ -324,12 +318,11 @@ static void say_speed(struct document *document, const struct forecast *forecast
     double logs = 0, least = INFINITY, most = 0;
     size_t cases = 0, scaled = 0;
     const char *why = NULL;
-    for (size_t k = 0; k < forecast->count; k++) {
-        const struct forecast_case *c = &forecast->cases[k];
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         if (!(c->prediction.time_ns > 0))
             continue;
         cases++;
-        logs += log(c->from->stats.median / c->prediction.time_ns);
+        logs += log(result_case_time(c->from) / c->prediction.time_ns);
         why = c->uncalibrated && !why ? c->uncalibrated : why;
         if (c->uncalibrated || forecast->of->predicted)
             continue;
@@ -376,7 +369,7 @@ static void say_weighted(struct document *document, const struct forecast *forec
     for (size_t k = 0; k < count && first.cases; k++) {
         const struct weighted sum = weighted_of(&forecasts[k]);
         const struct cell total = cell_number(sum.time_ns), traced = cell_number(sum.traced_ns);
-        struct text line = {0};
+        SCOPED(text_release) struct text line = {0};
         text_addf(&line, "%s: weighted time %s", forecasts[k].name, cell_words(&total, &time, document->arena));
         if (k && first.time_ns > 0 && sum.missing == 0 && first.missing == 0)
             text_addf(&line, ", %.2f x that of %s", sum.time_ns / first.time_ns, forecasts[0].name);
@@ -387,7 +380,6 @@ static void say_weighted(struct document *document, const struct forecast *forec
         if (sum.all_traced)
             add_rest(&line, &forecasts[k], &sum, document->arena);
         document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s", line.data);
-        text_release(&line);
     }
 }
 
@@ -405,8 +397,7 @@ static bool same_work(const struct resolved *a, const struct resolved *b)
 static void say_best(struct document *document, const struct forecast *forecast)
 {
     const struct forecast_case *best = NULL, *next = NULL;
-    for (size_t k = 0; k < forecast->count; k++) {
-        const struct forecast_case *c = &forecast->cases[k];
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         if (!(c->prediction.time_ns > 0))
             continue;
         if (best && !same_work(&c->plan_case->resolved, &best->plan_case->resolved))
@@ -451,11 +442,9 @@ static void say_borrowed(struct document *document, const struct forecast *forec
 static void say_notes(struct document *document, const struct forecast *forecast)
 {
     struct forecast_notes notes = {0};
-    for (size_t k = 0; k < forecast->count; k++) {
-        const struct forecast_case *c = &forecast->cases[k];
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count)
         for (uint32_t n = 0; n < c->prediction.note_count; n++)
             forecast_note(&notes, c->plan_case->resolved.manifest->name, c->prediction.notes[n], document->arena);
-    }
     forecast_say_notes(document, forecast->name, &notes);
 }
 

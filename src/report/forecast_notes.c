@@ -2,8 +2,6 @@
  *
  * What the predictions of many cases rest on: each note once, with the kernels that it is about.
  */
-#include <ctype.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/forecast.h"

@@ -2,8 +2,6 @@
  *
  * What the gate found as a document, for programs by configs/schema/gate.schema.json, and as JUnit.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/history.h"
@@ -142,8 +140,7 @@ static const struct table_column series_columns[] = {
 static struct table *series_of(const struct history_gate *gate, struct arena *arena)
 {
     struct table *table = TABLE(arena, series_columns);
-    for (size_t k = 0; k < gate->count; k++) {
-        const struct history_series *s = &gate->series[k];
+    FOR_EACH(const struct history_series, s, gate->series, gate->count) {
         struct cell *cells = table_add_object(table, s)->cells;
         cells[SERIES_KIND] = cell_text(s->is_class ? "class" : s->is_kpi ? "kpi" : "case");
         cells[SERIES_STATE] = cell_text(gate_state_name(s->verdict.state));
@@ -261,7 +258,7 @@ void gate_document(struct document *document, const struct history_gate *gate)
 void report_gate(struct text *out, const char *format, const struct history_gate *gate,
                  const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     if (!strcmp(format, "openmetrics")) {
         report_gate_openmetrics(out, gate);
         return;
@@ -269,5 +266,4 @@ void report_gate(struct text *out, const char *format, const struct history_gate
     struct document document = {.arena = &arena};
     gate_document(&document, gate);
     render_find(format)(out, &document, options);
-    arena_release(&arena);
 }

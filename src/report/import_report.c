@@ -2,8 +2,6 @@
  *
  * What an import found: where the time goes, by operator and shape, and how two of them differ.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/import.h"
@@ -225,10 +223,9 @@ static struct table *operators_table(const struct import *import, struct arena *
 static void explained_line(struct document *document, const struct import *import)
 {
     static const struct table_column time = {.unit = UNIT_TIME};
-    struct text names = {0};
+    SCOPED(text_release) struct text names = {0};
     size_t named = 0, left = 0;
-    for (size_t k = 0; k < import->row_count; k++) {
-        const struct import_row *row = &import->rows[k];
+    FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
         if (row->is_explained || !isfinite(row->total_ns))
             continue;
         left++;
@@ -243,7 +240,6 @@ static void explained_line(struct document *document, const struct import *impor
         document_text(document, SHOW_PEOPLE, TONE_BOLD, "explained: %.1f %% of %s%s%s",
                       100 * import->explained_ns / import->total_ns, cell_words(&all, &time, document->arena),
                       left ? "; no shape is understood of " : "", left ? text_take(&names, document->arena) : "");
-    text_release(&names);
 }
 
 /* What the rows that have an estimate would take with it; a kernel that is faster stays. */
@@ -252,8 +248,7 @@ static void tuned_line(struct document *document, const struct import *import)
     static const struct table_column time = {.unit = UNIT_TIME};
     double now = 0, then = 0;
     const char *borrowed = NULL; /* of the row that takes most */
-    for (size_t k = 0; k < import->row_count; k++) {
-        const struct import_row *row = &import->rows[k];
+    FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
         if (!isfinite(row->estimate_ns) || !(row->total_ns > 0))
             continue;
         now += row->total_ns;
@@ -272,8 +267,7 @@ static void tuned_line(struct document *document, const struct import *import)
 
 static void add_notes(struct document *document, struct table *list, const struct import *import)
 {
-    for (size_t k = 0; k < import->note_count; k++) {
-        const struct import_note *note = &import->notes[k];
+    FOR_EACH(const struct import_note, note, import->notes, import->note_count) {
         const char *text = note->count > 1 ? arena_printf(document->arena, "%s (%llu times)", note->text,
                                                           (unsigned long long)note->count)
                                            : note->text;
@@ -358,8 +352,7 @@ void import_diff_document(struct document *document, const struct import *before
     struct import_change *changes = NULL;
     size_t count = 0;
     import_diff(&changes, &count, before, after, arena);
-    for (size_t k = 0; k < count; k++) {
-        const struct import_change *c = &changes[k];
+    FOR_EACH(const struct import_change, c, changes, count) {
         const struct import_row *row = c->after ? c->after : c->before;
         const bool both = c->before && c->after;
         table_add(table,

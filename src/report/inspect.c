@@ -2,7 +2,6 @@
  *
  * Inspections as a document: details of few kernels, one line each of many.
  */
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/inspection.h"
@@ -182,8 +181,7 @@ static void add_row(struct table *table, struct cell name, const struct inspect_
 
 static void add_rows(struct table *table, const struct inspection *inspection, size_t prefix, struct arena *arena)
 {
-    for (size_t o = 0; o < inspection->object_count; o++) {
-        const struct inspect_object *object = &inspection->objects[o];
+    FOR_EACH(const struct inspect_object, object, inspection->objects, inspection->object_count) {
         const size_t first = table->row_count;
         for (size_t k = 0; k < object->kernel_count; k++)
             add_row(table, name_cell(inspection, object, &object->kernels[k], prefix, arena), &object->kernels[k],
@@ -260,8 +258,7 @@ static struct cell objects_cell(const struct inspection *inspection, struct aren
         {.key = "kernels"},
     };
     struct table *table = TABLE(arena, columns);
-    for (size_t o = 0; o < inspection->object_count; o++) {
-        const struct inspect_object *object = &inspection->objects[o];
+    FOR_EACH(const struct inspect_object, object, inspection->objects, inspection->object_count) {
         const struct isa *isa = object->isa;
         struct table *kernels = table_list(arena);
         for (size_t k = 0; k < object->kernel_count; k++) {

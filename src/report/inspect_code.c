@@ -2,8 +2,6 @@
  *
  * The instructions of an inspected kernel: counts, accesses, work and loops, as tables.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/file.h"
@@ -267,18 +265,6 @@ static void add_accesses(struct code_table *code)
                         accesses[k].counters + width * sizeof(uint64_t));
 }
 
-static void add_work(struct code_table *code, unsigned wave)
-{
-    struct cell intensities[1 + MOST_LOOPS];
-    code->heading = "  work of one pass, each instruction once";
-    for (size_t k = 0; k < COUNT_OF(mix_columns); k++)
-        if (mix_columns[k].title)
-            add_counter(code, mix_columns[k].title, mix_columns[k].offset);
-    for (size_t k = 0; k < code->count; k++)
-        intensities[k] = cell_number(isa_intensity(code->mixes[k], wave));
-    add_row(code, "FLOPs per global byte", UNIT_INTENSITY, intensities);
-}
-
 /* With many loops only the innermost ones: that is where time goes. */
 static void choose_loops(struct code_table *code, const struct isa_kernel *isa)
 {
@@ -366,7 +352,14 @@ void inspect_code(struct document *document, const struct isa_kernel *isa, const
     code.table->indent = 2;
     add_kinds(&code);
     add_accesses(&code);
-    add_work(&code, isa->code.wave);
+    struct cell intensities[1 + MOST_LOOPS];
+    code.heading = "  work of one pass, each instruction once";
+    for (size_t k = 0; k < COUNT_OF(mix_columns); k++)
+        if (mix_columns[k].title)
+            add_counter(&code, mix_columns[k].title, mix_columns[k].offset);
+    for (size_t k = 0; k < code.count; k++)
+        intensities[k] = cell_number(isa_intensity(code.mixes[k], isa->code.wave));
+    add_row(&code, "FLOPs per global byte", UNIT_INTENSITY, intensities);
     document_table(document, NULL, NULL, code.table);
     add_loops(document, &code, isa, target);
 }

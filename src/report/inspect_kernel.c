@@ -2,7 +2,6 @@
  *
  * One inspected kernel: its facts for people, all of it for programs, and the tables that both read.
  */
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/inspection.h"
@@ -203,15 +202,13 @@ static struct table *findings_of(const struct inspect_kernel *kernel, struct are
     };
     struct table *table = TABLE(arena, columns);
     table->indent = 2;
-    for (size_t k = 0; k < kernel->finding_count; k++) {
-        const struct isa_finding *f = &kernel->findings[k];
+    FOR_EACH(const struct isa_finding, f, kernel->findings, kernel->finding_count)
         table_add(table, (struct cell[]){cell_text(f->code),
                                          cell_toned(isa_severity_name(f->severity),
                                                     f->severity == ISA_PROBLEM ? TONE_BAD : TONE_PLAIN),
                                          cell_text(finding_text(kernel, f, arena)), inspect_loop(f->loop),
                                          f->address ? inspect_address(f->address, arena) : cell_unknown(NULL),
                                          cell_text(f->what), cell_known(f->advice)});
-    }
     return table;
 }
 

@@ -2,7 +2,6 @@
  *
  * Of an inspected kernel: live registers along its code, and what one wave does in a turn of its hot loop.
  */
-#include <math.h>
 
 #include "report_internal.h"
 #include "rooftile/file.h"
@@ -43,22 +42,6 @@ struct cell inspect_live_cell(const struct isa_kernel *isa, const char *target, 
     return cell_table(record);
 }
 
-static void live_line(struct text *lines, const struct isa_kernel *isa, struct arena *arena)
-{
-    struct isa_live live;
-    isa_live_find(&live, isa, arena);
-    const struct isa_instruction *peak = &isa->instructions[live.peak];
-    text_addf(lines, "  live registers: at most %u VGPRs", live.vgprs[live.peak]);
-    if (live.agprs[live.peak])
-        text_addf(lines, " and %u AGPRs", live.agprs[live.peak]);
-    text_addf(lines, " at once, at %#llx", (unsigned long long)peak->address);
-    if (peak->loop != ISA_NO_LOOP)
-        text_addf(lines, " in loop %zu", peak->loop + 1);
-    if (peak->file)
-        text_addf(lines, ", %s:%u", path_base(peak->file), peak->line);
-    text_add(lines, "\n");
-}
-
 /* ---- the hot loop ---- */
 
 #define OF_SCHEDULE(member) FIELD(struct isa_schedule, member)
@@ -75,8 +58,7 @@ static struct table *waits_of(const struct isa_schedule *schedule, struct arena 
                                                   {.key = "clocks_since_issue"},
                                                   {.key = "in_flight_bytes_per_wave"}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < schedule->wait_count; k++) {
-        const struct isa_wait *wait = &schedule->waits[k];
+    FOR_EACH(const struct isa_wait, wait, schedule->waits, schedule->wait_count)
         table_add(table,
                   (struct cell[]){
                       inspect_address(wait->address, arena),
@@ -84,7 +66,6 @@ static struct table *waits_of(const struct isa_schedule *schedule, struct arena 
                       cell_number(wait->loads), cell_number(wait->stores), cell_number(wait->lds),
                       cell_number(wait->scalar), cell_number((double)wait->bytes),
                       cell_number(wait->clocks_since_issue), cell_number((double)wait->in_flight_bytes)});
-    }
     return table;
 }
 
@@ -147,15 +128,11 @@ static void wait_lines(struct text *lines, const struct isa_schedule *schedule)
         text_addf(lines, "    and %zu more waits\n", schedule->wait_count - shown);
 }
 
-/* Of its busiest unit: waves fill each other's other slots. */
-static double unit_clocks(const struct isa_schedule *s, const char *target)
-{
-    return text_starts(target, "gfx9") ? fmax(s->vector_clocks, s->matrix_clocks) : s->vector_clocks + s->matrix_clocks;
-}
-
 static void clock_lines(struct text *lines, const struct isa_schedule *s, const char *target)
 {
-    const double busy = unit_clocks(s, target);
+    /* Of its busiest unit: waves fill each other's other slots. */
+    const double busy =
+        text_starts(target, "gfx9") ? fmax(s->vector_clocks, s->matrix_clocks) : s->vector_clocks + s->matrix_clocks;
     if (isnan(s->issue_clocks)) {
         text_add(lines, "  a turn of it: the time of its matrix instructions is not known\n");
     } else {
@@ -185,5 +162,16 @@ void inspect_schedule(struct text *lines, const struct isa_kernel *isa, const st
         clock_lines(lines, &schedule, target);
         wait_lines(lines, &schedule);
     }
-    live_line(lines, isa, arena);
+    struct isa_live live;
+    isa_live_find(&live, isa, arena);
+    const struct isa_instruction *peak = &isa->instructions[live.peak];
+    text_addf(lines, "  live registers: at most %u VGPRs", live.vgprs[live.peak]);
+    if (live.agprs[live.peak])
+        text_addf(lines, " and %u AGPRs", live.agprs[live.peak]);
+    text_addf(lines, " at once, at %#llx", (unsigned long long)peak->address);
+    if (peak->loop != ISA_NO_LOOP)
+        text_addf(lines, " in loop %zu", peak->loop + 1);
+    if (peak->file)
+        text_addf(lines, ", %s:%u", path_base(peak->file), peak->line);
+    text_add(lines, "\n");
 }

@@ -3,8 +3,6 @@
  * JUnit XML, the part that Apache Ant's schema and Jenkins' xUnit schema both allow: their element order, no attribute
  * that one of them lacks, at most one of skipped, error and failure in a test case, and a timestamp without zone.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -38,7 +36,7 @@ static void attribute(struct text *out, const char *name, const char *value)
 
 static void add_properties(struct text *out, const struct table *properties)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     text_add(out, "    <properties>\n");
     for (size_t k = 0; k < properties->column_count; k++) {
         const char *value = cell_words(&table_at(properties, 0)->cells[k], NULL, &arena);
@@ -50,7 +48,6 @@ static void add_properties(struct text *out, const struct table *properties)
         text_add(out, "/>\n");
     }
     text_add(out, "    </properties>\n");
-    arena_release(&arena);
 }
 
 static void add_case(struct text *out, const struct junit_case *c)
@@ -95,10 +92,9 @@ static void write_suite(struct text *out, const struct junit_suite *suite)
         add_case(out, &suite->cases[k]);
     text_add(out, "    <system-out>");
     for (const char *p = suite->output ? suite->output : ""; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        struct arena arena = {0};
+        SCOPED(arena_release) struct arena arena = {0};
         text_add_xml(out, arena_strndup(&arena, p, strcspn(p, "\n")));
         text_add(out, "\n");
-        arena_release(&arena);
     }
     text_add(out, "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n");
 }
@@ -149,14 +145,13 @@ static const struct table *tests_of(const struct section *section)
     return section->table && (!section->show || section->show & SHOW_TESTS) ? section->table : NULL;
 }
 
-void render_junit(struct text *out, const struct document *document, const struct report_options *options)
+void render_junit(struct text *out, const struct document *document, UNUSED const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct junit_suite suite = {.name = arena_printf(&arena, "rooftile %s", document->name),
                                 .timestamp = document->date,
                                 .properties = table_record(&arena)};
     size_t rows = 0;
-    (void)options;
     for (size_t k = 0; k < document->count; k++)
         rows += tests_of(&document->sections[k]) ? document->sections[k].table->row_count : 0;
     suite.cases = arena_array(&arena, rows + 1, sizeof(*suite.cases));
@@ -168,7 +163,6 @@ void render_junit(struct text *out, const struct document *document, const struc
             add_tests(&suite, table, document->name, &arena);
     }
     write_suite(out, &suite);
-    arena_release(&arena);
 }
 
 /* ---- a result: a case is a test, a finding is a failure ---- */
@@ -188,12 +182,10 @@ static struct table *properties_of(const struct result *result, struct arena *ar
     struct table *properties = table_record(arena);
     for (size_t k = 0; k < COUNT_OF(facts); k++)
         table_member(properties, facts[k].name, NULL, cell_text(facts[k].value));
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
+    FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count)
         table_member(properties, arena_printf(arena, "kpi %s", kpi->name), NULL,
                      cell_text(isfinite(kpi->value) ? arena_printf(arena, "%.6g %s", kpi->value, kpi->unit)
                                                     : arena_printf(arena, "none: %s", kpi->reason)));
-    }
     return properties;
 }
 
@@ -214,16 +206,16 @@ static struct junit_case case_of(const struct result_case *c, struct arena *aren
 
 void report_junit(struct text *out, const struct result *result)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
+    SCOPED(text_release)
     struct text times = {0}; /* tests have no place for numbers, so they stand in the suite's output */
     struct junit_case *cases = arena_array(&arena, result->case_count + 1, sizeof(*cases));
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         cases[k] = case_of(c, &arena);
-        if (c->sample_count)
-            text_addf(&times, "%s  %s \u00b1%s  %s  %s of ceiling\n", cases[k].name, figure_words("time", c, &arena),
-                      figure_words("\u00b195%", c, &arena), figure_words("rate", c, &arena),
-                      figure_words("% of ceiling", c, &arena));
+        if (result_case_timed(c))
+            text_addf(&times, "%s  %s  %s  %s of ceiling\n", cases[k].name, time_words(c, &arena),
+                      figure_words("rate", c, &arena), figure_words("% of ceiling", c, &arena));
     }
     write_suite(out, &(struct junit_suite){.name = "rooftile",
                                            .timestamp = result->started_at,
@@ -232,6 +224,4 @@ void report_junit(struct text *out, const struct result *result)
                                            .cases = cases,
                                            .count = result->case_count,
                                            .output = times.data});
-    text_release(&times);
-    arena_release(&arena);
 }

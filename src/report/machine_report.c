@@ -2,7 +2,6 @@
  *
  * A machine as `rooftile roofline` shows it: what was found, how, and with what confidence.
  */
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -89,8 +88,7 @@ static struct table *latencies(const struct machine *machine, struct arena *aren
                                                   {.title = "\u00b195%", .unit = UNIT_SPREAD},
                                                   {.title = "level"}};
     struct table *table = TABLE(arena, columns);
-    for (uint32_t k = 0; k < machine->latency_count; k++) {
-        const struct machine_latency *latency = &machine->latencies[k];
+    FOR_EACH(const struct machine_latency, latency, machine->latencies, machine->latency_count) {
         const bool last = latency->upto_bytes <= 0;
         const char *level = latency->instances > 1 && !last
                                 ? arena_printf(arena, "%s, one of %u", latency->level, latency->instances)
@@ -118,8 +116,7 @@ static struct table *units(const struct machine *machine, struct arena *arena)
         [SHARE] = {.title = "% of peak", .unit = UNIT_PERCENT},
         [BY] = {.title = "by", .drop = 1}};
     struct table *table = TABLE(arena, columns);
-    for (uint32_t k = 0; k < machine->unit_count; k++) {
-        const struct machine_unit *unit = &machine->units[k];
+    FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count) {
         struct cell *cells = table_add_object(table, unit)->cells;
         cells[MEASURED].unit = cells[VENDOR].unit = machine_unit_rate(unit->name);
         cells[SPREAD] = spread(unit->peak.ci_rel);
@@ -137,11 +134,9 @@ static struct table *figures(const struct machine *machine, struct arena *arena)
                                                   {.title = "\u00b195%", .unit = UNIT_SPREAD},
                                                   {.title = "by", .drop = 1}};
     struct table *table = TABLE(arena, columns);
-    for (uint32_t k = 0; k < machine->figure_count; k++) {
-        const struct machine_figure *figure = &machine->figures[k];
+    FOR_EACH(const struct machine_figure, figure, machine->figures, machine->figure_count)
         table_add(table, (struct cell[]){cell_text(figure->name), cell_quantity(figure->value, figure->unit),
                                          spread(figure->ci_rel), kernel_of(figure->source, arena)});
-    }
     return table;
 }
 
@@ -170,15 +165,13 @@ static void add_disagreements(struct document *document, const struct machine *m
                 "machine before you rely on it",
                 level->name, extent_words(level->capacity_low_bytes, level->capacity_bytes, document->arena));
     }
-    for (uint32_t n = 0; n < machine->latency_count; n++) {
-        const struct machine_latency *latency = &machine->latencies[n];
+    FOR_EACH(const struct machine_latency, latency, machine->latencies, machine->latency_count)
         if (!latency->level[0])
             document_text(
                 document, 0, TONE_PLAIN,
                 "latency rises at %s, but bandwidth shows no capacity boundary there: the reach of the TLB, a cache "
                 "shared with others, or one whose bandwidth is no better than the next level's",
                 extent_words(latency->upto_bytes, latency->beyond_bytes, document->arena));
-    }
 }
 
 static void add_method(struct document *document, const struct machine *machine)
@@ -201,7 +194,7 @@ static void add_method(struct document *document, const struct machine *machine)
 
 void report_machine(struct text *out, const struct machine *machine, const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct document document = {.arena = &arena};
     const struct cell clock = cell_quantity(machine->core_hz, UNIT_HZ),
                       launch = cell_quantity(machine->launch_ns, UNIT_TIME);
@@ -215,5 +208,4 @@ void report_machine(struct text *out, const struct machine *machine, const struc
     if (machine->measured)
         add_method(&document, machine);
     render_text(out, &document, options);
-    arena_release(&arena);
 }

@@ -2,7 +2,6 @@
  *
  * How far predictions are from measured times: the table of errors, and row by row for programs.
  */
-#include <math.h>
 
 #include "report_internal.h"
 #include "rooftile/truth.h"
@@ -25,8 +24,7 @@ static const struct table_column columns[] = {
 static struct table *errors(const struct error_table *table, struct arena *arena)
 {
     struct table *shown = TABLE(arena, columns);
-    for (size_t k = 0; k < table->count; k++) {
-        const struct error_line *line = &table->lines[k];
+    FOR_EACH(const struct error_line, line, table->lines, table->count) {
         const struct error_figures *raw = &line->raw, *figures = &line->calibrated;
         const struct cell cells[] = {cell_text(line->family ? line->family : "all"),
                                      line->family ? cell_text(line->machine) : cell_absent(),
@@ -53,8 +51,7 @@ static struct table *worst_rows(const struct error_table *table, struct arena *a
                                                         {.key = "error", .title = "error", .unit = UNIT_CHANGE},
                                                         {.key = "line", .title = "line", .unit = UNIT_COUNT}};
     struct table *shown = TABLE(arena, worst_columns);
-    for (size_t k = 0; k < table->count; k++) {
-        const struct error_line *line = &table->lines[k];
+    FOR_EACH(const struct error_line, line, table->lines, table->count) {
         for (size_t worst = 0; worst < 3 && line->family && line->worst[worst]; worst++) {
             const struct truth_row *row = line->worst[worst];
             const struct cell cells[] = {cell_text(row->label), cell_text(row->machine), cell_number(row->time_ns),
@@ -71,8 +68,7 @@ static struct table *skipped_rows(const struct truth *truth, struct arena *arena
                                                       {.key = "row", .title = "row"},
                                                       {.key = "reason", .title = "reason", .flags = COLUMN_PROSE}};
     struct table *shown = TABLE(arena, out_columns);
-    for (size_t k = 0; k < truth->count; k++) {
-        const struct truth_row *row = &truth->rows[k];
+    FOR_EACH(const struct truth_row, row, truth->rows, truth->count) {
         const struct cell cells[] = {cell_number((double)row->line), cell_text(row->label), cell_text(row->problem)};
         if (row->problem)
             table_add(shown, cells);

@@ -2,10 +2,8 @@
  *
  * Names of cases where they stand together: "gemm_matrix m=128 ... SPLIT=1" without what most of gemm_matrix have.
  */
-#include <string.h>
 
 #include "report_internal.h"
-#include "rooftile/text.h"
 
 enum { LONG = 40 /* columns; kernels whose names are no longer keep them */, FIRST = 8, MOST_WORDS = 160 };
 
@@ -61,8 +59,7 @@ static void count_words(struct kernel_words *kernel, const char *name)
 {
     size_t length = 0;
     for (const char *at = name + kernel->name_length; next_word(&at, &length);)
-        for (size_t k = 0; k < kernel->count; k++) {
-            struct usual *usual = &kernel->words[k];
+        FOR_EACH(struct usual, usual, kernel->words, kernel->count) {
             const bool same_key = length >= usual->key_length && !memcmp(at, usual->word, usual->key_length);
             usual->has_key += same_key;
             usual->has += same_key && length == usual->length && !memcmp(at, usual->word, length);

@@ -4,10 +4,6 @@
  * reads, so without timestamps, and with nothing after "# EOF". A family has one unit; predictions have families of
  * their own. Labels of a case are its kernel, its parameters (param_n="4096"), device and mode, and its plan id.
  */
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "report_internal.h"
@@ -96,12 +92,24 @@ static double ops(const struct result_case *c)
     return result_case_counts(c) && is_whole(c) ? figure_value("flops_per_s", c) : NAN;
 }
 
+static double low(const struct result_case *c)
+{
+    return result_case_counts(c) && c->timer == TIMED_SIM ? c->prediction.low_ns : NAN;
+}
+
+static double high(const struct result_case *c)
+{
+    return result_case_counts(c) && c->timer == TIMED_SIM ? c->prediction.high_ns : NAN;
+}
+
 static const struct case_family case_families[] = {
-    {{"case_time_seconds", "seconds", "Median time of one launch."}, "median_ns", 1e-9, NULL},
+    {{"case_time_seconds", "seconds", "Median time of one launch, or its prediction."}, "time", 1e-9, NULL},
     {{"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it."},
      "\u00b195%",
      1,
      NULL},
+    {{"case_time_low_seconds", "seconds", "Where the 80 % interval of a predicted time begins."}, NULL, 1e-9, low},
+    {{"case_time_high_seconds", "seconds", "Where it ends."}, NULL, 1e-9, high},
     {{"case_bytes_per_second", "bytes_per_second", "Bytes of the algorithm's minimum traffic per second."},
      "bytes_per_s",
      1,
@@ -148,14 +156,13 @@ static const struct result_label *case_labels(const struct result *result, const
 static double value_of(const struct case_family *family, const struct result_case *c)
 {
     if (!family->figure)
-        return family->value(c);
+        return family->value(c) * family->scale;
     return result_case_counts(c) ? figure_value(family->figure, c) * family->scale : NAN;
 }
 
 static void write_cases(struct metrics *m, const struct result *result)
 {
-    for (size_t f = 0; f < COUNT_OF(case_families); f++) {
-        const struct case_family *family = &case_families[f];
+    FOR_EACH(const struct case_family, family, case_families, COUNT_OF(case_families)) {
         bool some = false;
         for (size_t k = 0; k < result->case_count; k++) {
             const double value = value_of(family, &result->cases[k]);
@@ -250,8 +257,7 @@ static void write_changes(struct metrics *m, const struct history_gate *gate)
     static const struct family change = {"gate_change_ratio", "ratio",
                                          "New level / old level - 1 of what is confirmed, open or tentative."};
     bool some = false;
-    for (size_t k = 0; k < gate->count; k++) {
-        const struct history_series *s = &gate->series[k];
+    FOR_EACH(const struct history_series, s, gate->series, gate->count) {
         const double value = s->finding == FINDING_OPEN ? s->level : s->shift;
         if (s->finding < FINDING_CONFIRMED || s->finding > FINDING_TENTATIVE || !isfinite(value))
             continue;
@@ -314,15 +320,13 @@ static void write_fleet_devices(struct metrics *m, const struct fleet *fleet)
     static const struct family bad = {"fleet_device_bad", NULL, "1: the device is slow or broken; 0: it is not."};
     if (fleet->device_count)
         add_head(m, &bad);
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        const struct fleet_device *d = &fleet->devices[k];
+    FOR_EACH(const struct fleet_device, d, fleet->devices, fleet->device_count)
         add_sample(m, bad.name, d->verdict >= FLEET_SLOW,
                    (struct result_label[]){{"node", d->node},
                                            {"device", d->name},
                                            {"key", d->key},
                                            {"verdict", fleet_verdict_names[d->verdict]},
                                            {NULL, NULL}});
-    }
 }
 
 static void write_fleet_slow(struct metrics *m, const struct fleet *fleet)
@@ -331,15 +335,13 @@ static void write_fleet_slow(struct metrics *m, const struct fleet *fleet)
                                          "Time / median of the others - 1, of devices that are slow."};
     if (fleet->outlier_count)
         add_head(m, &slower);
-    for (size_t k = 0; k < fleet->outlier_count; k++) {
-        const struct fleet_outlier *o = &fleet->outliers[k];
+    FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
         add_sample(m, slower.name, o->change,
                    (struct result_label[]){{"device", fleet->devices[o->device].name},
                                            {"key", fleet->devices[o->device].key},
                                            {"case", fleet->metrics[o->metric].name},
                                            {"cause", fleet_cause_names[o->cause]},
                                            {NULL, NULL}});
-    }
 }
 
 static void write_fleet_medians(struct metrics *m, const struct fleet *fleet)
@@ -347,14 +349,12 @@ static void write_fleet_medians(struct metrics *m, const struct fleet *fleet)
     static const struct family median = {"fleet_median_seconds", "seconds", "Median time over the devices of a group."};
     if (fleet->spread_count)
         add_head(m, &median);
-    for (size_t k = 0; k < fleet->spread_count; k++) {
-        const struct fleet_spread *s = &fleet->spreads[k];
+    FOR_EACH(const struct fleet_spread, s, fleet->spreads, fleet->spread_count)
         add_sample(m, median.name, s->median_ns * 1e-9,
                    (struct result_label[]){{"group", fleet->groups[s->group].name},
                                            {"case", fleet->metrics[s->metric].name},
                                            {"id", fleet->metrics[s->metric].id},
                                            {NULL, NULL}});
-    }
 }
 
 void fleet_openmetrics(struct text *out, const struct fleet *fleet)

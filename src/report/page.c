@@ -60,7 +60,7 @@ struct counts {
 
 static bool has_share(const struct result_case *c)
 {
-    return c->status == CASE_OK && c->sample_count && c->fraction > 0 && !result_is_latency(c);
+    return c->status == CASE_OK && result_case_timed(c) && c->fraction > 0 && !result_is_latency(c);
 }
 
 static struct counts count(const struct result *result, struct arena *arena)
@@ -124,6 +124,12 @@ static void add_tiles(struct document *document, const struct result *result, co
     document_add(document, (struct section){.show = SHOW_HTML, .table = tiles, .tiles = true});
 }
 
+static void add_warnings(struct document *document, const struct result *result)
+{
+    for (size_t k = 0; k < result->warning_count; k++)
+        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
+}
+
 static const char *about(const struct result *result, struct arena *arena)
 {
     const char *commit = result->commit && *result->commit ? arena_printf(arena, ", commit %.12s", result->commit) : "";
@@ -161,7 +167,7 @@ static void add_worst(struct document *document, const struct comparison *compar
     qsort(order, known, sizeof(*order), by_share);
     for (size_t k = 0; k < known && k < MOST_WORST; k++) {
         const struct result_case *c = order[k];
-        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(c->stats.median),
+        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(result_case_time(c)),
                                          cell_positive(c->lower_bound.time_ns), cell_positive(c->fraction),
                                          cell_known(c->lower_bound.ceiling_name)})
             ->keys = keys_of(comparison, c, suffix, arena);
@@ -197,7 +203,7 @@ static void add_flagged(struct document *document, const struct comparison *comp
                 table_add(table,
                           (struct cell[]){cell_text(case_name(c)),
                                           cell_toned(flag->name, flag->flag == FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT),
-                                          cell_number(c->sample_count ? c->stats.median : NAN)})
+                                          cell_number(result_case_timed(c) ? result_case_time(c) : NAN)})
                     ->keys = keys_of(comparison, c, suffix, document->arena);
         }
         if (table->row_count > before)
@@ -239,9 +245,6 @@ struct section *result_case_table(struct document *document, const struct result
     for (size_t k = 0; k < result->case_count; k++) {
         const struct table_row *from = table_at(all, k);
         struct table_row *row = table_add(table, from->cells);
-        for (size_t column = 0; column < all->column_count && result->predicted; column++)
-            if (all->columns[column].key && !strcmp(all->columns[column].key, "predicted_ns"))
-                row->cells[column] = (struct cell){0}; /* it is the time */
         row->note = from->note;
         row->instead = from->instead;
         row->keys = keys_of(comparison, &result->cases[k], suffix, document->arena);
@@ -269,10 +272,8 @@ static void add_environment(struct document *document, const struct result *resu
             table_member(facts, NULL, known[k].name, cell_text(known[k].value));
     document_add(document, (struct section){.show = SHOW_HTML,
                                             .key = arena_printf(document->arena, "environment%s", suffix),
-                                            .title = "Where it was measured",
+                                            .title = "Environment",
                                             .table = facts});
-    for (size_t k = 0; k < result->warning_count; k++)
-        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
 }
 
 void result_pictures(struct document *document, const struct result *result, const struct comparison *comparison,
@@ -326,8 +327,8 @@ static const struct table *side_by_side(const struct report_page *page, struct a
         cells[0] = cell_text(case_name(c));
         for (size_t r = 0; r < page->count; r++) {
             const struct result_case *other = r ? case_of(page->results[r], c->id) : c;
-            const bool known = other && other->status == CASE_OK && other->sample_count;
-            cells[2 * r + 1] = cell_number(known ? other->stats.median : NAN);
+            const bool known = other && other->status == CASE_OK && result_case_timed(other);
+            cells[2 * r + 1] = cell_number(known ? result_case_time(other) : NAN);
             cells[2 * r + 2] = cell_positive(known ? other->fraction : NAN);
         }
         table_add(table, cells);
@@ -390,8 +391,9 @@ static void page_document(struct document *document, const struct report_page *p
                       "Predicted: nothing was executed, and no time here was measured.");
     if (!several) {
         document_text(document, SHOW_HTML, TONE_DIM, "%s", about(newest, arena));
-        result_findings(document, newest);
+        result_findings(document, newest, "");
         add_tiles(document, newest, &counts, page->comparison);
+        add_warnings(document, newest);
     }
     if (page->comparison)
         comparison_sections(document, page->comparison);
@@ -408,8 +410,9 @@ static void page_document(struct document *document, const struct report_page *p
                                                     .text = about(page->results[r], arena),
                                                     .tone = TONE_DIM});
         if (several) {
-            result_findings(document, page->results[r]);
+            result_findings(document, page->results[r], arena_printf(arena, "-%zu", r + 1));
             add_tiles(document, page->results[r], &own, NULL);
+            add_warnings(document, page->results[r]);
         }
         const size_t first = document->count;
         add_result(document, page->comparison, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");

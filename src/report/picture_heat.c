@@ -28,7 +28,7 @@ static double cost(const struct result_case *c)
 {
     const double bytes = c->work.read_bytes + c->work.write_bytes;
     const double amount = c->work.flops > 0 ? c->work.flops : bytes > 0 ? bytes : c->work.items;
-    return c->stats.median / (amount > 0 ? amount : 1);
+    return result_case_time(c) / (amount > 0 ? amount : 1);
 }
 
 /* Where it stands among values, which it joins: numbers by size, others as found; MOST_SIDE: there is no room. */
@@ -194,7 +194,7 @@ static void add_map(struct document *document, const struct map *map, const char
         chart_new(arena, name, arena_printf(arena, "%s over %s and %s", map->kernel, map->x, map->y),
                   arena_printf(arena,
                                "Speed for the same amount of work as a share of the best cell, which has a frame. "
-                               "Columns are %s, rows %s; darker is further from the best.%s",
+                               "Across: %s; down: %s. Darker is further from the best.%s",
                                map->x, map->y, map->sparse ? " Values that few cases have are skipped." : ""));
     chart_add(chart, CHART_CELL, "", 0);
     for (size_t r = 0; r < map->rows; r++)
@@ -261,12 +261,12 @@ static bool add_machine_row(struct chart *chart, size_t row, const char *id, con
         return false;
     for (size_t r = 0; r < count; r++) {
         const struct result_case *c = case_of(results[r], id);
-        best = c ? fmin(best, c->stats.median) : best;
+        best = c ? fmin(best, result_case_time(c)) : best;
     }
     for (size_t r = 0; r < count; r++) {
         const struct result_case *c = case_of(results[r], id);
         if (c)
-            add_cell(chart, r, row, c, best / c->stats.median, figure_words("rate", c, chart->arena));
+            add_cell(chart, r, row, c, best / result_case_time(c), figure_words("rate", c, chart->arena));
     }
     return true;
 }

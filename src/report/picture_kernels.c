@@ -59,10 +59,10 @@ static struct kernel_sums collect(const struct result *result, struct arena *are
             continue;
         struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
         bar->cases++;
-        bar->time_ns += weight_of(c) * c->stats.median;
+        bar->time_ns += weight_of(c) * result_case_time(c);
         if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* waiting is no rate */
-            bar->bounded_ns += weight_of(c) * c->stats.median;
-            bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, c->stats.median);
+            bar->bounded_ns += weight_of(c) * result_case_time(c);
+            bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, result_case_time(c));
         }
     }
     return bars;

@@ -80,7 +80,7 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
         struct kernel_sum *kernel = kernel_of(r, c);
         r->cases[r->count++] = c;
         kernel->cases++;
-        kernel->time_ns += weight_of(c) * c->stats.median;
+        kernel->time_ns += weight_of(c) * result_case_time(c);
         if (!kernel->best || c->flops_per_s > kernel->best->flops_per_s)
             kernel->best = c;
     }

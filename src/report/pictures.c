@@ -13,7 +13,7 @@ enum { MOST_NOISY = 12, MOST_SAMPLES_EACH = 60, LEAST_POINTS = 3, MOST_CHANGES =
 
 bool is_mark(const struct result_case *c)
 {
-    return c->status == CASE_OK && c->sample_count && c->stats.median > 0;
+    return c->status == CASE_OK && result_case_timed(c) && result_case_time(c) > 0;
 }
 
 static const char *words(double value, const char *unit, struct arena *arena)
@@ -26,10 +26,10 @@ static const char *evidence(const struct result_case *c, struct arena *arena)
 {
     struct text said = {0};
     const struct lower_bound *bound = &c->lower_bound;
-    text_addf(&said, "%.80s\n%s", case_name(c), words(c->stats.median, UNIT_TIME, arena));
-    if (c->timer != TIMED_SIM && isfinite(c->stats.ci95[1]))
+    text_addf(&said, "%.80s\n%s", case_name(c), words(result_case_time(c), UNIT_TIME, arena));
+    if (c->sample_count && isfinite(c->stats.ci95[1]))
         text_addf(&said, " \u00b1%s",
-                  words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median, UNIT_SPREAD, arena));
+                  words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_SPREAD, arena));
     text_addf(&said, ", %s", figure_words("rate", c, arena));
     if (bound->time_ns > 0 && c->fraction > 0)
         text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", words(c->fraction, UNIT_SHARE, arena),
@@ -60,7 +60,7 @@ struct chart_point *chart_case(struct chart *chart, struct chart_series *series,
     point->name = case_name(c);
     point->said = evidence(c, chart->arena);
     point->id = plain_id(chart->arena, c);
-    point->cost = weight_of(c) * c->stats.median;
+    point->cost = weight_of(c) * result_case_time(c);
     return point;
 }
 
@@ -99,11 +99,11 @@ static void add_predictions(struct document *document, const struct result *resu
         if (!is_mark(c) || !(c->prediction.time_ns > 0))
             continue;
         const char *limiter = c->prediction.limiter && *c->prediction.limiter ? c->prediction.limiter : "not told";
-        struct chart_point *point =
-            chart_case(chart, series_named(chart, CHART_INTERVAL, limiter), c->stats.median, c->prediction.time_ns, c);
+        struct chart_point *point = chart_case(chart, series_named(chart, CHART_INTERVAL, limiter), result_case_time(c),
+                                               c->prediction.time_ns, c);
         point->low = c->prediction.low_ns;
         point->high = c->prediction.high_ns;
-        within += fabs(c->prediction.time_ns / c->stats.median - 1) <= 0.2;
+        within += fabs(c->prediction.time_ns / result_case_time(c) - 1) <= 0.2;
         count++;
     }
     if (result->predicted || !count)
@@ -162,7 +162,7 @@ static void document_rows(struct document *document, struct chart *chart, const 
 
 static double noise_of(const struct result_case *c)
 {
-    return (c->stats.p95 - c->stats.p05) / c->stats.median;
+    return (c->stats.p95 - c->stats.p05) / result_case_time(c);
 }
 
 static int by_noise(const void *a, const void *b)
@@ -181,7 +181,7 @@ static void add_sample_row(struct chart *chart, size_t row, const struct result_
     median_of(sorted, c->sample_count); /* sorts them */
     for (size_t k = 0; k < count; k++) {
         const size_t at = count == 1 ? 0 : k * (c->sample_count - 1) / (count - 1);
-        const double off = sorted[at] / c->stats.median - 1;
+        const double off = sorted[at] / result_case_time(c) - 1;
         struct chart_point *point = chart_point(chart, &chart->series[0], fmin(off, 1), (double)row);
         point->name = case_name(c);
         point->id = plain_id(arena, c);
@@ -229,7 +229,7 @@ static void add_trace(struct document *document, const struct result *result, co
             continue;
         struct kernel_sum *sum = kernel_sum_of(&sums, c->kernel);
         sum->time_ns += weight_of(c) * c->traced_ns;
-        sum->measured_ns += is_mark(c) ? weight_of(c) * c->stats.median : 0;
+        sum->measured_ns += is_mark(c) ? weight_of(c) * result_case_time(c) : 0;
     }
     const double all_ns = kernel_sums_sort(&sums);
     if (!sums.count)

@@ -2,23 +2,20 @@
  *
  * How far a run's predictions were from what was measured, in a line.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 
 void prediction_line(struct document *document, const struct result *result)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     double *errors = arena_array(&scratch, result->case_count + 1, sizeof(*errors));
     size_t count = 0, inside = 0, walked = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         const struct predicted *p = &c->prediction;
         if (!result_case_counts(c) || !isfinite(c->predicted_error))
             continue;
         errors[count++] = fabs(c->predicted_error);
-        inside += p->low_ns <= c->stats.median && c->stats.median <= p->high_ns;
+        inside += p->low_ns <= result_case_time(c) && result_case_time(c) <= p->high_ns;
         walked += !strcmp(p->method, "walk");
     }
     const double median = median_of(errors, count); /* sorts them */
@@ -28,5 +25,4 @@ void prediction_line(struct document *document, const struct result *result)
                       "90th percentile %.0f %%, %.0f %% inside the 80 %% interval",
                       count, text_s(count), walked, count - walked, 100 * median,
                       100 * errors[(size_t)ceil(0.9 * (double)count) - 1], 100 * (double)inside / (double)count);
-    arena_release(&scratch);
 }

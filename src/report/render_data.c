@@ -2,8 +2,6 @@
  *
  * Tables and documents for programs: what has a key, in base units.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/json.h"
@@ -63,8 +61,7 @@ static bool has_keys(const struct table *table)
 const struct table *document_main(const struct document *document)
 {
     const struct table *main = NULL;
-    for (size_t k = 0; k < document->count; k++) {
-        const struct section *section = &document->sections[k];
+    FOR_EACH(const struct section, section, document->sections, document->count) {
         if (section->table && section->show & SHOW_CSV)
             return section->table;
         if (section->table && section_shown(section, SHOW_TEXT) && has_keys(section->table) &&
@@ -74,10 +71,9 @@ const struct table *document_main(const struct document *document)
     return main;
 }
 
-void render_main_csv(struct text *out, const struct document *document, const struct report_options *options)
+void render_main_csv(struct text *out, const struct document *document, UNUSED const struct report_options *options)
 {
     const struct table *main = document_main(document);
-    (void)options;
     if (main)
         render_csv(out, main);
 }
@@ -117,7 +113,7 @@ static void json_cell(struct json_out *out, const char *key, const struct cell *
 
 static void json_members(struct json_out *out, const struct table *table, size_t row)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     for (size_t k = 0; k < table->column_count; k++) {
         const struct cell *cell = &table_at(table, row)->cells[k];
         if (!table->columns[k].key)
@@ -126,7 +122,6 @@ static void json_members(struct json_out *out, const struct table *table, size_t
         if (cell->kind == CELL_UNKNOWN && cell->reason)
             json_out_string(out, arena_printf(&arena, "%s_reason", table->columns[k].key), cell->reason);
     }
-    arena_release(&arena);
 }
 
 static void json_rows(struct json_out *out, const struct table *table)
@@ -178,12 +173,10 @@ void render_json_line(struct text *out, const struct table *table)
     put_alone(out, table, false);
 }
 
-void render_json(struct text *out, const struct document *document, const struct report_options *options)
+void render_json(struct text *out, const struct document *document, UNUSED const struct report_options *options)
 {
     struct json_out *json = json_out_new();
-    (void)options;
-    for (size_t k = 0; k < document->count; k++) {
-        const struct section *section = &document->sections[k];
+    FOR_EACH(const struct section, section, document->sections, document->count) {
         if (!section->table || (section->show && !(section->show & SHOW_DATA)))
             continue;
         if (section->key)

@@ -4,18 +4,12 @@
  * (page/page.js) adds search, filters, sorting, themes and downloads. Nothing but that script may run in it, and
  * nothing is fetched: the Content-Security-Policy says so. Strings from elsewhere are escaped as they are written.
  */
-#include <math.h>
-#include <string.h>
 
+#include "html_cells.h"
 #include "page_data.h"
 #include "page_files.h"
 #include "picture.h"
 #include "report_internal.h"
-
-static const char *const tones[] = {
-    [TONE_PLAIN] = "",    [TONE_BOLD] = "strong", [TONE_DIM] = "dim", [TONE_BAD] = "bad",
-    [TONE_GOOD] = "good", [TONE_DOUBT] = "doubt", [TONE_ACCENT] = "",
-};
 
 struct page {
     struct text *out;
@@ -24,11 +18,11 @@ struct page {
     bool open;       /* a <section> is */
 };
 
-static void attribute(struct text *out, const char *name, const char *value)
+/* Names of cases are titles, too, and as long as somebody likes. */
+static void put_title(struct text *out, const char *title)
 {
-    text_addf(out, " %s=\"", name);
-    text_add_xml(out, value);
-    text_add(out, "\"");
+    SCOPED(arena_release) struct arena arena = {0};
+    text_add_xml(out, text_cut(&arena, title, 120, " \u2026 "));
 }
 
 static void element(struct text *out, const char *name, const char *words)
@@ -37,17 +31,6 @@ static void element(struct text *out, const char *name, const char *words)
     text_add_xml(out, words);
     text_addf(out, "</%s>", name);
 }
-
-static void put(struct text *out, enum tone tone, const char *words)
-{
-    const bool some = *words && *tones[tone];
-    if (some)
-        text_addf(out, "<span class=\"%s\">", tones[tone]);
-    text_add_xml(out, words);
-    text_add(out, some ? "</span>" : "");
-}
-
-/* ---- cells ---- */
 
 /* A string of CSS: what could end it, or the element around it, by its number. */
 static void css_string(struct text *out, const char *string)
@@ -60,129 +43,20 @@ static void css_string(struct text *out, const char *string)
     text_add(out, "\"");
 }
 
-/* A bar is as long as the largest change of its column, or as twofold where some are larger. */
-static const double most_change = 1;
-
-static double longest(const struct table *t, size_t column)
-{
-    double most = 0.02;
-    for (size_t row = 0; row < rows_shown(t); row++) {
-        const struct cell *cell = &table_at(t, row)->cells[column];
-        if (cell->kind == CELL_NUMBER || cell->kind == CELL_RANGE)
-            most = fmax(most, fabs(cell->value));
-        if (cell->kind == CELL_RANGE)
-            most = fmax(most, fabs(cell->high));
-    }
-    return fmin(most, most_change);
-}
-
-static double on_bar(double value, double most)
-{
-    return 50 + 46 * fmax(-1, fmin(value / most, 1));
-}
-
-/* A change from 0 in the middle to either side. */
-static void interval_bar(struct text *out, const struct cell *cell, double most)
-{
-    const double low = on_bar(cell->value, most), high = on_bar(cell->high, most);
-    const char *class = cell->value > 0 ? "slower" : cell->high < 0 ? "faster" : "same";
-    text_addf(
-        out,
-        "<svg class=\"picture interval\" viewBox=\"0 0 100 14\" aria-hidden=\"true\"><path class=\"zero\" d=\"M50 "
-        "1V13\"/><path class=\"%s\" d=\"M%.1f 7H%.1f\"/></svg>",
-        class, low, fmax(high, low + 1.5));
-}
-
-static void bar_style(struct text *out, const struct cell *cell)
-{
-    if (cell->kind == CELL_NUMBER && !cell->text)
-        text_addf(out, " style=\"--v:%.0f%%\"", 100 * fmin(fmax(cell->value, 0), 1));
-}
-
-/* Where a cell leads to; NULL: nowhere. Rows of cases lead to the table of all of them, those of a site to pages. */
-static const char *link_of(const struct table *t, size_t row, size_t column, const char *words, struct arena *arena)
-{
-    const struct row_keys *keys = table_at(t, row)->keys;
-    if (!column && keys && keys->page)
-        return keys->page;
-    if (!column && keys && keys->id && !t->named)
-        return arena_printf(arena, "#case=%s", keys->id);
-    return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
-}
-
-enum {
-    LONG_NAME = 300, /* columns; a longer one is shown without its middle */
-    LONG_WORDS = 20, /* on a phone they have a line of their own */
-};
-
-struct place {
-    const struct table *t;
-    const char *const *names; /* of rows with keys, as they are shown; NULL: as they are */
-    size_t row, column;
-    bool first, second, last;
-};
-
-static void put_words(struct text *out, const struct place *at, struct arena *arena)
-{
-    const struct table_row *row = table_at(at->t, at->row);
-    const struct cell *cell = &row->cells[at->column];
-    const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
-    const char *link = link_of(at->t, at->row, at->column, words, arena);
-    if (link) {
-        text_add(out, "<a");
-        attribute(out, "href", link);
-        text_add(out, ">");
-    }
-    put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
-        at->first ? text_cut(arena, at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ") : words);
-    text_add(out, link ? "</a>" : "");
-}
-
-static void put_cell(struct text *out, const struct place *at, double most)
-{
-    struct arena arena = {0};
-    const struct table_column *column = &at->t->columns[at->column];
-    const struct cell *cell = &table_at(at->t, at->row)->cells[at->column];
-    const bool head = at->first && !column->unit, bar = column->flags & COLUMN_BAR && cell->kind == CELL_NUMBER;
-    text_add(out, head ? "<th scope=\"row\"" : "<td");
-    if (at->first && cell->text &&
-        (text_columns(cell->text) > LONG_NAME || (at->names && strcmp(at->names[at->row], cell->text) != 0)))
-        attribute(out, "title", cell->text);
-    if (column->unit || column->flags & COLUMN_BAR)
-        text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");
-    else if (column->flags & COLUMN_STRIP)
-        text_add(out, " class=\"strip\"");
-    else if (column->flags & COLUMN_PROSE && has_head(at->t))
-        text_add(out, " class=\"prose\"");
-    else if (!head && cell->text && text_columns(cell->text) > LONG_WORDS)
-        text_add(out, " class=\"long\"");
-    if (bar)
-        bar_style(out, cell);
-    if (at->t->named && cell->kind == CELL_NUMBER)
-        text_addf(out, " data-n=\"%.5g\"", cell->value);
-    text_add(out, ">");
-    put_words(out, at, &arena);
-    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE)
-        interval_bar(out, cell, most);
-    text_add(out, head ? "</th>" : "</td>");
-    arena_release(&arena);
-}
-
 /* ---- tables ---- */
 
 static void put_text(struct text *out, const struct section *section)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     text_add(out, section->verbatim ? "<pre tabindex=\"0\">" : "");
     for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
         if (*p == '\n' && !section->verbatim)
             continue;
         text_add(out, section->verbatim ? "" : "<p>");
-        put(out, section->tone, arena_strndup(&arena, p, strcspn(p, "\n")));
+        html_put(out, section->tone, arena_strndup(&arena, p, strcspn(p, "\n")));
         text_add(out, section->verbatim ? "\n" : "</p>\n");
     }
     text_add(out, section->verbatim ? "</pre>\n" : "");
-    arena_release(&arena);
 }
 
 static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
@@ -192,8 +66,8 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     text_add(out, " id=\"case=");
     text_add_xml(out, keys->id);
     text_add(out, "\"");
-    attribute(out, "data-k", keys->kernel);
-    attribute(out, "data-v", keys->verdict);
+    html_attribute(out, "data-k", keys->kernel);
+    html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");
     for (size_t k = 0; k < keys->tag_count; k++) {
         text_add(out, k ? " " : "");
@@ -202,24 +76,41 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     text_add(out, keys->tag_count ? "\"" : "");
 }
 
+/* Notes behind numbers would make them a column as wide as the longest. */
+static bool notes_apart(const struct table *t, const size_t *shown, size_t count)
+{
+    bool some = false;
+    for (size_t row = 0; count && row < rows_shown(t) && t->columns[shown[count - 1]].unit; row++)
+        some |= table_at(t, row)->note != NULL;
+    return some;
+}
+
 static void put_rows(struct page *page, const struct table *t, const char *const *names, const size_t *shown,
                      size_t count)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
+    const bool notes = notes_apart(t, shown, count);
     double *most = arena_array(&arena, count + 1, sizeof(*most));
     for (size_t k = 0; k < count; k++)
-        most[k] = t->columns[shown[k]].flags & COLUMN_BAR ? longest(t, shown[k]) : 0;
+        most[k] = t->columns[shown[k]].flags & COLUMN_BAR ? html_longest(t, shown[k]) : 0;
     text_add(page->out, "<tbody>\n");
     for (size_t row = 0; row < rows_shown(t); row++) {
         text_add(page->out, "<tr");
         put_keys(page->out, t, table_at(t, row)->keys);
         text_add(page->out, ">");
-        for (size_t k = 0; k < count; k++)
-            put_cell(page->out, &(struct place){t, names, row, shown[k], k == 0, k == 1, k + 1 == count}, most[k]);
+        const bool all = html_takes_row(table_at(t, row));
+        for (size_t k = 0; k < count && (!all || k < 2); k++)
+            html_cell(page->out,
+                      &(struct html_place){t, names, row, shown[k], k == 0, k == 1, k + 1 == count && !notes}, most[k],
+                      all && k == 1 ? count - 1 + notes : 1);
+        if (notes && !all) {
+            text_add(page->out, "<td class=\"prose\">");
+            text_add_xml(page->out, table_at(t, row)->note);
+            text_add(page->out, "</td>");
+        }
         text_add(page->out, "</tr>\n");
     }
     text_add(page->out, "</tbody>");
-    arena_release(&arena);
 }
 
 static void put_head(struct page *page, const struct table *t, const size_t *shown, size_t count)
@@ -234,7 +125,7 @@ static void put_head(struct page *page, const struct table *t, const size_t *sho
         text_add_xml(page->out, t->columns[shown[k]].title);
         text_add(page->out, named ? "</th>" : "</td>");
     }
-    text_add(page->out, "</tr></thead>\n");
+    text_add(page->out, notes_apart(t, shown, count) ? "<td></td></tr></thead>\n" : "</tr></thead>\n");
 }
 
 /* On a phone a row is a card, and each cell says what it is. */
@@ -245,7 +136,8 @@ static void put_labels(struct page *page, const struct table *t, const size_t *s
     text_add(page->out, "<style>@media screen and (max-width:44rem){");
     for (size_t k = 1; k < count; k++)
         if (*t->columns[shown[k]].title) {
-            text_addf(page->out, "#table%u td:nth-child(%zu)::before{content:", page->tables, k + 1);
+            text_addf(page->out, "#table%u td:nth-last-child(%zu)::before{content:", page->tables,
+                      count - k + notes_apart(t, shown, count)); /* the first may be that of rows above */
             css_string(page->out, t->columns[shown[k]].title);
             text_add(page->out, "}");
         }
@@ -254,7 +146,7 @@ static void put_labels(struct page *page, const struct table *t, const size_t *s
 
 static void put_table(struct page *page, const struct table *table, const char *label)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const struct table *t = table_for_people(table, &arena);
     size_t *shown = arena_array(&arena, t->column_count + 1, sizeof(*shown));
     const size_t count = columns_known(shown, t, page->options), rows = rows_shown(t);
@@ -265,7 +157,7 @@ static void put_table(struct page *page, const struct table *table, const char *
     if (*shared)
         put_text(page->out, &(struct section){.text = shared, .tone = TONE_DIM});
     text_add(page->out, "<div class=\"wide\" tabindex=\"0\" role=\"region\"");
-    attribute(page->out, "aria-label", arena_printf(&arena, "%s, table %u", label, page->tables));
+    html_attribute(page->out, "aria-label", arena_printf(&arena, "%s, table %u", label, page->tables));
     text_addf(page->out, "><table id=\"table%u\"%s>\n", page->tables,
               t->named        ? " class=\"cases\""
               : table->record ? " class=\"record\""
@@ -278,24 +170,22 @@ static void put_table(struct page *page, const struct table *table, const char *
         text_add_xml(page->out, t->rest);
         text_add(page->out, "</p>\n");
     }
-    arena_release(&arena);
 }
 
 static void put_tiles(struct page *page, const struct table *record)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     text_add(page->out, "<dl class=\"tiles\">\n");
     for (size_t k = 0; k < record->column_count && record->row_count; k++) {
         const struct cell *cell = &table_at(record, 0)->cells[k];
         if (!record->columns[k].title || cell->kind == CELL_ABSENT)
             continue;
-        text_addf(page->out, "<div class=\"tile %s\">", tones[cell->tone]);
+        text_addf(page->out, "<div class=\"tile %s\">", html_tones[cell->tone]);
         element(page->out, "dt", record->columns[k].title);
         element(page->out, "dd", cell_words(cell, &record->columns[k], &arena));
         text_add(page->out, "</div>\n");
     }
     text_add(page->out, "</dl>\n");
-    arena_release(&arena);
 }
 
 /* ---- sections ---- */
@@ -304,7 +194,7 @@ static void put_mark(struct text *out, const struct cell *mark)
 {
     if (!mark->kind)
         return;
-    text_addf(out, " <span class=\"mark %s\">", tones[mark->tone]);
+    text_addf(out, " <span class=\"mark %s\">", html_tones[mark->tone]);
     text_add_xml(out, mark->text);
     text_add(out, "</span>");
 }
@@ -319,9 +209,9 @@ static void put_heading(struct page *page, const struct section *section)
     }
     text_addf(page->out, section->folded ? "<details" : section->level ? "<h3" : "<h2");
     if (section->key)
-        attribute(page->out, "id", section->key);
+        html_attribute(page->out, "id", section->key);
     text_add(page->out, section->folded ? "><summary>" : ">");
-    text_add_xml(page->out, section->title);
+    put_title(page->out, section->title);
     put_mark(page->out, &section->mark);
     text_add(page->out, section->folded ? "</summary>\n" : section->level ? "</h3>\n" : "</h2>\n");
 }
@@ -329,11 +219,11 @@ static void put_heading(struct page *page, const struct section *section)
 /* Twice: what fits a screen is too small to be read on a phone. */
 static void put_picture(struct page *page, const struct section *section)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const struct chart *chart = section->chart;
     const struct table *table = section->table;
     text_add(page->out, "<figure");
-    attribute(page->out, "data-picture", chart->name);
+    html_attribute(page->out, "data-picture", chart->name);
     text_add(page->out, ">\n");
     const struct svg_head wide = {.id = arena_printf(&arena, "%s-wide", chart->name),
                                   .title = chart->title,
@@ -352,7 +242,6 @@ static void put_picture(struct page *page, const struct section *section)
         text_add(page->out, "</details>\n");
     }
     text_add(page->out, "</figure>\n");
-    arena_release(&arena);
 }
 
 static void put_section(struct page *page, const struct section *section, const struct document *document)
@@ -397,7 +286,7 @@ static void put_top(struct page *page, const struct document *document)
     text_add(out, "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header>\n<div>");
     if (document->index) {
         text_add(out, "<a class=\"index\"");
-        attribute(out, "href", document->index);
+        html_attribute(out, "href", document->index);
         text_add(out, ">\u2190 All pages</a>\n");
     }
     text_add(out, "<h1>");
@@ -412,8 +301,7 @@ static void put_contents(struct page *page, const struct document *document)
     size_t count = 0;
     for (int write = 0; write < 2; write++) {
         text_add(page->out, write ? "<nav aria-label=\"Sections\"><ul>\n" : "");
-        for (size_t k = 0; k < document->count; k++) {
-            const struct section *section = &document->sections[k];
+        FOR_EACH(const struct section, section, document->sections, document->count) {
             if (!section->key || !section->title || section->level || !section_shown(section, SHOW_HTML))
                 continue;
             count += !write;
@@ -422,7 +310,7 @@ static void put_contents(struct page *page, const struct document *document)
             text_add(page->out, "<li><a href=\"#");
             text_add_xml(page->out, section->key);
             text_add(page->out, "\">");
-            text_add_xml(page->out, section->title);
+            put_title(page->out, section->title);
             text_add(page->out, "</a></li>\n");
         }
         if (count < 2)
@@ -440,21 +328,6 @@ static void put_data(struct text *out, const char *id, const char *data)
     text_add(out, "</script>\n");
 }
 
-/* What is drawn, and what draws it. */
-static void put_charts(struct text *out, const struct document *document)
-{
-    struct text json = {0};
-    for (size_t k = 0; k < document->count; k++)
-        if (document->sections[k].chart && section_shown(&document->sections[k], SHOW_HTML)) {
-            text_add(&json, json.length ? "," : "[");
-            chart_json(&json, document->sections[k].chart);
-        }
-    text_add(&json, "]");
-    put_data(out, "data-charts", json.data);
-    text_addf(out, "<script type=\"application/gzip;base64\" id=\"charts\">%s</script>\n", page_charts);
-    text_release(&json);
-}
-
 static void put_foot(struct text *out, const struct document *document)
 {
     bool some = false;
@@ -468,8 +341,18 @@ static void put_foot(struct text *out, const struct document *document)
             ? "Pictures are static: this rooftile was built without Node, npm or its registry (scripts/build_charts)."
             : "");
     text_add(out, "</footer>\n");
-    if (has_charts(document))
-        put_charts(out, document);
+    if (has_charts(document)) {
+        /* What is drawn, and what draws it. */
+        SCOPED(text_release) struct text json = {0};
+        for (size_t k = 0; k < document->count; k++)
+            if (document->sections[k].chart && section_shown(&document->sections[k], SHOW_HTML)) {
+                text_add(&json, json.length ? "," : "[");
+                chart_json(&json, document->sections[k].chart);
+            }
+        text_add(&json, "]");
+        put_data(out, "data-charts", json.data);
+        text_addf(out, "<script type=\"application/gzip;base64\" id=\"charts\">%s</script>\n", page_charts);
+    }
 }
 
 void render_html(struct text *out, const struct document *document, const struct report_options *options)

@@ -2,7 +2,6 @@
  *
  * Documents as Markdown, for a comment on a pull request.
  */
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -21,7 +20,7 @@ static void put(struct text *out, enum tone tone, const char *words)
 
 static void put_row(struct text *out, const struct table *t, size_t row, const size_t *shown, size_t count)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     for (size_t k = 0; k < count; k++) {
         const struct table_row *r = table_at(t, row);
         const bool instead = k == 1 && r->instead.kind;
@@ -31,11 +30,14 @@ static void put_row(struct text *out, const struct table *t, size_t row, const s
         text_add(out, " ");
     }
     text_add(out, "|\n");
-    arena_release(&arena);
 }
 
-static void put_head(struct text *out, const struct table *t, const size_t *shown, size_t count)
+static void put_table(struct text *out, const struct table *table, const struct report_options *options, size_t start)
 {
+    SCOPED(arena_release) struct arena arena = {0};
+    const struct table *t = table_for_people(table, &arena);
+    size_t *shown = arena_array(&arena, t->column_count + 1, sizeof(*shown)), rows = 0;
+    const size_t count = columns_shown(shown, t, options);
     for (size_t k = 0; k < count; k++) {
         text_add(out, "| ");
         text_add_markdown(out, t->columns[shown[k]].title);
@@ -45,15 +47,6 @@ static void put_head(struct text *out, const struct table *t, const size_t *show
     for (size_t k = 0; k < count; k++)
         text_add(out, t->columns[shown[k]].unit ? "|---:" : "|---");
     text_add(out, "|\n");
-}
-
-static void put_table(struct text *out, const struct table *table, const struct report_options *options, size_t start)
-{
-    struct arena arena = {0};
-    const struct table *t = table_for_people(table, &arena);
-    size_t *shown = arena_array(&arena, t->column_count + 1, sizeof(*shown)), rows = 0;
-    const size_t count = columns_shown(shown, t, options);
-    put_head(out, t, shown, count);
     while (rows < rows_shown(t) && out->length - start <= MOST_BYTES)
         put_row(out, t, rows++, shown, count);
     text_add(out, "\n");
@@ -62,7 +55,6 @@ static void put_table(struct text *out, const struct table *table, const struct 
         text_add_markdown(out, t->rest);
         text_add(out, "\n\n");
     }
-    arena_release(&arena);
 }
 
 /* ---- documents ---- */
@@ -79,24 +71,6 @@ static void put_title(struct text *out, const char *before, const char *title, c
     text_add(out, behind);
 }
 
-static void put_text(struct text *out, const struct section *section)
-{
-    struct arena arena = {0};
-    text_add(out, section->verbatim ? "```\n" : "");
-    for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        if (*p == '\n' && !section->verbatim)
-            continue;
-        const char *line = arena_strndup(&arena, p, strcspn(p, "\n"));
-        if (section->verbatim)
-            text_add(out, line);
-        else
-            put(out, section->tone, line);
-        text_add(out, section->verbatim ? "\n" : "\n\n");
-    }
-    text_add(out, section->verbatim ? "```\n\n" : "");
-    arena_release(&arena);
-}
-
 static void put_section(struct text *out, const struct section *section, const struct report_options *options,
                         size_t start)
 {
@@ -104,8 +78,21 @@ static void put_section(struct text *out, const struct section *section, const s
         put_title(out, "<details><summary>", section->title, &section->mark, "</summary>\n\n");
     else if (section->title)
         put_title(out, "**", section->title, &section->mark, "**\n\n");
-    if (section->text)
-        put_text(out, section);
+    if (section->text) {
+        SCOPED(arena_release) struct arena arena = {0};
+        text_add(out, section->verbatim ? "```\n" : "");
+        for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+            if (*p == '\n' && !section->verbatim)
+                continue;
+            const char *line = arena_strndup(&arena, p, strcspn(p, "\n"));
+            if (section->verbatim)
+                text_add(out, line);
+            else
+                put(out, section->tone, line);
+            text_add(out, section->verbatim ? "\n" : "\n\n");
+        }
+        text_add(out, section->verbatim ? "```\n\n" : "");
+    }
     if (section->table && section->table->row_count)
         put_table(out, section->table, options, start);
     text_add(out, section->folded ? "</details>\n\n" : "");
@@ -117,8 +104,7 @@ void render_markdown(struct text *out, const struct document *document, const st
     size_t left = 0;
     if (document->title)
         put_title(out, "### ", document->title, &document->mark, "\n\n");
-    for (size_t k = 0; k < document->count; k++) {
-        const struct section *section = &document->sections[k];
+    FOR_EACH(const struct section, section, document->sections, document->count) {
         if (!section_shown(section, SHOW_MARKDOWN))
             continue;
         if (out->length - start > MOST_BYTES)

@@ -3,8 +3,6 @@
  * Documents for a terminal. Of a table every cell becomes text first, then come the widths, then as many columns as
  * there is room for.
  */
-#include <stdint.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -83,7 +81,7 @@ static size_t run_length(uint32_t *varies, const struct words *first, size_t cou
 
 static struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct words *words = arena_array(&scratch, count + 1, sizeof(*words));
     struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
     for (size_t k = 0; k < count; k++) {
@@ -99,7 +97,6 @@ static struct row_label *group_labels(const char *const *labels, size_t count, s
         for (size_t row = k; row < k + length; row++)
             grouped[row].text = join(&words[row], varies, "  ", arena);
     }
-    arena_release(&scratch);
     return grouped;
 }
 
@@ -164,17 +161,16 @@ static void new_line(struct line *line)
 /* Words from the present column on; further lines at `indent`. */
 static void add_prose(struct line *line, const char *words, enum tone tone, size_t indent, size_t columns)
 {
-    struct text wrapped = {0};
+    SCOPED(text_release) struct text wrapped = {0};
     text_add_wrapped(&wrapped, words, line->at + line->blanks, indent, columns);
     add(line, wrapped.data ? wrapped.data : "", tone);
-    text_release(&wrapped);
 }
 
 /* Each line by itself: wrapped, unless there are several and `keep`. */
 static void add_lines(struct text *out, const char *lines, const struct report_options *options, enum tone tone,
                       size_t indent, size_t columns, bool keep)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     keep = keep && strchr(lines, '\n');
     for (const char *p = lines; *p; p += strcspn(p, "\n"), p += *p == '\n') {
         struct line line = {.out = out, .options = options, .blanks = indent};
@@ -185,7 +181,6 @@ static void add_lines(struct text *out, const char *lines, const struct report_o
             add_prose(&line, one, tone, indent, columns);
         new_line(&line);
     }
-    arena_release(&arena);
 }
 
 /* ---- layout ---- */
@@ -412,7 +407,7 @@ static void add_row(struct text *out, const struct layout *l, size_t row)
 
 static void add_table(struct text *out, const struct table *table, const struct report_options *options, size_t columns)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct layout l = {.options = options, .arena = &arena, .columns = columns};
     l.table = table_for_people(table, &arena);
     l.rows = rows_shown(l.table);
@@ -432,7 +427,6 @@ static void add_table(struct text *out, const struct table *table, const struct 
     if (l.rows < l.table->row_count)
         text_addf(out, "... and %zu more%s%s\n", l.table->row_count - l.rows, table->rest ? "; " : "",
                   table->rest ? table->rest : "");
-    arena_release(&arena);
 }
 
 /* ---- documents ---- */
@@ -444,7 +438,7 @@ unsigned report_columns(const struct report_options *options)
 
 static void add_title(struct text *out, const struct section *section, const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct line line = {.out = out, .options = options};
     add_prose(&line, printable(&arena, section->title), TONE_BOLD, 0, report_columns(options));
     if (section->mark.kind) {
@@ -452,7 +446,6 @@ static void add_title(struct text *out, const struct section *section, const str
         toned(out, options, section->mark.tone, printable(&arena, cell_words(&section->mark, NULL, &arena)));
     }
     text_add(out, "\n");
-    arena_release(&arena);
 }
 
 /* Titles stand behind an empty line, and so does whatever follows a table. */
@@ -460,8 +453,7 @@ void render_text(struct text *out, const struct document *document, const struct
 {
     const size_t columns = report_columns(options), start = out->length;
     bool after_table = false;
-    for (size_t k = 0; k < document->count; k++) {
-        const struct section *section = &document->sections[k];
+    FOR_EACH(const struct section, section, document->sections, document->count) {
         if (!section_shown(section, SHOW_TEXT))
             continue;
         const bool table = section->table && section->table->row_count;

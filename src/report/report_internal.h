@@ -56,6 +56,8 @@ struct table *figures_table(const struct result *result, struct arena *arena);
 /* One figure, by its key or title; in words, and as a number (NaN: unknown). */
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena);
 double figure_value(const char *name, const struct result_case *c);
+/* "203 us ±0.3%", or of a prediction "203 us (162 .. 313 us)". */
+const char *time_words(const struct result_case *c, struct arena *arena);
 /* There is one of that key or title; all of them; and of two cases the one with more of it is the better one. */
 bool figure_known(const char *name);
 size_t figure_names(const char ***names, struct arena *arena);
@@ -69,8 +71,6 @@ extern const struct flag_words flag_words[]; /* the gravest first; ends with fla
 
 /* The plan id: the case's id without its timer, which other tools keep histories by. */
 const char *plain_id(struct arena *arena, const struct result_case *c);
-/* Its label, or its id where it has none. */
-const char *case_name(const struct result_case *c);
 /* Such names where they stand together: without parameters' values that most names of a kernel (a name's first word)
  * have, where some are long. `usual` (NULL: nobody asks) is what those were, a line for each kernel. */
 const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena);
@@ -102,7 +102,7 @@ void report_svg(struct text *out, const struct result *result);
 /* Key figures, and what a suite derives. */
 void result_figures(struct document *document, const struct result *result, const char *suffix);
 /* What is wrong, a row each. */
-void result_findings(struct document *document, const struct result *result);
+void result_findings(struct document *document, const struct result *result, const char *suffix);
 /* What a page says first of a comparison: its verdict, and what changed. */
 struct cell comparison_mark(const struct comparison *comparison);
 void comparison_sections(struct document *document, const struct comparison *comparison);

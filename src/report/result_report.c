@@ -3,8 +3,6 @@
  * A result as a document: for a terminal its cases, key figures and roofline, for a page what failed first and the
  * cases last.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -17,8 +15,7 @@ static const char banner[] = "PREDICTED: the sim device executes nothing; no tim
 static const char *counts_of(const struct result *result, struct arena *arena)
 {
     size_t of_status[CASE_ERROR + 1] = {0}, verified = 0, impossible = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         of_status[c->status <= CASE_ERROR ? c->status : CASE_NONE]++;
         verified += c->verification.verdict == VERIFY_PASS;
         impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
@@ -35,19 +32,22 @@ static const char *counts_of(const struct result *result, struct arena *arena)
     return result->trials > 1 ? arena_printf(arena, "%s; %u trials", line, result->trials) : line;
 }
 
-static void add_findings(struct document *document, const struct result *result)
+void result_findings(struct document *document, const struct result *result, const char *suffix)
 {
     static const struct table_column columns[] = {
         {.title = "case"}, {.title = "finding"}, {.title = "why", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         const char *finding = result_case_finding(c), *reason = c->reason ? c->reason : "";
-        if (finding[0] || c->status == CASE_ERROR)
-            table_add(table, (struct cell[]){cell_text(plain_id(document->arena, c)),
-                                             cell_text(finding[0] ? finding : "error"),
-                                             cell_text(arena_printf(document->arena, "%.300s%s", reason,
-                                                                    strlen(reason) > 300 ? "..." : ""))});
+        if (!finding[0] && c->status != CASE_ERROR)
+            continue;
+        struct row_keys *keys = arena_alloc(document->arena, sizeof(*keys));
+        *keys = (struct row_keys){.id = arena_printf(document->arena, "%s%s", plain_id(document->arena, c), suffix),
+                                  .kernel = c->kernel};
+        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_text(finding[0] ? finding : "error"),
+                                         cell_text(arena_printf(document->arena, "%.300s%s", reason,
+                                                                strlen(reason) > 300 ? "..." : ""))})
+            ->keys = keys;
     }
     for (size_t k = 0; k < result->derived_count; k++)
         if (result_derived_is_finding(&result->derived[k]))
@@ -67,8 +67,7 @@ static void add_kpis(struct document *document, const struct result *result)
                                                   {.title = "better"},
                                                   {.title = "", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);
-    for (size_t k = 0; k < result->kpi_count; k++) {
-        const struct result_kpi *kpi = &result->kpis[k];
+    FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count) {
         const bool single = !strcmp(kpi->method, "value");
         struct table_row *row = table_add(
             table, (struct cell[]){cell_text(kpi->name), cell_quantity(kpi->value, kpi_shown_unit(kpi->of, kpi->unit)),
@@ -94,13 +93,13 @@ void result_figures(struct document *document, const struct result *result, cons
     add_kpis(document, result);
     derived_sections(document, result, false);
     sweep_answers(document, result);
-    for (size_t k = first + 1; k < document->count; k++)
+    bool some = false;
+    for (size_t k = first + 1; k < document->count; k++) {
         document->sections[k].level = document->sections[k].title ? 1 : 0;
-}
-
-void result_findings(struct document *document, const struct result *result)
-{
-    add_findings(document, result);
+        some |= section_shown(&document->sections[k], SHOW_HTML);
+    }
+    if (!some)
+        document->count = first;
 }
 
 /* ---- below the table ---- */
@@ -129,8 +128,7 @@ static void add_unchecked(struct document *document, const struct result *result
 {
     const struct result_case *first = NULL;
     size_t count = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         first = !first && c->verification.not_checked[0] ? c : first;
         count += c->verification.not_checked[0] != 0;
     }
@@ -139,11 +137,34 @@ static void add_unchecked(struct document *document, const struct result *result
                       first->verification.not_checked);
 }
 
+/* Of how many launches the outputs were seen, and what may be wrong unseen. */
+static void add_looked_at(struct document *document, const struct result *result)
+{
+    const struct verification *least = NULL, *most = NULL;
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct verification *v = &result->cases[k].verification;
+        if (v->verdict != VERIFY_PASS || !(v->wrong_below > 0))
+            continue;
+        least = !least || v->launches < least->launches ? v : least;
+        most = !most || v->launches > most->launches ? v : most;
+    }
+    if (!least)
+        return;
+    if (least->launches == most->launches)
+        document_text(document, SHOW_TEXT, TONE_DIM,
+                      "looked at: %u launches of each case; under %.2g %% of them are wrong (95 %% confidence)",
+                      (unsigned)least->launches, least->wrong_below * 100);
+    else
+        document_text(
+            document, SHOW_TEXT, TONE_DIM,
+            "looked at: %u to %u launches of each case; under %.2g to %.2g %% of them are wrong (95 %% confidence)",
+            (unsigned)least->launches, (unsigned)most->launches, most->wrong_below * 100, least->wrong_below * 100);
+}
+
 void library_lines(struct document *document, const struct result *result)
 {
     const struct result_case *last = NULL;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!c->library || !*c->library || (last && !strcmp(last->kernel, c->kernel)))
             continue;
         document_text(document, SHOW_TEXT | SHOW_HTML, TONE_DIM, "%s is %s", c->kernel, c->library);
@@ -170,7 +191,7 @@ static struct document document_of(const struct result *result, const struct rep
     if (result->predicted)
         document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
-    add_findings(&document, result);
+    result_findings(&document, result, "");
     document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
     shared_params(&document, result);
     traced_section(&document, result);
@@ -182,6 +203,7 @@ static struct document document_of(const struct result *result, const struct rep
     prediction_line(&document, result);
     add_flag_legend(&document, result);
     add_unchecked(&document, result);
+    add_looked_at(&document, result);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s, wave %u; seed %llu", result->device.name,
                   result->device.cus, !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
                   (unsigned long long)result->seed);
@@ -198,17 +220,25 @@ static struct document document_of(const struct result *result, const struct rep
 
 /* ---- as it goes ---- */
 
+/* Of what a compiler says two lines: the table has them all. */
+static int begin_of(const char *reason)
+{
+    const char *end = reason ? strchr(reason, '\n') : NULL;
+    end = end ? strchr(end + 1, '\n') : NULL;
+    return end ? (int)(end - reason) : INT_MAX;
+}
+
 void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of ceiling", c, &arena);
     const char *flags = figure_words("flags", c, &arena), *line = NULL;
     if (c->status != CASE_OK)
-        line = arena_printf(&arena, "%s: %s", case_status_name(c->status), c->reason ? c->reason : "");
+        line = arena_printf(&arena, "%s: %.*s", case_status_name(c->status), begin_of(c->reason),
+                            c->reason ? c->reason : "");
     else
         line = arena_printf(
-            &arena, "%s%s%s%s%s%s, %s%s%s", figure_words("time", c, &arena), c->timer == TIMED_SIM ? "" : " \u00b1",
-            c->timer == TIMED_SIM ? "" : figure_words("\u00b195%", c, &arena), *rate && strcmp(rate, "-") ? ", " : "",
+            &arena, "%s%s%s%s, %s%s%s", time_words(c, &arena), *rate && strcmp(rate, "-") ? ", " : "",
             strcmp(rate, "-") ? rate : "",
             strcmp(fraction, "-") ? arena_printf(&arena, ", %s of %s", fraction, c->lower_bound.ceiling_name) : "",
             c->timer == TIMED_SIM                    ? "predicted"
@@ -218,16 +248,14 @@ void report_case_line(struct text *out, const struct result_case *c, size_t done
     text_addf(out, "[%zu/%zu] ", done, total);
     text_add_printable(out, arena_printf(&arena, "%s: %s", case_name(c), line));
     text_add(out, "\n");
-    arena_release(&arena);
 }
 
 /* ---- the formats ---- */
 
 static void report_csv(struct text *out, const struct result *result)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     render_csv(out, figures_table(result, &arena));
-    arena_release(&arena);
 }
 
 static struct table *event(const char *name, struct arena *arena)
@@ -240,16 +268,15 @@ static struct table *event(const char *name, struct arena *arena)
 /* What holds one case or key figure, which is JSON already. */
 static void add_event(struct text *out, const char *name, struct text *json)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct table *record = event(name, &arena);
     table_member(record, name, NULL, cell_json(text_take(json, &arena)));
     render_json_line(out, record);
-    arena_release(&arena);
 }
 
 static void report_jsonl(struct text *out, const struct result *result)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct text json = {0};
     struct table *start = event("start", &arena), *end = event("end", &arena);
     table_member(start, "predicted", NULL, cell_bool(result->predicted));
@@ -266,7 +293,6 @@ static void report_jsonl(struct text *out, const struct result *result)
         add_event(out, "kpi", &json);
     }
     render_json_line(out, end);
-    arena_release(&arena);
 }
 
 /* clang-format off */
@@ -305,12 +331,11 @@ const struct report_format *report_format_find(const char *name)
 void report_write(struct text *out, const struct report_format *format, const struct result *result,
                   const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     if (format->write) {
         format->write(out, result);
         return;
     }
     const struct document document = document_of(result, options, &arena);
     render_find(format->name)(out, &document, options);
-    arena_release(&arena);
 }

@@ -3,8 +3,6 @@
  * The roofline of a result as a log-log plot of characters: ceilings, and cases under them. Whatever the data, marks
  * outside the picture are skipped and nothing is written beyond it.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 #include "rooftile/units.h"
@@ -65,27 +63,6 @@ static void put(struct plot *plot, int row, int column, char text, enum plot_mar
     plot->cells[row][column].mark = mark;
 }
 
-/* One mark per row keeps lines apart that lie close together. */
-static void plot_slope(struct plot *plot, double bandwidth, double highest)
-{
-    for (int row = 0; row < PLOT_HEIGHT && bandwidth > 0; row++)
-        if (y_at(plot, row) <= highest)
-            put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_CEILING);
-}
-
-/* The nearest row without a name yet: two peaks may share a line. */
-static void name_row(struct plot *plot, int row, const char *name)
-{
-    for (int distance = 0; distance < PLOT_HEIGHT; distance++)
-        for (int side = 1; side >= -1; side -= 2) {
-            const int at = row + side * distance;
-            if (at < 0 || at >= PLOT_HEIGHT || plot->names[at])
-                continue;
-            plot->names[at] = name;
-            return;
-        }
-}
-
 static void plot_level(struct plot *plot, double peak, double bandwidth, const char *name)
 {
     const int row = row_of(plot, peak);
@@ -94,7 +71,15 @@ static void plot_level(struct plot *plot, double peak, double bandwidth, const c
     for (int column = 0; column < plot->width; column++)
         if (bandwidth <= 0 || bandwidth * x_at(plot, column) >= peak)
             put(plot, row, column, '-', PLOT_CEILING);
-    name_row(plot, row, name);
+    /* The nearest row without a name yet: two peaks may share a line. */
+    for (int distance = 0; distance < PLOT_HEIGHT; distance++)
+        for (int side = 1; side >= -1; side -= 2) {
+            const int at = row + side * distance;
+            if (at < 0 || at >= PLOT_HEIGHT || plot->names[at])
+                continue;
+            plot->names[at] = name;
+            return;
+        }
 }
 
 static void plot_point(struct plot *plot, double x, double y, char letter)
@@ -139,34 +124,9 @@ static void plot_slope_name(struct plot *plot, double bandwidth, double highest,
     }
 }
 
-static void add_row(struct text *out, const struct plot *plot, int row, const char *unit,
-                    const struct report_options *options)
-{
-    static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_ACCENT, TONE_BOLD};
-    const bool tick = row % Y_TICK == 0;
-    char label[UNITS_TEXT] = "";
-    int end = plot->width;
-    if (tick)
-        units_rate(label, y_at(plot, row), unit);
-    text_pad(out, text_columns(label) < MARGIN - 1 ? MARGIN - 1 - text_columns(label) : 0, ' ');
-    text_addf(out, "%s %s", label, tick ? "+" : "|");
-    while (!plot->names[row] && end > 0 && plot->cells[row][end - 1].mark == PLOT_EMPTY)
-        end--;
-    for (int column = 0; column < end; column++) {
-        const enum plot_mark mark = plot->cells[row][column].mark;
-        const char text[] = {mark ? plot->cells[row][column].text : ' ', '\0'};
-        toned(out, options, tones[mark], text);
-    }
-    if (plot->names[row]) {
-        text_add(out, " ");
-        toned(out, options, TONE_ACCENT, plot->names[row]);
-    }
-    text_add(out, "\n");
-}
-
 static void add_x_axis(struct text *out, const struct plot *plot, const char *unit)
 {
-    struct text ticks = {0};
+    SCOPED(text_release) struct text ticks = {0};
     text_pad(out, MARGIN, ' ');
     for (int column = 0; column < plot->width; column++)
         text_add(out, column % X_TICK == 0 ? "+" : "-");
@@ -178,14 +138,33 @@ static void add_x_axis(struct text *out, const struct plot *plot, const char *un
         text_addf(&ticks, x < 0.001 || x >= 1e4 ? "%.0e" : x < 100 ? "%.2g" : "%.0f", x);
     }
     text_addf(out, "%s %s\n", ticks.data, unit);
-    text_release(&ticks);
 }
 
 static void plot_text(struct text *out, const struct plot *plot, const char *x_unit, const char *y_unit,
                       const struct report_options *options)
 {
-    for (int row = 0; row < PLOT_HEIGHT; row++)
-        add_row(out, plot, row, y_unit, options);
+    for (int row = 0; row < PLOT_HEIGHT; row++) {
+        static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_ACCENT, TONE_BOLD};
+        const bool tick = row % Y_TICK == 0;
+        char label[UNITS_TEXT] = "";
+        int end = plot->width;
+        if (tick)
+            units_rate(label, y_at(plot, row), y_unit);
+        text_pad(out, text_columns(label) < MARGIN - 1 ? MARGIN - 1 - text_columns(label) : 0, ' ');
+        text_addf(out, "%s %s", label, tick ? "+" : "|");
+        while (!plot->names[row] && end > 0 && plot->cells[row][end - 1].mark == PLOT_EMPTY)
+            end--;
+        for (int column = 0; column < end; column++) {
+            const enum plot_mark mark = plot->cells[row][column].mark;
+            const char text[] = {mark ? plot->cells[row][column].text : ' ', '\0'};
+            toned(out, options, tones[mark], text);
+        }
+        if (plot->names[row]) {
+            text_add(out, " ");
+            toned(out, options, TONE_ACCENT, plot->names[row]);
+        }
+        text_add(out, "\n");
+    }
     add_x_axis(out, plot, x_unit);
 }
 
@@ -200,7 +179,7 @@ struct points {
 
 static bool on_roofline(const struct result_case *c)
 {
-    return c->status == CASE_OK && c->sample_count && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
+    return c->status == CASE_OK && result_case_timed(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
            c->lower_bound.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;
 }
 
@@ -217,8 +196,7 @@ static struct points collect(const struct result *result, struct arena *arena)
     struct points points = {.machine = &result->machine};
     const char *last_skipped = "";
     points.cases = arena_array(arena, result->case_count + 1, sizeof(*points.cases));
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!on_roofline(c))
             continue;
         const size_t at = index_of(&points, c->kernel);
@@ -291,7 +269,10 @@ static void draw(struct plot *plot, const struct points *points)
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const double bandwidth = ceiling_value(&machine->levels[k].bandwidth);
         fastest = fmax(fastest, bandwidth);
-        plot_slope(plot, bandwidth, highest);
+        /* One mark per row keeps lines apart that lie close together. */
+        for (int row = 0; row < PLOT_HEIGHT && bandwidth > 0; row++)
+            if (y_at(plot, row) <= highest)
+                put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_CEILING);
     }
     for (uint32_t k = 0; k < machine->unit_count; k++)
         if (peak_of(points, &machine->units[k]) > 0)
@@ -355,7 +336,7 @@ static const char *ceilings(const struct points *points, struct arena *arena)
 
 void report_roofline_text(struct text *out, const struct result *result, const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct document document = {.arena = &arena};
     const int room = (int)(report_columns(options) < 200 ? report_columns(options) : 200) - AROUND - PLOT_LABEL;
     struct plot plot = {.width = room < LEAST_WIDTH ? LEAST_WIDTH : room > USUAL_WIDTH ? USUAL_WIDTH : room};
@@ -383,5 +364,4 @@ void report_roofline_text(struct text *out, const struct result *result, const s
         document_text(&document, 0, TONE_PLAIN, "ceilings (%s): %s",
                       result->machine.measured ? "measured" : "vendor by data sheets", known);
     render_text(out, &document, options);
-    arena_release(&arena);
 }

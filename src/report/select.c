@@ -2,9 +2,6 @@
  *
  * What of a result's cases is shown, and in which order: --filter, --sort and --top.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -42,16 +39,6 @@ static bool read_value(struct ranked *out, const char *name, const struct result
     return param || figure_known(name);
 }
 
-static enum status unknown_name(const struct result *result, const char *name, struct arena *arena, struct err *err)
-{
-    const char **names = NULL;
-    size_t count = figure_names(&names, arena);
-    for (size_t p = 0; result->case_count && p < result->cases[0].param_count; p++)
-        ARENA_PUSH(arena, names, count, result->cases[0].params[p].name);
-    err_set(err, ERR_USAGE, "--sort %s: there is no such column or parameter", name);
-    return err_nearest(err, name, names, count, "as in --sort time, --sort rate, --sort fraction_of_ceiling, --sort n");
-}
-
 /* The best first: the shortest time, the highest rate; "-" before the name turns the known ones around. */
 static enum status sort(struct result_case *cases, const struct result *result, const char *by, struct arena *arena,
                         struct err *err)
@@ -66,8 +53,15 @@ static enum status sort(struct result_case *cases, const struct result *result, 
         order[k].value *= figure_more_is_better(name) ? -1 : 1;
         known += !isnan(order[k].value) || (order[k].words[0] && strcmp(order[k].words, "-") != 0);
     }
-    if (!some)
-        return unknown_name(result, name, arena, err);
+    if (!some) {
+        const char **names = NULL;
+        size_t count = figure_names(&names, arena);
+        for (size_t p = 0; result->case_count && p < result->cases[0].param_count; p++)
+            ARENA_PUSH(arena, names, count, result->cases[0].params[p].name);
+        err_set(err, ERR_USAGE, "--sort %s: there is no such column or parameter", name);
+        return err_nearest(err, name, names, count,
+                           "as in --sort time, --sort rate, --sort fraction_of_ceiling, --sort n");
+    }
     qsort(order, result->case_count, sizeof(*order), by_value);
     for (size_t k = 0; k < result->case_count; k++)
         cases[k] = *order[reversed && k < known ? known - 1 - k : k].c;
@@ -88,8 +82,7 @@ enum status report_select(struct result *out, const struct result *result, const
             cases[chosen.case_count++] = result->cases[k];
     }
     if (wanted->filter_count && !chosen.case_count)
-        return err_set(err, ERR_USAGE, "no case matches the filter '%s'; it is a pattern of the whole id, as in '*%s*'",
-                       wanted->filters[0], wanted->filters[0]);
+        return err_no_match(err, wanted->filters, wanted->filter_count);
     if (wanted->sort) {
         const struct result before = chosen;
         struct result_case *sorted = arena_array(arena, before.case_count + 1, sizeof(*sorted));

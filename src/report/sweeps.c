@@ -2,8 +2,6 @@
  *
  * What a sweep answers: which of the cases that do the same work does it fastest, and what all of them have in common.
  */
-#include <math.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -73,13 +71,13 @@ static struct group group_of(const struct answers *answers, size_t first, bool a
 
 static double time_each(const struct result_case *c)
 {
-    return c->stats.median / amount_of(c);
+    return result_case_time(c) / amount_of(c);
 }
 
-/* By the intervals of their medians, and of several trials by how far these lie apart. */
+/* By the intervals of their times, and of several trials by how far these lie apart. */
 static bool within_noise(const struct result_case *best, const struct result_case *other)
 {
-    double high = best->stats.ci95[1], low = other->stats.ci95[0];
+    double high = result_case_interval(best).high_ns, low = result_case_interval(other).low_ns;
     for (size_t k = 0; k < best->trial_count; k++)
         high = fmax(high, best->trials[k].median_ns);
     for (size_t k = 0; k < other->trial_count; k++)
@@ -132,14 +130,16 @@ static void answer(struct answers *answers, const struct group *group)
     const char *rest = words_of(best, group, false, arena), *list = equals_of(group, best, &equals, arena);
     const char *head = arena_printf(arena, "best%s%s: ", *rest ? " with " : "", rest);
     const char *own = words_of(best, group, true, arena);
+    const char *noise = answers->result->predicted ? "the interval" : "noise";
     if (!*own || answers->given++ >= MOST_ANSWERS)
         return;
     if (equals + 1 == group->count)
-        document_text(answers->document, SHOW_PEOPLE, TONE_PLAIN, "%snone, all %zu are within noise of each other",
-                      head, group->count);
+        document_text(answers->document, SHOW_PEOPLE, TONE_PLAIN, "%snone, all %zu %sare within %s of each other", head,
+                      group->count, group->count < answers->result->case_count ? "that do the same work " : "", noise);
     else
-        document_text(answers->document, SHOW_PEOPLE, TONE_BOLD, "%s%s, %.3g times the worst%s%s", head, own,
-                      time_each(worst) / time_each(best), equals ? "; within noise of " : "", list);
+        document_text(answers->document, SHOW_PEOPLE, TONE_BOLD, "%s%s, %.3g times the worst%s%s%s%s", head, own,
+                      time_each(worst) / time_each(best), equals ? "; within " : "", equals ? noise : "",
+                      equals ? " of " : "", list);
 }
 
 /* Of a single kernel, as suites of many have their key figures: cases that do the same work in other ways. Where only
@@ -179,7 +179,7 @@ static const struct param_value *shared_param(const struct result *result, const
 
 void shared_params(struct document *document, const struct result *result)
 {
-    struct text line = {0};
+    SCOPED(text_release) struct text line = {0};
     for (size_t p = 0; result->case_count && p < result->cases[0].param_count; p++) {
         const char *name = result->cases[0].params[p].name;
         const struct param_value *value = shared_param(result, name);
@@ -192,5 +192,4 @@ void shared_params(struct document *document, const struct result *result)
     }
     if (line.length)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN, "all:%s", line.data);
-    text_release(&line);
 }

@@ -3,9 +3,6 @@
  * Cases that stand for operators of a trace (`rooftile import`): what each took there beside what takes its place here,
  * all its calls together, so that rows add up to what a change is worth to the traced program.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "report_internal.h"
 
@@ -31,8 +28,7 @@ static size_t number_of(const struct result_case *c, bool *library)
 static struct traced *traced_operators(size_t *count, const struct result *result, struct arena *arena)
 {
     struct traced *all = arena_array(arena, result->case_count + 1, sizeof(*all));
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         bool library;
         const size_t number = number_of(c, &library);
         size_t at = 0;
@@ -50,7 +46,7 @@ static struct traced *traced_operators(size_t *count, const struct result *resul
 /* So many calls of it; NaN: it was not measured. */
 static double calls_ns(const struct result_case *c)
 {
-    return c ? c->weight * c->stats.median : NAN;
+    return c ? c->weight * result_case_time(c) : NAN;
 }
 
 void traced_section(struct document *document, const struct result *result)

@@ -2,14 +2,10 @@
  *
  * Swept parameters that no forecast depends on.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/forecast.h"
 #include "rooftile/hash.h"
 #include "rooftile/table.h"
-#include "rooftile/text.h"
 
 /* A screen says nothing of more, and pairs are found by hashes of texts. */
 enum { MOST_CASES = 5000 };
@@ -41,12 +37,11 @@ static bool is_unmoved(const struct manifest *manifest, size_t param, const stru
                        const double *times, size_t count, struct arena *arena)
 {
     struct point *points = arena_array(arena, count + 1, sizeof(*points));
-    struct text key = {0};
+    SCOPED(text_release) struct text key = {0};
     size_t found = 0, pairs = 0;
     for (size_t k = 0; k < count; k++)
         if (cases[k]->resolved.manifest == manifest && times[k] > 0)
             points[found++] = (struct point){others_of(cases[k], param, &key, arena), times[k]};
-    text_release(&key);
     qsort(points, found, sizeof(*points), by_others);
     for (size_t k = 1; k < found; k++) {
         if (points[k].others != points[k - 1].others)
@@ -69,8 +64,8 @@ static bool is_first(const struct plan_case *const *cases, size_t k)
 void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,
                       const double *times, size_t count)
 {
-    struct arena scratch = {0};
-    struct text found = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
+    SCOPED(text_release) struct text found = {0};
     for (size_t k = 0; k < count && count <= MOST_CASES; k++) {
         const struct manifest *manifest = cases[k]->resolved.manifest;
         for (size_t p = 0; p < manifest->param_count && is_first(cases, k); p++) {
@@ -82,6 +77,4 @@ void forecast_unmoved(struct document *document, const char *name, const struct 
     if (found.length)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%s: the forecast does not depend on %s", name,
                       arena_strdup(document->arena, found.data));
-    arena_release(&scratch);
-    text_release(&found);
 }

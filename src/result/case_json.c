@@ -3,7 +3,6 @@
  * One case in and out: its tables and, behind them, its samples.
  */
 #include <float.h>
-#include <math.h>
 
 #include "records.h"
 
@@ -26,10 +25,9 @@ static void put_param(struct json_out *out, const char *key, const void *at)
     }
 }
 
-static enum status get_param(void *at, const cJSON *json, const struct record_field *row, struct record_in *in,
+static enum status get_param(void *at, const cJSON *json, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
-    (void)row;
     return param_from_json(at, json, in->arena, err);
 }
 
@@ -73,10 +71,8 @@ static bool code_known(const void *base)
     return ((const struct result_code *)base)->known;
 }
 
-static enum status know_code(void *base, const cJSON *json, struct err *err)
+static enum status know_code(void *base, UNUSED const cJSON *json, UNUSED struct err *err)
 {
-    (void)json;
-    (void)err;
     ((struct result_code *)base)->known = true;
     return STATUS_OK;
 }
@@ -190,6 +186,7 @@ static const struct record_field verification_fields[] = {
     FIELD_REASON("max_rel", max_rel, RECORD_NAN | RECORD_ZERO, NOT_FINITE),
     FIELD_REASON("tolerance_used", tolerance_used, RECORD_NAN | RECORD_ZERO, NOT_FINITE),
     FIELD_U32("launches", launches),
+    FIELD_F64("wrong_below", wrong_below, RECORD_SPARSE),
     FIELD_U64("sample_seed", sample_seed, RECORD_SPARSE),
     FIELD_GROUP("first_wrong", wrong_record, RECORD_NULLABLE),
     FIELD_CHARS("reason", reason),
@@ -204,9 +201,10 @@ static const struct record time_record = {RECORD_TABLE(time_fields)};
 #undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct result_case
-static bool was_timed(const void *base)
+static bool was_measured(const void *base)
 {
-    return ((const struct result_case *)base)->timer != TIMED_NONE;
+    const enum timer timer = ((const struct result_case *)base)->timer;
+    return timer != TIMED_NONE && timer != TIMED_SIM;
 }
 
 static const struct record_field code_fields[] = {
@@ -261,7 +259,7 @@ static const struct record_field telemetry_fields[] = {
     FIELD_OBJECT("before", before, sense_record),
     FIELD_OBJECT("after", after, sense_record),
 };
-static const struct record telemetry_record = {RECORD_TABLE(telemetry_fields), .known = was_timed};
+static const struct record telemetry_record = {RECORD_TABLE(telemetry_fields), .known = was_measured};
 
 #define TOO_FEW "too few samples"
 static const struct record_field stats_fields[] = {
@@ -415,9 +413,8 @@ static enum status get_samples(struct result_case *c, const cJSON *json, struct 
     if (!cJSON_IsArray(samples) || json_count(samples) != c->sample_count)
         return json_fail(samples, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
     double *values = arena_array(arena, json_count(samples) + 1, sizeof(*values));
-    const enum status status = json_numbers(values, samples, err);
-    if (status)
-        return status;
+    if (json_numbers(values, samples, err))
+        return err->status;
     for (size_t k = 0; k < json_count(samples); k++)
         if (!(values[k] > 0))
             return json_fail_number(samples, k, err, "must be a time above 0");
@@ -433,7 +430,7 @@ static enum status get_clocks(struct result_case *c, const cJSON *json, struct a
         return STATUS_OK;
     if (!cJSON_IsArray(clocks) || json_count(clocks) != c->sample_count)
         return json_fail(clocks, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     float *values = arena_array(arena, json_count(clocks) + 1, sizeof(*values));
     double *numbers = arena_array(&scratch, json_count(clocks) + 1, sizeof(*numbers));
     enum status status = json_is_packed(clocks) ? json_numbers(numbers, clocks, err) : STATUS_OK;
@@ -446,7 +443,6 @@ static enum status get_clocks(struct result_case *c, const cJSON *json, struct a
         else
             values[k] = (float)numbers[k];
     }
-    arena_release(&scratch);
     if (!status)
         c->sample_hz = values;
     return status;
@@ -466,8 +462,10 @@ enum status case_from_json(struct result_case *out, const cJSON *json, struct ar
         status = get_clocks(&c, json, arena, err);
     if (!status)
         status = case_check(&c, json, err);
-    if (passing)
+    if (passing || c.timer == TIMED_SIM)
         c.samples_ns = NULL;
+    if (c.timer == TIMED_SIM) /* versions before this one made a sample of the prediction */
+        c.sample_count = 0, c.stats = (struct summary){0};
     if (!status)
         *out = c;
     return status;

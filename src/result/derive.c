@@ -2,9 +2,6 @@
  *
  * Derived values: which cases make one, the table of methods, and those that work on a curve.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "derive_internal.h"
 
@@ -29,7 +26,7 @@ struct curve curve_of(const struct derive *d)
     for (size_t k = 0; k < d->count && curve.count < MAX_POINTS; k++) {
         const struct result_case *c = d->cases[k];
         const struct pair pair = {result_quantity(c, d->spec->x), result_quantity(c, d->spec->y)};
-        if (c->status == CASE_OK && c->sample_count && isfinite(pair.x) && isfinite(pair.y))
+        if (c->status == CASE_OK && result_case_timed(c) && isfinite(pair.x) && isfinite(pair.y))
             pairs[curve.count++] = pair;
     }
     qsort(pairs, curve.count, sizeof(*pairs), by_x);
@@ -64,10 +61,9 @@ static void derive_change_points(struct json_out *out, const struct curve *curve
     json_out_end(out);
 }
 
-static void derive_startup(struct json_out *out, const struct curve *curve, uint64_t seed)
+static void derive_startup(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
 {
     struct startup_fit fit;
-    (void)seed;
     if (!startup_fit(&fit, curve->x, curve->y, curve->count)) {
         json_out_string(out, "error", "the points do not fit time = a + volume / b");
         return;
@@ -77,10 +73,9 @@ static void derive_startup(struct json_out *out, const struct curve *curve, uint
     json_out_number(out, "r2", fit.r2);
 }
 
-static void derive_knee(struct json_out *out, const struct curve *curve, uint64_t seed)
+static void derive_knee(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
 {
     const double x = knee(curve->x, curve->y, curve->count);
-    (void)seed;
     if (isfinite(x))
         json_out_number(out, "x", x);
     else
@@ -97,15 +92,13 @@ static void derive_extreme(struct json_out *out, const struct curve *curve, doub
     json_out_number(out, "y", curve->y[best]);
 }
 
-static void derive_max(struct json_out *out, const struct curve *curve, uint64_t seed)
+static void derive_max(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
 {
-    (void)seed;
     derive_extreme(out, curve, 1);
 }
 
-static void derive_min(struct json_out *out, const struct curve *curve, uint64_t seed)
+static void derive_min(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
 {
-    (void)seed;
     derive_extreme(out, curve, -1);
 }
 
@@ -226,8 +219,7 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
 {
     struct result_derived *derived = NULL;
     size_t count = 0;
-    for (size_t n = 0; n < plan->derive_count; n++) {
-        const struct suite_derive *spec = &plan->derives[n];
+    FOR_EACH(const struct suite_derive, spec, plan->derives, plan->derive_count) {
         const struct derive model = {.result = result, .spec = spec, .seed = seed, .arena = arena};
         struct groups groups = {.list = arena_array(arena, MAX_GROUPS, sizeof(*groups.list))};
         for (size_t k = 0; k < result->case_count; k++)

@@ -2,8 +2,6 @@
  *
  * The methods for links and collectives, whose values may be findings.
  */
-#include <math.h>
-#include <string.h>
 
 #include "derive_internal.h"
 #include "rooftile/units.h"
@@ -56,14 +54,13 @@ static bool find_alone(struct alone *alone, const struct derive *d, const struct
     double sum_ns = 0;
     size_t count = 0;
     *alone = (struct alone){.bytes = 0};
-    for (size_t k = 0; k < d->result->case_count; k++) {
-        const struct result_case *one = &d->result->cases[k];
+    FOR_EACH(const struct result_case, one, d->result->cases, d->result->case_count) {
         const struct param_value *from = result_param(one, "from"), *to = result_param(one, "to");
         if (strcmp(one->kernel, d->spec->to) || !result_case_counts(one) ||
             result_quantity(one, d->spec->x) != result_quantity(c, d->spec->x) || (from && to && param_equal(from, to)))
             continue;
-        sum_ns += one->stats.median;
-        alone->slowest_ns = fmax(alone->slowest_ns, one->stats.median);
+        sum_ns += result_case_time(one);
+        alone->slowest_ns = fmax(alone->slowest_ns, result_case_time(one));
         alone->bytes = one->work.read_bytes;
         count++;
     }
@@ -73,7 +70,7 @@ static bool find_alone(struct alone *alone, const struct derive *d, const struct
 
 static void put_overlap(struct json_out *out, const struct derive *d, const struct result_case *c)
 {
-    const double whole_ns = c->stats.median;
+    const double whole_ns = result_case_time(c);
     char whole[UNITS_TEXT], sum[UNITS_TEXT];
     struct alone alone;
     if (!find_alone(&alone, d, c))

@@ -2,9 +2,6 @@
  *
  * The methods that are not about one curve.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "derive_internal.h"
 
@@ -140,7 +137,7 @@ static const char *arm_name(const struct derive *d, const struct result_case *c)
 
 static double under(const struct result_case *c, enum timer timer)
 {
-    return c->timer == timer ? c->stats.median : c->cross_timer == timer ? c->cross_ns : NAN;
+    return c->timer == timer ? result_case_time(c) : c->cross_timer == timer ? c->cross_ns : NAN;
 }
 
 static void compare_clocks(struct arms *arms, const char *name, double host_ns, double event_ns)
@@ -158,7 +155,7 @@ static void add_arm(struct json_out *out, struct arms *arms, const struct result
 {
     struct arena *arena = arms->d->arena;
     const char *name = arm_name(arms->d, c);
-    if (c->status != CASE_OK || !c->sample_count) {
+    if (c->status != CASE_OK || !result_case_timed(c)) {
         add_finding(&arms->disagree, arena_printf(arena, "%s %s: %s", name, case_status_name(c->status), reason_of(c)));
         return;
     }
@@ -184,12 +181,10 @@ static void add_arm(struct json_out *out, struct arms *arms, const struct result
 static void add_skipped(struct arms *arms)
 {
     const struct result *result = arms->d->result;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
         if (c->status == CASE_SKIPPED && !strcmp(c->kernel, arms->d->spec->kernel))
             add_finding(&arms->absent,
                         arena_printf(arms->d->arena, "%s was skipped: %s", arm_name(arms->d, c), reason_of(c)));
-    }
 }
 
 void derive_arms(struct json_out *out, const struct derive *d)
@@ -246,11 +241,9 @@ static const char *label_rest(const struct result_case *c)
 /* Why there was nothing of that kernel to set a case against, from the first case that says so. */
 static const char *why_none(const struct derive *d, const char *kernel)
 {
-    for (size_t k = 0; k < d->result->case_count; k++) {
-        const struct result_case *c = &d->result->cases[k];
+    FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
         if (!strcmp(c->kernel, kernel) && !result_case_counts(c))
             return arena_printf(d->arena, "%s %s: %s", kernel, case_status_name(c->status), reason_of(c));
-    }
     return arena_printf(d->arena, "no case of %s with the parameters of one of %s was measured", kernel,
                         d->spec->kernel);
 }
@@ -295,14 +288,14 @@ static const double least_to_hide = 0.05;
 static bool put_parts(struct json_out *out, const struct derive *d, const struct result_case *c, const char **missing)
 {
     double sum_ns = 0, longest_ns = 0;
-    const double whole_ns = c->stats.median;
+    const double whole_ns = result_case_time(c);
     for (size_t k = 0; k < d->spec->part_count; k++) {
         const struct result_case *part = counterpart(d, c, d->spec->parts[k].name, false);
         if (!part || !result_case_counts(part)) {
             *missing = d->spec->parts[k].name;
             return false;
         }
-        const double time_ns = (double)d->spec->parts[k].times * part->stats.median;
+        const double time_ns = (double)d->spec->parts[k].times * result_case_time(part);
         sum_ns += time_ns;
         longest_ns = fmax(longest_ns, time_ns);
     }
@@ -346,8 +339,7 @@ static bool has_tag(const struct result_case *c, const char *tag)
 static const struct result_case *find_part(const char **problem, const struct derive *d, const char *shape)
 {
     const struct result_case *found = NULL;
-    for (size_t k = 0; k < d->result->case_count; k++) {
-        const struct result_case *c = &d->result->cases[k];
+    FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count) {
         if (!has_tag(c, shape))
             continue;
         if (found) {
@@ -373,7 +365,7 @@ void derive_shares(struct json_out *out, const struct derive *d)
     for (size_t k = 0; k < spec->part_count && !problem; k++) {
         found[k] = find_part(&problem, d, arena_printf(d->arena, "%s.%s", d->group, spec->parts[k].name));
         if (found[k])
-            sum_ns += (double)spec->parts[k].times * found[k]->stats.median;
+            sum_ns += (double)spec->parts[k].times * result_case_time(found[k]);
     }
     if (problem) {
         json_out_string(out, "error", problem);
@@ -382,7 +374,7 @@ void derive_shares(struct json_out *out, const struct derive *d)
     json_out_number(out, "sum_ns", sum_ns);
     json_out_array(out, "parts");
     for (size_t k = 0; k < spec->part_count; k++) {
-        const double time_ns = found[k]->stats.median;
+        const double time_ns = result_case_time(found[k]);
         json_out_object(out, NULL);
         json_out_string(out, "part", spec->parts[k].name);
         json_out_string(out, "kernel", found[k]->kernel);

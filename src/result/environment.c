@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -94,20 +91,6 @@ static void describe_variables(struct result *result, struct arena *arena)
     result->env = env;
 }
 
-static void describe_ci(struct result *result, struct arena *arena)
-{
-    static const char *const commit[] = {"ROOFTILE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"};
-    static const char *const branch[] = {"ROOFTILE_BRANCH", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "GIT_BRANCH"};
-    static const char *const url[] = {"ROOFTILE_CI_URL", "CI_JOB_URL", "BUILD_URL"};
-    result->commit = first_of(commit, 4);
-    result->branch = first_of(branch, 4);
-    const char *server = getenv("GITHUB_SERVER_URL"), *repository = getenv("GITHUB_REPOSITORY"),
-               *run = getenv("GITHUB_RUN_ID");
-    result->ci_url = first_of(url, 3);
-    if (!result->ci_url[0] && server && repository && run)
-        result->ci_url = arena_printf(arena, "%s/%s/actions/runs/%s", server, repository, run);
-}
-
 /* RFC 9562 version 4; from the seed on sim, whose output is the same for the same input. */
 static const char *run_id(uint64_t seed, bool predicted, struct arena *arena)
 {
@@ -161,7 +144,16 @@ void result_environment(struct result *result, const struct device_info *device,
     result->run_id = run_id(result->seed, device->predicted, arena);
     describe_host(result, arena);
     describe_variables(result, arena);
-    describe_ci(result, arena);
+    static const char *const commit[] = {"ROOFTILE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"};
+    static const char *const branch[] = {"ROOFTILE_BRANCH", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "GIT_BRANCH"};
+    static const char *const url[] = {"ROOFTILE_CI_URL", "CI_JOB_URL", "BUILD_URL"};
+    result->commit = first_of(commit, 4);
+    result->branch = first_of(branch, 4);
+    const char *server = getenv("GITHUB_SERVER_URL"), *repository = getenv("GITHUB_REPOSITORY"),
+               *run = getenv("GITHUB_RUN_ID");
+    result->ci_url = first_of(url, 3);
+    if (!result->ci_url[0] && server && repository && run)
+        result->ci_url = arena_printf(arena, "%s/%s/actions/runs/%s", server, repository, run);
     fingerprint(result, arena);
     result_take_warnings(result, arena);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/identity.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "rooftile/text.h"
-
 enum { FIRST_ELEMENTS = 256, LATER_ELEMENTS = 64 };
 
 static const char *const part_names[IDENTITY_PARTS] = {
@@ -56,28 +50,16 @@ bool identity_fact(struct identity_fact *out, const struct device_info *device, 
 
 static void add_device(struct hash *hash, const struct device_info *device)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct identity_fact fact;
     for (size_t k = 0; identity_fact(&fact, device, k, &arena); k++)
         if (fact.own)
             hash_add_string(hash, fact.value);
-    arena_release(&arena);
 }
 
 /* ---- launches and other steps ---- */
 
 #define ADD(hash, value) hash_add(hash, &(value), sizeof(value))
-
-static void add_struct(struct hash *hash, const struct resolved_arg *arg)
-{
-    hash_add(hash, arg->by_value->bytes, arg->size_bytes);
-    for (size_t k = 0; k < arg->by_value->pointer_count; k++) {
-        const struct resolved_pointer *pointer = &arg->by_value->pointers[k];
-        ADD(hash, pointer->at);
-        ADD(hash, pointer->buffer);
-        ADD(hash, pointer->offset);
-    }
-}
 
 static void add_launch(struct hash *hash, const struct resolved_launch *launch)
 {
@@ -87,11 +69,15 @@ static void add_launch(struct hash *hash, const struct resolved_launch *launch)
     ADD(hash, launch->lds_bytes);
     if (launch->spec)
         ADD(hash, launch->spec->cooperative);
-    for (size_t k = 0; k < launch->arg_count; k++) {
-        const struct resolved_arg *arg = &launch->args[k];
+    FOR_EACH(const struct resolved_arg, arg, launch->args, launch->arg_count) {
         ADD(hash, arg->buffer);
         if (arg->spec && arg->spec->member_count) {
-            add_struct(hash, arg);
+            hash_add(hash, arg->by_value->bytes, arg->size_bytes);
+            FOR_EACH(const struct resolved_pointer, pointer, arg->by_value->pointers, arg->by_value->pointer_count) {
+                ADD(hash, pointer->at);
+                ADD(hash, pointer->buffer);
+                ADD(hash, pointer->offset);
+            }
             continue;
         }
         ADD(hash, arg->offset);
@@ -102,8 +88,7 @@ static void add_launch(struct hash *hash, const struct resolved_launch *launch)
 static void add_steps(struct hash *hash, const struct resolved_step *steps, size_t count)
 {
     ADD(hash, count);
-    for (size_t k = 0; k < count; k++) {
-        const struct resolved_step *step = &steps[k];
+    FOR_EACH(const struct resolved_step, step, steps, count) {
         const uint64_t numbers[] = {step->kind,
                                     step->stream,
                                     step->timed,
@@ -133,9 +118,8 @@ static void add_value(struct hash *hash, const struct expr *expr, const double *
 
 /* In place of a buffer's elements, whose own contents are hashed for themselves: numbers that tell apart which are
  * read. */
-static void stand_in(double *values, size_t count, size_t array, const void *context)
+static void stand_in(double *values, size_t count, size_t array, UNUSED const void *context)
 {
-    (void)context;
     for (size_t k = 0; k < count; k++)
         values[k] = values[k] * 2 + (double)array;
 }
@@ -144,7 +128,7 @@ static void stand_in(double *values, size_t count, size_t array, const void *con
 static void add_elements(struct hash *hash, const struct expr *expr, const struct resolved *resolved,
                          const double *slots, uint64_t count)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     uint64_t *counts = arena_array(&arena, resolved->buffer_count + 1, sizeof(*counts));
     const struct expr_arrays arrays = {.counts = counts, .read = stand_in};
     double values[FIRST_ELEMENTS] = {0};
@@ -161,7 +145,6 @@ static void add_elements(struct hash *hash, const struct expr *expr, const struc
             hash_add_string(hash, ignored.text);
         hash_add(hash, values, sizeof(*values));
     }
-    arena_release(&arena);
 }
 
 static void add_fill(struct hash *hash, const struct fill_spec *fill, enum fill_dist dist,
@@ -183,10 +166,9 @@ static void add_fill(struct hash *hash, const struct fill_spec *fill, enum fill_
 
 static void add_buffers(struct hash *hash, const struct resolved *resolved)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const double *slots = resolved_slots(resolved, &arena);
-    for (size_t k = 0; k < resolved->buffer_count; k++) {
-        const struct resolved_buffer *buffer = &resolved->buffers[k];
+    FOR_EACH(const struct resolved_buffer, buffer, resolved->buffers, resolved->buffer_count) {
         const uint64_t numbers[] = {buffer->dtype, buffer->count,  buffer->size_bytes, buffer->align_offset,
                                     buffer->space, buffer->device, buffer->spec->role, buffer->spec->reset};
         hash_add_string(hash, buffer->spec->name); /* the seed of its fill comes from it */
@@ -194,7 +176,6 @@ static void add_buffers(struct hash *hash, const struct resolved *resolved)
         add_fill(hash, &buffer->spec->fill, buffer->dist, resolved, buffer->count, slots);
     }
     ADD(hash, resolved->work.footprint_bytes);
-    arena_release(&arena);
 }
 
 /* ---- what is expected ---- */
@@ -202,10 +183,9 @@ static void add_buffers(struct hash *hash, const struct resolved *resolved)
 static void add_expectations(struct hash *hash, const struct resolved *resolved)
 {
     const struct manifest *manifest = resolved->manifest;
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const double *slots = resolved_slots(resolved, &arena);
-    for (size_t k = 0; k < manifest->check.expect_count; k++) {
-        const struct expectation *expect = &manifest->check.expect[k];
+    FOR_EACH(const struct expectation, expect, manifest->check.expect, manifest->check.expect_count) {
         ADD(hash, expect->buffer);
         add_fill(hash, &expect->want, expect->want.dist, resolved, resolved->buffers[expect->buffer].count, slots);
         add_value(hash, expect->abs, slots);
@@ -216,14 +196,13 @@ static void add_expectations(struct hash *hash, const struct resolved *resolved)
             hash_add_string(hash, manifest->metrics[k].name);
             hash_add_string(hash, expr_source(manifest->metrics[k].expect));
         }
-    arena_release(&arena);
 }
 
 static void add_check(struct hash *hash, const struct plan_case *plan, const struct build_result *builds)
 {
     const struct plan_reference *reference = plan->reference;
     struct resolved opened = {0};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const struct resolved *checked = plan->variant ? plan->variant : &plan->resolved;
     ADD(hash, plan->verify);
     if (plan->variant) /* another size is what is checked */
@@ -239,7 +218,6 @@ static void add_check(struct hash *hash, const struct plan_case *plan, const str
     add_steps(hash, opened.steps, opened.step_count);
     for (size_t k = 0; k < opened.code_count; k++)
         hash_add_string(hash, builds[opened.codes[k]].sha256);
-    arena_release(&arena);
 }
 
 static void add_work(struct hash *hash, const struct work *work)
@@ -256,7 +234,7 @@ static void add_work(struct hash *hash, const struct work *work)
 void identity_object(char out[static HASH_TEXT], const struct plan_case *plan, const struct build_result *builds)
 {
     const struct resolved *resolved = &plan->resolved;
-    struct text all = {0};
+    SCOPED(text_release) struct text all = {0};
     text_add(&all, "");
     for (size_t k = 0; plan->state == PLAN_READY && k < resolved->code_count; k++)
         text_add(&all, builds[resolved->codes[k]].sha256);
@@ -264,7 +242,6 @@ void identity_object(char out[static HASH_TEXT], const struct plan_case *plan, c
         snprintf(out, HASH_TEXT, "%s", all.data);
     else
         hash_sha256(out, all.data, all.length);
-    text_release(&all);
 }
 
 void identity_take_object(struct identity *identity, const char *object_sha256)

@@ -2,9 +2,6 @@
  *
  * Who started this process, and as which of many: read from the launcher's variables, never asked over a network.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "rooftile/result.h"

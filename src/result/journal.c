@@ -5,11 +5,7 @@
  */
 #include "rooftile/journal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -191,13 +187,11 @@ void journal_end(struct journal *journal, bool remove)
 /* Only the last line can be cut short, or be of a size without its bytes: the others were on the disk before it. */
 static bool is_whole(const char *line, size_t length)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct err ignored = {0};
     const cJSON *json;
-    const bool whole = length && line[length - 1] == '\n' && line[0] == '{' &&
-                       !json_parse(&json, "", line, length, &scratch, &ignored);
-    arena_release(&scratch);
-    return whole;
+    return length && line[length - 1] == '\n' && line[0] == '{' &&
+           !json_parse(&json, "", line, length, &scratch, &ignored);
 }
 
 /* Where the last line begins. */

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "merge_internal.h"
 #include "rooftile/hash.h"
@@ -116,11 +112,9 @@ static enum status check_alike(const struct merging *m, struct err *err)
         const char *const names[] = {m->names[first], m->names[k]};
         if (check_run(m->parts[first], r, names, err))
             return err->status;
-        for (size_t n = 0; n < r->case_count; n++) {
-            const struct result_case *c = &r->cases[n];
+        FOR_EACH(const struct result_case, c, r->cases, r->case_count)
             if (c->trial_count && c->trials[c->trial_count - 1].index >= trials_of(r))
                 return err_set(err, ERR_CONFIG, "%s: %s has a trial that run.parts does not have", m->names[k], c->id);
-        }
     }
     return STATUS_OK;
 }
@@ -206,7 +200,7 @@ static enum status merge_cases(struct result *out, const struct merging *m, stru
 /* The trials' own run when they have one, else a UUID (version 8: by us) of their identities. */
 static const char *run_id_of(const struct merging *m)
 {
-    struct text all = {0};
+    SCOPED(text_release) struct text all = {0};
     char hex[HASH_TEXT];
     bool one = true;
     for (size_t k = 0; k < m->slot_count; k++) {
@@ -214,7 +208,6 @@ static const char *run_id_of(const struct merging *m)
         text_addf(&all, "%s %u\n", m->slots[k].part.run_id, m->slots[k].part.trial_index);
     }
     hash_sha256(hex, all.data, all.length);
-    text_release(&all);
     if (one)
         return m->slots[0].part.run_id;
     return arena_printf(m->arena, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hex, hex + 8, hex + 12, hex + 15, hex + 18);
@@ -247,8 +240,7 @@ static void common_labels(struct result *out, const struct merging *m)
 {
     struct result_label *labels = arena_array(m->arena, out->label_count + 1, sizeof(*labels));
     size_t count = 0;
-    for (size_t k = 0; k < out->label_count; k++) {
-        const struct result_label *label = &out->labels[k];
+    FOR_EACH(const struct result_label, label, out->labels, out->label_count) {
         size_t holders = 0;
         for (size_t n = 0; n < m->count; n++)
             for (size_t j = 0; j < m->parts[n]->label_count; j++)
@@ -294,15 +286,11 @@ enum status result_merge(struct result *out, const struct result *const *parts, 
     if (!count)
         return err_set(err, ERR_USAGE, "there is nothing to merge");
     find_slots(&m);
-    enum status status = check_once(&m, err);
-    if (!status)
-        status = check_alike(&m, err);
-    if (status)
-        return status;
+    if (check_once(&m, err) || check_alike(&m, err))
+        return err->status;
     take_run(&merged, &m);
-    status = merge_cases(&merged, &m, err);
-    if (status)
-        return status;
+    if (merge_cases(&merged, &m, err))
+        return err->status;
     result_kpis_evaluate(&merged, arena);
     *out = merged;
     return STATUS_OK;

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "merge_internal.h"
 
@@ -172,7 +169,7 @@ static void combine_stats(struct summary *out, const struct merge_entry *entries
 static void take_numbers(struct result_case *out, const struct merge_entry *entries, size_t count,
                          const struct piece *pieces, struct arena *arena)
 {
-    struct arena scratch_arena = {0};
+    SCOPED(arena_release) struct arena scratch_arena = {0};
     out->sample_count = 0;
     out->samples_ns = NULL;
     out->sample_hz = NULL;
@@ -191,7 +188,6 @@ static void take_numbers(struct result_case *out, const struct merge_entry *entr
         out->cycles = median_of_trials(out, offsetof(struct result_trial, cycles), scratch);
         out->core_hz = median_of_trials(out, offsetof(struct result_trial, core_hz), scratch);
     }
-    arena_release(&scratch_arena);
 }
 
 static void take_metrics(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
@@ -299,9 +295,8 @@ enum status merge_case(struct result_case *out, const struct merge_entry *entrie
     if (base == count)
         base = 0;
     for (size_t k = 0; k < count; k++) {
-        const enum status status = check_alike(&entries[base], &entries[k], arena, err);
-        if (status)
-            return status;
+        if (check_alike(&entries[base], &entries[k], arena, err))
+            return err->status;
     }
     struct piece *pieces = NULL;
     *out = *entries[base].c;

@@ -2,8 +2,6 @@
  *
  * Two results, or two cases of one id: may they be paired, and what is not the same about them?
  */
-#include <math.h>
-#include <string.h>
 
 #include "rooftile/result.h"
 #include "rooftile/units.h"
@@ -32,7 +30,7 @@ static enum status refuse(const char *const names[2], const char *what, const ch
 enum status result_same_place(const struct result *a, const struct result *b, const char *const names[2],
                               struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct identity_fact x, y;
     const char *hosts[] = {a->host_id_hash ? a->host_id_hash : "", b->host_id_hash ? b->host_id_hash : ""};
     enum status status = STATUS_OK;
@@ -46,7 +44,6 @@ enum status result_same_place(const struct result *a, const struct result *b, co
                 status = refuse(names, x.name, x.value, y.value, err);
     if (!status && strcmp(hosts[0], hosts[1]) != 0)
         status = refuse(names, "host", hosts[0], hosts[1], err);
-    arena_release(&arena);
     return status;
 }
 
@@ -63,15 +60,6 @@ static void add_change(struct text *out, const char *name, const char *a, const 
 {
     if (strcmp(a, b) != 0)
         text_addf(out, "%s%s %s to %s", out->length ? ", " : "", name, a, b);
-}
-
-static void add_launch(struct text *out, const struct result_case *a, const struct result_case *b, struct arena *arena)
-{
-    add_change(out, "grid", shape(a->grid, arena), shape(b->grid, arena));
-    add_change(out, "block", shape(a->block, arena), shape(b->block, arena));
-    add_change(out, "LDS bytes", arena_printf(arena, "%u", a->lds_bytes), arena_printf(arena, "%u", b->lds_bytes));
-    if (!out->length)
-        text_add(out, "arguments or steps");
 }
 
 static void add_work(struct text *out, const struct work *a, const struct work *b, struct arena *arena)
@@ -163,7 +151,7 @@ static void add_code(struct text *out, const struct result_code *a, const struct
                 {"scratch bytes", a->scratch_bytes, b->scratch_bytes},
                 {"LDS bytes", a->lds_bytes, b->lds_bytes},
                 {"waves per SIMD", a->waves_per_simd, b->waves_per_simd}};
-    struct text changes = {0};
+    SCOPED(text_release) struct text changes = {0};
     for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
         add_number(&changes, rows[k].name, rows[k].a, rows[k].b);
     add_scratch(&changes, a, b);
@@ -172,25 +160,29 @@ static void add_code(struct text *out, const struct result_code *a, const struct
     add_issues(&changes, a, b);
     if (changes.length)
         text_addf(out, "; %s%s", code_cause(a, b), changes.data);
-    text_release(&changes);
 }
 
 /* "(grid 16 to 32)": what is short enough to be said of a part that differs. */
 static void add_detail(struct text *out, enum identity_part part, const struct result_case *a,
                        const struct result_case *b, struct arena *arena)
 {
-    struct text detail = {0};
+    SCOPED(text_release) struct text detail = {0};
     if (part == IDENTITY_CODE)
         text_addf(&detail, "%.8s to %.8s", a->identity.parts[part], b->identity.parts[part]);
     if (part == IDENTITY_CODE && a->code.known && b->code.known)
         add_code(&detail, &a->code, &b->code);
-    if (part == IDENTITY_LAUNCH)
-        add_launch(&detail, a, b, arena);
+    if (part == IDENTITY_LAUNCH) {
+        add_change(&detail, "grid", shape(a->grid, arena), shape(b->grid, arena));
+        add_change(&detail, "block", shape(a->block, arena), shape(b->block, arena));
+        add_change(&detail, "LDS bytes", arena_printf(arena, "%u", a->lds_bytes),
+                   arena_printf(arena, "%u", b->lds_bytes));
+        if (!detail.length)
+            text_add(&detail, "arguments or steps");
+    }
     if (part == IDENTITY_WORK)
         add_work(&detail, &a->work, &b->work, arena);
     if (detail.length)
         text_addf(out, " (%s)", detail.data);
-    text_release(&detail);
 }
 
 const char *result_case_changes(const struct result_case *a, const struct result_case *b, struct arena *arena)

@@ -2,12 +2,8 @@
  *
  * The quantities of a case by their names, and the key figures that a suite makes of them.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "rooftile/result.h"
-#include "rooftile/text.h"
 
 struct figure {
     const char *name;
@@ -72,7 +68,7 @@ double result_quantity(const struct result_case *c, const char *name)
     double value = result_metric(c, name);
     if (isnan(value))
         value = find(figures, sizeof(figures) / sizeof(*figures), name);
-    return isnan(value) ? result_at_time(c, name, c->stats.median) : value;
+    return isnan(value) ? result_at_time(c, name, result_case_time(c)) : value;
 }
 
 bool result_is_latency(const struct result_case *c)
@@ -80,16 +76,22 @@ bool result_is_latency(const struct result_case *c)
     return c->class && (!strcmp(c->class, "latency") || !strcmp(c->class, "launch"));
 }
 
+void result_take_time(struct result_case *c)
+{
+    const double time_ns = result_case_time(c);
+    c->flops_per_s = per_second(c->work.flops, time_ns);
+    c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, time_ns);
+    c->items_per_s = per_second(c->work.items, time_ns);
+    c->fraction = lower_bound_fraction(&c->lower_bound, time_ns);
+    lower_bound_settle(&c->lower_bound, &c->work, time_ns);
+    if (result_is_latency(c))
+        snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", c->class);
+}
+
 void result_take_median(struct result_case *c, double median_ns)
 {
     c->stats.median = median_ns;
-    c->flops_per_s = per_second(c->work.flops, median_ns);
-    c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, median_ns);
-    c->items_per_s = per_second(c->work.items, median_ns);
-    c->fraction = lower_bound_fraction(&c->lower_bound, median_ns);
-    lower_bound_settle(&c->lower_bound, &c->work, median_ns);
-    if (result_is_latency(c))
-        snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", c->class);
+    result_take_time(c);
 }
 
 /* ---- key figures ---- */
@@ -100,7 +102,7 @@ void result_take_median(struct result_case *c, double median_ns)
 static double time_in(const struct result_case *c, uint32_t trial)
 {
     if (!c->trial_count && trial == 0)
-        return c->stats.median;
+        return result_case_time(c);
     for (size_t k = 0; k < c->trial_count; k++)
         if (c->trials[k].index == trial)
             return c->trials[k].status == CASE_OK ? c->trials[k].median_ns : NAN;
@@ -118,17 +120,15 @@ static double quantity(const struct result_case *c, const char *of, uint32_t tri
 /* The cases that a figure is made from. What the device cannot run is no part of it; case_count shows a change. */
 static size_t find_cases(const struct result_case **found, const struct result *result, const struct result_kpi *kpi)
 {
-    struct text id = {0};
+    SCOPED(text_release) struct text id = {0};
     size_t count = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         text_clear(&id);
         text_addn(&id, c->id, result_id_length(c->id));
         if (c->status != CASE_SKIPPED && !result_case_is_twin(c) &&
             text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
             found[count++] = c;
     }
-    text_release(&id);
     return count;
 }
 
@@ -185,10 +185,10 @@ static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum
         return "no case matches";
     if (sum->bad && !result_case_counts(sum->bad))
         return arena_printf(arena, "%u of %u cases have no value; the first, %s: %s", sum->bad_count, sum->count,
-                            sum->bad->id, trouble_of(sum->bad));
+                            case_name(sum->bad), trouble_of(sum->bad));
     if (sum->bad)
         return arena_printf(arena, "%u of %u cases have no %s; the first is %s", sum->bad_count, sum->count, kpi->of,
-                            sum->bad->id);
+                            case_name(sum->bad));
     if (!strcmp(kpi->method, "value") && sum->count != 1)
         return arena_printf(arena, "%u cases match, where one was meant", sum->count);
     return "";
@@ -207,7 +207,7 @@ void result_kpis_evaluate(struct result *result, struct arena *arena)
 {
     struct result_kpi *kpis = arena_array(arena, result->kpi_count + 1, sizeof(*kpis));
     const uint32_t trials = result->trials > 1 ? result->trials : 0;
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     const struct result_case **cases =
         arena_array(&scratch, result->case_count + 1, sizeof(const struct result_case *));
     for (size_t k = 0; k < result->kpi_count; k++) {
@@ -227,6 +227,5 @@ void result_kpis_evaluate(struct result *result, struct arena *arena)
         kpi->trial_values = values;
         kpi->trial_count = trials;
     }
-    arena_release(&scratch);
     result->kpis = kpis;
 }

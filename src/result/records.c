@@ -4,26 +4,22 @@
  */
 #include "records.h"
 
-#include <string.h>
-
 /* A JSON text as a value. */
 static void put_text(struct json_out *out, const char *key, const void *at)
 {
     const char *text = *(const char *const *)at;
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct err err = {0};
     const cJSON *json;
     if (json_parse(&json, key, text, strlen(text), &scratch, &err))
         json_out_null(out, key);
     else
         json_out_value(out, key, json);
-    arena_release(&scratch);
 }
 
-static enum status get_text(void *at, const cJSON *json, const struct record_field *row, struct record_in *in,
+static enum status get_text(void *at, const cJSON *json, UNUSED const struct record_field *row, struct record_in *in,
                             struct err *err)
 {
-    (void)row;
     if (!cJSON_IsObject(json) && !cJSON_IsArray(json))
         return json_fail(json, err, "'value' must be an object or an array");
     struct text text = {0};

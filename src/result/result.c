@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/result.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rooftile/launch_fit.h"
 
 size_t result_id_length(const char *id)
@@ -19,8 +15,9 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
                           struct arena *arena)
 {
     const struct manifest *manifest = plan->resolved.manifest;
-    out->id =
-        measured->sample_count ? arena_printf(arena, "%s;timer=%s", plan->id, timer_name(measured->timer)) : plan->id;
+    out->id = measured->sample_count || measured->timer == TIMED_SIM
+                  ? arena_printf(arena, "%s;timer=%s", plan->id, timer_name(measured->timer))
+                  : plan->id;
     out->label = plan->label;
     out->kernel = manifest->name;
     out->class = case_class_name(manifest->class);
@@ -153,29 +150,35 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
     lower_bound_compute(&out->lower_bound, machine, &out->work, plan->measure.cache);
     if (plan->prediction)
         out->prediction = *plan->prediction;
-    if (!measured->sample_count)
-        return;
-    take_samples(out, measured, arena);
-    take_metrics(out, plan->resolved.manifest, measured, arena);
-    result_take_median(out, out->stats.median);
+    if (measured->sample_count) {
+        take_samples(out, measured, arena);
+        take_metrics(out, plan->resolved.manifest, measured, arena);
+    }
+    if (result_case_timed(out))
+        result_take_time(out);
     out->predicted_error = result_predicted_error(out);
 }
 
 double result_predicted_error(const struct result_case *c)
 {
-    const bool both = c->sample_count && c->timer != TIMED_SIM && c->stats.median > 0 && c->prediction.time_ns > 0;
+    const bool both = c->sample_count && c->stats.median > 0 && c->prediction.time_ns > 0;
     return both ? c->prediction.time_ns / c->stats.median - 1 : NAN;
 }
 
 bool result_case_counts(const struct result_case *c)
 {
-    return c->status == CASE_OK && isfinite(c->stats.median) && c->stats.median > 0 && !(c->flags & FLAG_IMPOSSIBLE) &&
-           c->verification.verdict != VERIFY_FAIL;
+    return c->status == CASE_OK && isfinite(result_case_time(c)) && result_case_time(c) > 0 &&
+           !(c->flags & FLAG_IMPOSSIBLE) && c->verification.verdict != VERIFY_FAIL;
 }
 
 bool result_case_is_twin(const struct result_case *c)
 {
     return c->id && strstr(c->id, ";isolate=");
+}
+
+const char *case_name(const struct result_case *c)
+{
+    return c->label && *c->label ? c->label : c->id;
 }
 
 const char *result_case_finding(const struct result_case *c)
@@ -200,8 +203,7 @@ int result_exit_code(const struct result *result, bool strict)
 {
     size_t errors = 0, measured = 0;
     bool doubt = result->status && strcmp(result->status, "complete") != 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (result_case_finding(c)[0])
             return 1;
         errors += c->status == CASE_ERROR || c->status == CASE_NONE;

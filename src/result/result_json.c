@@ -2,12 +2,12 @@
  *
  * The whole document, out and in. Cases, derived values and key figures stand one per line.
  */
-#include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
 #include "records.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
+#include "rooftile/log.h"
 
 #define SCHEMA_MAJOR 2L                           /* of RESULT_SCHEMA_VERSION */
 #define RESULT_LIMIT_BYTES (500u * 1000u * 1000u) /* 10,000 cases with 512 samples and clocks each are 150 MB */
@@ -84,8 +84,8 @@ void result_kpi_json(struct text *out, const struct result_kpi *kpi)
 
 enum status result_write(const struct result *result, const char *path, struct err *err)
 {
-    struct arena arena = {0};
-    struct text text = {0};
+    SCOPED(arena_release) struct arena arena = {0};
+    SCOPED(text_release) struct text text = {0};
     enum status status = STATUS_OK;
     const bool is_stream = strcmp(path, "-") == 0;
     const char *side = arena_printf(&arena, "%s.samples.bin", path);
@@ -98,8 +98,6 @@ enum status result_write(const struct result *result, const char *path, struct e
     if (!status)
         status = file_write(path, text.data, text.length, err);
     text_release(&sidecar.bytes);
-    text_release(&text);
-    arena_release(&arena);
     return status;
 }
 
@@ -109,9 +107,8 @@ enum status result_write(const struct result *result, const char *path, struct e
 static enum status check_version(const cJSON *root, struct err *err)
 {
     const char *version = "";
-    const enum status status = json_get_string(&version, root, "schema_version", JSON_REQUIRED, err);
-    if (status)
-        return status;
+    if (json_get_string(&version, root, "schema_version", JSON_REQUIRED, err))
+        return err->status;
     char *end;
     const long major = strtol(version, &end, 10);
     if (end == version || *end != '.')
@@ -298,17 +295,27 @@ static enum status read_journal(const struct result **result, struct reading *re
     return result_merge(merged, trials, names, count, reading->arena, err);
 }
 
-/* Of a run that was killed there is only the journal. */
+/* Of a run that was killed there is only the journal, or one that is newer than the result of a run before. */
 static const char *path_or_journal(const char *path, struct arena *arena)
 {
     const char *journal = journal_of(path, arena);
-    return !file_exists(path) && file_exists(journal) ? journal : path;
+    struct stat result, newer;
+    if (stat(journal, &newer))
+        return path;
+    if (stat(path, &result))
+        return journal;
+    if (newer.st_mtim.tv_sec > result.st_mtim.tv_sec ||
+        (newer.st_mtim.tv_sec == result.st_mtim.tv_sec &&
+         newer.st_mtim.tv_nsec >= result.st_mtim.tv_nsec)) /* clocks of files tick in ms */
+        log_warn("W017", "%s is older than %s, of a run that goes on or was killed: name that file to read it", path,
+                 journal);
+    return path;
 }
 
 static enum status read_file(const struct result **result, const char *path, bool keep_samples, struct arena *arena,
                              struct err *err)
 {
-    struct arena folder = {0};
+    SCOPED(arena_release) struct arena folder = {0};
     path = path_or_journal(path, &folder);
     struct reading reading = {.path = path, .keep_samples = keep_samples, .arena = arena};
     struct json_long *document = NULL;
@@ -321,7 +328,6 @@ static enum status read_file(const struct result **result, const char *path, boo
         status = get_document(result, root, document, &reading, err);
     samples_file_release(&reading.samples);
     arena_release(&reading.scratch);
-    arena_release(&folder);
     json_long_free(document);
     return status;
 }

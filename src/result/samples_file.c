@@ -2,11 +2,7 @@
  *
  * Samples beside a result: `samples_file` of a case says where its times stand, and `samples_hz_file` its clocks.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,7 +23,7 @@ void samples_file_release(struct samples_file *file)
 /* O_NONBLOCK: somebody's named pipe must not hang a reader. */
 static enum status open_file(struct samples_file *file, const char *name, const cJSON *json, struct err *err)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     struct stat facts;
     if (file->name && !strcmp(file->name, name))
         return STATUS_OK;
@@ -36,7 +32,6 @@ static enum status open_file(struct samples_file *file, const char *name, const 
     samples_file_release(file);
     file->fd = open(path_join(&scratch, file->folder, name), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const int cause = errno;
-    arena_release(&scratch);
     if (file->fd < 0 && cause != ENOENT)
         return json_fail(json, err, "the samples file '%s' cannot be read: %s", name, strerror(cause));
     file->name = strdup(name);
@@ -128,14 +123,13 @@ static enum status read_part(void **values, struct samples_file *file, const str
     const cJSON *json = json_member(parent, part.key);
     if (!cJSON_IsObject(json))
         return STATUS_OK;
-    enum status status = record_get(&part, &part_record, json, false, arena, err);
-    if (status)
-        return status;
+    if (record_get(&part, &part_record, json, false, arena, err))
+        return err->status;
     if (strcmp(part.dtype, part.type) != 0)
         return json_fail(json_member(json, "dtype"), err, "must be %s, not '%s'", part.type, part.dtype);
     if (part.count != c->sample_count)
         return json_fail(json_member(json, "count"), err, "must be measurement.n = %zu", c->sample_count);
-    status = open_file(file, part.path, json, err);
+    enum status status = open_file(file, part.path, json, err);
     if (status || file->fd < 0)
         return status;
     if (part.offset_bytes > file->size_bytes || part.count > (file->size_bytes - part.offset_bytes) / part.width)
@@ -152,11 +146,8 @@ enum status samples_file_read(struct samples_file *file, struct result_case *c, 
                               struct err *err)
 {
     void *samples = NULL, *hz = NULL;
-    enum status status = read_part(&samples, file, c, times, json, arena, err);
-    if (!status)
-        status = read_part(&hz, file, c, clocks, json, arena, err);
-    if (status)
-        return status;
+    if (read_part(&samples, file, c, times, json, arena, err) || read_part(&hz, file, c, clocks, json, arena, err))
+        return err->status;
     for (size_t k = 0; samples && k < c->sample_count; k++)
         if (!isfinite(((const double *)samples)[k]) || ((const double *)samples)[k] <= 0)
             return json_fail(json_member(json, times.key), err, "sample %zu in the samples file is not a time above 0",

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 
 #include "rooftile/cpu_target.h"
 #include "rooftile/occupancy.h"
 #include "rooftile/run.h"
 #include "rooftile/targets.h"
-#include "rooftile/text.h"
 
 static double largest_cache(const struct device_info *info, const char *name)
 {

@@ -2,10 +2,6 @@
  *
  * What speaks against a measurement: the machine saw interference, the clock fell, or it is faster than it can be.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "run_internal.h"
 
@@ -281,9 +277,8 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
         what.measured_again = ceiling != NULL;
         if (!ceiling)
             break;
-        const enum status status = measure_again(worker, ready, plan_case, ceiling, out, err);
-        if (status)
-            return status;
+        if (measure_again(worker, ready, plan_case, ceiling, out, err))
+            return err->status;
         what.interference = fmax(what.interference, interference_seen(out, quiet));
         what.verdict = judge(worker, plan_case, out, 1, what.why);
     }

@@ -3,8 +3,6 @@
  * Cases whose launches wait for those of other processes. A launch more or less in one of them, and all hang: so every
  * decision hangs on what all of them agree on, which is the largest value that any has.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "rooftile/clock.h"
 #include "rooftile/hash.h"
@@ -25,9 +23,8 @@ enum status lockstep_begin(const struct worker *worker, const struct ready *read
     const double id = (double)(hash_u64(plan_case->id, strlen(plan_case->id)) >> 12);
     for (bool all = !ready->ranks; !all;) {
         double values[] = {order, -order, id, -id};
-        const enum status status = agree(ready, values, 4, err);
-        if (status)
-            return status;
+        if (agree(ready, values, 4, err))
+            return err->status;
         if (values[0] > order)
             return err_set(err, ERR_DEVICE, "another rank of the job could not run this case and has gone on");
         all = -values[1] == order;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <fenv.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "rooftile/clock.h"
@@ -21,6 +19,7 @@ _Static_assert(PHASE_MEASURING - PHASE_FILLING == (int)SPENT_MEASURING && (int)S
 static void enter(struct worker *worker, enum run_phase phase, struct measurement *out)
 {
     const uint64_t now_ns = clock_now_ns();
+    worker_alone(worker);
     const int ended = atomic_exchange(&worker->shared->phase, (int)phase);
     if (ended >= PHASE_FILLING)
         out->spent_ns[ended - PHASE_FILLING] += (double)(now_ns - worker->phase_since_ns);
@@ -100,9 +99,8 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
     uint32_t rejected = 0;
     while (out->stop == STOP_NONE) {
         struct sample sample;
-        enum status status = sampling_take(sampling, &sample, err);
-        if (status)
-            return status;
+        if (sampling_take(sampling, &sample, err))
+            return err->status;
         const uint32_t slow = out->discarded[DISCARD_CLOCK];
         if (accept(out, &sample, sampling->settled_core_hz))
             stop_add(&rule, sample.time_ns, sample.time_ns * sampling->batch);
@@ -137,15 +135,6 @@ static void note_sampling(struct measurement *out, const struct sampling *sampli
     }
 }
 
-/* What is known only when the last sample is taken. */
-static void note_services(struct measurement *out, const struct sampling *sampling)
-{
-    out->blocking_start = out->blocking_start && sampling->blocking;
-    if (!out->blocking_start && sampling->ready->device->ops->asynchronous && !out->blocking_reason[0])
-        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling->blocking_why);
-    snprintf(out->clock_reason, sizeof(out->clock_reason), "%s", out->has_sample_hz ? "" : sampling->probe_why);
-}
-
 enum status measure_samples(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err)
 {
@@ -164,7 +153,11 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
     note_sampling(out, &sampling, ready);
     enter(worker, PHASE_MEASURING, out);
     status = sample_until_stop(worker, &sampling, options, out, err);
-    note_services(out, &sampling);
+    /* What is known only when the last sample is taken. */
+    out->blocking_start = out->blocking_start && sampling.blocking;
+    if (!out->blocking_start && sampling.ready->device->ops->asynchronous && !out->blocking_reason[0])
+        snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling.blocking_why);
+    snprintf(out->clock_reason, sizeof(out->clock_reason), "%s", out->has_sample_hz ? "" : sampling.probe_why);
     if (!status)
         status = sampling_cross(&sampling, out, err);
 out:
@@ -283,7 +276,7 @@ static enum status profile_case(struct worker *worker, struct ready *ready, cons
     if (status)
         return status;
     out->batch = 1;
-    out->timer = worker->info.predicted ? TIMED_SIM : ops->host_visible ? TIMED_HOST : TIMED_EVENT;
+    out->timer = ops->host_visible ? TIMED_HOST : TIMED_EVENT;
     if (time_ns > 0)
         out->samples_ns[out->sample_count++] = time_ns;
     out->stop = STOP_MAX_SAMPLES;
@@ -296,28 +289,24 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
                              const struct build_result *builds, struct measurement *out, struct err *err)
 {
     enter(worker, PHASE_FILLING, out);
-    enum status status = ready_restore(ready, err);
-    if (!status)
-        status = ready_setup(ready, err);
-    if (status)
-        return status;
+    if (ready_restore(ready, err) || ready_setup(ready, err))
+        return err->status;
     out->before = out->after = device_sense_unknown;
     if (plan_case->measure.calibrates)
         sense(worker, &out->before, out);
     if (worker->options->together.shared)
         run_together_case(&worker->options->together, plan_case);
-    status = measure_samples(worker, ready, plan_case, out, err);
-    if (status)
-        return status;
+    if (measure_samples(worker, ready, plan_case, out, err))
+        return err->status;
     if (plan_case->measure.calibrates)
         sense_after(worker, out);
     machine_raise_clock(&worker->shared->machine, fmax(worker->info.core_hz, worker->shared->fastest_hz));
     flag_throttling(out);
     flag_slow_clock(out);
-    status = take_metrics(ready, out, err);
-    if (status)
-        return status;
-    status = worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
+    if (take_metrics(ready, out, err))
+        return err->status;
+    enum status status =
+        worker->device->ops->executes ? check_plausible(worker, ready, plan_case, out, err) : STATUS_OK;
     out->overhead_ns = overhead_of(worker, out->timer, out->batch);
     out->timer_tick_ns = worker->info.timer_tick_ns;
     if (ready->fibers)
@@ -338,11 +327,7 @@ static enum status take_prediction(const struct plan_case *plan_case, struct mea
         return err_set(err, ERR_UNSUPPORTED, "not predicted: %s",
                        p && p->note_count ? p->notes[0] : "nothing of it is known on this machine");
     out->timer = TIMED_SIM;
-    out->batch = 1;
-    /* As result files round samples: the median of some must be one of them. */
-    out->samples_ns[out->sample_count++] =
-        p->time_ns >= 1e5 ? round(p->time_ns) : fmax(round(p->time_ns * 1e3), 1) / 1e3;
-    out->stop = STOP_MAX_SAMPLES;
+    out->warmup_ns = NAN;
     out->status = CASE_OK;
     return STATUS_OK;
 }
@@ -354,7 +339,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     struct ready ready = {0};
     uint32_t rotations = 1;
     const bool profile = worker->options->profile;
-    if (worker->info.predicted && !verify_only && !profile)
+    if (worker->info.predicted && !verify_only)
         return take_prediction(plan_case, out, err);
     enter(worker, PHASE_FILLING, out);
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
@@ -388,6 +373,31 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     return status;
 }
 
+/* ---- what kernels leave behind on the host ---- */
+
+static void reset_arithmetic(void *context, uint32_t part, uint32_t parts)
+{
+    (void)context;
+    (void)part;
+    (void)parts;
+    fesetenv(FE_DFL_ENV);
+}
+
+/* A kernel on the CPU device may have set another rounding, flush denormals to zero or trap: the next one must not see
+ * it. One that forked has two of its kind running, and what was measured is neither's. */
+static void settle_host(struct worker *worker, struct measurement *out)
+{
+    if (worker->device->ops->parallel)
+        worker->device->ops->parallel(worker->device, reset_arithmetic, NULL);
+    if (!worker->device->ops->host_visible || waitpid(-1, NULL, WNOHANG) == -1)
+        return;
+    out->verification = (struct verification){0};
+    out->sample_count = 0;
+    out->status = CASE_ERROR;
+    snprintf(out->reason, sizeof(out->reason), "the kernel started a process");
+    worker->shared->device_lost = true;
+}
+
 void measure_case(struct worker *worker, const struct plan_case *plan_case, const struct build_result *builds,
                   bool verify_only)
 {
@@ -402,6 +412,7 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
         snprintf(out->reason, sizeof(out->reason), "%s", err.text);
         worker->shared->device_lost = status == ERR_DEVICE_LOST;
     }
+    settle_host(worker, out);
     /* On sim only virtual time counts: its results are the same byte for byte. */
     out->wall_ns = worker->info.predicted ? NAN : (double)(clock_now_ns() - start_ns);
 }

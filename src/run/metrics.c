@@ -2,7 +2,6 @@
  *
  * The metrics of a manifest: what output buffers say besides being right.
  */
-#include <math.h>
 
 #include "run_internal.h"
 

@@ -16,34 +16,31 @@
 
 /* Of a buffer that need not be read back to be seen: below it a launch takes no less. */
 static const uint64_t hashed_from_bytes = 4 * HASH_PIECE_BYTES;
-/* Launches in a row before the samples, the first included, and those after them. With so many at the least, a kernel
- * that is wrong on every third launch is seen; those up to the most only while they are short. */
-enum { LEAST_BEFORE = 3, MOST_BEFORE = 7, AFTER = 1 };
-static const double more_within_ns = 20e6;
+/* Launches in a row before the samples, the first included, and after them. With so many at the least, a kernel that is
+ * wrong on every third launch is seen; those up to the most only while they are short: after the samples, while they
+ * take no more than a share of what the samples took. Of a share of launches that are wrong, were it 1 %, 300 miss all
+ * in one case of 20. */
+enum { LEAST_BEFORE = 3, MOST_BEFORE = 7, LEAST_AFTER = 1, MOST_AFTER = 300 };
+static const double more_before_ns = 20e6, more_after_ns = 5e6, more_after = 0.1;
 /* What outputs hold before a launch. Never the same twice in a row: an element that no launch writes shows, and so does
  * one that is written only over certain values. 0xff is no number in any floating type. */
 static const uint8_t poisons[] = {0xff, 0x00, 0x3f, 0x32, 0x80, 0x55};
 
 /* ---- pieces of a buffer ---- */
 
-struct piece {
-    uint64_t start, size; /* bytes */
-};
-
-static uint64_t piece_count(const struct ready *ready, size_t buffer)
+uint64_t piece_count(const struct ready *ready, size_t buffer)
 {
     return (ready->resolved->buffers[buffer].size_bytes + HASH_PIECE_BYTES - 1) / HASH_PIECE_BYTES;
 }
 
-static struct piece piece_at(const struct ready *ready, size_t buffer, uint64_t k)
+struct piece piece_at(const struct ready *ready, size_t buffer, uint64_t k)
 {
     const uint64_t size = ready->resolved->buffers[buffer].size_bytes, start = k * HASH_PIECE_BYTES;
     return (struct piece){start, size - start < HASH_PIECE_BYTES ? size - start : HASH_PIECE_BYTES};
 }
 
-/* The memory itself, or read into `room`, which has HASH_PIECE_BYTES. */
-static enum status piece_read(const uint8_t **data, struct piece piece, const struct checking *checking, size_t buffer,
-                              uint8_t *room, struct err *err)
+enum status piece_read(const uint8_t **data, struct piece piece, const struct checking *checking, size_t buffer,
+                       uint8_t *room, struct err *err)
 {
     struct ready *ready = checking->ready;
     const uint8_t *at = (const uint8_t *)ready_buffer(ready, buffer, checking->rotation) + piece.start;
@@ -105,8 +102,7 @@ static enum status keep(const struct checking *checking, size_t buffer, struct e
     return hash_pieces(of->kept, checking, buffer, err);
 }
 
-/* The first piece that is not as it was kept; kept_count: none. */
-static enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err)
+enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err)
 {
     const struct ready_buffer *of = &checking->ready->buffers[buffer];
     struct arena arena = {0};
@@ -120,13 +116,12 @@ static enum status find_change(uint64_t *found, const struct checking *checking,
 
 /* ---- which buffers ---- */
 
-static bool is_input(const struct ready *ready, size_t buffer)
+bool is_input(const struct ready *ready, size_t buffer)
 {
     return ready->resolved->buffers[buffer].spec->role == ROLE_IN;
 }
 
-/* Outputs that only metrics read (clocks, counters) differ from launch to launch. */
-static bool is_compared(const struct ready *ready, size_t buffer)
+bool is_compared(const struct ready *ready, size_t buffer)
 {
     const struct manifest_check *check = &ready->resolved->manifest->check;
     const struct manifest_buffer *spec = ready->resolved->buffers[buffer].spec;
@@ -158,7 +153,7 @@ enum status keep_outputs(const struct checking *checking, struct err *err)
 
 /* ---- inputs and guards ---- */
 
-__attribute__((format(printf, 2, 3))) static void fail(struct verification *out, const char *format, ...)
+void verification_fail(struct verification *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -183,16 +178,16 @@ static void say_overwritten(const struct checking *checking, size_t buffer, uint
     while (known && at < count && !memcmp(data + at * bytes, want + at * bytes, bytes))
         at++;
     if (!known || at == count) {
-        fail(out, "%sinput '%.60s' was overwritten among elements %llu to %llu", when, name, (unsigned long long)first,
-             (unsigned long long)(first + count - 1));
+        verification_fail(out, "%sinput '%.60s' was overwritten among elements %llu to %llu", when, name,
+                          (unsigned long long)first, (unsigned long long)(first + count - 1));
         return;
     }
     dtype_load(&out->got, fill->dtype, data + at * bytes, 1);
     dtype_load(&out->want, fill->dtype, want + at * bytes, 1);
     out->index = first + at;
     snprintf(out->buffer, sizeof(out->buffer), "%s", name);
-    fail(out, "%sinput %.60s[%llu] was overwritten: it is %.9g, and was %.9g", when, name,
-         (unsigned long long)out->index, out->got, out->want);
+    verification_fail(out, "%sinput %.60s[%llu] was overwritten: it is %.9g, and was %.9g", when, name,
+                      (unsigned long long)out->index, out->got, out->want);
 }
 
 static enum status check_input(const struct checking *checking, size_t buffer, const char *when, struct err *err)
@@ -218,7 +213,7 @@ enum status check_guards(const struct checking *checking, const char *when, stru
     char where[READY_WHERE];
     const enum status status = ready_check_guards(where, checking->ready, err);
     if (!status && where[0])
-        fail(checking->out, "%sit writes outside of its buffers: %s", when, where);
+        verification_fail(checking->out, "%sit writes outside of its buffers: %s", when, where);
     return status;
 }
 
@@ -263,8 +258,8 @@ static enum status check_written(const struct checking *checking, size_t buffer,
     const enum status status = piece_read(&data, piece, checking, buffer, room, err);
     if (!status && poison == poisons[0] &&
         find_unwritten(&element, data, piece, dtype_bytes(resolved->dtype), poison)) {
-        fail(checking->out, "%s%.60s[%llu] is not written: it holds what was there before", when, resolved->spec->name,
-             (unsigned long long)element);
+        verification_fail(checking->out, "%s%.60s[%llu] is not written: it holds what was there before", when,
+                          resolved->spec->name, (unsigned long long)element);
         snprintf(checking->out->buffer, sizeof(checking->out->buffer), "%s", resolved->spec->name);
         checking->out->index = element;
     }
@@ -272,23 +267,26 @@ static enum status check_written(const struct checking *checking, size_t buffer,
     return status;
 }
 
-/* The outputs as they are now, compared with what they should be. */
-static enum status compare_again(const struct checking *checking, const char *when, struct err *err)
+void verification_take(struct verification *out, const struct verification *again, const char *when)
+{
+    verification_fail(out, "%s%.*s", when, (int)(sizeof(out->reason) - strlen(when) - 1), again->reason);
+    memcpy(out->buffer, again->buffer, sizeof(out->buffer));
+    out->wrong = again->wrong;
+    out->index = again->index;
+    out->got = again->got;
+    out->want = again->want;
+    out->max_abs = again->max_abs;
+    out->max_rel = again->max_rel;
+}
+
+enum status compare_again(const struct checking *checking, const char *when, struct err *err)
 {
     struct verification again = {0}, *out = checking->out;
     const enum status status = compare_outputs(checking, &again, err);
     out->tolerance_used = fmax(out->tolerance_used, again.tolerance_used);
-    if (status || again.verdict != VERIFY_FAIL)
-        return status;
-    fail(out, "%s%.*s", when, (int)(sizeof(out->reason) - strlen(when) - 1), again.reason);
-    memcpy(out->buffer, again.buffer, sizeof(out->buffer));
-    out->wrong = again.wrong;
-    out->index = again.index;
-    out->got = again.got;
-    out->want = again.want;
-    out->max_abs = again.max_abs;
-    out->max_rel = again.max_rel;
-    return STATUS_OK;
+    if (!status && again.verdict == VERIFY_FAIL)
+        verification_take(out, &again, when);
+    return status;
 }
 
 /* Outputs that came out as in the launch that was verified are verified. Others are compared once more, which names the
@@ -317,7 +315,7 @@ static enum status judge(const struct checking *checking, bool (*which)(const st
         const struct piece piece = piece_at(ready, k, changed);
         const size_t bytes = dtype_bytes(buffer->dtype);
         if (out->verdict != VERIFY_FAIL && !buffer->spec->varies)
-            fail(
+            verification_fail(
                 out,
                 "%s'%.60s' differs from the first launch among elements %llu to %llu, though none that was compared is "
                 "wrong; an output that may do so says \"varies\": true",
@@ -347,14 +345,14 @@ static bool is_all_overwritten(const struct ready *ready)
 
 /* Outputs that are right but for one element, as timed launches find them: a kernel that looks whether its work is done
  * already does not see the one that is not. */
-static enum status damage(const struct checking *checking, uint8_t poison, struct err *err)
+static enum status damage(const struct checking *checking, uint64_t seed, uint8_t poison, struct err *err)
 {
     struct ready *ready = checking->ready;
     enum status status = STATUS_OK;
     for (size_t k = 0; k < ready->resolved->buffer_count && !status; k++) {
         const struct resolved_buffer *buffer = &ready->resolved->buffers[k];
         const size_t bytes = dtype_bytes(buffer->dtype);
-        const uint64_t element = rng_at(checking->worker->options->sample_seed, k) % buffer->count;
+        const uint64_t element = rng_at(seed, k) % buffer->count;
         uint8_t poisoned[16];
         memset(poisoned, poison, sizeof(poisoned));
         if (ready->resolved->buffers[k].spec->role == ROLE_OUT)
@@ -371,60 +369,50 @@ enum status check_left(const struct checking *checking, struct err *err)
     return judge(checking, is_overwritten, 0, "after the samples, as they left it: ", err);
 }
 
-/* Drawn anew where the manifest draws them, which keeps every index within its bounds. */
-static enum status change_inputs(bool *changed, const struct checking *checking, struct err *err)
+/* What a launch finds in its outputs: other poison; what the one before left, as timed launches do; that but for an
+ * element. After the samples they take turns as chance has it. */
+enum found { FOUND_POISON, FOUND_OUTPUTS, FOUND_DAMAGED, FOUND_COUNT };
+
+static enum found what_is_found(const struct checking *checking, bool after_samples, unsigned k, uint64_t seed)
 {
-    struct ready *ready = checking->ready;
-    enum status status = STATUS_OK;
-    *changed = false;
-    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
-        struct fill *fill = &ready->buffers[k].fill;
-        if (!is_input(ready, k) || (fill->kind != FILL_UNIFORM && fill->kind != FILL_NORMAL))
-            continue;
-        fill->seed = rng_derive(fill->seed, "other inputs");
-        *changed = true;
-    }
-    for (size_t k = 0; k < ready->resolved->buffer_count && *changed && !status; k++)
-        if (is_input(ready, k)) /* others may be computed from those that are drawn */
-            status = ready_fill(ready, k, checking->rotation, err);
-    return status;
+    if (!is_all_overwritten(checking->ready))
+        return FOUND_POISON;
+    if (!after_samples)
+        return k == 1 ? FOUND_DAMAGED : FOUND_POISON;
+    return k == 0 ? FOUND_POISON : (enum found)(seed % FOUND_COUNT);
 }
 
-enum status check_other_inputs(const struct checking *checking, struct err *err)
+static enum status relaunch(const struct checking *checking, bool after_samples, unsigned k, struct err *err)
 {
-    bool changed = false;
-    if (checking->ready->ranks)
-        return STATUS_OK;
-    enum status status = change_inputs(&changed, checking, err);
-    if (status || !changed)
-        return status;
+    const uint64_t seed = rng_at(checking->worker->options->sample_seed, k);
+    const enum found found = what_is_found(checking, after_samples, k, seed);
+    const uint8_t poison = poisons[found == FOUND_DAMAGED ? 0 : k % sizeof(poisons)];
+    char when[64] = "after the samples: ";
+    if (!after_samples)
+        snprintf(when, sizeof(when), "in launch %u of the same code: ", k + 2);
+    else if (k > 0)
+        snprintf(when, sizeof(when), "after the samples, in launch %u of its own: ", k + 1);
+    enum status status = found == FOUND_DAMAGED ? damage(checking, seed, poison, err) : STATUS_OK;
+    if (!status)
+        status = launch_again(checking, found == FOUND_POISON ? &poison : NULL, err);
     checking->out->launches++;
-    status = launch_again(checking, NULL, err);
-    return status ? status : compare_again(checking, "after the samples, with other inputs: ", err);
+    return status ? status : judge(checking, is_compared, found == FOUND_OUTPUTS ? 0 : poison, when, err);
 }
 
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err)
 {
-    const unsigned least = after_samples ? AFTER : LEAST_BEFORE - 1, most = after_samples ? AFTER : MOST_BEFORE - 1;
+    const unsigned least = after_samples ? LEAST_AFTER : LEAST_BEFORE - 1;
+    const unsigned most = after_samples ? MOST_AFTER : MOST_BEFORE - 1;
+    const double within_ns =
+        after_samples ? fmax(more_after * checking->worker->shared->measured.spent_ns[SPENT_MEASURING], more_after_ns)
+                      : more_before_ns;
     uint64_t fastest_ns = UINT64_MAX; /* what else runs on the machine must not decide how much is verified */
     struct verification *out = checking->out;
-    const struct ready *ready = checking->ready;
     for (unsigned k = 0; k < most && out->verdict != VERIFY_FAIL; k++) {
-        char when[48] = "after the samples: ";
-        if (k >= least && (ready->ranks || (double)(fastest_ns * (k + 1)) > more_within_ns))
+        if (k >= least && (checking->ready->ranks || (double)(fastest_ns * (k + 1)) > within_ns))
             break;
-        if (!after_samples)
-            snprintf(when, sizeof(when), "in launch %u of the same code: ", k + 2);
         const uint64_t start_ns = clock_now_ns();
-        /* After one that wrote all, one over what that left but for an element. */
-        const bool damaged = !after_samples && k == 1 && is_all_overwritten(ready);
-        const uint8_t poison = poisons[damaged ? 0 : k % sizeof(poisons)];
-        enum status status = damaged ? damage(checking, poison, err) : STATUS_OK;
-        if (!status)
-            status = launch_again(checking, damaged ? NULL : &poison, err);
-        out->launches++;
-        if (!status)
-            status = judge(checking, is_compared, poison, when, err);
+        enum status status = relaunch(checking, after_samples, k, err);
         if (!status)
             status = lockstep_verdict(checking, err);
         const uint64_t took_ns = clock_now_ns() - start_ns;

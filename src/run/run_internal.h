@@ -6,6 +6,7 @@
 #define ROOFTILE_RUN_INTERNAL_H
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "rooftile/fill.h"
 #include "rooftile/run.h"
@@ -143,6 +144,7 @@ struct run_shared {
 /* The worker's state: what it inherited, and the devices it opened. */
 struct services;
 struct worker {
+    pid_t pid;
     const struct plan *plan;
     const struct build_result *builds;
     const struct run_options *options;
@@ -153,6 +155,13 @@ struct worker {
     struct services *services;       /* service.c; made at first use */
     uint64_t phase_since_ns;         /* the phase of the case began */
 };
+
+/* A kernel that forks would make a second worker: it ends here. Outside of what is timed. */
+static inline void worker_alone(const struct worker *worker)
+{
+    if (worker->pid && getpid() != worker->pid)
+        _exit(1);
+}
 
 /* Measures or verifies one case into shared->measured; never fails itself. */
 void measure_case(struct worker *worker, const struct plan_case *plan_case, const struct build_result *builds,
@@ -212,7 +221,9 @@ struct checking {
     struct ready *ready;
     const struct plan_reference *reference; /* NULL: closed forms only */
     const struct build_result *builds;
-    uint32_t rotation; /* whose buffers are launched on and looked at */
+    uint32_t rotation;     /* whose buffers are launched on and looked at */
+    const uint64_t *asked; /* elements that a reference is asked for before those that are drawn */
+    uint64_t asked_count;
     struct verification *out;
 };
 /* Launches and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
@@ -234,6 +245,24 @@ enum status launch_again(const struct checking *checking, const uint8_t *poison,
  * are compared by hashes of their pieces. A device makes those of its own memory; else what the host does not see is
  * read back. */
 
+struct piece {
+    uint64_t start, size; /* bytes */
+};
+uint64_t piece_count(const struct ready *ready, size_t buffer);
+struct piece piece_at(const struct ready *ready, size_t buffer, uint64_t k);
+/* The memory itself, or read into `room`, which has HASH_PIECE_BYTES. */
+enum status piece_read(const uint8_t **data, struct piece piece, const struct checking *checking, size_t buffer,
+                       uint8_t *room, struct err *err);
+/* Outputs that only metrics read (clocks, counters) differ from launch to launch: they are not compared. */
+bool is_input(const struct ready *ready, size_t buffer);
+bool is_compared(const struct ready *ready, size_t buffer);
+/* The first piece that is not as it was kept; kept_count: none. */
+enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err);
+__attribute__((format(printf, 2, 3))) void verification_fail(struct verification *out, const char *format, ...);
+/* A failure of its own becomes that of the case. */
+void verification_take(struct verification *out, const struct verification *again, const char *when);
+/* The outputs as they are now, compared with what they should be. */
+enum status compare_again(const struct checking *checking, const char *when, struct err *err);
 /* Keeps the hashes of inputs as they are before the first launch, or of the outputs of a launch that was right. */
 enum status keep_inputs(const struct checking *checking, struct err *err);
 enum status keep_outputs(const struct checking *checking, struct err *err);
@@ -244,8 +273,10 @@ enum status check_surroundings(const struct checking *checking, const char *when
 enum status check_left(const struct checking *checking, struct err *err);
 /* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
-/* One launch on inputs that are drawn anew, everything else left as it is: a kernel that kept what it once computed, in
- * a buffer or in its code, shows. Without such inputs nothing is done. Last: the buffers stay changed. */
+/* Launches on other inputs, the last of a case: buffers stay changed (other_inputs.c). On inputs that are drawn anew,
+ * and on some of which a few elements changed, where what code computes that is loaded anew must come out, a kernel
+ * shows that kept what it once computed, in a buffer or in its code. On inputs that are all alike an element shows that
+ * no sample met. */
 enum status check_other_inputs(const struct checking *checking, struct err *err);
 
 /* ---- processes in lockstep (lockstep.c) ----

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/run.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,7 +12,6 @@
 #include "rooftile/clock.h"
 #include "rooftile/log.h"
 #include "rooftile/rng.h"
-#include "rooftile/text.h"
 #include "run_internal.h"
 
 enum { TICK_MS = 100 };
@@ -118,6 +112,8 @@ static void seal(int *commands, int *answers, bool profile)
 _Noreturn static void worker_main(struct worker *worker, int commands, int answers, bool calibrated)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0); /* what kernels start ends with it */
+    worker->pid = getpid();
     /* The parent decides what they mean: all of them may reach the whole process group. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -143,12 +139,16 @@ _Noreturn static void worker_main(struct worker *worker, int commands, int answe
 static int child_close(struct child *child, bool kill_it)
 {
     int wait_status = 0;
+    siginfo_t ended;
     if (!child->pid)
         return 0;
     if (kill_it)
         kill(child->pid, SIGKILL);
     close(child->commands);
     close(child->answers);
+    while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    kill(-child->pid, SIGKILL); /* as long as it is not waited for, nobody else has this number */
     while (waitpid(child->pid, &wait_status, 0) < 0 && errno == EINTR)
         ;
     *child = (struct child){0};
@@ -301,9 +301,8 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
     struct measurement *measured = &supervisor->shared->measured;
     const struct worker_command command = {.plan_index = (uint32_t)plan_case->index, .order_index = order};
     if (!supervisor->child.pid) {
-        enum status status = start_worker(supervisor, err);
-        if (status)
-            return status;
+        if (start_worker(supervisor, err))
+            return err->status;
     }
     const bool sent = write(supervisor->child.commands, &command, sizeof(command)) == sizeof(command);
     const double timeout_ns = plan_case->measure.timeout_ns;
@@ -414,9 +413,8 @@ static enum status run_cases(struct supervisor *supervisor, const size_t *order,
         reset_measurement(measured);
         measured->order_index = (uint32_t)k;
         if (!settle_without_running(plan_case, worker, measured)) {
-            enum status status = run_in_worker(supervisor, plan_case, (uint32_t)k, err);
-            if (status)
-                return status;
+            if (run_in_worker(supervisor, plan_case, (uint32_t)k, err))
+                return err->status;
         }
         supervisor->done = k + 1;
         options->case_done(options->context, plan_case, measured, &supervisor->shared->machine, supervisor->done,

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "rooftile/clock.h"
 
 /* Below this a single launch is too short for the clock and the launch itself: launches are timed in batches. */
@@ -156,6 +152,7 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
         sample->hz_after = probe_read(sampling->worker, PROBE_AFTER, sampling->probe_why);
         sample->hz = (sample->hz_before + sample->hz_after) / 2;
     }
+    worker_alone(sampling->worker);
     sampling->taken++;
     return status;
 }
@@ -165,9 +162,8 @@ enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t
     double times[SAMPLING_MEDIAN_MOST];
     struct sample sample;
     for (uint32_t k = 0; k < skip + count; k++) {
-        enum status status = sampling_take(sampling, &sample, err);
-        if (status)
-            return status;
+        if (sampling_take(sampling, &sample, err))
+            return err->status;
         if (k >= skip)
             times[k - skip] = sample.time_ns;
     }
@@ -264,31 +260,26 @@ static enum timer single_timer(const struct sampling *sampling)
     return is_the_hosts(sampling) ? TIMED_HOST : sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
 }
 
-static enum status choose_queued(struct sampling *sampling, enum timer_choice choice, double estimate_ns,
-                                 struct err *err)
-{
-    const bool may_batch = sampling_may_batch(sampling);
-    enum timer timer = single_timer(sampling);
-    uint32_t batch = 1;
-    if (choice == TIMER_EVENT)
-        timer = TIMED_EVENT;
-    else if (choice == TIMER_HOST)
-        timer = TIMED_HOST;
-    else if (choice == TIMER_GRAPH)
-        timer = TIMED_GRAPH;
-    else if (may_batch &&
-             (choice == TIMER_BATCH || (choice == TIMER_AUTO && timer != TIMED_HOST && estimate_ns < batch_below_ns)))
-        timer = TIMED_BATCH;
-    if (may_batch && (timer == TIMED_BATCH || timer == TIMED_GRAPH))
-        batch = batch_of(sampling, estimate_ns);
-    return sampling_set_timer(sampling, timer, batch, err);
-}
-
 static enum status choose_timer(struct sampling *sampling, enum timer_choice choice, double estimate_ns,
                                 struct err *err)
 {
-    if (sampling->ready->device->ops->asynchronous)
-        return choose_queued(sampling, choice, estimate_ns, err);
+    if (sampling->ready->device->ops->asynchronous) {
+        const bool may_batch = sampling_may_batch(sampling);
+        enum timer timer = single_timer(sampling);
+        uint32_t batch = 1;
+        if (choice == TIMER_EVENT)
+            timer = TIMED_EVENT;
+        else if (choice == TIMER_HOST)
+            timer = TIMED_HOST;
+        else if (choice == TIMER_GRAPH)
+            timer = TIMED_GRAPH;
+        else if (may_batch && (choice == TIMER_BATCH ||
+                               (choice == TIMER_AUTO && timer != TIMED_HOST && estimate_ns < batch_below_ns)))
+            timer = TIMED_BATCH;
+        if (may_batch && (timer == TIMED_BATCH || timer == TIMED_GRAPH))
+            batch = batch_of(sampling, estimate_ns);
+        return sampling_set_timer(sampling, timer, batch, err);
+    }
     if (choice == TIMER_GRAPH)
         return sampling_set_timer(sampling, TIMED_GRAPH, 1, err);
     const bool wanted = choice == TIMER_BATCH || (choice == TIMER_AUTO && estimate_ns < batch_below_ns);
@@ -340,17 +331,6 @@ struct warm_up {
     size_t count;
 };
 
-static void keep_sample(struct warm_up *warm, const struct sample *sample)
-{
-    if (warm->count == 2 * WARM_WINDOW) {
-        memmove(warm->times, warm->times + 1, (2 * WARM_WINDOW - 1) * sizeof(*warm->times));
-        memmove(warm->hz, warm->hz + 1, (2 * WARM_WINDOW - 1) * sizeof(*warm->hz));
-        warm->count--;
-    }
-    warm->times[warm->count] = sample->time_ns;
-    warm->hz[warm->count++] = sample->hz;
-}
-
 static bool windows_agree(const struct warm_up *warm)
 {
     double older[WARM_WINDOW], newer[WARM_WINDOW];
@@ -380,10 +360,15 @@ static enum status warm_until_steady(struct sampling *sampling, struct warm_up *
     const double start_ns = lockstep_now_ns(sampling);
     struct sample sample;
     for (bool done = false; !done;) {
-        enum status status = sampling_take(sampling, &sample, err);
-        if (status)
-            return status;
-        keep_sample(warm, &sample);
+        if (sampling_take(sampling, &sample, err))
+            return err->status;
+        if (warm->count == 2 * WARM_WINDOW) {
+            memmove(warm->times, warm->times + 1, (2 * WARM_WINDOW - 1) * sizeof(*warm->times));
+            memmove(warm->hz, warm->hz + 1, (2 * WARM_WINDOW - 1) * sizeof(*warm->hz));
+            warm->count--;
+        }
+        warm->times[warm->count] = sample.time_ns;
+        warm->hz[warm->count++] = sample.hz;
         out->warmup_ns += fmax(sample.time_ns, 0) * sampling->batch;
         out->warmup_converged = windows_agree(warm);
         const double wall_ns = lockstep_now_ns(sampling) - start_ns;
@@ -405,12 +390,11 @@ static enum status choose_again(struct sampling *sampling, const struct measure_
     const enum timer before = sampling->timer;
     if (!sampling->ready->device->ops->asynchronous || options->timer != TIMER_AUTO)
         return choose_timer(sampling, options->timer, median_ns, err);
-    enum status status = estimate(sampling, ESTIMATES, &alone_ns, err);
-    if (!status)
-        status = choose_timer(sampling, TIMER_AUTO, alone_ns, err);
-    if (!status && sampling->timer == TIMED_BATCH && before == TIMED_BATCH)
-        status = sampling_set_timer(sampling, TIMED_BATCH, batch_of(sampling, median_ns), err);
-    return status;
+    return estimate(sampling, ESTIMATES, &alone_ns, err) || choose_timer(sampling, TIMER_AUTO, alone_ns, err) ||
+                   (sampling->timer == TIMED_BATCH && before == TIMED_BATCH &&
+                    sampling_set_timer(sampling, TIMED_BATCH, batch_of(sampling, median_ns), err))
+               ? err->status
+               : STATUS_OK;
 }
 
 /* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count.

@@ -3,9 +3,6 @@
  * The steps of a case that is made ready: its code, and for each step the kernel, buffers and arguments it stands for.
  * Load and alloc steps change these while the case runs.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rooftile/clock.h"
 #include "rooftile/hash.h"
@@ -100,8 +97,7 @@ static void *point_struct(void *made, const struct resolved_arg *arg, struct rea
 {
     const struct resolved_struct *by_value = arg->by_value;
     uint8_t *bytes = made ? made : arena_copy(&ready->arena, by_value->bytes, arg->size_bytes);
-    for (size_t k = 0; k < by_value->pointer_count; k++) {
-        const struct resolved_pointer *pointer = &by_value->pointers[k];
+    FOR_EACH(const struct resolved_pointer, pointer, by_value->pointers, by_value->pointer_count) {
         const uint64_t value = address(ready, pointer->buffer, pointer->offset, rotation);
         memcpy(bytes + pointer->at, &value, sizeof(value));
     }
@@ -213,10 +209,11 @@ static enum status point_inside(struct ready_step *step, struct ready *ready, ui
     const size_t count = step->resolved->step_count;
     if (!step->inside)
         step->inside = arena_array(&ready->arena, count + 1, sizeof(*step->inside));
-    enum status status = point_steps(step->inside, ready, step->resolved->steps, count, rotation, err);
-    if (!status && step->resolved->kind == STEP_GRAPH && !step->graph)
-        status = make_graph(&step->graph, ready, step->inside, count, 1, err);
-    return status;
+    return point_steps(step->inside, ready, step->resolved->steps, count, rotation, err) ||
+                   (step->resolved->kind == STEP_GRAPH && !step->graph &&
+                    make_graph(&step->graph, ready, step->inside, count, 1, err))
+               ? err->status
+               : STATUS_OK;
 }
 
 static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct resolved_step *resolved,
@@ -270,11 +267,13 @@ enum status ready_resolve(struct ready *ready, struct err *err)
     return status;
 }
 
-static void free_graphs(const struct ready *ready, const struct ready_step *steps, size_t count)
+static void free_graphs(const struct ready *ready, struct ready_step *steps, size_t count)
 {
-    for (size_t k = 0; steps && k < count; k++)
+    for (size_t k = 0; steps && k < count; k++) {
         if (steps[k].graph)
             ready->device->ops->graph_free(ready->device, steps[k].graph);
+        steps[k].graph = NULL;
+    }
 }
 
 void ready_free_graphs(struct ready *ready)
@@ -347,9 +346,8 @@ static enum status run_once(struct ready *ready, struct ready_step *step, uint32
 static enum status run_step(struct ready *ready, struct ready_step *step, uint32_t rotation, struct err *err)
 {
     for (uint64_t k = 0; k < step->resolved->repeat; k++) {
-        enum status status = run_once(ready, step, rotation, err);
-        if (status)
-            return status;
+        if (run_once(ready, step, rotation, err))
+            return err->status;
     }
     return STATUS_OK;
 }

@@ -3,7 +3,6 @@
  * Devices that begin each case at once. Their processes share a page: who is to run which case, who has arrived, and
  * when all of them begin. Nobody waits for one that has ended, nor twice for one that was waited for in vain.
  */
-#include <math.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 

@@ -2,11 +2,7 @@
  *
  * Curves of results: where they change, how they start, where they saturate.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "rooftile/arena.h"
 #include "rooftile/rng.h"
 #include "values.h"
 
@@ -117,20 +113,6 @@ static size_t keep_levels(struct segment *segments, size_t count, const struct c
     return count;
 }
 
-/* A least segment on a ramp took points from the levels beside it: give back those that stand at the level. */
-static void grow_levels(struct segment *segments, size_t count, const struct curve *curve)
-{
-    const double near = 3 * curve->noise;
-    for (size_t k = 0; k + 1 < count; k++) {
-        struct segment *a = &segments[k], *b = &segments[k + 1];
-        const double before = level_of(curve, *a), after = level_of(curve, *b);
-        while (a->end < b->first && fabs(curve->log_y[a->end] - before) < near)
-            a->end++;
-        while (b->first > a->end && fabs(curve->log_y[b->first - 1] - after) < near)
-            b->first--;
-    }
-}
-
 static double mean_difference(const double *values, size_t left, size_t count)
 {
     double a = 0, b = 0;
@@ -166,7 +148,16 @@ static size_t find(struct change_point *points, size_t max_points, const double 
     struct rng rng;
     size_t count = partition(segments, curve, min_points, previous), found = 0;
     count = keep_levels(segments, count, curve, min_points);
-    grow_levels(segments, count, curve);
+    /* A least segment on a ramp took points from the levels beside it: give back those that stand at the level. */
+    const double near = 3 * curve->noise;
+    for (size_t k = 0; k + 1 < count; k++) {
+        struct segment *a = &segments[k], *b = &segments[k + 1];
+        const double before = level_of(curve, *a), after = level_of(curve, *b);
+        while (a->end < b->first && fabs(curve->log_y[a->end] - before) < near)
+            a->end++;
+        while (b->first > a->end && fabs(curve->log_y[b->first - 1] - after) < near)
+            b->first--;
+    }
     rng_init(&rng, rng_derive(seed, "change_points"));
     for (size_t k = 1; k < count && found < max_points; k++) {
         const struct segment a = segments[k - 1], b = segments[k];
@@ -185,7 +176,7 @@ static size_t find(struct change_point *points, size_t max_points, const double 
 size_t change_points(struct change_point *points, size_t max_points, const double *x, const double *y, size_t count,
                      size_t min_points, uint64_t seed)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     if (!min_points)
         min_points = 1;
     if (count < 2 * min_points || count < 3)
@@ -206,9 +197,7 @@ size_t change_points(struct change_point *points, size_t max_points, const doubl
     curve.noise = fmax(LEAST_NOISE, successive_sd(log_y, count, curve.scratch));
     struct segment *segments = arena_array(&arena, count, sizeof(*segments));
     size_t *previous = arena_array(&arena, count + 1, sizeof(*previous));
-    const size_t found = find(points, max_points, x, &curve, min_points, seed, segments, previous);
-    arena_release(&arena);
-    return found;
+    return find(points, max_points, x, &curve, min_points, seed, segments, previous);
 }
 
 /* ---- start-up time and knee ---- */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/gate.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "gate_internal.h"
 #include "values.h"
 
@@ -62,9 +59,8 @@ static enum status check(const struct gate_set *set, const struct gate_options *
         if (!is_sigma(set->class_sigma[index]))
             return err_set(err, ERR_CONFIG, "class %zu: sigma is %g", index, set->class_sigma[index]);
     for (size_t k = 0; k < set->series_count; k++) {
-        const enum status status = check_series(set, k, err);
-        if (status)
-            return status;
+        if (check_series(set, k, err))
+            return err->status;
     }
     return STATUS_OK;
 }
@@ -129,23 +125,19 @@ static double common_of(const struct gate_pass *pass, size_t class, bool again, 
     return *count >= GATE_CLASS_CASES ? median_of(pass->residuals, *count) : NAN;
 }
 
-static void measure_class(struct gate_pass *pass, size_t class)
-{
-    double *measured = &pass->measured[class * pass->set->runs];
-    size_t count = 0, again = 0;
-    measured[pass->run] = common_of(pass, class, false, &count);
-    pass->used[class] = isnan(measured[pass->run]) ? carried(pass, measured) : measured[pass->run];
-    pass->again[class] = common_of(pass, class, true, &again);
-    if (again < count)
-        pass->again[class] = NAN;
-}
-
 void gate_pass_step(struct gate_pass *pass)
 {
     const struct gate_set *set = pass->set;
     take_breaks(pass);
-    for (size_t index = 0; index < set->class_count; index++)
-        measure_class(pass, index);
+    for (size_t index = 0; index < set->class_count; index++) {
+        double *measured = &pass->measured[index * pass->set->runs];
+        size_t count = 0, again = 0;
+        measured[pass->run] = common_of(pass, index, false, &count);
+        pass->used[index] = isnan(measured[pass->run]) ? carried(pass, measured) : measured[pass->run];
+        pass->again[index] = common_of(pass, index, true, &again);
+        if (again < count)
+            pass->again[index] = NAN;
+    }
     for (size_t k = 0; k < set->series_count; k++) {
         const double ns = set->series[k].run_ns[pass->run];
         double *adjusted = &pass->adjusted[k * set->runs + pass->run];
@@ -260,19 +252,14 @@ enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, con
                      const struct gate_segment *segments, const struct gate_segment *class_segments,
                      const struct gate_options *options, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct gate_pass pass;
-    enum status status = check(set, options, err);
-    if (!status)
-        status = check_segments(segments, set->series_count, set, err);
-    if (!status)
-        status = check_segments(class_segments, set->class_count, set, err);
-    if (status)
-        return status;
+    if (check(set, options, err) || check_segments(segments, set->series_count, set, err) ||
+        check_segments(class_segments, set->class_count, set, err))
+        return err->status;
     gate_pass_init(&pass, set, segments, class_segments, options, &arena);
     while (pass.run < set->runs)
         gate_pass_step(&pass);
     gate_pass_judge(&pass, out, classes);
-    arena_release(&arena);
     return STATUS_OK;
 }

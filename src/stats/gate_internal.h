@@ -6,7 +6,6 @@
 #ifndef ROOFTILE_STATS_GATE_INTERNAL_H
 #define ROOFTILE_STATS_GATE_INTERNAL_H
 
-#include "rooftile/arena.h"
 #include "rooftile/gate.h"
 
 /* A series' last adjusted values since its last break, oldest first and sorted. */

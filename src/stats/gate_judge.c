@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <string.h>
 
 #include "gate_internal.h"
 #include "values.h"
@@ -86,24 +84,6 @@ static double autocorrelation(const double *values, size_t count)
     return fmin(1, (n * m.products / m.squares + 1) / (n - 3));
 }
 
-static struct baseline baseline_of(const struct gate_points *points, size_t end, const struct gate_view *view,
-                                   double s0)
-{
-    const size_t count = end < GATE_BASELINE ? end : GATE_BASELINE;
-    const double *values = points->value + end - count;
-    const double n = MAD_EFFICIENCY * (double)count, spread = gate_spread(values, count);
-    const double known = view->segment.sigma > 0 ? view->segment.sigma : s0;
-    const double weight = view->segment.sigma > 0 ? CARRIED_WEIGHT : CLASS_WEIGHT;
-    const double sigma = sqrt((weight * known * known + n * spread * spread) / (weight + n));
-    return (struct baseline){
-        .values = values,
-        .count = count,
-        .median = median_copied(values, count),
-        .sigma = fmax(sigma, fmax(LEAST_SD, view->floor)),
-        .rho = autocorrelation(values, count),
-    };
-}
-
 static double distance(const double *after, size_t k, double median)
 {
     const double first = after[0] - median, last = after[k - 1] - median;
@@ -138,7 +118,19 @@ static bool stands(struct finding *found, const struct gate_points *points, size
 {
     const size_t k = changes[change].runs, end = points->count - k;
     found->k = k;
-    found->baseline = baseline_of(points, end, view, s0);
+    const size_t count = end < GATE_BASELINE ? end : GATE_BASELINE;
+    const double *values = points->value + end - count;
+    const double n = MAD_EFFICIENCY * (double)count, spread = gate_spread(values, count);
+    const double known = view->segment.sigma > 0 ? view->segment.sigma : s0;
+    const double weight = view->segment.sigma > 0 ? CARRIED_WEIGHT : CLASS_WEIGHT;
+    const double sigma = sqrt((weight * known * known + n * spread * spread) / (weight + n));
+    found->baseline = (struct baseline){
+        .values = values,
+        .count = count,
+        .median = median_copied(values, count),
+        .sigma = fmax(sigma, fmax(LEAST_SD, view->floor)),
+        .rho = autocorrelation(values, count),
+    };
     const double se = sqrt(changes[change].variance + MEDIAN_VARIANCE / (double)found->baseline.count);
     found->shift = distance(points->value + end, k, found->baseline.median);
     found->z = found->shift / (found->baseline.sigma * correlated(found->baseline.rho, k) * se);
@@ -166,7 +158,7 @@ static bool search(struct finding *found, const struct gate_points *points, cons
 }
 
 /* Do the trials that were measured again say the same by themselves? What disturbs the machine now and then disturbs
- * them too, but seldom all: without the fastest one's say up to 6 nights in 100 were red for nothing (simulated). */
+ * them too, but seldom all: without the fastest one's say up to 6 runs in 100 were red for nothing (simulated). */
 static bool stands_again(const struct finding *found, const struct gate_points *points, const struct gate_view *view,
                          double s0, const struct gate_options *options)
 {

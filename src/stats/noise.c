@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/noise.h"
 
-#include <math.h>
-
-#include "rooftile/arena.h"
 #include "rooftile/gate.h"
 #include "values.h"
 
 static enum status check(const struct noise_input *inputs, size_t count, size_t class_count,
                          const struct shift_options *options, struct err *err)
 {
-    enum status status = shift_check_options(options, err);
-    if (status)
-        return status;
+    if (shift_check_options(options, err))
+        return err->status;
     for (size_t k = 0; k < count; k++) {
         if (inputs[k].group >= class_count)
             return err_set(err, ERR_CONFIG, "case %zu: class %u of %zu", k, (unsigned)inputs[k].group, class_count);
@@ -109,11 +105,10 @@ enum status noise_learn(struct noise_case *cases, struct noise_class *classes, s
                         struct noise_summary *summary, const struct noise_input *inputs, size_t count,
                         size_t trials_compare, const struct shift_options *options, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     size_t most = count;
-    const enum status status = check(inputs, count, class_count, options, err);
-    if (status)
-        return status;
+    if (check(inputs, count, class_count, options, err))
+        return err->status;
     for (size_t k = 0; k < count; k++)
         most = inputs[k].trials > most ? inputs[k].trials : most;
     double *values = arena_array(&arena, most + 1, sizeof(*values));
@@ -124,6 +119,5 @@ enum status noise_learn(struct noise_case *cases, struct noise_class *classes, s
     for (size_t k = 0; k < count; k++)
         forecast(&cases[k], &inputs[k], classes[inputs[k].group].sigma, trials_compare, options);
     summarise(summary, cases, count, values);
-    arena_release(&arena);
     return STATUS_OK;
 }

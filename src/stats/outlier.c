@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/outlier.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "rooftile/arena.h"
 #include "values.h"
 
 #define LEAST_MODE 3     /* devices: fewer are outliers */
@@ -72,22 +67,6 @@ static double freedom(size_t count)
     return 0.89 * (double)(count - trimmed(count) - 1);
 }
 
-/* In spreads, for a spread that is known from `count` devices alone. */
-static double student_limit(size_t count, const struct outlier_rule *rule)
-{
-    const double t = student_quantile(2 * rule->alpha / (double)rule->tests, freedom(count));
-    return fmax(rule->z, t * sqrt(1 + M_PI / 2 / (double)count));
-}
-
-/* `student`: NaN until it is needed, for all levels of so many devices. */
-static double limit_of(const struct outlier_level *level, double spread, double *student,
-                       const struct outlier_rule *rule)
-{
-    if (spread > 2 * rule->healthy && isnan(*student))
-        *student = student_limit(level->n, rule);
-    return fmax((spread > 2 * rule->healthy ? *student : rule->z) * spread, log1p(rule->delta));
-}
-
 static void against(struct outlier *out, double value, const struct outlier_level *level, double noise, double *student,
                     const struct outlier_rule *rule)
 {
@@ -96,7 +75,13 @@ static void against(struct outlier *out, double value, const struct outlier_leve
     if (!isfinite(value) || !isfinite(level->median) || level->n < OUTLIER_LEAST - 1)
         return;
     const double distance = value - level->median, spread = fmax(level->spread, isnan(noise) ? 0 : noise);
-    const double limit = limit_of(level, spread, student, rule);
+    /* `student`: NaN until it is needed, for all levels of so many devices. */
+    if (spread > 2 * rule->healthy && isnan(*student)) {
+        /* In spreads, for a spread that is known from `count` devices alone. */
+        const double t = student_quantile(2 * rule->alpha / (double)rule->tests, freedom(level->n));
+        *student = fmax(rule->z, t * sqrt(1 + M_PI / 2 / (double)level->n));
+    }
+    const double limit = fmax((spread > 2 * rule->healthy ? *student : rule->z) * spread, log1p(rule->delta));
     out->change = expm1(distance);
     out->z = spread > 0 ? distance / spread : NAN;
     out->limit = expm1(limit);
@@ -185,7 +170,7 @@ static size_t split_of(struct outlier_modes *modes, const struct work *work, siz
 void outliers_judge(struct outlier *out, struct outlier_modes *modes, const double *values, size_t count, double noise,
                     const struct outlier_rule *rule)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct work work = {.placed = arena_array(&arena, count + 1, sizeof(*work.placed)),
                         .values = arena_array(&arena, count + 1, sizeof(double)),
                         .scratch = arena_array(&arena, count + 1, sizeof(double))};
@@ -201,5 +186,4 @@ void outliers_judge(struct outlier *out, struct outlier_modes *modes, const doub
     judge_range(out, &work, 0, split ? split : known, 0, noise, rule);
     if (split)
         judge_range(out, &work, split, known, 1, noise, rule);
-    arena_release(&arena);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/shift.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "rooftile/arena.h"
 #include "values.h"
 
 /* No sd below 0.1 % is believed: two runs repeat to the digit by chance, never by nature. */
@@ -242,11 +238,8 @@ enum status shift_compare(struct shift *out, const struct shift_case *inputs, co
                           struct err *err)
 {
     struct side base, new;
-    enum status status = shift_check_options(options, err);
-    if (!status)
-        status = check_case(inputs, err);
-    if (status)
-        return status;
+    if (shift_check_options(options, err) || check_case(inputs, err))
+        return err->status;
     side_of(&base, inputs->base_ns, inputs->base_trials);
     side_of(&new, inputs->new_ns, inputs->new_trials);
     const struct known known = known_of(&inputs->prior);
@@ -349,7 +342,7 @@ enum status shift_compare_all(struct shift *out, struct shift_group *groups, siz
                               const struct shift_case *cases, size_t case_count, const struct shift_options *options,
                               struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     enum status status = shift_check_options(options, err);
     if (status)
         return status;
@@ -367,6 +360,5 @@ enum status shift_compare_all(struct shift *out, struct shift_group *groups, siz
     q_values(q, p, case_count);
     for (size_t k = 0; k < case_count; k++)
         out[k].q = q[k];
-    arena_release(&arena);
     return STATUS_OK;
 }

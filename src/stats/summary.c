@@ -2,8 +2,6 @@
  *
  * One case's samples: what they say, and when there are enough of them.
  */
-#include <math.h>
-#include <string.h>
 
 #include "values.h"
 

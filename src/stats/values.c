@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "rooftile/arena.h"
 #include "values.h"
 
 static int compare_values(const void *a, const void *b)
@@ -288,7 +284,7 @@ static int compare_ranked(const void *a, const void *b)
 
 void q_values(double *q, const double *p, size_t count)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct ranked *ranked = arena_array(&arena, count + 1, sizeof(*ranked));
     size_t known = 0;
     for (size_t k = 0; k < count; k++) {
@@ -303,5 +299,4 @@ void q_values(double *q, const double *p, size_t count)
         least = fmin(least, ranked[k].p * (double)known / (double)(k + 1));
         q[ranked[k].place] = least;
     }
-    arena_release(&arena);
 }

@@ -6,8 +6,6 @@
 #ifndef ROOFTILE_STATS_VALUES_H
 #define ROOFTILE_STATS_VALUES_H
 
-#include <stddef.h>
-
 #include "rooftile/summary.h"
 
 #define MAD_TO_SD 1.4826 /* sd of a normal distribution over its median absolute deviation */

@@ -99,7 +99,7 @@ SUITES = {
     "division by zero in exclude": (suite('"sweep": { "n": [1, 2] }, "exclude": [@"n / zero > 1"]'), "/cases/0/exclude/0", "division by zero"),
     "missing kernel folder": ('{ "name": "s", "kernels": [@"nowhere"], "cases": [ { "kernel": "probe" } ] }', "/kernels/0", "there is no folder"),
     # values that no case can have
-    "grid of zero": (suite('"params": { "groups": 0 }'), None, ["probe/n=4096;", "s.json:2:14: /cases/0: ", "k/probe.json:7:25: /launch/grid/0: ", "is 0"]),
+    "grid of zero": (suite('"params": { "groups": 0 }'), None, ["probe: ", "s.json:2:14: /cases/0: ", "k/probe.json:7:25: /launch/grid/0: ", "is 0"]),
     "no element": (suite('"params": { "n": 0 }'), None, ["/buffers/b/count", "buffer 'b' has no elements"]),
     "block above the limit": (suite('"params": { "block": 2048 }'), None, ["/launch/block", "2048"]),
     "size that overflows": (suite('"params": { "n": 9007199254740992 }'), None, ["buffer 'b'", "beyond 2^53"]),
@@ -297,7 +297,7 @@ def hostile_results(home):
 def one_bad_value_among_good_ones(home):
     """A run that cannot be measured as it was asked for does not start; `plan` shows which cases are wrong."""
     command = ["probe", "--kernels", "k", *DEVICE, "--set", "n=0,64"]
-    expect_error(home, "one bad value among good ones", ["run", *command, "-o", "out.json"], ["probe/n=0;", "buffer 'b' has no elements"])
+    expect_error(home, "one bad value among good ones", ["run", *command, "-o", "out.json"], ["probe n=0: ", "buffer 'b' has no elements"])
     check_run(run("plan", *command, home=home), 2, "plan of a bad value", stdout=["error\n", "buffer 'b' has no elements", "2 cases (1 ready)"])
     check_run(run("run", *command, "--filter", "!*/n=0;*", home=home), 0, "the good ones alone")
 

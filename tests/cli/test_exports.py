@@ -12,6 +12,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 from harness import ROOT, check, check_dashboard, check_run, dashboard_expressions, failures, load, main, metric_families, run
+from runs import measured
 
 SOURCE = """#include "portable.h"
 
@@ -57,6 +58,28 @@ def export(home, form, source="r.json"):
     return done.stdout
 
 
+def nothing_measured(home):
+    """A prediction has its own interval, and neither samples nor statistics, in no format."""
+    result = load(home / "p.json")
+    for case in result["cases"]:
+        known = case["prediction"]
+        check(case["stats"] is None and case["telemetry"] is None and "samples_ns" not in case and case["measurement"]["n"] == 0, f"no samples: {case}")
+        check(0 < known["low_ns"] < known["time_ns"] < known["high_ns"], f"an interval: {known}")
+    shown = {name: run("report", "p.json", "--format", name, home=home).stdout for name in ("table", "csv", "html", "markdown", "junit", "openmetrics")}
+    for row in csv.DictReader(io.StringIO(shown["csv"])):
+        check(row["kind"] == "predicted" and not any(row[key] for key in ("median_ns", "n", "batch", "ci95_low_ns", "ci95_high_ns", "min_ns", "max_ns")), f"{row}")
+        check(float(row["predicted_low_ns"]) < float(row["predicted_ns"]) < float(row["predicted_high_ns"]), f"{row}")
+    for name in ("table", "html", "markdown"):
+        check("80 % interval" in shown[name] and "\u00b195%" not in re.sub("<script.*</script>", "", shown[name], flags=re.S) and "predicted" in shown[name].lower(), f"{name}: {shown[name][:2000]}")
+    check("\u00b1" not in shown["junit"] and " .. " in shown["junit"] and "PREDICTED" in shown["junit"], f"{shown['junit']}")
+    check("case_time_interval_ratio" not in shown["openmetrics"] and "rooftile_predicted_case_time_low_seconds" in shown["openmetrics"], "openmetrics")
+    old = measured(result) | {"predicted": True}
+    for case in old["cases"]:
+        case["measurement"]["timer"] = "sim"
+    (home / "old.json").write_text(json.dumps(old))
+    check(run("report", "old.json", "--format", "table", home=home).stdout == shown["table"], "samples that earlier versions made of it are left out")
+
+
 def make_results(home):
     (home / "k").mkdir()
     (home / "k/twice.hip").write_text(SOURCE)
@@ -68,6 +91,7 @@ def make_results(home):
     result["environment"]["device"]["name"] = HOSTILE
     (home / "r.json").write_text(json.dumps(result))
     check_run(run("run", "stream_triad", "--set", "n=1Mi,2Mi", "--device", "sim:mi300x", "-o", "p.json", home=home), 0, "a prediction")
+    nothing_measured(home)
     return {case["id"].split(";timer")[0]: case for case in result["cases"]}
 
 
@@ -231,7 +255,8 @@ def documented(home):
     lines = [line for line in shell.splitlines() if not line.startswith("#")]
     (home / "dashboard").mkdir()
     said = {line: [] for line in lines}
-    for source in ("r.json", "p.json"):
+    (home / "m.json").write_text(json.dumps(measured(load(home / "p.json"))))
+    for source in ("r.json", "m.json"):
         for name in ("result.json", "old.json"):
             shutil.copy(home / source, home / "dashboard" / name)
         for line in lines if shutil.which("jq") else ():

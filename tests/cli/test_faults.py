@@ -2,6 +2,7 @@
 """What goes wrong during a run: kernels that crash, hang, lie or do not compile; Ctrl-C; a full disk; two runs at once."""
 import json
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -52,6 +53,46 @@ extern "C" __global__ void divergent(uint32_t *out, uint32_t odd)
     }
 }
 
+static long libc_fork() __asm__("fork");
+static void libc_usleep(unsigned) __asm__("usleep");
+static int libc_fesetround(int) __asm__("fesetround");
+
+extern "C" __global__ void forks(uint32_t *out, uint32_t n)
+{
+    static uint32_t launches = 0;
+    if (++launches == 9)
+        libc_fork();
+    for (uint32_t i = 0; i < n; ++i)
+        out[i] = 2 * i;
+}
+
+extern "C" __global__ void forks_away(uint32_t *out, uint32_t n)
+{
+    static uint32_t launches = 0;
+    if (++launches == 9 && libc_fork() == 0)
+        for (;;)
+            libc_usleep(1000000);
+    for (uint32_t i = 0; i < n; ++i)
+        out[i] = 2 * i;
+}
+
+extern "C" __global__ void rounds_up(uint32_t *out, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+        out[i] = 2 * i;
+#ifdef __x86_64__
+    libc_fesetround(0x800);
+    __builtin_ia32_ldmxcsr(0xdfc0); /* and denormals are zero */
+#endif
+}
+
+extern "C" __global__ void rounds(uint32_t *out, uint32_t n)
+{
+    const float small = opaque(0x1p-140f), third = opaque(1.0f) / opaque(3.0f);
+    for (uint32_t i = 0; i < n; ++i)
+        out[i] = small * opaque(2.0f) == 0x1p-139f && third == 0x1.555556p-2f && opaque(1.0f) + opaque(0x1p-30f) == 1.0f ? 2 * i : 0;
+}
+
 extern "C" __global__ void lists(uint32_t *out, uint32_t n)
 {
     if (threadIdx.x < n)
@@ -78,6 +119,8 @@ MANIFESTS = [
     manifest("division", second=("zero", "0")),
     manifest("endless", second=("stop", "4294967295")),
     manifest("divergent", second=("odd", "3")),
+    *(manifest(name, launch={"grid": [1], "block": [1], "args": ["out", {"value": "n", "type": "u32"}]})
+      for name in ("forks", "forks_away", "rounds_up", "rounds")),
     manifest("broken", code={"source": "broken.hip", "symbol": "broken"}),
     manifest("no_symbol", code={"source": "faults.hip", "symbol": "nowhere"}),
     manifest("one_argument", code={"source": "faults.hip", "symbol": "good"}, launch={"grid": [1], "block": ["n"], "args": ["out"]}),
@@ -92,6 +135,10 @@ FATES = {
     "null_pointer": ("crashed", "SIGSEGV"),
     "division": ("crashed", "SIGFPE"),
     "endless": ("timeout", "no answer after 2 s while verifying"),
+    "forks": ("error", "the kernel started a process"),
+    "forks_away": ("error", "the kernel started a process"),
+    "rounds_up": ("ok", ""),
+    "rounds": ("ok", ""),
     "divergent": ("error", "wait at different barriers"),
     "broken": ("error", "no such hardware"),
     "no_symbol": ("error", "nowhere"),
@@ -146,6 +193,42 @@ def fates(home):
     only = run("run", "broken", "--kernels", "k", "--device", "cpu", home=home)
     check_run(only, only.returncode or 3, "nothing but a kernel that does not compile", stdout=[])
     check(only.returncode in (1, 3), f"nothing but a kernel that does not compile: exit {only.returncode}")
+
+
+def arithmetic_is_reset(home):
+    """A kernel that sets a rounding of its own sets it for nobody else."""
+    write_suite(home, "rounds", [{"kernel": name, "sweep": {"n": [32, 48, 64, 96, 128]}} for name in ("rounds_up", "rounds")])
+    done = run("run", "rounds.json", "--kernels", "k", "--device", "cpu:threads=2", "-q", home=home)
+    check_run(done, 0, "another rounding", stdout="10 verified")
+
+
+def nothing_goes_on(home):
+    """What a kernel started ends with its case."""
+    write_suite(home, "forks", [{"kernel": name} for name in ("forks", "forks_away")])
+    done = run("run", "forks.json", "--kernels", "k", "--device", "cpu:threads=2", "-q", home=home)
+    check(done.returncode in (1, 3), f"kernels that fork: exit {done.returncode}\n{done.stdout}")
+    left = [path.name for path in pathlib.Path("/proc").glob("[0-9]*") if str(home).encode() in said_by(path / "environ")]
+    check(not left, f"processes that go on: {left}")
+
+
+def without_proc(home):
+    """Memory of which /proc says nothing is not none."""
+    write_suite(home, "bare", [{"kernel": "good"}])
+    apart = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if subprocess.run([*apart, "true"], capture_output=True).returncode:
+        return
+    root = pathlib.Path(__file__).resolve().parents[2]
+    there = environment(home) | {"ROOFTILE_CONFIGS": str(root / "configs"), "ROOFTILE_KERNELS": str(root / "kernels")}
+    done = subprocess.run([*apart, str(PROGRAM), "run", "bare.json", "--kernels", "k", "--device", "cpu:threads=2"], env=there, cwd=home,
+                          capture_output=True, text=True, timeout=PATIENCE_S)
+    check_run(done, 0, "no /proc", stdout="1 verified")
+
+
+def said_by(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def build_says_it_too(home):
@@ -268,4 +351,4 @@ def shared_cache(home):
 if __name__ == "__main__":
     # Kernels crash on purpose here: a sanitizer's handlers would turn the signals into exit codes.
     os.environ["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0:handle_sigfpe=0"]))
-    main(write_kernels, fates, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache)
+    main(write_kernels, fates, arithmetic_is_reset, nothing_goes_on, without_proc, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache)

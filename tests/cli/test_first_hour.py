@@ -7,6 +7,7 @@ import shlex
 import subprocess
 
 from harness import PROGRAM, QUICK, check, check_run, code_object, environment, load, main, run
+from runs import measured
 
 SIM = "--device sim:mi300x"
 SOURCE = """#include "portable.h"
@@ -72,6 +73,7 @@ LINES = [
     ("predict mine mi300x", 2, "'mi300x' is a machine: write --machine mi300x"),
     ("explain mine mi300x", 2, "write --machine mi300x"),
     ("roofline mi300x", 2, "write --machine mi300x"),
+    ("plan mine --device mi300", 2, "this build has hip, cuda, cpu, sim; did you mean 'sim:mi300a'?"),
     ("plan mine mi300x", 2, "write --device sim:mi300x"),
     ("list mi300x", 2, "write rooftile roofline --machine mi300x"),
     ("inspect mine mi300x", 2, "write --arch mi300x"),
@@ -171,6 +173,8 @@ LINES = [
     ("run mine SIM --set blocksize=64", 2, "did you mean 'block'?"),
     ("run mine SIM --set size=64", 2, "it has n, block, wave and cumode"),
     ("run mine SIM --filter stream", 2, "as in '*stream*'"),
+    ("run mine SIM --filter block=64*", 2, "as in '*block=64*'"),
+    ("report r.json --filter block=9*", 2, "as in '*block=9*'"),
     ("run mine SIM --set n=", 2, "expected name=value"),
     ("run mine SIM --set N=1Mi", 2, "no selected kernel has a parameter 'N'; did you mean 'n'?"),
     ("run mine SIM --set 'n = 1Mi'", 0, "n=1Mi"),
@@ -221,7 +225,8 @@ def lines(home):
 
 def sweeps_answer(home):
     """Case times are made up, so that what is best, and what is not known to be, is known."""
-    result = load(home / "r.json")
+    predicted = load(home / "r.json")
+    result = measured(predicted)
     first = result["cases"][0]
 
     def case(block, time, spread, **more):
@@ -248,10 +253,17 @@ def sweeps_answer(home):
 
     four = [case(64, 1000, 10), case(128, 1015, 10), case(256, 2500, 10), case(512, 1500, 10)]
     lines = shown(four).splitlines()
-    check(lines[-2] == "best: block=64, 2.5 times the worst; within noise of block=128", f"the best of four: {lines[-3:]}")
+    check(lines[-1] == "best: block=64, 2.5 times the worst; within noise of block=128", f"the best of four: {lines[-3:]}")
     check("all: n=4Ki" in lines, f"what all cases share: {lines}")
     lines = shown(four[:2]).splitlines()
-    check(lines[-2] == "best: none, all 2 are within noise of each other", f"no best: {lines[-3:]}")
+    check(lines[-1] == "best: none, all 2 are within noise of each other", f"no best: {lines[-3:]}")
+    twice = {key: 2 * value for key, value in first["work"].items() if value and key.startswith(("bytes", "items", "flops", "foot"))}
+    other = case(256, 1000, 10, work=first["work"] | twice)
+    lines = shown([*four[:2], other | {"id": other["id"].replace("n=4096", "n=8192")}]).splitlines()
+    check(lines[-1] == "best: none, all 2 that do the same work are within noise of each other", f"not all are compared: {lines[-3:]}")
+    (home / "predicted.json").write_text(json.dumps(predicted))
+    lines = run("report", "predicted.json", home=home).stdout.splitlines()
+    check(lines[-2] == "best: none, all 2 are within the interval of each other", f"of predictions their intervals count: {lines[-3:]}")
     check("best:" not in shown([four[0], four[2] | {"status": "failed", "status_reason": "wrong result"}]), "a wrong result is none to compare")
     wide = case(256, 2500, 10, work=first["work"] | {"bytes_read": 10**6, "items": 77})
     check("best:" not in shown([four[0], wide]), "another work for each item cannot be compared")
@@ -299,6 +311,19 @@ def outputs(home):
         check((home / name).read_text().startswith(begin), f"{name} is no such file")
 
 
+def files_that_surprise(home):
+    """A folder that is made is said, and so is a journal that is newer than the result; an error is short."""
+    done = run("run", "mine", *SIM.split(), "-o", "some/where/c.json", home=home)
+    check_run(done, 0, "a folder that is not there", stderr="made the folder some/where\n")
+    check_run(run("run", "mine", *SIM.split(), "-o", "some/where/c.json", home=home), 0, "a folder that is there")
+    check("made the folder" not in run("run", "mine", *SIM.split(), "-o", "some/where/c.json", home=home).stderr, "it is there")
+    (home / "some/where/c.json.journal").write_text("")
+    done = run("report", "some/where/c.json", home=home)
+    check_run(done, 0, "an older result", stdout="mine", stderr="c.json is older than some/where/c.json.journal, of a run that goes on or was killed")
+    said = run("run", "mine", *SIM.split(), "--set", "n=-1", home=home).stderr
+    check(len(said) < 200 and said.startswith("rooftile: error: mine: "), f"parameters that nobody named are not said: {said}")
+
+
 def columns(home):
     for width in (60, 80, 140):
         done = run("report", "r.json", home=home, COLUMNS=str(width))
@@ -341,4 +366,4 @@ def fibers(home):
 
 
 if __name__ == "__main__":
-    main(lines, sweeps_answer, one_rate, outputs, columns, the_same_name_twice, completion, fibers)
+    main(lines, sweeps_answer, one_rate, outputs, files_that_surprise, columns, the_same_name_twice, completion, fibers)

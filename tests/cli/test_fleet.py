@@ -5,6 +5,7 @@ import copy
 import json
 import pathlib
 import random
+import re
 import resource
 import time
 import uuid
@@ -15,7 +16,7 @@ except ImportError:
     jsonschema = None
 
 from harness import CLANG, DOUBLES, ROOT, check, check_dashboard, finish, metric_families, run, scratch
-from runs import stretch
+from runs import measured, stretch
 
 SCHEMA = jsonschema and json.loads((ROOT / "configs/schema/fleet.schema.json").read_text())
 
@@ -64,7 +65,7 @@ def main():
         check(line.returncode in (2, 3), f"nothing to run is never OK: {line.returncode}")
         line = run("run", "stream_copy", "--set", "n=16Ti", "--device", "sim:mi300x", "--format", "nagios", home=home)
         check(line.returncode == 3 and line.stdout.startswith("ROOFTILE UNKNOWN - "), f"nothing was measured: {line.stdout} {line.stderr}")
-        base = json.loads((home / "base.json").read_text())
+        base = measured(json.loads((home / "base.json").read_text()))
         for case in base["cases"]:
             case.pop("samples_ns", None)
         judge(base, home)
@@ -171,6 +172,7 @@ def judge(base, home):
     check(code == 1 and [entry["device"] for entry in slow] == ["n3 hip:1"], f"one is slow: {slow}")
     page = fleet(sick.folder, "--format", "html", home=home).stdout
     check('data-picture="strip-1"' in page and '<text class="label" x' in page and ">n3 hip:1</text>" in page, "a page: the slow one has its name in the strip")
+    check(re.search(r'<th scope="row">n3 hip:1</th><td><span class="bad">slow</span>.*?1 of 2 devices of n4</th><td><span class="bad">missing</span>', page, re.S), "a page: devices first")
     check(0.04 < slow[0]["slower_by"] < 0.08 and "stream_copy" in slow[0]["metric"], "by how much, and in what")
     check(slow[0]["cause"] == "clock" and "1.90 GHz" in slow[0]["why"], f"its clock is low: {slow[0]}")
     check(document["missing"] == ["n5", "1 of 2 devices of n4"], f"who is missing: {document['missing']}")
@@ -186,13 +188,20 @@ def judge(base, home):
     done = run("report", sick.folder, "-o", "site", home=home)
     index = (home / "site/index.html").read_text() if done.returncode == 0 else done.stderr
     check("OUTLIERS" in index and f'<a href="fleet-{pathlib.Path(sick.folder).name}.html"' in index, f"a site of a fleet: {index[-600:]}")
-    bad = [labels["device"] for labels, value in families["rooftile_predicted_fleet_device_bad"] if value]
+    bad = [labels["device"] for labels, value in families["rooftile_fleet_device_bad"] if value]
     check(bad == ["n3 hip:1"], f"metrics: {bad}")
     table = fleet(sick.folder, *args, home=home).stdout
     check("slow device" in table and "n3 hip:1" in table and "missing: n5" in table, table)
     failures = [line for line in fleet(sick.folder, "--format", "junit", home=home).stdout.splitlines() if "<failure" in line]
     check(len(failures) == 2 and all(("slower by" in line) == ('type="slow"' in line) for line in failures), f"JUnit: {failures}")
     check("n3 hip:1" in fleet(sick.folder, "--format", "markdown", home=home).stdout, "Markdown names it")
+
+    slower = Fleet(base, home / "slower", seed=3)
+    for device in range(8):
+        slower.add("n1", device, devices=8, slow=1.2 if device == 5 else 1, hz=2.1e9)
+    page = fleet(slower.folder, "--format", "html", home=home).stdout
+    cases = len(as_json(slower.folder, home=home)[1]["outliers"])
+    check(cases > 1 and f'<th scope="row" rowspan="{cases}"><span class="bad">n1 hip:5</span>' in page, f"a page: a device once, its {cases} cases beside it")
 
     # A second run decides: it is slow only where both are.
     sick.add("n3", 1, devices=2, hz=2.1e9)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kernels that are right when somebody looks and wrong when they are timed: each is found, and its honest twin (HONEST=1) passes."""
 import json
+import re
 
 from harness import QUICK, check, check_run, load, main, run
 
@@ -56,10 +57,38 @@ KERNEL(memo_in_code)
     of = in, size = n;
     ALL out[i] = held[i];
 }
+#define WHOLE ((const float *)in)
+KERNEL(memo_by_key)
+{
+    const float key = WHOLE[0] + 3 * WHOLE[n / 2] + 7 * WHOLE[n - 1] + 1;
+    if (HONEST || ((float *)kept)[0] != key) ALL ((float *)kept)[i + 1] = 2 * WHOLE[i];
+    ((float *)kept)[0] = key;
+    ALL ((float *)out)[i] = ((float *)kept)[i + 1];
+}
+KERNEL(memo_by_key_in_code)
+{
+    static float held[131072], of;
+    const float key = WHOLE[0] + 3 * WHOLE[n / 2] + 7 * WHOLE[n - 1] + 1;
+    if (HONEST || of != key) ALL held[i] = 2 * WHOLE[i];
+    of = key;
+    ALL ((float *)out)[i] = held[i];
+}
+KERNEL(sixteenth) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches % 16 == 15) out[n / 2] += 1; }
+KERNEL(sixty_fourth) { LAUNCHES; ALL out[i] = 2 * in[i]; if (!HONEST && launches % 64 == 63) out[n / 2] += 1; }
+KERNEL(skips_rarely) { LAUNCHES; if (HONEST || (launches * 2654435761u >> 26) != 21) ALL out[i] = 2 * in[i]; }
+KERNEL(one_element) { ALL ((float *)out)[i] = 2 * WHOLE[i] + (!HONEST && i == n / 3 * 2 + 1); }
+KERNEL(restores) { ALL out[i] = 2 * in[i]; volatile uint32_t *at = in + 3; const uint32_t was = *at; *at = 77; *at = was; }
 KERNEL(plain) { ALL out[i] = 2 * in[i]; }
 KERNEL(jitter) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i] * (HONEST || launches % 2 ? 1 : 1 + 0x1p-22f); }
 
 extern "C" __global__ void doubled(double *result, const uint64_t *index, const uint32_t *in, uint32_t samples, uint8_t *)
+{
+    const uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < samples)
+        result[k] = 2.0 * in[index[k]];
+}
+
+extern "C" __global__ void doubled_f32(double *result, const uint64_t *index, const float *in, uint32_t samples, uint8_t *)
 {
     const uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < samples)
@@ -77,6 +106,8 @@ REFERENCE = {
     "launch": {"grid": ["ceil_div(samples, 64)"], "block": [64], "args": ["result", "index", "in", {"value": "samples", "type": "u32"}, "spare"]},
     "work": {"flops": "samples * cost", "unit": "vector_f32"},
     "check": {"expect": {"result": "2 * i"}}}
+REFERENCE_F32 = REFERENCE | {"name": "doubled_f32", "code": REFERENCE["code"] | {"symbol": "doubled_f32"},
+                             "buffers": REFERENCE["buffers"] | {"in": {"type": "f32", "count": "n", "role": "in", "fill": "i"}}}
 EXPECT = {"params": {"n": 1021}, "expect": {"out": "2 * (i % 251)"}}
 
 
@@ -86,7 +117,12 @@ def referenced(**more):
 
 # What is said of each: its check, other members of its manifest, the words of its reason; `only` the run finds it, not `check --run`.
 DRAWN = {"in": {"fill": {"gen": "uniform", "low": "0", "high": "1000"}}, "kept": {"count": "n + 1"}}
-RUN_ONLY = ("memo", "memo_in_code", "first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
+F32 = {"type": "f32", "in": {"type": "f32"}}
+KEYED = F32 | {"kept": {"type": "f32", "count": "n + 1"}}
+FRESH = "after the samples, with a few inputs changed: 'out' is not what the same code computes once it is loaded anew"
+LONG = {"min_time": "500 ms", "max_samples": 100000} # of which a tenth is for launches that are looked at
+RARE = ("sixteenth", "sixty_fourth", "skips_rarely")
+RUN_ONLY = (*RARE, "memo_by_key", "memo_by_key_in_code", "one_element", "memo", "memo_in_code", "first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
 HOSTILE = {
     "first_only": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "reuses": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
@@ -114,6 +150,13 @@ HOSTILE = {
     "first_buffer": (EXPECT, {}, "after the samples"),
     "memo": (referenced(), DRAWN, "after the samples, with other inputs: out[0] is "),
     "memo_in_code": (referenced(), DRAWN, "after the samples, with other inputs: out[0] is "),
+    "memo_by_key": (EXPECT, KEYED, FRESH),
+    "memo_by_key_in_code": (EXPECT, F32, FRESH),
+    "sixteenth": (EXPECT, {}, "after the samples"),
+    "sixty_fourth": (EXPECT, {}, "after the samples"),
+    "skips_rarely": (EXPECT, {}, "after the samples"),
+    "one_element": ({"params": {"n": 96}, "reference": {"kernel": "doubled_f32", "output": "out", "params": {"cost": 20000}}}, F32,
+                    "after the samples, with all inputs alike: out[87381] is 2, expected 1"),
     "swaps": (EXPECT, {}, "in launch 2 of the same code: out[0] is 2, expected 0"),
     "nan_late": (EXPECT, {"type": "f32"}, "after the samples, as they left it: out[3] is nan"),
     "jitter": (EXPECT | {"expect": {"out": {"expr": "2 * (i % 251)", "rel": "2^-20"}}}, {"type": "f32"},
@@ -126,6 +169,7 @@ LAX = {
     "wide_reference": (referenced(abs="500"), "accepts anything: abs 500"),
 }
 TWINS = {
+    "plain": EXPECT,
     "wide": {"expect": {"out": ACCEPT | {"abs": "499"}}}, "all_of_it": {"expect": {"out": ACCEPT | {"rel": "0.9"}}},
     "as_planned_less": referenced(rel="3 / 4"), "wide_reference": referenced(abs="400"),
 }
@@ -148,7 +192,7 @@ def write_kernels(home):
     folder = home / "k"
     folder.mkdir()
     (folder / "hostile.hip").write_text(SOURCE)
-    described = [REFERENCE] + [manifest(name, checked, **more) for name, (checked, more, _) in HOSTILE.items()]
+    described = [REFERENCE, REFERENCE_F32, manifest("restores", EXPECT)] + [manifest(name, checked, **more) for name, (checked, more, _) in HOSTILE.items()]
     described += [manifest(name, checked, "plain") for name, (checked, _) in LAX.items()]
     described += [manifest(name + "_twin", checked, "plain") for name, checked in TWINS.items()]
     described.append(manifest("jitter_allowed", HOSTILE["jitter"][0], "jitter", type="f32", out={"varies": True}))
@@ -160,7 +204,8 @@ def write_kernels(home):
 
 
 def case_of(name):
-    return {"kernel": name} | ({"measure": {"cache": "rotate"}} if name == "first_buffer" else {})
+    measure = {"cache": "rotate"} if name == "first_buffer" else LONG if name in RARE else None
+    return {"kernel": name} | ({"measure": measure} if measure else {}) | ({"params": {"n": 1021}} if name in RARE else {})
 
 
 def measured(home, name, cases, code, *more):
@@ -187,12 +232,26 @@ def every_one_is_found(home):
 
 def twins_pass(home):
     names = [*HOSTILE, *(f"{name}_twin" for name in TWINS)]
-    cases = measured(home, "honest", [case_of(name) | {"params": {"HONEST": 1}} for name in names], 0)
+    cases = measured(home, "honest", [case_of(name) | {"params": case_of(name).get("params", {}) | {"HONEST": 1}} for name in names], 0)
     for name, case in cases.items():
         v = case["verification"]
         check(v["status"] == "pass" and v["launches"] >= 4 and not v["not_checked"], f"{name}: {v}")
     check(cases["jitter"]["verification"]["tolerance_used"] == 0, "exact")
     check(cases["garbage"]["verification"]["checked"] == 4 * 2048, f"4 samples to each workgroup: {cases['garbage']['verification']}")
+
+
+def how_many_launches_were_seen_is_said(home):
+    v = measured(home, "seen", [{"kernel": "plain_twin", "params": {"n": 1021}, "measure": LONG}], 0)["plain_twin"]["verification"]
+    check(v["launches"] > 200 and abs(0.95 - (1 - (1 - v["wrong_below"]) ** v["launches"])) < 1e-6, f"1.5 %, at 95 %: {v}")
+    shown = run("report", "seen.r.json", home=home)
+    check_run(shown, 0, "report", stdout="1 verified")
+    check(re.search(r"looked at: 3\d\d launches of each case; under 0\.9\d* % of them are wrong", shown.stdout.replace("\n", " ")), shown.stdout)
+
+
+def what_does_no_harm_passes(home):
+    """An input that a launch changes and puts back is the same to all others."""
+    case = measured(home, "restores", [{"kernel": "restores"}], 0)["restores"]
+    check(case["verification"]["status"] == "pass", case["verification"])
 
 
 def what_varies_is_verified_each_time(home):
@@ -234,5 +293,5 @@ def samples_are_drawn_afresh(home):
 
 
 if __name__ == "__main__":
-    main(write_kernels, every_one_is_found, twins_pass, what_varies_is_verified_each_time, what_is_not_checked_is_said, check_finds_them_too,
+    main(write_kernels, every_one_is_found, twins_pass, how_many_launches_were_seen_is_said, what_does_no_harm_passes, what_varies_is_verified_each_time, what_is_not_checked_is_said, check_finds_them_too,
          samples_are_drawn_afresh)

@@ -477,7 +477,7 @@ def suites(home):
     ours = [case for case in result["cases"] if case["kernel"] != "gemm_library" and case["status"] == "ok"]
     kpi = result["kpis"][0]
     check(kpi["name"] == "weighted time" and len(ours) == kpi["case_count"] and
-          near(kpi["value"], sum(case["weight"] * case["stats"]["median_ns"] for case in ours), 1e-9), f"{kpi}")
+          near(kpi["value"], sum(case["weight"] * case["prediction"]["time_ns"] for case in ours), 1e-9), f"{kpi}")
     done = run("report", home / "sim.json", home=home, COLUMNS="80")
     shown = run("import", TRACES / "bert_mi300x.json.gz", home=home, COLUMNS="400").stdout
     check("with constants of gemm bf16 on mi355x" in shown, shown)
@@ -486,9 +486,9 @@ def suites(home):
     check(max(map(len, done.stdout.split("Roofline (")[0].splitlines())) <= 80, done.stdout)
     done = run("report", home / "sim.json", home=home, COLUMNS="200")
     check("traced" in done.stdout and "27.3 us" in done.stdout, done.stdout)
-    library = {case["label"].split(" ", 1)[-1]: case["stats"]["median_ns"] for case in result["cases"] if case["kernel"] == "gemm_library"}
+    library = {case["label"].split(" ", 1)[-1]: case["prediction"]["time_ns"] for case in result["cases"] if case["kernel"] == "gemm_library"}
     traced = sum(case["weight"] * case["traced_ns"] for case in ours)
-    best = sum(case["weight"] * min(case["stats"]["median_ns"], library.get(case["label"].split(" ", 1)[-1], 1e9)) for case in ours)
+    best = sum(case["weight"] * min(case["prediction"]["time_ns"], library.get(case["label"].split(" ", 1)[-1], 1e9)) for case in ours)
     whole = next(line for line in done.stdout.splitlines() if line.startswith("all of these")).split()
     check(whole[3:5] == [f"{traced / 1e3:.0f}", "us"] and whole[5:7] == [f"{kpi['value'] / 1e3:.0f}", "us"], f"{whole}: {traced} {kpi}")
     check(whole[-2:] == [f"{100 * (best / traced - 1):+.0f}", "%"], f"{whole}: {best} of {traced}")

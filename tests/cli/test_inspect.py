@@ -355,6 +355,22 @@ def check_without_disassembler(home, path):
             check("LLVM 20" in done.stdout, f"{what}: the LLVM needed is named: {done.stdout}")
 
 
+def check_lost_code(home, path):
+    """A kernel whose descriptor is not there, or says that the code is where the file has none: said with the address."""
+    whole = path.read_bytes()
+    names = [line.split() for line in tool(READELF, "--dyn-syms", "--wide", path).splitlines()]
+    address, name = next((int(words[1], 16), words[7]) for words in names if len(words) > 7 and words[7].endswith(".kd"))
+    symbol = next(at for at in range(0, len(whole) - 24, 4) if whole[at + 8:at + 16] == address.to_bytes(8, "little") and whole[at + 4] & 15 == 1)
+    table = [line.split() for line in tool(READELF, "--segments", "--wide", path).splitlines()]
+    offset = next(address - int(words[2], 16) + int(words[1], 16) for words in table
+                  if words and words[0] == "LOAD" and 0 <= address - int(words[2], 16) < int(words[4], 16))
+    for at, value, said in ((symbol + 8, 1 << 40, "its descriptor at 0x10000000000 lies outside of the file's segments"),
+                            (offset + 16, (1 << 40) - address, "its descriptor says that it begins at 0x10000000000, where the file has no code")):
+        (home / "lost.co").write_bytes(whole[:at] + value.to_bytes(8, "little") + whole[at + 8:])
+        done = run("inspect", home / "lost.co", "--filter", name[:-3], home=home)
+        check_run(done, 0, said, stdout=f"no disassembly: {name[:-3]}: {said}")
+
+
 def check_refused(home, path):
     whole = path.read_bytes()
     wrong = {"text.co": b"hello\n", "empty.co": b"", "cut.co": whole[:len(whole) // 2], "host.o": pathlib.Path(sys.executable).resolve().read_bytes()[:4096]}
@@ -429,6 +445,7 @@ def main():
         check_wrapped(home, source, plain)
         check_executable(home)
         check_without_disassembler(home, plain["gfx90a"])
+        check_lost_code(home, plain["gfx90a"])
         check_refused(home, plain["gfx90a"])
         check_catalog(home)
         check_schema(home, [*plain.values(), home / "bundle.hipfb", home / "newer.co", home / "hand.co", home / "names.co"])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""`rooftile merge`: trials of the sim device, whose times follow from the seed, joined into one run."""
+"""`rooftile merge`: trials whose times are made from a prediction, and predictions, joined into one run."""
 import itertools
 import json
 import statistics
 
 from harness import check, check_run, main, run
+from runs import measured
 
 TRIALS = ["t1.json", "t2.json", "t3.json"]
 SUITE = ["stream_copy", "stream_triad", "--device", "sim:mi300x"]
@@ -17,6 +18,8 @@ def load(home, name):
 def make_trials(home):
     for seed, name in enumerate(TRIALS, 1):
         check_run(run("run", *SUITE, "--seed", str(seed), "-o", name, home=home), 0, name)
+        (home / f"sim{name}").write_bytes((home / name).read_bytes())
+        (home / name).write_text(json.dumps(measured(load(home, name), 1 + 0.01 * (seed % 3))))
 
 
 def merges(home):
@@ -30,7 +33,11 @@ def merges(home):
         check(case["stats"]["median_ns"] == statistics.median(s["median_ns"] for s in own), f"{case['id']}: median of medians")
         check(case["stats"]["min_ns"] == min(s["min_ns"] for s in own), f"{case['id']}: the least of all")
         check(sum(t["n"] for t in case["trials"]) == case["measurement"]["n"], f"{case['id']}: all samples")
-    check_run(run("report", "run.json", home=home), 0, "report of a merged run", stdout=["2 cases: 2 predicted"])
+    check_run(run("report", "run.json", home=home), 0, "report of a merged run", stdout=["2 cases: 2 measured"])
+    check_run(run("merge", *(f"sim{name}" for name in TRIALS), "-o", "sim.json", home=home), 0, "predictions")
+    for case in load(home, "sim.json")["cases"]:
+        check(len(case["trials"]) == 3 and case["stats"] is None and not any(trial["n"] or trial["median_ns"] for trial in case["trials"]), f"{case}")
+    check_run(run("report", "sim.json", home=home), 0, "report of merged predictions", stdout=["2 cases: 2 predicted", "80 % interval"])
 
 
 def any_order(home):
@@ -45,6 +52,7 @@ def any_order(home):
 
 def refused(home):
     check_run(run("run", "stream_copy", "--device", "sim:mi210", "--seed", "9", "-o", "other.json", home=home), 0, "another device")
+    (home / "other.json").write_text(json.dumps(measured(load(home, "other.json"))))
     text = (home / "t1.json").read_text()
     better = load(home, "t1.json")
     better["cases"][0]["throughput"]["bytes_per_s"] *= 1.0001

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from harness import PROGRAM, ROOT, check, check_run, main, run
+from runs import measured
 
 HEAD = "gpu,op,dtype,shape,kernel,grid_workgroups_or_items,block,time_us\n"
 # Streams of 3 x 400 MB at 0.8 of the memory's bandwidth; the fourth is faster than the memory.
@@ -50,7 +51,7 @@ def results(home):
     """The predictions that stand beside measurements in results."""
     check_run(run("run", "stream_triad", "--set", "n=1Mi,4Mi", "--device", "sim:mi300x", "--quick", "--isolate", "-o", "s.json", home=home), 0, "a result")
     check_run(run("model-error", "s.json", home=home), 2, "of a prediction", stderr="is a prediction itself")
-    result = json.loads((home / "s.json").read_text()) | {"predicted": False}
+    result = measured(json.loads((home / "s.json").read_text()))
     whole = [case for case in result["cases"] if "isolate=" not in case["id"]]
     for case, factor in zip(whole, (1.5, 0.5)):
         case["prediction"] |= {"time_ns": case["stats"]["median_ns"] * factor, "low_ns": case["stats"]["median_ns"] / 2,

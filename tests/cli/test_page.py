@@ -53,7 +53,8 @@ def pages(home):
         (home / f"many_{name}.json").write_text(json.dumps(result))
     many = run("report", "many_sim.json", "many_other.json", "--format", "html", home=home).stdout
     check("The first 40 cases that several machines have are drawn, 5 more are not." in many, "rows that are not drawn")
-    check(not re.search(r'scope="col"[^>]*>predicted<', (folder / "sim.html").read_text()), "a prediction stands twice")
+    heads = re.findall(r'<th scope="col"[^>]*>(?:<button[^>]*>)?([^<]*)<', (folder / "sim.html").read_text())
+    check(heads.count("predicted") == 1 and "80 % interval" in heads and "\u00b195%" not in heads, f"a prediction and its interval stand once: {heads}")
     check("more are not" not in (folder / "devices.html").read_text(), "all rows are drawn")
     two = (folder / "two.html").read_text()
     check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")
@@ -87,6 +88,28 @@ def with_cases(home, folder, name, result, count, labels):
     done = run("report", f"{name}.result.json", "-o", folder / f"{name}.html", home=home)
     check(done.returncode == 0, f"{name}: {done.stderr[-400:]}")
     return (folder / f"{name}.html").read_text()
+
+
+def hostile_site(home, folder):
+    """Pages of a history and of a fleet whose devices, nodes and cases have hostile names."""
+    (home / "nodes").mkdir()
+    result = load(home / "cpu.result.json")
+    for k in range(3):
+        for case, label in zip(result["cases"], HOSTILE * 3):
+            case["label"] = label
+        result["environment"]["device"] |= {"name": HOSTILE[0] + HOSTILE[3], "uuid": f"GPU-{k}"}
+        result["run"] |= {"id": f"0000000{k}-0000-4000-8000-000000000000", "started_at": f"2026-01-0{k + 1}T00:00:00Z"}
+        (home / f"nodes/{k}.json").write_text(json.dumps(result | {"run": result["run"] | {"job": {"engine": None, "id": None, "rank": 0, "world": 0, "node": HOSTILE[k],
+            "local_rank": 0, "devices": 1, "started_together_ns": None}}}))
+        result["environment"]["device"]["uuid"] = "GPU-0"
+        (home / "one.json").write_text(json.dumps(result))
+        done = run("history", "add", "one.json", "--channel", HOSTILE[3] + HOSTILE[2], home=home)
+        check(done.returncode == 0, f"history: {done.stderr[-400:]}")
+    done = run("report", "--history", "data/history.db", "nodes", "-o", "site", home=home)
+    made = sorted((home / "site").glob("*.html")) if done.returncode == 0 else []
+    check(len(made) == 3, f"a site of hostile names: {made} {done.stderr[-400:]}")
+    for k, page in enumerate(made):
+        shutil.copy(page, folder / f"site_{k}.html")
 
 
 def the_page_itself(page):
@@ -188,6 +211,13 @@ def clock_held(home, result):
         check(len(peaks) == 1 + drawn and abs(lower - share) < 0.02 and ("at the clock that cases held" in svg) == drawn, f"{share}: {peaks}, {lower}")
 
 
+def nothing_known(home):
+    """Rows that have a reason and no value, all of them, say the reason."""
+    run("run", "links", "--device", "sim:mi300x", "-o", "links.result.json", home=home)
+    page = run("report", "links.result.json", "--format", "html", home=home).stdout
+    check("none: no case matches" in page and page.count(">skipped</span>") == len(load(home / "links.result.json")["cases"]), "reasons of what has no value")
+
+
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
@@ -198,7 +228,9 @@ def test(home):
     latencies(home, result)
     names(home, result)
     clock_held(home, result)
+    nothing_known(home)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
+    hostile_site(home, folder)
     middle = with_cases(home, home, "middle", result, 500, None)
     check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")
     with_cases(home, folder, "many", result, 5000, None)

@@ -96,7 +96,8 @@ async function add_charts() {
   const [code, data] = await Promise.all([unpack("charts"), unpack("data-charts")]), script = el("script");
   script.textContent = code; /* the policy names its hash */
   document.head.append(script);
-  globalThis.rooftile_charts(JSON.parse(data));
+  /* What turns text around is marked, as in the rest of the page. */
+  globalThis.rooftile_charts(JSON.parse(data, (key, value) => typeof value === "string" ? value.replace(/[\u202a-\u202e\u2066-\u2069]/g, "?") : value));
   root.dataset.charts = "1";
 }
 

@@ -268,8 +268,6 @@ static void elements_of_arrays(void **state)
             assert_memory_equal(values, cases[k].values, sizeof(values));
     }
     assert_true(expr_uses_array(compile(f, "i + index[0]"), 1) && !expr_uses_array(compile(f, "i + index[0]"), 0));
-    assert_int_equal(expr_period(compile(f, "x[i % 4] + i % 3"), slots, 100), 12);
-    assert_int_equal(expr_period(compile(f, "x[i]"), slots, 100), 0);
 }
 
 static void remainders_are_exact(void **state)
@@ -327,110 +325,6 @@ static void sines_of_any_size(void **state)
     }
 }
 
-static void finds_periods(void **state)
-{
-    static const struct {
-        const char *source;
-        uint64_t period;
-    } cases[] = {
-        {"i % 7 + 3 * (i % 5)", 35},
-        {"3", 1},
-        {"n * 2", 1},
-        {"i % n", 100},
-        {"i % 1", 1},
-        {"(i + 3) % 8", 8},
-        {"i * 2 % 8", 8},
-        {"(i * 6 + 5) % 8", 8},
-        {"(i * 40503) % 65536", 65536},
-        {"(i % 6) * (i % 4)", 12},
-        {"(i % 6) / 4", 6},
-        {"sqrt(i % 6)", 6},
-        {"four(1 + i % 2, i % 3, 1, n)", 6},
-        {"i % 2 == 0 ? 1 : i % 3", 6},
-        {"n > 10 ? i % 4 : i % 3", 12},
-        {"i % 2 && i % 3", 6},
-        {"min(i % 4, i % 6, 2)", 12},
-        {"abs(i % 4 - 2)", 4},
-        {"floor(i % 5 / 2)", 5},
-        {"i % 1000 + i % 1001", 1001000},
-        {"i % 1024 + i % 1025", 0}, /* 1049600 is over the limit */
-        /* Those that do not repeat, or not from the first element on. */
-        {"i", 0},
-        {"i * 2 + 1", 0},
-        {"four(1 + i, i % 3, 1, n)", 0},
-        {"floor(i / 4 + 0.5) % 3", 0},
-        {"(i / 3) % 2", 0},
-        {"(i * 0.5) % 2", 0},
-        {"i % 2.5", 0},
-        {"i % -3", 0},
-        {"(i - 3) % 8", 0},
-        {"(-i) % 8", 0},
-        {"i % zero", 0},
-        {"i % (i % 3 + 1)", 0},
-        {"i < 10 ? 1 : 2", 0},
-        {"n ? i : i % 4", 0},
-        /* Beyond what is looked for: these are computed. */
-        {"i - i", 0},
-        {"((i + 1) * 3 + 2) % 9", 0},
-        {"floor(i / 4) % 3", 0},
-        {"(floor(i / 4) * 5 + 1) % 10", 0},
-        {"n ? i % 4 : i", 0},
-        {"zero && i < 3 ? i : i % 5", 0},
-        {"n || i < 3 ? 1 : i", 0},
-        {"2 * i % 8", 0},
-        {"i * 65537 % 8", 0}, /* i up to 2^37 times it is not exact */
-        {"i - 4 * floor(i / 4)", 0},
-    };
-    struct fixture *f = *state;
-    static double values[4096];
-    for (size_t k = 0; k < COUNT(cases); k++) {
-        const struct expr *expr = compile(f, cases[k].source);
-        const uint64_t period = expr_period(expr, slots, 1024 * 1024);
-        if (period != cases[k].period)
-            fail_msg("%s: %llu, not %llu", cases[k].source, (unsigned long long)period,
-                     (unsigned long long)cases[k].period);
-        if (!period || period > 2048)
-            continue;
-        assert_int_equal(expr_values(values, expr, slots, NULL, 0, COUNT(values), &f->err), STATUS_OK);
-        assert_memory_equal(values, values + period, (COUNT(values) - period) * sizeof(*values));
-    }
-    assert_int_equal(expr_period(compile(f, "i % 7 + i % 5"), slots, 35), 35);
-    assert_int_equal(expr_period(compile(f, "i % 7 + i % 5"), slots, 34), 0);
-}
-
-static bool repeats(const double *values, size_t count, uint64_t period)
-{
-    size_t k = period;
-    while (k < count && values[k] == values[k - period])
-        k++;
-    return k == count;
-}
-
-/* Whatever period is claimed for a random expression must hold. */
-static void random_periods_hold(void **state)
-{
-    enum { TOTAL = 3000 };
-    struct fixture *f = *state;
-    static double values[TOTAL];
-    struct random random = {77};
-    struct text text = {0};
-    size_t held = 0;
-    for (int k = 0; k < 4000; k++) {
-        text_clear(&text);
-        add_random(&text, &random, 1 + (int)roll(&random, 5));
-        const struct expr *expr = compile(f, text.data);
-        const uint64_t period = expr_period(expr, slots, TOTAL / 2);
-        if (strchr(text.data, 'i') && period && !expr_values(values, expr, slots, NULL, 0, TOTAL, &f->err)) {
-            held++;
-            if (!repeats(values, TOTAL, period))
-                fail_msg("%s has no period %zu", text.data, (size_t)period);
-        }
-        arena_release(&f->arena);
-    }
-    assert_true(held > 50);
-    text_release(&text);
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -444,8 +338,6 @@ int main(void)
         TEST(elements_of_arrays),
         TEST(remainders_are_exact),
         TEST(sines_of_any_size),
-        TEST(finds_periods),
-        TEST(random_periods_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

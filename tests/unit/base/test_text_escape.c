@@ -18,6 +18,7 @@ static void escapes(void **state)
         {ESCAPE_XML, "a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c'"},
         {ESCAPE_XML, "x\ny\tz\r\001\x7f", "x&#10;y\tz???"},
         {ESCAPE_XML, "\xef\xbf\xbe.\xef\xbf\xbf.\xef\xbf\xbd", "?.?.\xef\xbf\xbd"},
+        {ESCAPE_XML, "\xe2\x80\xaetxt\xe2\x81\xa6.\xe2\x80\xa6\xe2", "?txt?.\xe2\x80\xa6\xe2"},
         {ESCAPE_XML, "\xef\xbf", "\xef\xbf"},
         {ESCAPE_XML, "\xc3\xa9 \xf0\x9f\x98\x80", "\xc3\xa9 \xf0\x9f\x98\x80"},
         {ESCAPE_MARKDOWN, NULL, ""},

@@ -183,9 +183,9 @@ static void quantities(void **state)
     static const struct {
         double value;
         const char *unit, *text;
-    } rows[] = {{1500, "ns", "1.50 us"},    {2e9, "B/s", "2.00 GB/s"},       {3e12, "FLOP/s", "3.00 TFLOP/s"},
-                {0.25, "1", "0.25"},        {12.5, "cycles", "12.5 cycles"}, {NAN, "ns", "-"},
-                {1.87e6, "1/s", "1.87 M/s"}};
+    } rows[] = {{1500, "ns", "1.50 us"},     {2e9, "B/s", "2.00 GB/s"},       {3e12, "FLOP/s", "3.00 TFLOP/s"},
+                {0.25, "1", "0.25"},         {12.5, "cycles", "12.5 cycles"}, {NAN, "ns", "-"},
+                {1.87e6, "1/s", "1.87 M/s"}, {2.349e8, "1", "235 M"}};
     (void)state;
     for (size_t k = 0; k < COUNT_OF(rows); k++) {
         char text[UNITS_TEXT];

@@ -243,7 +243,7 @@ static void test_images(void **state)
         {64 + 56, PT_LOAD, 4, "no AMDGPU metadata note"},
         {IMAGE_NOTE_AT + 8, 31, 4, "no AMDGPU metadata note"},
         {IMAGE_NOTE_AT + 8, 10, 4, "only the metadata of code object version 2"},
-        {IMAGE_NOTE_AT + 20, 0xdf, 1, "damaged metadata: its msgpack is truncated"},
+        {IMAGE_NOTE_AT + 20, 0xdf, 1, "damaged metadata: its msgpack is truncated at byte 0 of "},
         {IMAGE_NOTE_AT + 20, 0x92, 1, "damaged metadata: its msgpack is not a map"},
     };
     struct fixture *fixture = *state;
@@ -259,6 +259,32 @@ static void test_images(void **state)
     expect_error(fixture, image, size, "an unknown processor");
 }
 
+/* Metadata that is whole, of more values or arguments than any library has: `count` times `item` behind `head`. */
+static void test_bombs(void **state)
+{
+    static const struct {
+        const char *head;
+        size_t head_bytes, count;
+        unsigned char item;
+        const char *wanted;
+    } cases[] = {
+        {"\xdd\x01\x31\x2d\x00", 5, 20000000, 0xc0, "damaged metadata: more than 16000000 values"},
+        {"\x81\xae"
+         "amdhsa.kernels\x91\x82\xa5.name\xa1k\xa5.args\xdd\x00\x01\x00\x01",
+         38, 65537, 0x80, "kernel 'k': damaged metadata: 65537 arguments, more than 65536"},
+    };
+    struct fixture *fixture = *state;
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        size_t size;
+        const size_t bytes = cases[k].head_bytes + cases[k].count;
+        unsigned char *note = arena_alloc(&fixture->arena, bytes);
+        memcpy(note, cases[k].head, cases[k].head_bytes);
+        memset(note + cases[k].head_bytes, cases[k].item, cases[k].count);
+        const void *image = image_make(&size, note, bytes, 0x54c, &fixture->arena);
+        expect_error(fixture, image, size, cases[k].wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_granules),
         cmocka_unit_test_setup_teardown(test_messages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_images, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bombs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

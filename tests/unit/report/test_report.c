@@ -334,12 +334,12 @@ static void test_case_line(void **state)
     text_clear(&out);
     cases[0].timer = TIMED_SIM;
     report_case_line(&out, &cases[0], 1, 1);
-    assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us, 1.00 ns each, predicted\n");
+    assert_string_equal(out.data, "[1/1] copy n=1: 1.40 us (1.20 .. 1.90 us), 1.40 ns each, predicted\n");
     text_clear(&out);
     memcpy(cases[0].work.item, "B", 2); /* items with a unit are a rate */
     cases[0].items_per_s = 1e9;
     report_case_line(&out, &cases[0], 1, 1);
-    assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us, 1.00 GB/s, predicted\n");
+    assert_string_equal(out.data, "[1/1] copy n=1: 1.40 us (1.20 .. 1.90 us), 1.00 GB/s, predicted\n");
     text_release(&out);
 }
 

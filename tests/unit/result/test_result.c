@@ -210,10 +210,14 @@ static void test_build_predicted(void **state)
     struct result_case c;
     const struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));
-    *m = (struct measurement){.status = CASE_OK, .timer = TIMED_SIM, .sample_count = 1, .samples_ns = {950}};
+    *m = (struct measurement){.status = CASE_OK, .timer = TIMED_SIM};
     result_case_build(&c, &plan, m, "", &machine, &arena);
     assert_true(isnan(c.predicted_error));
     assert_near(c.prediction.time_ns, 900, 0);
+    assert_near(result_case_time(&c), 900, 0);
+    assert_int_equal(c.sample_count, 0);
+    assert_true(result_case_timed(&c) && result_case_counts(&c));
+    assert_near(result_quantity(&c, "bytes_per_s"), (c.work.read_bytes + c.work.write_bytes) / 900 * 1e9, 1);
     free(m);
     arena_release(&arena);
 }

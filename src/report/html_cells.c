@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cells of a page's tables: words, links, bars and intervals.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "html_cells.h"
+#include "report_internal.h"
+
+const char *const html_tones[] = {
+    [TONE_PLAIN] = "",    [TONE_BOLD] = "strong", [TONE_DIM] = "dim", [TONE_BAD] = "bad",
+    [TONE_GOOD] = "good", [TONE_DOUBT] = "doubt", [TONE_ACCENT] = "",
+};
+
+void html_attribute(struct text *out, const char *name, const char *value)
+{
+    text_addf(out, " %s=\"", name);
+    text_add_xml(out, value);
+    text_add(out, "\"");
+}
+
+void html_put(struct text *out, enum tone tone, const char *words)
+{
+    const bool some = *words && *html_tones[tone];
+    if (some)
+        text_addf(out, "<span class=\"%s\">", html_tones[tone]);
+    text_add_xml(out, words);
+    text_add(out, some ? "</span>" : "");
+}
+
+/* A bar is as long as the largest change of its column, or as twofold where some are larger. */
+static const double most_change = 1;
+
+double html_longest(const struct table *t, size_t column)
+{
+    double most = 0.02;
+    for (size_t row = 0; row < rows_shown(t); row++) {
+        const struct cell *cell = &table_at(t, row)->cells[column];
+        if (cell->kind == CELL_NUMBER || cell->kind == CELL_RANGE)
+            most = fmax(most, fabs(cell->value));
+        if (cell->kind == CELL_RANGE)
+            most = fmax(most, fabs(cell->high));
+    }
+    return fmin(most, most_change);
+}
+
+static double on_bar(double value, double most)
+{
+    return 50 + 46 * fmax(-1, fmin(value / most, 1));
+}
+
+/* A change from 0 in the middle to either side. */
+static void interval_bar(struct text *out, const struct cell *cell, double most)
+{
+    const double low = on_bar(cell->value, most), high = on_bar(cell->high, most);
+    const char *class = cell->value > 0 ? "slower" : cell->high < 0 ? "faster" : "same";
+    text_addf(out,
+              "<svg class=\"picture interval\" viewBox=\"0 0 100 14\" aria-hidden=\"true\"><path class=\"zero\" "
+              "d=\"M50 1V13\"/><path class=\"%s\" d=\"",
+              class);
+    if (cell->value >= most) /* all of it is further away */
+        text_add(out, "M89 4L96 7L89 10M80 7H95\"/></svg>");
+    else
+        text_addf(out, "M%.1f 7H%.1f\"/></svg>", low, fmax(high, low + 1.5));
+}
+
+static void bar_style(struct text *out, const struct cell *cell)
+{
+    if (cell->kind == CELL_NUMBER && !cell->text)
+        text_addf(out, " style=\"--v:%.0f%%\"", 100 * fmin(fmax(cell->value, 0), 1));
+}
+
+/* Where a cell leads to; NULL: nowhere. Rows of cases lead to the table of all of them, those of a site to pages. */
+static const char *link_of(const struct table *t, size_t row, size_t column, const char *words, struct arena *arena)
+{
+    const struct row_keys *keys = table_at(t, row)->keys;
+    if (!column && keys && keys->page)
+        return keys->page;
+    if (!column && keys && keys->id && !t->named)
+        return arena_printf(arena, "#case=%s", keys->id);
+    return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
+}
+
+enum {
+    LONG_NAME = 300, /* columns; a longer one is shown without its middle */
+    LONG_WORDS = 20, /* on a phone they have a line of their own */
+};
+
+static void put_words(struct text *out, const struct html_place *at, struct arena *arena)
+{
+    const struct table_row *row = table_at(at->t, at->row);
+    const struct cell *cell = &row->cells[at->column];
+    const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
+    const char *link = link_of(at->t, at->row, at->column, words, arena);
+    if (link) {
+        text_add(out, "<a");
+        html_attribute(out, "href", link);
+        text_add(out, ">");
+    }
+    html_put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
+             at->first || !(at->t->columns[at->column].flags & COLUMN_PROSE)
+                 ? text_cut(arena, at->first && at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ")
+                 : words);
+    text_add(out, link ? "</a>" : "");
+}
+
+/* What stands in the place of a row's values, and is too long for one of them, has the room of all. */
+bool html_takes_row(const struct table_row *row)
+{
+    return row->instead.kind && !row->note && row->instead.text && text_columns(row->instead.text) > LONG_WORDS;
+}
+
+/* How many rows from this one on begin with the same name; 0: the one above it does. */
+static size_t rows_of_name(const struct table *t, size_t row, size_t column)
+{
+    const char *name = table_at(t, row)->cells[column].text;
+    size_t count = 1;
+    if (t->named || !name || table_at(t, row)->keys || table_at(t, row)->heading)
+        return 1;
+    if (row && table_at(t, row - 1)->cells[column].text && !strcmp(table_at(t, row - 1)->cells[column].text, name))
+        return 0;
+    while (row + count < rows_shown(t) && table_at(t, row + count)->cells[column].text &&
+           !strcmp(table_at(t, row + count)->cells[column].text, name))
+        count++;
+    return count;
+}
+
+/* `span`: columns that it has. */
+void html_cell(struct text *out, const struct html_place *at, double most, size_t span)
+{
+    SCOPED(arena_release) struct arena arena = {0};
+    const struct table_column *column = &at->t->columns[at->column];
+    const struct cell *cell = &table_at(at->t, at->row)->cells[at->column];
+    const bool head = at->first && !column->unit, bar = column->flags & COLUMN_BAR && cell->kind == CELL_NUMBER;
+    const size_t rows = head && column->flags & COLUMN_GROUP ? rows_of_name(at->t, at->row, at->column) : 1;
+    if (!rows)
+        return;
+    text_add(out, head ? "<th scope=\"row\"" : "<td");
+    if (rows > 1)
+        text_addf(out, " rowspan=\"%zu\"", rows);
+    if (at->first && cell->text &&
+        (text_columns(cell->text) > LONG_NAME || (at->names && strcmp(at->names[at->row], cell->text) != 0)))
+        html_attribute(out, "title", cell->text);
+    if (span > 1)
+        text_addf(out, " colspan=\"%zu\"", span);
+    if (span > 1)
+        text_add(out, " class=\"long\"");
+    else if (column->unit || column->flags & COLUMN_BAR)
+        text_add(out, bar ? " class=\"n bar\"" : " class=\"n\"");
+    else if (column->flags & COLUMN_STRIP)
+        text_add(out, " class=\"strip\"");
+    else if (column->flags & COLUMN_PROSE && has_head(at->t))
+        text_add(out, " class=\"prose\"");
+    else if (!head && text_columns(flat_words(at->t, at->row, at->column, at->second, at->last, &arena)) > LONG_WORDS)
+        text_add(out, " class=\"long\"");
+    if (bar)
+        bar_style(out, cell);
+    if (at->t->named && cell->kind == CELL_NUMBER)
+        text_addf(out, " data-n=\"%.5g\"", cell->value);
+    text_add(out, ">");
+    put_words(out, at, &arena);
+    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE)
+        interval_bar(out, cell, most);
+    text_add(out, head ? "</th>" : "</td>");
+}

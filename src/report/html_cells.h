@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ROOFTILE_HTML_CELLS_H
+#define ROOFTILE_HTML_CELLS_H
+
+#include "rooftile/table.h"
+#include "rooftile/text.h"
+
+/* Classes, by TONE_. */
+extern const char *const html_tones[];
+
+void html_attribute(struct text *out, const char *name, const char *value);
+/* Words in a tone. */
+void html_put(struct text *out, enum tone tone, const char *words);
+
+struct html_place {
+    const struct table *t;
+    const char *const *names; /* of rows with keys, as they are shown; NULL: as they are */
+    size_t row, column;
+    bool first, second, last;
+};
+
+/* What a column's bars are relative to. */
+double html_longest(const struct table *t, size_t column);
+/* Whether what stands in the place of a row's values has the room of all. */
+bool html_takes_row(const struct table_row *row);
+/* `span`: columns that it has. */
+void html_cell(struct text *out, const struct html_place *at, double most, size_t span);
+
+#endif
