@@ -15,6 +15,14 @@ static const struct {
 };
 enum { LEVEL_COUNT = sizeof(levels) / sizeof(levels[0]) };
 
+/* Of a level's features those that hypervisors hide one by one, and code does as well without: "no-" before the -m name
+ * in a target. `level` is the first that has it. Sorted, as those below. */
+static const struct {
+    const char *proc;
+    const char *feature;
+    size_t level;
+} spared[] = {{"bmi1", "no-bmi", 2}, {"bmi2", "no-bmi2", 2}, {"abm", "no-lzcnt", 2}, {"movbe", "no-movbe", 2}};
+
 /* Features beyond a level, taken only when at least that level is there. Sorted by feature: the text must not depend on
  * the order in which a kernel lists its flags. */
 static const struct {
@@ -46,11 +54,20 @@ static bool is_word(const char *known, const char *word, size_t length)
     return strlen(known) == length && memcmp(known, word, length) == 0;
 }
 
+static bool is_spared(const char *word, size_t length)
+{
+    for (size_t i = 0; i < COUNT_OF(spared); i++)
+        if (is_word(spared[i].proc, word, length))
+            return true;
+    return false;
+}
+
+/* But for those that are spared. */
 static bool has_all(const char *list, const char *words)
 {
     while (*words) {
         const size_t length = strcspn(words, " ");
-        if (!text_has_word(list, " \t\n", words, length))
+        if (!is_spared(words, length) && !text_has_word(list, " \t\n", words, length))
             return false;
         words += length;
         words += strspn(words, " ");
@@ -71,6 +88,9 @@ void cpu_target_resolve(struct text *target, const char *flags)
     for (size_t i = 0; i < EXTRA_COUNT; ++i)
         if (extras[i].level <= level && has_all(flags, extras[i].proc))
             text_addf(target, ",%s", extras[i].feature);
+    for (size_t i = 0; i < COUNT_OF(spared); i++)
+        if (spared[i].level <= level && !text_has_word(flags, " \t\n", spared[i].proc, strlen(spared[i].proc)))
+            text_addf(target, ",%s", spared[i].feature);
 }
 
 /* The kernel's list, not cpuid: it also says what the operating system saves and what was switched off at boot. */
@@ -112,6 +132,9 @@ static bool is_extra(const char *name, size_t length)
 {
     for (size_t i = 0; i < EXTRA_COUNT; ++i)
         if (is_word(extras[i].feature, name, length))
+            return true;
+    for (size_t i = 0; i < COUNT_OF(spared); i++)
+        if (is_word(spared[i].feature, name, length))
             return true;
     return false;
 }

@@ -248,8 +248,9 @@ enum status session_reference_target(struct session *session, struct err *err)
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
     enum status status = run_device_info(info, NULL, &cpu, err);
     /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this
-     * very processor. */
-    session->cpu_target = cpu_target_has(info->target, "avx2") ? "x86-64-v3" : info->target;
+     * very processor, unless that lacks some of it. */
+    const bool has_level = cpu_target_has(info->target, "avx2") && !strstr(info->target, ",no-");
+    session->cpu_target = has_level ? "x86-64-v3" : info->target;
     return status;
 }
 
