@@ -78,6 +78,13 @@ static uint64_t group_count(const struct walk_launch *launch)
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
+/* Half way along each axis: at the beginning of a row it would share less with its neighbours than others do. */
+static uint64_t middle_group(const struct walk_launch *launch)
+{
+    const uint64_t row = launch->grid[1] / 2 + (uint64_t)launch->grid[1] * (launch->grid[2] / 2);
+    return launch->grid[0] / 2 + launch->grid[0] * row;
+}
+
 /* Workgroups of the same die whose lines the sample may find in L2: those just before it, and those above it in the
  * grid; of a small grid all. */
 static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const struct walker *walker, uint64_t sample)
@@ -258,7 +265,7 @@ static double probed_share(struct walker *walker, uint64_t *sample, struct arena
 /* The workgroup in the middle; where it touches no memory, the first, if that one does, or another that does. */
 static void walk_one(struct walker *walker, struct arena *arena)
 {
-    const uint64_t budget = walker->left, middle = group_count(walker->launch) / 2;
+    const uint64_t budget = walker->left, middle = middle_group(walker->launch);
     uint64_t sample = 0;
     walk_sample(walker, middle, arena);
     if (walker->result->sums.accesses > 0 || walker->over_budget || !middle)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Predictions from code, of programs whose times on an MI300A are published (tests/truth/mi300a): what is beyond doubt holds, and
 the same question has the same answer. test_predict.py ROOFTILE; the program that predicts lies beside it in the build."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -25,7 +26,17 @@ def predicted(program, kernel, sizes):
     return rows
 
 
+def test_rows_of_workgroups(rooftile):
+    """37 and 38 rows of workgroups are as many for the fullest compute unit: which one is sampled makes no difference."""
+    command = [rooftile, "predict", "gemm_buffered", "--machine", "mi300x", "--set", "m=4736,4864", "--set", "n=5376", "--set", "k=4096", "--json", "-"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    odd, even = (case["time_ns"] for case in json.loads(run.stdout)["machines"][0]["cases"])
+    assert 0.97 < odd / even < 1.03, (odd, even)
+
+
 def main(rooftile):
+    test_rows_of_workgroups(rooftile)
     program = pathlib.Path(rooftile).parent.parent / "tests" / "kernels" / "predict_times"
     for kernel in sorted({name for name, _ in MEASURED}):
         sizes = sorted(size for name, size in MEASURED if name == kernel)
