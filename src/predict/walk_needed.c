@@ -3,11 +3,9 @@
  * Which vector instructions and loads a walk must compute: those whose value can reach an address, a scalar register,
  * a mask or a branch. Of the others it only counts clocks; their results are not known.
  *
- * Backwards over the code, to a fixed point, two sets of vector registers before each instruction:
- *     any     somebody needs what lanes hold now
- *     here    ... and has it from an instruction that is executed under the EXEC of this place: a later one under the
- *             same EXEC, which writes the same lanes, takes it out
- * An instruction that writes EXEC makes `here` of what is before it the same as `any`.
+ * Backwards over the code, to a fixed point, a set of vector registers before each instruction: those that a lane which
+ * is on needs. What is on writes a register anew. A lane that an instruction turns off goes on where it is turned on
+ * again: at the next write of EXEC that reads the mask which was saved or taken out, else at any.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +18,16 @@ struct registers {
     uint64_t bits[WORDS];
 };
 
-struct needs {
-    struct registers any, here;
-};
+#define NOWHERE NO_TARGET
+#define ANYWHERE (SIZE_MAX - 1)
 
 struct search {
     struct walk_code *code;
-    struct needs *before; /* of each operation */
-    bool lds, memory;     /* loads of these are needed, and so is what is stored there */
+    struct registers *before;  /* of each operation */
+    struct registers anywhere; /* ... that writes EXEC */
+    struct registers lasting;  /* read in lanes that are off, too */
+    size_t *wakes;             /* where lanes that the operation turns off are on again, or NOWHERE, ANYWHERE */
+    bool lds, memory;          /* loads of these are needed, and so is what is stored there */
     bool changed;
 };
 
@@ -48,10 +48,9 @@ static void put(struct registers *set, const struct operand *operand, bool in)
             set->bits[k / 64] &= ~(UINT64_C(1) << k % 64);
 }
 
-static void use(struct needs *needs, const struct operand *operand)
+static void use(struct registers *before, const struct operand *operand)
 {
-    put(&needs->any, operand, true);
-    put(&needs->here, operand, true);
+    put(before, operand, true);
 }
 
 static void merge(struct registers *to, const struct registers *from)
@@ -62,14 +61,19 @@ static void merge(struct registers *to, const struct registers *from)
 
 /* ---- one instruction ---- */
 
-/* Its only result is a vector register, in the lanes of EXEC. The mask that v_div_scale sets is for v_div_fmas. */
-static bool is_plain(const struct op *op)
+/* It writes a vector register, in the lanes of EXEC. */
+static bool writes_vector(const struct op *op)
 {
     const bool is_vector = op->class == WALK_VECTOR || op->class == WALK_TRANSCENDENTAL;
     return is_vector && op->execute && op->meaning && op->operand_count && op->operands[0].kind == OPERAND_VECTOR &&
-           (op->sources_first == 1 || text_starts(op->in->mnemonic, "v_div_scale")) &&
            !text_starts(op->in->mnemonic, "v_cmp") && !text_starts(op->in->mnemonic, "v_writelane") &&
            !strstr(op->in->mnemonic, "swap");
+}
+
+/* ... and nothing else. The mask that v_div_scale sets is for v_div_fmas. */
+static bool is_plain(const struct op *op)
+{
+    return writes_vector(op) && (op->sources_first == 1 || text_starts(op->in->mnemonic, "v_div_scale"));
 }
 
 static bool writes_part(const struct op *op)
@@ -83,7 +87,7 @@ static bool writes_exec(const struct op *op)
 {
     const char *name = op->in->mnemonic;
     bool writes = strstr(name, "saveexec") || strstr(name, "wrexec") || strstr(name, "cmpx");
-    for (unsigned k = 0; k < op->operand_count && k < 2; k++)
+    for (unsigned k = 0; k < op->operand_count && k < op->sources_first; k++)
         writes |= op->operands[k].kind == OPERAND_SCALAR && op->operands[k].first + op->operands[k].count > SCALAR_EXEC;
     return writes;
 }
@@ -101,22 +105,22 @@ static bool indexes_registers(const struct op *op)
 }
 
 /* A result that `after` needs; its own needs are added by the caller. */
-static bool takes_result(struct needs *before, const struct op *op, const struct needs *after)
+static bool takes_result(struct registers *before, const struct op *op, const struct registers *after)
 {
-    const bool needed = has(&after->here, &op->operands[0]);
+    const bool needed = has(after, &op->operands[0]);
     if (!writes_part(op))
-        put(&before->here, &op->operands[0], false);
+        put(before, &op->operands[0], false);
     return needed;
 }
 
-static void use_sources(struct needs *before, const struct op *op)
+static void use_sources(struct registers *before, const struct op *op)
 {
     const bool again = writes_part(op) || (op->meaning && op->meaning->flags & ADDS_TO_RESULT);
     for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++)
         use(before, &op->operands[k]);
 }
 
-static void pass_plain(struct needs *before, struct op *op, const struct needs *after)
+static void pass_plain(struct registers *before, struct op *op, const struct registers *after)
 {
     struct op *second = op->second;
     const bool both = !second || is_plain(second);
@@ -138,7 +142,7 @@ static const struct operand *access_operand(const struct op *op, int number)
     return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
 }
 
-static void pass_access(struct search *search, struct needs *before, struct op *op, const struct needs *after)
+static void pass_access(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
     const struct access *access = op->access;
     const bool lds = op->class == WALK_LDS, load = access->kind == ACCESS_LOAD;
@@ -159,19 +163,20 @@ static void pass_access(struct search *search, struct needs *before, struct op *
         use(before, &op->operands[0]);
 }
 
-static void pass(struct search *search, struct needs *before, struct op *op, const struct needs *after)
+static void pass(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
     *before = *after;
-    if (writes_exec(op))
-        before->here = before->any;
     if (is_plain(op)) {
         pass_plain(before, op, after);
     } else if (op->access && (op->class == WALK_LDS || op->class == WALK_LOAD || op->class == WALK_STORE ||
                               op->class == WALK_ATOMIC)) {
         pass_access(search, before, op, after);
+    } else if (writes_vector(op) && !op->second) { /* and a mask, too */
+        (void)takes_result(before, op, after);
+        use_sources(before, op);
     } else if (!op->execute && !op->second) { /* whatever its sources are, nothing is known of its result */
         if (op->operand_count && !writes_part(op))
-            put(&before->here, &op->operands[0], false);
+            put(before, &op->operands[0], false);
     } else {
         for (unsigned k = 0; k < op->operand_count; k++)
             use(before, &op->operands[k]);
@@ -180,28 +185,114 @@ static void pass(struct search *search, struct needs *before, struct op *op, con
     }
 }
 
-/* ---- all of them ---- */
+/* ---- lanes that are off ---- */
 
 static bool is_end(const struct op *op)
 {
     return text_starts(op->in->mnemonic, "s_endpgm");
 }
 
+static bool overlap(const struct operand *a, const struct operand *b)
+{
+    return a->kind == OPERAND_SCALAR && b->kind == OPERAND_SCALAR && a->first < b->first + b->count &&
+           b->first < a->first + a->count;
+}
+
+static bool reads(const struct op *op, const struct operand *mask)
+{
+    bool reads = false;
+    for (unsigned k = 1; k < op->operand_count; k++)
+        reads |= overlap(&op->operands[k], mask);
+    return reads;
+}
+
+/* Where the lanes are that `op` turns off: what it saves, or what it takes out of EXEC. NULL: not known. */
+static const struct operand *mask_of(const struct op *op)
+{
+    const char *name = op->in->mnemonic;
+    if (strstr(name, "saveexec"))
+        return &op->operands[0];
+    if (!text_starts(name, "s_andn2_b") && !text_starts(name, "s_and_not1_b") && !text_starts(name, "s_xor_b"))
+        return NULL;
+    for (unsigned k = 1; k < op->operand_count; k++)
+        if (op->operands[k].kind == OPERAND_SCALAR && op->operands[k].first < SCALAR_EXEC)
+            return &op->operands[k];
+    return NULL;
+}
+
+/* Of if and else, the lanes that are for the second one: s_xor_b64 rest, exec, saved. */
+static const struct operand *rest_of(const struct op *op)
+{
+    static const struct operand exec = {.kind = OPERAND_SCALAR, .first = SCALAR_EXEC, .count = 1};
+    return text_starts(op->in->mnemonic, "s_xor_b") && reads(op, &exec) ? &op->operands[0] : NULL;
+}
+
+/* Where a wave goes on that has no lane left; uniform branches are not taken, as both ways meet before lanes return. */
+static size_t next_without_lanes(const struct walk_code *code, size_t at)
+{
+    const struct op *op = &code->ops[at];
+    const bool jumps = strcmp(op->in->mnemonic, "s_branch") == 0 || strcmp(op->in->mnemonic, "s_cbranch_execz") == 0;
+    return jumps_anywhere(op) ? ANYWHERE : is_end(op) ? NOWHERE : jumps ? op->target : at + 1;
+}
+
+static size_t find_wake(const struct walk_code *code, size_t at)
+{
+    const struct op *op = &code->ops[at];
+    if (!writes_exec(op) || text_starts(op->in->mnemonic, "s_or_"))
+        return NOWHERE;
+    const struct operand *mask = mask_of(op), *rest = mask;
+    size_t k = next_without_lanes(code, at);
+    for (size_t steps = 0; mask && k < code->count && steps < code->count; steps++) {
+        const struct op *later = &code->ops[k];
+        const struct operand *to = access_operand(later, 0);
+        const bool is_read = reads(later, mask) || reads(later, rest);
+        const bool is_written = overlap(to, mask) || overlap(to, rest);
+        if (is_read && writes_exec(later))
+            return k;
+        if (is_read && !is_written && rest == mask && rest_of(later))
+            rest = rest_of(later);
+        else if (rest != mask && overlap(to, mask) && !reads(later, mask))
+            mask = rest;
+        else if (is_read != is_written && (is_written || to->kind == OPERAND_SCALAR))
+            return ANYWHERE; /* kept elsewhere, or another one's */
+        k = next_without_lanes(code, k);
+    }
+    return mask && k == NOWHERE ? NOWHERE : ANYWHERE;
+}
+
+static void find_lanes(struct search *search)
+{
+    const struct walk_code *code = search->code;
+    for (size_t k = 0; k < code->count; k++) {
+        const struct op *op = &code->ops[k];
+        const bool crosses = strstr(op->in->mnemonic, "lane") || (op->modifiers && op->modifiers->fetches_off);
+        search->wakes[k] = find_wake(code, k);
+        for (unsigned at = 0; crosses && at < op->operand_count; at++)
+            put(&search->lasting, &op->operands[at], true);
+    }
+}
+
+/* ---- all of them ---- */
+
 static void go_back(struct search *search)
 {
     const struct walk_code *code = search->code;
     for (size_t k = code->count; k-- > 0;) {
         struct op *op = &code->ops[k];
-        struct needs after = {0}, before;
+        struct registers after = search->lasting, before;
         if (k + 1 < code->count && !is_end(op) && strcmp(op->in->mnemonic, "s_branch") != 0)
-            after = search->before[k + 1];
-        if (op->target < code->count) {
-            merge(&after.any, &search->before[op->target].any);
-            merge(&after.here, &search->before[op->target].here);
-        }
+            merge(&after, &search->before[k + 1]);
+        if (op->target < code->count)
+            merge(&after, &search->before[op->target]);
+        if (search->wakes[k] < code->count)
+            merge(&after, &search->before[search->wakes[k]]);
+        else if (search->wakes[k] == ANYWHERE)
+            merge(&after, &search->anywhere);
         if (jumps_anywhere(op))
             memset(&after, 0xff, sizeof(after));
         pass(search, &before, op, &after);
+        if (writes_exec(op))
+            merge(&search->anywhere, &before);
         search->changed |= memcmp(&before, &search->before[k], sizeof(before)) != 0;
         search->before[k] = before;
     }
@@ -214,11 +305,14 @@ void needed_find(struct walk_code *code)
         if (indexes_registers(&code->ops[k]))
             return;
     search.before = calloc(code->count + 1, sizeof(*search.before));
-    if (!search.before)
+    search.wakes = calloc(code->count + 1, sizeof(*search.wakes));
+    if (!search.before || !search.wakes)
         arena_out_of_memory(code->count * sizeof(*search.before));
+    find_lanes(&search);
     while (search.changed) {
         search.changed = false;
         go_back(&search);
     }
     free(search.before);
+    free(search.wakes);
 }

@@ -13,6 +13,7 @@
 
 #include "../near.h"
 
+#include "../../../src/predict/walk_internal.h"
 #include "rooftile/text.h"
 #include "rooftile/walk.h"
 
@@ -590,6 +591,39 @@ static void test_idle_workgroups(void **state)
     teardown(&bench);
 }
 
+/* A register that holds data, and an address in lanes that two nested ifs leave on. */
+static void test_needed(void **state)
+{
+    static const char *const nested[] = {LOADED,
+                                         "v_add_f32_e32 v5, v1, v1",
+                                         "global_store_dword v2, v5, s[4:5]",
+                                         "v_cmp_lt_u32_e32 vcc, 7, v0",
+                                         "s_and_saveexec_b64 s[6:7], vcc",
+                                         "s_cbranch_execz @15",
+                                         "v_lshlrev_b32_e32 v5, 2, v0",
+                                         "v_sub_co_u32_e32 v6, vcc, 9, v0",
+                                         "s_and_saveexec_b64 s[8:9], vcc",
+                                         "global_store_dword v5, v1, s[4:5]",
+                                         "s_or_b64 exec, exec, s[8:9]",
+                                         "s_and_b64 vcc, exec, s[8:9]",
+                                         "s_or_b64 exec, exec, s[6:7]",
+                                         "s_endpgm",
+                                         NULL};
+    const char *unmatched[COUNT_OF(nested)];
+    struct bench bench;
+    memcpy(unmatched, nested, sizeof(unmatched));
+    unmatched[15] = "s_mov_b64 exec, -1";
+    unmatched[16] = "global_store_dword v5, v1, s[4:5]";
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        setup(&bench, "gfx942", known ? nested : unmatched);
+        const struct op *ops = bench.launch.code->ops;
+        assert_string_equal(ops[4].in->mnemonic, "v_add_f32_e32");
+        assert_true(ops[4].unneeded == known && !ops[9].unneeded && !ops[10].unneeded);
+        teardown(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -600,6 +634,7 @@ int main(void)
         cmocka_unit_test(test_endless),      cmocka_unit_test(test_refused),
         cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
         cmocka_unit_test(test_scalar_loads), cmocka_unit_test(test_idle_workgroups),
+        cmocka_unit_test(test_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
