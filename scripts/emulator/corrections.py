@@ -258,7 +258,8 @@ WIDTHS = {"dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "b32": 4, "b64
 
 
 def buffer_lanes(wave, instruction, size):
-    """(address, is it inside?) of each lane: base + soffset + offset + index * stride. Buffers that swizzle are no such sum."""
+    """(address, is it inside?) of each lane: base + soffset + offset + index * stride. Buffers that swizzle are no such sum. On CDNA
+    soffset counts towards the end, which rocBLAS' kernels rely on."""
     address, resource, extra = instruction.operands[-3:]
     words = [int(source(wave, resource, k)[0]) for k in range(4)]
     stride, is_rdna = words[1] >> 16 & 0x3FFF, wave.family != "cdna"
@@ -268,12 +269,13 @@ def buffer_lanes(wave, instruction, size):
     index = source(wave, address).astype(np.uint64) if has_index else np.zeros(wave.lanes, np.uint64)
     index = index + np.arange(wave.lanes, dtype=np.uint64) if words[3] >> 23 & 1 else index  # ADD_TID_ENABLE
     offset = np.uint64(instruction.option("offset")) + (source(wave, address, has_index).astype(np.uint64) if has_offset else np.uint64(0))
-    check = words[3] >> 28 & 3  # OOB_SELECT
+    check, beyond = words[3] >> 28 & 3, source(wave, extra).astype(np.uint64)  # OOB_SELECT, soffset
     if stride and (check < 2 if is_rdna else has_index):
         inside = (index < words[2]) & ((offset + np.uint64(size) <= stride) | (not is_rdna or check == 1))
     else:
-        inside = (offset + index * np.uint64(stride) + np.uint64(size) <= words[2]) | (is_rdna and check == 2 and words[2] > 0)
-    at = offset + index * np.uint64(stride) + np.uint64(words[0] | (words[1] & 0xFFFF) << 32) + source(wave, extra).astype(np.uint64)
+        end = offset + index * np.uint64(stride) + np.uint64(size) + (np.uint64(0) if is_rdna else beyond)
+        inside = (end <= words[2]) | (is_rdna and check == 2 and words[2] > 0)
+    at = offset + index * np.uint64(stride) + np.uint64(words[0] | (words[1] & 0xFFFF) << 32) + beyond
     return at, inside & wave.active()
 
 

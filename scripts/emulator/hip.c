@@ -116,6 +116,9 @@ gpu_error hipDeviceGetName(char *name, int size, int device)
     return hipSetDevice(device);
 }
 
+#define NUMBER(fact, cuda, hip, cuda_rule, hip_rule) [FACT_##fact] = (hip),
+static const unsigned attributes[] = {GPU_FACT_TABLE(NUMBER)};
+
 /* A few units, so that kernels that fill a device fill little. */
 gpu_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
 {
@@ -137,18 +140,22 @@ gpu_error hipDeviceGetAttribute(int *value, unsigned attribute, int device)
                   {FACT_PAGEABLE, 1},
                   {FACT_PHYSICAL_UNITS, UNITS},
                   {FACT_WALL_KHZ, 100000}};
-#define NUMBER(fact, cuda, hip, cuda_rule, hip_rule) [FACT_##fact] = (hip),
-    static const unsigned numbers[] = {GPU_FACT_TABLE(NUMBER)};
     *value = 0;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); ++i)
-        if (attribute && numbers[values[i].fact] == attribute)
+        if (attribute && attributes[values[i].fact] == attribute)
             *value = values[i].value;
     return hipSetDevice(device);
 }
 
-/* Of the properties rooftile reads the architecture alone, which lies here since ROCm 6. */
+/* rooftile reads the architecture alone, which lies here since ROCm 6; rocBLAS some numbers, too. */
 gpu_error hipGetDevicePropertiesR0600(void *properties, int device)
 {
+    static const struct {
+        size_t at;
+        enum gpu_fact fact;
+    } numbers[] = {{296, FACT_LDS}, {308, FACT_WAVE}, {320, FACT_BLOCK}, {388, FACT_UNITS}};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i)
+        hipDeviceGetAttribute((int *)((char *)properties + numbers[i].at), attributes[numbers[i].fact], device);
     sprintf((char *)properties + 1160, "%.32s%s", arch(), has_wave32() ? "" : ":sramecc+:xnack-");
     return hipSetDevice(device);
 }
@@ -232,6 +239,19 @@ gpu_error hipFree(gpu_address pointer)
         munmap(found->pages, found->mapped);
     free(found);
     return found || !pointer ? GPU_SUCCESS : INVALID_VALUE;
+}
+
+/* hipPointerAttribute_t begins with the kind of memory; 0: nothing that was allocated here. */
+API gpu_error hipPointerGetAttributes(unsigned *attributes_of, const void *pointer)
+{
+    const char *at = pointer;
+    *attributes_of = 0;
+    pthread_mutex_lock(&memory.lock);
+    for (const struct allocation *one = memory.first; one; one = one->next)
+        if (at >= one->start && at < one->start + one->size)
+            *attributes_of = 2; /* hipMemoryTypeDevice */
+    pthread_mutex_unlock(&memory.lock);
+    return *attributes_of ? GPU_SUCCESS : INVALID_VALUE;
 }
 
 gpu_error hipHostMalloc(void **pointer, size_t size, unsigned flags)
@@ -324,7 +344,8 @@ gpu_error hipMemsetD8Async(gpu_address to, unsigned char byte, size_t size, stru
     return submit((struct work){.kind = FILL, .to = to, .byte = byte, .size = size});
 }
 
-static gpu_error launch(struct gpu_function *function, const struct shape *shape, void **args)
+/* `extra` stands for `args`: the arguments as the kernel reads them. */
+static gpu_error launch(struct gpu_function *function, const struct shape *shape, void **args, void **extra)
 {
     struct work work = {.kind = LAUNCH, .function = function, .shape = *shape};
     uint64_t groups = 1, threads = 1;
@@ -334,8 +355,15 @@ static gpu_error launch(struct gpu_function *function, const struct shape *shape
     }
     if (!groups || !threads || threads > function->max_block)
         return INVALID_VALUE;
+    enum { END = 3, BYTES = 2 }; /* HIP_LAUNCH_PARAM_* */
+    const bool is_whole = extra && extra[0] && extra[2] == (void *)BYTES && extra[4] == (void *)END;
+    const size_t size = is_whole ? *(const size_t *)extra[3] : 0; /* may be more than the kernel has, as rocBLAS' are */
+    if (extra && !is_whole)
+        return INVALID_VALUE;
     work.kernarg = calloc(1, function->kernarg_bytes + 64);
-    for (uint32_t i = 0; i < function->arg_count; ++i)
+    if (extra)
+        memcpy(work.kernarg, extra[1], size < function->kernarg_bytes ? size : function->kernarg_bytes);
+    for (uint32_t i = 0; i < function->arg_count && !extra; ++i)
         memcpy((char *)work.kernarg + function->args[i].offset, args[i], function->args[i].size);
     return submit(work);
 }
@@ -346,7 +374,7 @@ gpu_error hipModuleLaunchKernel(struct gpu_function *function, unsigned grid_x, 
 {
     const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes, 0};
     (void)stream;
-    return extra ? INVALID_VALUE : launch(function, &shape, args);
+    return launch(function, &shape, args, extra);
 }
 
 gpu_error hipModuleLaunchCooperativeKernel(struct gpu_function *function, unsigned grid_x, unsigned grid_y,
@@ -355,7 +383,7 @@ gpu_error hipModuleLaunchCooperativeKernel(struct gpu_function *function, unsign
 {
     const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes, 1};
     (void)stream;
-    return launch(function, &shape, args);
+    return launch(function, &shape, args, NULL);
 }
 
 gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_x, uint32_t work_y, uint32_t work_z,

@@ -58,21 +58,62 @@ def unpack(data, at=0):
     raise ValueError(f"MessagePack byte {kind:#x}")
 
 
-def unbundle(data):
-    """An ELF as it is, or the first code object for a GPU in an offload bundle."""
-    magic = b"__CLANG_OFFLOAD_BUNDLE__"
-    if data.startswith(b"\x7fELF"):
-        return data
-    if not data.startswith(magic):
-        raise Problem(INVALID_IMAGE, "neither an ELF file nor an offload bundle")
-    at = len(magic) + 8
-    for _ in range(struct.unpack_from("<Q", data, len(magic))[0]):
+BUNDLE, COMPRESSED, ELF = b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF"
+
+
+def bundle_entries(data):
+    """[(target, offset, size)]"""
+    at, entries = len(BUNDLE) + 8, []
+    for _ in range(struct.unpack_from("<Q", data, len(BUNDLE))[0]):
         offset, size, length = struct.unpack_from("<QQQ", data, at)
-        name = data[at + 24:at + 24 + length].decode()
+        entries.append((data[at + 24:at + 24 + length].decode(), offset, size))
         at += 24 + length
-        if "amdgcn" in name and size:
-            return data[offset:offset + size]
-    raise Problem(INVALID_IMAGE, "a bundle without code for an AMD GPU")
+    return entries
+
+
+def compressed_sizes(data):
+    """(of the whole, of what it was, of the header) of a compressed bundle."""
+    version = struct.unpack_from("<H", data, 4)[0]
+    if version not in (2, 3):
+        raise Problem(INVALID_IMAGE, f"a compressed bundle of version {version}")
+    whole, plain = struct.unpack_from("<II" if version == 2 else "<QQ", data, 8)
+    return whole, plain, 24 if version == 2 else 32
+
+
+def image_at(address):
+    """What a program has in its memory, whose size is said nowhere but in itself."""
+    head = ctypes.string_at(address, 64)
+    if head.startswith(COMPRESSED):
+        size = compressed_sizes(head)[0]
+    elif head.startswith(ELF):  # sections are the last
+        size = struct.unpack_from("<Q", head, 40)[0] + 64 * struct.unpack_from("<H", head, 60)[0]
+    else:
+        size = max((offset + size for _, offset, size in bundle_entries(ctypes.string_at(address, 4096))), default=0) if head.startswith(BUNDLE) else 0
+    return ctypes.string_at(address, size)
+
+
+def decompress(data):
+    whole, plain, header = compressed_sizes(data)
+    zstd, filled = ctypes.CDLL("libzstd.so.1"), ctypes.create_string_buffer(plain)
+    zstd.ZSTD_decompress.restype, zstd.ZSTD_decompress.argtypes = ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    if zstd.ZSTD_decompress(filled, plain, data[header:whole], whole - header) != plain:
+        raise Problem(INVALID_IMAGE, "a compressed bundle that is not zstd's, or damaged")
+    return filled.raw
+
+
+def unbundle(data, arch=None):
+    """An ELF as it is, or the code object for the target in an offload bundle, else the first."""
+    if data.startswith(COMPRESSED):
+        data = decompress(data)
+    if data.startswith(ELF):
+        return data
+    if not data.startswith(BUNDLE):
+        raise Problem(INVALID_IMAGE, "neither an ELF file nor an offload bundle")
+    found = {name.rpartition("--")[2].partition(":")[0]: (offset, size) for name, offset, size in bundle_entries(data) if "amdgcn" in name and size and "xnack+" not in name}
+    if not found:
+        raise Problem(INVALID_IMAGE, "a bundle without code for an AMD GPU")
+    offset, size = found.get(arch, next(iter(found.values())))
+    return data[offset:offset + size]
 
 
 def sections_of(elf):
@@ -93,9 +134,12 @@ class Code:
     """A code object in memory: its segments, kernels, and its instructions as llvm-objdump writes them."""
 
     def __init__(self, path, arch):
-        with open(path, "rb") as file:
-            data = file.read()
-        self.elf = elf = unbundle(data)
+        if path.startswith("at:"):  # hipModuleLoadData
+            data = image_at(int(path[3:], 16))
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+        self.elf = elf = unbundle(data, arch)
         self.arch = EF_AMDGPU_MACH.get(elf[48], f"a target with number {elf[48]:#x}")
         if self.arch != arch:
             raise Problem(NO_BINARY, f"code for {self.arch}, not for {arch}")
@@ -120,8 +164,8 @@ class Code:
             while header[0] == 4 and at < end:
                 names, size, kind = struct.unpack_from("<III", self.elf, at)
                 at += 12 + (names + 3) // 4 * 4
-                if kind == 32:
-                    self.kernels = {kernel[".name"]: kernel for kernel in unpack(self.elf, at)[0]["amdhsa.kernels"]}
+                if kind == 32:  # linked objects keep a note each
+                    self.kernels.update((kernel[".name"], kernel) for kernel in unpack(self.elf, at)[0]["amdhsa.kernels"])
                 at += (size + 3) // 4 * 4
 
     def read_symbols(self):

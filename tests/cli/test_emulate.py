@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """scripts/emulate without the emulator, which a machine for tests has not: what is missing is said, and the library it puts in
 place of ROCm's compiles, is found, and says what it cannot do."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -39,10 +40,56 @@ def library(home):
         return
     made = home / "libamdhip64.so"
     done = subprocess.run([compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-I", ROOT / "include",
-                           ROOT / "scripts/emulator/hip.c", "-o", made, "-ldl", "-lpthread"], capture_output=True, text=True, check=False)
+                           *(ROOT / "scripts/emulator").glob("hip*.c"), "-o", made, "-ldl", "-lpthread"], capture_output=True, text=True, check=False)
     harness.check(done.returncode == 0, done.stderr)
     devices = harness.run("devices", home=home, ROOFTILE_HIP_LIBRARY=made, EMULATOR_ARCH="gfx1100")
     harness.check(devices.returncode == 0 and "emulated gfx1100" in devices.stdout, devices.stdout + devices.stderr)
+    hip, memory, number = ctypes.CDLL(str(made)), ctypes.c_void_p(), ctypes.c_uint()
+    kind = lambda address: (hip.hipPointerGetAttributes(ctypes.byref(number), ctypes.c_void_p(address)), number.value)
+    harness.check(hip.hipMallocAsync(ctypes.byref(memory), ctypes.c_size_t(1000), None) == 0 and kind(memory.value + 999) == (0, 2) and kind(memory.value + 1000) == (1, 0),
+                  "memory of the device, and what is not")
+    rows = (ctypes.c_uint8 * 12)(*range(12))
+    hip.hipMemcpy2D(memory, ctypes.c_size_t(3), rows, ctypes.c_size_t(4), ctypes.c_size_t(3), ctypes.c_size_t(3), 1)
+    harness.check(ctypes.string_at(memory, 10) == bytes([0, 1, 2, 4, 5, 6, 8, 9, 10, 0xCD]), "rows without their gaps, into memory that held garbage")
+    harness.check(hip.hipLaunchKernel(memory, *[ctypes.c_uint64(1 << 32 | 1), 1] * 2, None, ctypes.c_size_t(0), None) == 98, "a kernel that nobody registered")
+
+
+IMAGES = """
+import ctypes, struct, launch
+def entry(target, offset, code):
+    return struct.pack("<QQQ", offset, len(code), len(target)) + target.encode()
+def image(name):  # an ELF file with a note of metadata for each kernel
+    note = lambda kernel: struct.pack("<III", 7, 27, 32) + b"AMDGPU\\0\\0" + b"\\x81\\xaeamdhsa.kernels\\x91\\x81\\xa5.name\\xa2" + kernel + b"\\0"
+    notes = note(name + b"1") + note(name + b"2")
+    elf = bytearray(b"\\x7fELF" + bytes(60)) + b"".join(struct.pack("<IIQQQQQQ", kind, 0, 176, 0, 0, len(notes), len(notes), 4) for kind in (1, 4)) + notes
+    elf[32:40], elf[40:48], elf[48], elf[56:58] = struct.pack("<Q", 64), struct.pack("<Q", len(elf)), 0x4C, struct.pack("<H", 2)
+    return bytes(elf)
+a, b = image(b"a"), image(b"b")
+bundle = launch.BUNDLE + struct.pack("<Q", 2) + entry("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", 512, a) + entry("hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", 1024, b)
+bundle = bundle.ljust(512, b"\\0") + a.ljust(512, b"\\0") + b
+zstd, packed = ctypes.CDLL("libzstd.so.1"), ctypes.create_string_buffer(4096)
+size = zstd.ZSTD_compress(packed, 4096, bundle, len(bundle), 3)
+old = b"CCOB" + struct.pack("<HHIIQ", 2, 1, size + 24, len(bundle), 0) + packed.raw[:size]
+new = b"CCOB" + struct.pack("<HHQQQ", 3, 1, size + 32, len(bundle), 0) + packed.raw[:size]
+for data in (b, bundle, old, new):
+    kept = ctypes.create_string_buffer(data + b"more")
+    assert launch.image_at(ctypes.addressof(kept)) == data, data[:8]
+    assert sorted(launch.Code(f"at:{ctypes.addressof(kept):#x}", "gfx942").kernels) == ["b1", "b2"], data[:8]
+    if data != b:
+        assert launch.unbundle(data, "gfx90a") == launch.unbundle(data) == a
+for data, said in ((old[:40] + b"x" + old[41:], "damaged"), (b"CCOB\\1" + bytes(64), "version 1"), (b"nothing", "neither")):
+    try:
+        launch.unbundle(data, "gfx942")
+    except launch.Problem as problem:
+        assert said in str(problem), problem
+    else:
+        raise AssertionError(said)
+"""
+
+
+def images(home):
+    """Code objects in memory: where they end, which of a bundle is the target's, compressed ones, several notes of metadata."""
+    calculate(IMAGES, home)
 
 
 EIGHT_BITS = """
@@ -104,6 +151,7 @@ for arch, family in (("gfx942", "cdna"), ("gfx1201", "rdna4")):
         it.s[wave.EXEC], it.s[wave.EXEC + 1] = 0b1111, 0
         it.v[4][:4], it.v[5][:4], it.v[8][:5] = [0, 1, 2, 9], [1, 1, 2, 3], 0x11223344
         address = ctypes.addressof(data)
+        it.s[13] = 4
         it.s[8:12] = address & 0xFFFFFFFF, address >> 32 | stride << 16 | swizzle << 31, records, 0 if structured else 3 << 28
         it.s[wave.M0[family]] = 64
         name, operands = text.split(" ", 1)
@@ -118,6 +166,8 @@ for arch, family in (("gfx942", "cdna"), ("gfx1201", "rdna4")):
         old = text.replace("_d16_hi_b16", "_short_d16_hi").replace("_u8", "_ubyte").replace("_i8", "_sbyte")
         assert run(old if family == "cdna" else text, size, records, stride) == wanted + [kept], (arch, text, [hex(word) for word in it.v[8][:5]])
     dword = "buffer_load_dword" if family == "cdna" else "buffer_load_b32"
+    counts = run(f"{dword} v8, v4, s[8:11], s13 offen", 4, 8, 0)
+    assert counts == [0x07060504] + ([0, 0] if family == "cdna" else [0x08070605, 0x09080706]) + [0, kept], (arch, "soffset", [hex(word) for word in counts])
     if family != "cdna":
         assert run(f"{dword} v8, v4, s[8:11], 0 idxen", 4, 9, 12, False)[:3] == [0x03020100, 0, 0], "records in bytes"
     else:
@@ -157,4 +207,4 @@ def numbers(home):
 
 
 if __name__ == "__main__":
-    harness.main(usage, library, numbers, odd_addresses, buffers)
+    harness.main(usage, library, images, numbers, odd_addresses, buffers)
