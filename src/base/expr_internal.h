@@ -139,9 +139,6 @@ static inline double expr_rounded_down(double x)
     return near > x ? near - 1 : near;
 }
 
-/* x[k] = sin(x[k] + ahead * pi/2), within 4 units in the last place. */
-void expr_sines(double *x, size_t count, int ahead);
-
 /* Parses `source` into a new program in `arena`. */
 enum status expr_parse(struct expr *expr, const char *source, const struct expr_names *names, struct arena *arena,
                        struct err *err);

@@ -7,6 +7,7 @@
 
 #include "expr_internal.h"
 #include "rooftile/vector.h"
+#include "rooftile/vector_math.h"
 
 /* Of whole numbers below 2^50 by plain arithmetic, as fmod takes ten times as long: the estimated quotient is within
  * 0.75 of x/m (0.5 by rounding to nearest, 2^50 * 2^-52 by the reciprocal) and its product with m exact, so that one
@@ -90,7 +91,7 @@ WIDER void expr_apply_unary(enum expr_op op, double *x, size_t count)
         EACH(inverted(a));
     case OP_SIN:
     case OP_COS:
-        expr_sines(x, count, op == OP_COS);
+        vector_sines(x, count, op == OP_COS);
         break;
     default:
         EACH(-expr_rounded_down(-a));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "expr_fixture.h"
+#include "rooftile/vector_math.h"
 
 /* Element k of a block must be what the same expression gives with the number first + k in the place of i. */
 static double at_index(struct fixture *f, const char *source, uint64_t i, enum status *status)
@@ -325,6 +326,26 @@ static void sines_of_any_size(void **state)
     }
 }
 
+/* Of arguments over all their range; the last bits may be wrong. */
+static void logs_and_exponentials(void **state)
+{
+    double logs[1400], exps[1400];
+    (void)state;
+    for (size_t k = 0; k < COUNT(logs); k++) {
+        exps[k] = ((double)k - 700) * 0.9987;
+        logs[k] = k < 700 ? exp(exps[k]) : 1 + exps[k] * 1e-6;
+    }
+    double of[1400], log_of[1400];
+    memcpy(of, exps, sizeof(of));
+    memcpy(log_of, logs, sizeof(log_of));
+    vector_exps(exps, COUNT(exps));
+    vector_logs(logs, COUNT(logs));
+    for (size_t k = 0; k < COUNT(logs); k++) {
+        assert_true(fabs(exps[k] - exp(of[k])) <= 2 * 0x1p-52 * exp(of[k]));
+        assert_true(fabs(logs[k] - log(log_of[k])) <= 2 * 0x1p-52 * fabs(log(log_of[k])));
+    }
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -338,6 +359,7 @@ int main(void)
         TEST(elements_of_arrays),
         TEST(remainders_are_exact),
         TEST(sines_of_any_size),
+        TEST(logs_and_exponentials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

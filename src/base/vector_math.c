@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sines and cosines of rows: the same bits on every machine, which libm does not promise, and at any argument. The
- * argument becomes quadrant * pi/2 + rest with |rest| <= pi/4; of the rest the Taylor polynomials of both are computed.
+ * Sines: the argument becomes quadrant * pi/2 + rest with |rest| <= pi/4; of the rest the Taylor polynomials of both
+ * sine and cosine are computed. Logarithms and exponentials: a power of two apart, and a series of what is left.
  */
-#include <math.h>
+#include "rooftile/vector_math.h"
 
-#include "expr_internal.h"
 #include "rooftile/vector.h"
 
 #define QUADRANTS_PER_RADIAN 0x1.45f306dc9c883p-1
@@ -75,7 +74,7 @@ static inline double cosine(double z)
     return 1 - (z / 2 - z * z * sum);
 }
 
-WIDER static void part(double *x, size_t count, int ahead)
+WIDER static void sines_part(double *x, size_t count, int ahead)
 {
     int quadrants[PART];
     bool near = true;
@@ -95,8 +94,69 @@ WIDER static void part(double *x, size_t count, int ahead)
     }
 }
 
-void expr_sines(double *x, size_t count, int ahead)
+void vector_sines(double *x, size_t count, int ahead)
 {
     for (size_t k = 0; k < count; k += PART)
-        part(x + k, count - k < PART ? count - k : PART, ahead);
+        sines_part(x + k, count - k < PART ? count - k : PART, ahead);
+}
+
+/* ---- logarithms and exponentials ---- */
+
+#define LN2_HIGH 0x1.62e42fefa3800p-1 /* 42 bits: times an exponent it is exact */
+#define LN2_LOW 0x1.ef35793c76730p-45
+#define LOG2_E 0x1.71547652b82fep+0
+#define ONE_BITS 0x3ff0000000000000u
+#define ROOT_HALF_BITS 0x3fe6a09e667f3bcdu
+
+static inline uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* x = m * 2^e with sqrt(1/2) <= m < sqrt(2); log(m) = 2 * atanh((m - 1) / (m + 1)). */
+WIDER void vector_logs(double *x, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t bits = bits_of(x[k]), biased = (bits + (ONE_BITS - ROOT_HALF_BITS)) >> 52;
+        const double m = double_of(bits - (biased << 52) + ONE_BITS);
+        const double e = double_of(biased | 0x4330000000000000u) - 0x1p52 - 1023;
+        const double s = (m - 1) / (m + 1), z = s * s;
+        const double sum =
+            z *
+            (2. / 3 +
+             z * (2. / 5 +
+                  z * (2. / 7 +
+                       z * (2. / 9 + z * (2. / 11 + z * (2. / 13 + z * (2. / 15 + z * (2. / 17 + z * (2. / 19)))))))));
+        x[k] = e * LN2_HIGH + (2 * s + (s * sum + e * LN2_LOW));
+    }
+}
+
+/* x = n * log(2) + rest with |rest| <= log(2) / 2. */
+WIDER void vector_exps(double *x, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const double shifted = x[k] * LOG2_E + 0x1.8p52, n = shifted - 0x1.8p52;
+        const double r = (x[k] - n * LN2_HIGH) - n * LN2_LOW;
+        const double sum =
+            r *
+            (1. / 2 +
+             r * (1. / 6 +
+                  r * (1. / 24 +
+                       r * (1. / 120 +
+                            r * (1. / 720 +
+                                 r * (1. / 5040 +
+                                      r * (1. / 40320 +
+                                           r * (1. / 362880 +
+                                                r * (1. / 3628800 + r * (1. / 39916800 + r * (1. / 479001600)))))))))));
+        x[k] = (1 + (r + r * sum)) * double_of((bits_of(shifted) << 52) + ONE_BITS);
+    }
 }

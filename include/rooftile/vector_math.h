@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sines, logarithms and exponentials of many values: vector code, and the same bits on every machine, which libm does
+ * not promise.
+ */
+#ifndef ROOFTILE_VECTOR_MATH_H
+#define ROOFTILE_VECTOR_MATH_H
+
+#include "rooftile/base.h"
+
+/* x[k] = sin(x[k] + ahead * pi/2), of finite numbers, within 4 units in the last place. */
+void vector_sines(double *x, size_t count, int ahead);
+
+/* x[k] = log(x[k]), of normal numbers above 0, within 2 units in the last place. */
+void vector_logs(double *x, size_t count);
+
+/* x[k] = exp(x[k]), from -700 to 700, within 2 units in the last place. */
+void vector_exps(double *x, size_t count);
+
+#endif
