@@ -28,7 +28,7 @@ struct fill {
     const struct expr_arrays *arrays; /* of the case's buffers; NULL: the expression reads none */
     const double *values;
     uint64_t value_count;
-    const uint8_t *whole; /* kinds that are one sequential construction (ring, permutation, offsets, file) */
+    const uint8_t *whole; /* kinds that are made as a whole (offsets, file) */
 };
 
 /* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,

@@ -17,8 +17,7 @@ struct text_template;
  *   normal   mean sd pairs   of both: with pairs 1 an odd element equals the even one before it, with -1 it is its
  *                            negative, so that sums of products cancel; 0: all are drawn
  *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot
- *                            s holds the ELEMENT index of the next slot; elements between slots are 0. Sattolo's
- *                            algorithm.
+ *                            s holds the ELEMENT index of the next slot; elements between slots are 0
  *   permutation              0..count-1 shuffled
  *   index    bound dist ...  indices below `bound`: dist uniform | zipf (s) | blocked (block) | permutation (each once;
  *                            count <= bound)

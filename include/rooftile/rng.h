@@ -15,6 +15,10 @@ double rng_normal_at(uint64_t seed, uint64_t index);  /* mean 0, sd 1 (Box-Mulle
 /* values[k] is that of index first + k, at less cost. */
 void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count);
 void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count);
+/* The numbers below `limit` (1 to 2^32) in a shuffled order: values[k] is number first + k of it; and where one cycle
+ * through all of them goes on from first + k. Nothing is kept: any part can be computed alone. */
+void rng_permuted_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count);
+void rng_cycle_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count);
 
 /* Sequential: xoshiro256** (Blackman and Vigna 2018). */
 struct rng {

@@ -3,10 +3,13 @@
 
 #include "rooftile/hash.h"
 #include "rooftile/vector.h"
+#include "rooftile/vector_math.h"
 
 /* 2^64 over the golden ratio, odd: the step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
 #define GOLDEN_STEP 0x9E3779B97F4A7C15u
 #define TWO_PI 6.283185307179586476925286766559
+
+enum { PAIRS = 64, ROUNDS = 6 };
 
 /* The finaliser of splitmix64 (Stafford's variant 13): a bijection that spreads every input bit over the output. */
 static uint64_t mix(uint64_t bits)
@@ -22,14 +25,6 @@ static double unit_interval(uint64_t bits)
     return (double)(int64_t)(bits >> 11) * 0x1p-53; /* signed: one instruction */
 }
 
-/* Box-Muller: two of them from two; 1 - u keeps the logarithm's argument above 0. */
-static void normal_pair(double pair[static 2], double first, double second)
-{
-    const double radius = sqrt(-2 * log(1 - first));
-    pair[0] = radius * cos(TWO_PI * second);
-    pair[1] = radius * sin(TWO_PI * second);
-}
-
 uint64_t rng_at(uint64_t seed, uint64_t index)
 {
     /* The seed is mixed first: streams of seeds that differ by a multiple of the step would be shifted copies. */
@@ -41,13 +36,6 @@ double rng_uniform_at(uint64_t seed, uint64_t index)
     return unit_interval(rng_at(seed, index));
 }
 
-double rng_normal_at(uint64_t seed, uint64_t index)
-{
-    double pair[2];
-    normal_pair(pair, rng_uniform_at(seed, index & ~1ull), rng_uniform_at(seed, index | 1));
-    return pair[index & 1];
-}
-
 WIDER void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count)
 {
     const uint64_t mixed = mix(seed);
@@ -55,17 +43,110 @@ WIDER void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t
         values[k] = unit_interval(mix(mixed + (first + k + 1) * GOLDEN_STEP));
 }
 
+/* Box-Muller: values 2k and 2k + 1 are made of the uniform ones of these numbers; 1 - u keeps the logarithm's argument
+ * above 0. */
 void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count)
 {
-    size_t k = 0;
-    if (count && first & 1)
-        values[k++] = rng_normal_at(seed, first);
-    rng_uniforms_at(values + k, seed, first + k, (count - k) & ~(size_t)1);
-    for (; k + 2 <= count; k += 2)
-        normal_pair(values + k, values[k], values[k + 1]);
-    if (k < count)
-        values[k] = rng_normal_at(seed, first + k);
+    double uniform[2 * PAIRS], radius[PAIRS], turn[2][PAIRS];
+    const uint64_t end = first + count;
+    for (uint64_t at = first & ~(uint64_t)1; at < end; at += 2 * PAIRS) {
+        const size_t pairs = end - at < 2 * PAIRS ? (size_t)(end - at + 1) / 2 : PAIRS;
+        rng_uniforms_at(uniform, seed, at, 2 * pairs);
+        for (size_t k = 0; k < pairs; k++) {
+            radius[k] = 1 - uniform[2 * k];
+            turn[0][k] = turn[1][k] = TWO_PI * uniform[2 * k + 1];
+        }
+        vector_logs(radius, pairs);
+        vector_sines(turn[0], pairs, 1);
+        vector_sines(turn[1], pairs, 0);
+        for (uint64_t i = at < first ? first : at; i < end && i < at + 2 * pairs; i++)
+            values[i - first] = sqrt(-2 * radius[(i - at) / 2]) * turn[i & 1][(i - at) / 2];
+    }
 }
+
+double rng_normal_at(uint64_t seed, uint64_t index)
+{
+    double value;
+    rng_normals_at(&value, seed, index, 1);
+    return value;
+}
+
+/* ---- permutations ---- */
+
+/* Of k bits, 2^k >= count: each step can be undone, and high bits reach the low ones and back several times. */
+struct mixer {
+    uint32_t mask, keys[ROUNDS], factors[ROUNDS], inverses[ROUNDS];
+    unsigned shift;
+};
+
+static struct mixer mixer_of(uint64_t seed, uint64_t count)
+{
+    struct mixer mixer = {0};
+    unsigned bits = 1;
+    while (bits < 32 && (uint64_t)1 << bits < count)
+        bits++;
+    mixer.mask = (uint32_t)(((uint64_t)1 << bits) - 1);
+    mixer.shift = (bits + 1) / 2; /* from here on a shifted xor undoes itself */
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const uint64_t drawn = rng_at(seed, round);
+        uint32_t factor = (uint32_t)drawn | 1,
+                 inverse = factor; /* right in 3 bits, twice as many by each step of Newton */
+        for (unsigned step = 0; step < 4; step++)
+            inverse *= 2 - factor * inverse;
+        mixer.factors[round] = factor;
+        mixer.inverses[round] = inverse;
+        mixer.keys[round] = (uint32_t)(drawn >> 32);
+    }
+    return mixer;
+}
+
+static inline uint32_t mixed(const struct mixer *mixer, uint32_t x)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        x = (x * mixer->factors[round] + mixer->keys[round]) & mixer->mask;
+        x ^= x >> mixer->shift;
+    }
+    return x;
+}
+
+static inline uint32_t unmixed(const struct mixer *mixer, uint32_t x)
+{
+    for (unsigned round = ROUNDS; round-- > 0;) {
+        x ^= x >> mixer->shift;
+        x = ((x - mixer->keys[round]) * mixer->inverses[round]) & mixer->mask;
+    }
+    return x;
+}
+
+/* What falls outside is mixed again, until it does not: still each number once (Black and Rogaway, Ciphers with
+ * arbitrary finite domains, 2002). */
+WIDER void rng_permuted_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count)
+{
+    const struct mixer mixer = mixer_of(seed, limit);
+    for (size_t k = 0; k < count; k++)
+        values[k] = mixed(&mixer, (uint32_t)first + (uint32_t)k);
+    for (size_t k = 0; k < count && limit <= mixer.mask; k++)
+        while (values[k] >= (double)limit)
+            values[k] = mixed(&mixer, (uint32_t)values[k]);
+}
+
+void rng_cycle_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count)
+{
+    const struct mixer mixer = mixer_of(seed, limit);
+    for (size_t k = 0; k < count; k++) {
+        uint32_t x = (uint32_t)(first + k);
+        do
+            x = unmixed(&mixer, x);
+        while (x >= limit);
+        x = x + 1 < limit ? x + 1 : 0;
+        do
+            x = mixed(&mixer, x);
+        while (x >= limit);
+        values[k] = x;
+    }
+}
+
+/* ---- one after the other ---- */
 
 void rng_init(struct rng *rng, uint64_t seed)
 {

@@ -4,38 +4,26 @@
 #include "rooftile/file.h"
 #include "rooftile/rng.h"
 #include "rooftile/vector.h"
+#include "rooftile/vector_math.h"
 
 enum { CHUNK = 1024 }; /* elements evaluated at a time: doubles of one chunk stay in L1 */
 
-/* One random cycle through all slots: next[s] after s. Sattolo 1986: j < i strictly, so no slot maps to itself. */
-static enum status init_cycle(struct fill *fill, uint64_t slots, bool one_cycle, struct arena *arena, struct err *err)
+static enum status check_slots(uint64_t slots, const char *what, struct err *err)
 {
-    if (slots < 1 || slots > UINT32_MAX)
-        return err_set(err, ERR_CONFIG, "a %s of %llu slots is not possible (1 to 2^32-1)",
-                       one_cycle ? "ring" : "permutation", (unsigned long long)slots);
-    uint32_t *next = arena_array(arena, (size_t)slots, sizeof(*next));
-    for (uint64_t s = 0; s < slots; s++)
-        next[s] = (uint32_t)s;
-    struct rng rng;
-    rng_init(&rng, fill->seed);
-    for (uint64_t i = slots - 1; i > 0; i--) {
-        const uint64_t j = rng_below(&rng, one_cycle ? i : i + 1);
-        const uint32_t kept = next[i];
-        next[i] = next[j];
-        next[j] = kept;
-    }
-    fill->whole = (const uint8_t *)next;
-    return STATUS_OK;
+    return slots >= 1 && slots <= UINT32_MAX
+               ? STATUS_OK
+               : err_set(err, ERR_CONFIG, "a %s of %llu slots is not possible (1 to 2^32-1)", what,
+                         (unsigned long long)slots);
 }
 
-static enum status init_ring(struct fill *fill, struct arena *arena, struct err *err)
+static enum status check_ring(const struct fill *fill, struct err *err)
 {
     const uint64_t bytes = dtype_bytes(fill->dtype);
     const double stride = fill->options[FILL_STRIDE];
     if (stride < (double)bytes || fmod(stride, (double)bytes) != 0)
         return err_set(err, ERR_CONFIG, "ring: a stride of %g bytes is not a multiple of the element's %llu", stride,
                        (unsigned long long)bytes);
-    return init_cycle(fill, fill->count * bytes / (uint64_t)stride, true, arena, err);
+    return check_slots(fill->count * bytes / (uint64_t)stride, "ring", err);
 }
 
 /* Lengths that add to the total; equal ones differ by at most one, skewed ones fall as rank^-skew. */
@@ -84,7 +72,7 @@ static enum status init_file(struct fill *fill, const char *path, struct arena *
     return STATUS_OK;
 }
 
-static enum status init_index(struct fill *fill, struct arena *arena, struct err *err)
+static enum status check_index(const struct fill *fill, struct err *err)
 {
     const double resolved = fill->options[FILL_BOUND], block = fill->options[FILL_BLOCK];
     if (!(resolved >= 1) || resolved != floor(resolved))
@@ -93,33 +81,12 @@ static enum status init_index(struct fill *fill, struct arena *arena, struct err
         return err_set(err, ERR_CONFIG, "index: %llu different ones below %g do not exist",
                        (unsigned long long)fill->count, resolved);
     if (fill->dist == DIST_PERMUTATION)
-        return init_cycle(fill, (uint64_t)resolved, false, arena, err);
+        return check_slots((uint64_t)resolved, "permutation", err);
     if (fill->dist == DIST_ZIPF && !(fill->options[FILL_S] > 0))
         return err_set(err, ERR_CONFIG, "index: s %g is not a positive exponent", fill->options[FILL_S]);
     if (fill->dist == DIST_BLOCKED && (!(block >= 1) || block != floor(block)))
         return err_set(err, ERR_CONFIG, "index: block %g is not a whole number of at least 1", block);
     return STATUS_OK;
-}
-
-/* Indices below a bound. Zipf by the inverse of the continuous distribution function x^-s on [1, bound + 1). */
-static double index_value(const struct fill *fill, uint64_t i)
-{
-    const double resolved = fill->options[FILL_BOUND];
-    if (fill->dist == DIST_PERMUTATION)
-        return ((const uint32_t *)(const void *)fill->whole)[i];
-    if (fill->dist == DIST_BLOCKED) {
-        const uint64_t block = (uint64_t)fill->options[FILL_BLOCK];
-        const uint64_t blocks = ((uint64_t)resolved + block - 1) / block;
-        const uint64_t at = rng_at(fill->seed, i / block) % blocks * block + i % block;
-        return (double)(at % (uint64_t)resolved);
-    }
-    const double u = rng_uniform_at(fill->seed, i);
-    if (fill->dist != DIST_ZIPF)
-        return floor(u * resolved);
-    const double s = fill->options[FILL_S];
-    const double x =
-        fabs(s - 1) < 1e-9 ? pow(resolved + 1, u) : pow(1 + u * (pow(resolved + 1, 1 - s) - 1), 1 / (1 - s));
-    return fmin(floor(x) - 1, resolved - 1);
 }
 
 WIDER static void place(double *values, size_t count, double offset, double scale, bool whole)
@@ -148,27 +115,99 @@ static void draw(const struct fill *fill, double *values, uint64_t first, size_t
         values[k] = sign * (k ? values[k - 1] : before);
 }
 
-static double element_value(const struct fill *fill, uint64_t i)
+/* The inverse of the continuous distribution function x^-s on [1, limit + 1). */
+static void draw_zipf(const struct fill *fill, double *values, uint64_t first, size_t count)
+{
+    const double limit = fill->options[FILL_BOUND], rest = 1 - fill->options[FILL_S];
+    const bool even = fabs(rest) < 1e-9; /* all powers of two have the same mass */
+    rng_uniforms_at(values, fill->seed, first, count);
+    place(values, count, even ? 0 : 1, even ? log(limit + 1) : pow(limit + 1, rest) - 1, false);
+    if (!even) {
+        vector_logs(values, count);
+        place(values, count, 0, 1 / rest, false);
+    }
+    vector_exps(values, count);
+    place(values, count, -1, 1, true);
+    for (size_t k = 0; k < count; k++)
+        values[k] = values[k] < limit ? values[k] : limit - 1;
+}
+
+/* Runs of `block` from a random multiple of it on; what would be beyond the bound begins again at 0. */
+static void draw_blocked(const struct fill *fill, double *values, uint64_t first, size_t count)
+{
+    const uint64_t limit = (uint64_t)fill->options[FILL_BOUND], block = (uint64_t)fill->options[FILL_BLOCK];
+    const uint64_t blocks = (limit + block - 1) / block;
+    for (size_t k = 0, run; k < count; k += run) {
+        const uint64_t in = (first + k) % block, at = rng_at(fill->seed, (first + k) / block) % blocks * block + in;
+        run = block - in < count - k ? (size_t)(block - in) : count - k;
+        for (size_t j = 0; j < run; j++)
+            values[k + j] = (double)(at + j < limit ? at + j : (at + j) % limit);
+    }
+}
+
+static void draw_indices(const struct fill *fill, double *values, uint64_t first, size_t count)
+{
+    switch (fill->dist) {
+    case DIST_PERMUTATION:
+        rng_permuted_at(values, fill->seed, (uint64_t)fill->options[FILL_BOUND], first, count);
+        break;
+    case DIST_BLOCKED:
+        draw_blocked(fill, values, first, count);
+        break;
+    case DIST_ZIPF:
+        draw_zipf(fill, values, first, count);
+        break;
+    default:
+        rng_uniforms_at(values, fill->seed, first, count);
+        place(values, count, 0, fill->options[FILL_BOUND], true);
+    }
+}
+
+/* Of a slot only the first element is not 0. */
+static void draw_ring(const struct fill *fill, double *values, uint64_t first, size_t count)
+{
+    const uint64_t width = (uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype), slots = fill->count / width;
+    const uint64_t slot = (first + width - 1) / width, end = (first + count - 1) / width + 1;
+    double next[CHUNK];
+    memset(values, 0, count * sizeof(*values));
+    rng_cycle_at(next, fill->seed, slots, slot, slot < slots ? (size_t)((end < slots ? end : slots) - slot) : 0);
+    for (uint64_t at = slot; at < end && at < slots; at++)
+        values[at * width - first] = next[at - slot] * (double)width;
+}
+
+static void draw_values(const struct fill *fill, double *values, uint64_t first, size_t count)
+{
+    uint64_t at = first % fill->value_count;
+    for (size_t k = 0; k < count; k++) {
+        values[k] = fill->values[at];
+        at = at + 1 < fill->value_count ? at + 1 : 0;
+    }
+}
+
+static enum status draw_any(const struct fill *fill, double *values, uint64_t first, size_t count, struct err *err)
 {
     switch (fill->kind) {
-    case FILL_RING: {
-        const uint64_t per_slot = (uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype);
-        const uint64_t slots = fill->count / per_slot;
-        if (i % per_slot || i / per_slot >= slots)
-            return 0;
-        return (double)(((const uint32_t *)(const void *)fill->whole)[i / per_slot] * per_slot);
-    }
+    case FILL_EXPR:
+        return expr_values(values, fill->expr, fill->slots, fill->arrays, first, count, err);
+    case FILL_RING:
+        draw_ring(fill, values, first, count);
+        break;
     case FILL_PERMUTATION:
-        return ((const uint32_t *)(const void *)fill->whole)[i];
+        rng_permuted_at(values, fill->seed, fill->count, first, count);
+        break;
     case FILL_OFFSETS:
-        return ((const double *)(const void *)fill->whole)[i];
+        memcpy(values, fill->whole + first * sizeof(*values), count * sizeof(*values));
+        break;
     case FILL_INDEX:
-        return index_value(fill, i);
+        draw_indices(fill, values, first, count);
+        break;
     case FILL_VALUES:
-        return fill->values[i % fill->value_count];
+        draw_values(fill, values, first, count);
+        break;
     default:
-        return 0;
+        draw(fill, values, first, count);
     }
+    return STATUS_OK;
 }
 
 static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first, uint64_t count, struct err *err)
@@ -177,15 +216,8 @@ static enum status compute(const struct fill *fill, uint8_t *out, uint64_t first
     double values[CHUNK];
     for (uint64_t done = 0; done < count;) {
         const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-        if (fill->expr) {
-            if (expr_values(values, fill->expr, fill->slots, fill->arrays, first + done, part, err))
-                return err->status;
-        } else if (fill->kind == FILL_UNIFORM || fill->kind == FILL_NORMAL) {
-            draw(fill, values, first + done, part);
-        } else {
-            for (size_t k = 0; k < part; k++)
-                values[k] = element_value(fill, first + done + k);
-        }
+        if (draw_any(fill, values, first + done, part, err))
+            return err->status;
         bool exact = true;
         dtype_store(out + done * bytes, fill->dtype, values, part, &exact);
         if (!exact) {
@@ -219,13 +251,13 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
     }
     switch (spec->kind) {
     case FILL_RING:
-        return init_ring(fill, arena, err);
+        return check_ring(fill, err);
     case FILL_PERMUTATION:
-        return init_cycle(fill, count, false, arena, err);
+        return check_slots(count, "permutation", err);
     case FILL_OFFSETS:
         return init_offsets(fill, arena, err);
     case FILL_INDEX:
-        return init_index(fill, arena, err);
+        return check_index(fill, err);
     case FILL_FILE:
         return init_file(fill, spec->path, arena, err);
     case FILL_VALUES:

@@ -8,12 +8,10 @@
 
 #define FIRST_BASE (UINT64_C(1) << 44)
 #define BASE_STEP (UINT64_C(1) << 21)
-/* Fills that are made as a whole, a permutation say: larger ones are not known. */
-#define MOST_SEQUENTIAL (1u << 18)
-/* Elements up to which a fill looks for no period: tables cost more than the few elements that a walk asks for. */
-#define FEW_ELEMENTS 1000u
+/* Fills that lead from one place to another, or are made as a whole: larger ones are not known. */
+#define MOST_LINKED (1u << 18)
 
-static bool is_sequential(const struct resolved_buffer *buffer)
+static bool is_linked(const struct resolved_buffer *buffer)
 {
     switch (buffer->spec->fill.kind) {
     case FILL_RING:
@@ -43,18 +41,14 @@ static enum status make_fill(const struct fill **fill, const struct resolved *re
     const struct resolved_buffer *buffer = &resolved->buffers[number];
     struct fill_spec spec = buffer->spec->fill;
     struct fill made;
-    const bool sequential = is_sequential(buffer);
     *fill = NULL;
     spec.dist = buffer->dist;
-    if (spec.kind == FILL_NONE || (sequential && buffer->count > MOST_SEQUENTIAL) ||
+    if (spec.kind == FILL_NONE || (is_linked(buffer) && buffer->count > MOST_LINKED) ||
         reads_buffers(&spec, resolved->buffer_count))
         return STATUS_OK;
-    const uint64_t few = sequential || buffer->count < FEW_ELEMENTS ? buffer->count : FEW_ELEMENTS;
-    enum status status =
-        fill_init(&made, &spec, buffer->dtype, few, slots, NULL, rng_derive(seed, buffer->spec->name), arena, err);
-    if (status)
+    if (fill_init(&made, &spec, buffer->dtype, buffer->count, slots, NULL, rng_derive(seed, buffer->spec->name), arena,
+                  err))
         return err_within(err, "buffer '%s'", buffer->spec->name);
-    made.count = buffer->count;
     *fill = arena_copy(arena, &made, sizeof(made));
     return STATUS_OK;
 }

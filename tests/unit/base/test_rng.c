@@ -108,6 +108,75 @@ static void runs_are_single_ones(void **state)
     assert_true(fabs(product / 10000) < 0.05);
 }
 
+/* Each number once, and one cycle through all; both are the same element by element. */
+static void permutations_and_cycles_are_whole(void **state)
+{
+    static const uint64_t limits[] = {1, 2, 3, 7, 64, 1000, 65536, 65537};
+    (void)state;
+    for (size_t c = 0; c < sizeof(limits) / sizeof(*limits); c++)
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            static double order[65537], next[65537];
+            static bool seen[65537];
+            const uint64_t limit = limits[c];
+            uint64_t at = 0, steps = 0;
+            memset(seen, 0, sizeof(seen));
+            rng_permuted_at(order, seed, limit, 0, (size_t)limit);
+            rng_cycle_at(next, seed, limit, 0, (size_t)limit);
+            for (uint64_t i = 0; i < limit; i++) {
+                double alone[2];
+                assert_true(order[i] < (double)limit && !seen[(size_t)order[i]]);
+                seen[(size_t)order[i]] = true;
+                rng_permuted_at(&alone[0], seed, limit, i, 1);
+                rng_cycle_at(&alone[1], seed, limit, i, 1);
+                assert_true(alone[0] == order[i] && alone[1] == next[i]);
+            }
+            do
+                at = (uint64_t)next[at];
+            while (++steps < limit && at);
+            assert_true(steps == limit && at == 0);
+        }
+}
+
+/* 16 classes, of 1/16 each; the limit is what a chi-squared of 15 degrees exceeds once in 100,000. */
+static void assert_even(const size_t counts[static 16], double total)
+{
+    double chi = 0;
+    for (size_t k = 0; k < 16; k++)
+        chi += ((double)counts[k] - total / 16) * ((double)counts[k] - total / 16) / (total / 16);
+    if (chi > 50)
+        fail_msg("chi-squared %.0f", chi);
+}
+
+/* No step of a cycle, no two neighbours of a permutation and no first element of many seeds is more likely than others:
+ * prefetchers would find it. */
+static void permutations_have_no_pattern(void **state)
+{
+    enum { LIMIT = 48000 };
+    static double order[LIMIT];
+    (void)state;
+    for (uint64_t seed = 1; seed < 30; seed++)
+        for (int cycle = 0; cycle < 2; cycle++) {
+            size_t steps[16] = {0}, twos[16] = {0}, places[16] = {0};
+            (cycle ? rng_cycle_at : rng_permuted_at)(order, seed, LIMIT, 0, LIMIT);
+            for (size_t k = 0; k + 2 < LIMIT; k++) {
+                steps[(uint64_t)(order[k + 1] - order[k] + LIMIT) % LIMIT * 16 / LIMIT]++;
+                twos[(uint64_t)(order[k + 2] - order[k] + LIMIT) % LIMIT * 16 / LIMIT]++;
+                places[(uint64_t)order[k] % 4 * 4 + k % 4]++;
+            }
+            assert_even(steps, LIMIT - 2);
+            assert_even(twos, LIMIT - 2);
+            assert_even(places, LIMIT - 2);
+        }
+    for (uint64_t limit = 16; limit <= 16384; limit *= 2) {
+        size_t firsts[16] = {0};
+        for (uint64_t seed = 0; seed < 8000; seed++) {
+            rng_permuted_at(order, seed, limit, 1, 1);
+            firsts[(uint64_t)order[0] * 16 / limit]++;
+        }
+        assert_even(firsts, 8000);
+    }
+}
+
 static void below_is_fair(void **state)
 {
     (void)state;
@@ -139,6 +208,8 @@ int main(void)
         cmocka_unit_test(seeds_make_different_streams),
         cmocka_unit_test(distributions),
         cmocka_unit_test(runs_are_single_ones),
+        cmocka_unit_test(permutations_and_cycles_are_whole),
+        cmocka_unit_test(permutations_have_no_pattern),
         cmocka_unit_test(below_is_fair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
