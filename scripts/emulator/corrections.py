@@ -253,6 +253,23 @@ def loads_from_odd_addresses(instruction, arch):
     return execute
 
 
+@corrects(r"ds_(read|load)_[ui](8|16)_d16(_hi)?")
+def reads_half_a_register(instruction, arch):
+    """The other half is kept."""
+    del arch
+    kind = re.search(r"_([ui])(8|16)_d16(_hi)?", instruction.mnemonic)
+    size, is_signed, is_high = int(kind[2]) // 8, kind[1] == "i", bool(kind[3])
+
+    def execute(wave, instruction):
+        destination, address = instruction.operands[:2]
+        at, kept, filled = source(wave, address), source(wave, destination), source(wave, destination).copy()
+        for lane in np.flatnonzero(wave.active()):
+            read = int.from_bytes(ctypes.string_at(wave.lds + int(at[lane]) + instruction.option("offset"), size), "little", signed=is_signed) & 0xFFFF
+            filled[lane] = read << 16 | int(kept[lane]) & 0xFFFF if is_high else int(kept[lane]) & 0xFFFF0000 | read
+        put(wave, destination, filled.astype(np.uint32))
+    return execute
+
+
 WIDTHS = {"dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "b32": 4, "b64": 8, "b96": 12, "b128": 16, "ubyte": 1, "sbyte": 1, "byte": 1, "u8": 1, "i8": 1,
           "b8": 1, "ushort": 2, "sshort": 2, "short": 2, "u16": 2, "i16": 2, "b16": 2}
 
