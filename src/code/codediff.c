@@ -100,6 +100,13 @@ static bool is_packed_copy(const struct isa_instruction *in, const char *name, c
     return in->kind == ISA_PACKED && isa_has_word(name, words);
 }
 
+/* Not of a constant. */
+static bool is_scalar_copy(const struct isa_instruction *in, const char *name, const char *words)
+{
+    const char *from = strchr(in->operands, ',');
+    return in->kind == ISA_SCALAR && from && text_starts(from, ", s") && isa_has_word(name, words);
+}
+
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
 {
     return count_halves(pair, side, words, is_named);
@@ -110,9 +117,12 @@ uint64_t codediff_single(const struct code_pair *pair, int side)
     return count_halves(pair, side, "add sub mul", is_single);
 }
 
-uint64_t codediff_copies(const struct code_pair *pair, int side, bool packed)
+uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind)
 {
-    return count_halves(pair, side, "mov accvgpr", packed ? is_packed_copy : is_copy);
+    return count_halves(pair, side, "mov accvgpr",
+                        kind == ISA_SCALAR   ? is_scalar_copy
+                        : kind == ISA_PACKED ? is_packed_copy
+                                             : is_copy);
 }
 
 uint64_t codediff_ordered_loads(const struct code_pair *pair, int side)

@@ -141,7 +141,8 @@ static double depth_of_hot(const struct code_signs *s, int side)
 
 /* A loop that was unrolled whole is there again, or the other way: the hot loop has one around it, or there are more
  * loops, one of them deeper inside, or in less code, or with arrays that had registers. What else is seen follows from
- * that: accesses that no neighbour shares, other widths. */
+ * that: accesses that no neighbour shares, other widths. Not where fewer registers than before spill: they are a limit,
+ * and loops follow from it. */
 static bool unrolled_whole(const struct code_signs *s)
 {
     const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
@@ -154,7 +155,8 @@ static bool unrolled_whole(const struct code_signs *s)
     const bool inside = sign * ((double)deepest(b) - deepest(a)) > 0;
     const bool shorter = sign * (s->b[CODE_BYTES] - s->a[CODE_BYTES]) < -0.05 * s->a[CODE_BYTES];
     const bool array = sign * (s->b[CODE_SCRATCH] - s->a[CODE_SCRATCH]) > 0 && !(rolled && has_more_spills(s));
-    if (!other_depth && (a->loop_count == b->loop_count || !(inside || shorter || array)))
+    const bool limited = s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS] && s->b[CODE_VGPRS] < s->a[CODE_VGPRS];
+    if (limited || (!other_depth && (a->loop_count == b->loop_count || !(inside || shorter || array))))
         return false;
     text_addf(s->text,
               "unrolling: %s: ", rolled ? "a loop that was unrolled whole is one again" : "a loop is unrolled whole");

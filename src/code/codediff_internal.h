@@ -9,10 +9,10 @@
 const struct isa_mix *codediff_mix(const struct code_pair *pair, int side);
 
 /* Instructions of the hot loop, or of the kernel: whose names have one of `words`; that multiply or add alone; that
- * copy a vector register, or two (`packed`), or fill them with constants. */
+ * copy a vector register, or two (ISA_PACKED), or fill them with constants, or copy a scalar one (ISA_SCALAR). */
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words);
 uint64_t codediff_single(const struct code_pair *pair, int side);
-uint64_t codediff_copies(const struct code_pair *pair, int side, bool packed);
+uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind);
 
 /* Work of a pass before over that after; NAN: nothing tells. */
 double codediff_scale(const struct isa_mix *before, const struct isa_mix *after);

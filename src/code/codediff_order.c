@@ -26,6 +26,7 @@
 #define COPIES_MORE 1.2
 #define COPIES_ANY 1
 #define COPIES_OF_ORDER 0.05
+#define LIVE_FEWER 0.95
 
 struct neighbours {
     uint64_t *pairs;
@@ -148,8 +149,8 @@ uint64_t codediff_operations(const struct isa_mix *mix, int kind)
 /* Of a pass, but copies between registers. */
 static double work_of(const struct code_signs *s, int side, int kind)
 {
-    const bool is_packed = kind == ISA_PACKED;
-    const uint64_t copies = kind == ISA_VECTOR || is_packed ? codediff_copies(s->pair, side, is_packed) : 0;
+    const bool has_copies = kind == ISA_VECTOR || kind == ISA_PACKED;
+    const uint64_t copies = has_copies ? codediff_copies(s->pair, side, (enum isa_kind)kind) : 0;
     return codediff_per_pass(s, codediff_operations(side ? s->out : s->in, kind) - copies, side);
 }
 
@@ -189,17 +190,21 @@ static bool order(const struct code_signs *s, const char *why)
 
 const char codediff_in_another_order[] = "scheduling (the same instructions in another order)";
 
-/* Copies between registers that the allocator left, as it did not join their two ends. */
+/* Copies between registers that the allocator left, as it did not join their two ends. Fewer values alive at once are
+ * another order's doing, and so are the copies then. */
 bool codediff_extra_copies(const struct code_signs *s)
 {
+    static const enum isa_kind kinds[] = {ISA_VECTOR, ISA_PACKED, ISA_SCALAR};
     double a = 0, b = 0;
     if (!is_work_the_same(s))
         return false;
-    for (int packed = 0; packed < 2; packed++) {
-        a += codediff_per_pass(s, codediff_copies(s->pair, 0, packed), 0);
-        b += codediff_per_pass(s, codediff_copies(s->pair, 1, packed), 1);
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        a += codediff_per_pass(s, codediff_copies(s->pair, 0, kinds[k]), 0);
+        b += codediff_per_pass(s, codediff_copies(s->pair, 1, kinds[k]), 1);
     }
     const bool moved = codediff_is_rescheduled(s->pair, s->arena);
+    if (moved && s->b[CODE_LIVE] < s->a[CODE_LIVE] * LIVE_FEWER)
+        return false;
     if (!(b > a * COPIES_MORE + (moved ? codediff_issued(s->in) * COPIES_OF_ORDER : COPIES_ANY)))
         return false;
     text_addf(s->text, "register allocation: %.4g copies between registers instead of %.4g", b, a);
