@@ -52,7 +52,10 @@ static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
         table_add(table,
                   (struct cell[]){cell_text(device->node), cell_toned(device->name, TONE_BAD), cell_text(metric->name),
                                   own, others, cell_text(own.unit), cell_number(o->change),
-                                  isnan(o->z) ? cell_unknown("the others are all equal") : cell_number(o->z),
+                                  isnan(o->z) ? cell_unknown("the others are all equal")
+                                              : (struct cell){.kind = CELL_NUMBER,
+                                                              .value = o->z,
+                                                              .text = arena_printf(arena, "%.1f", o->z)},
                                   cell_number((double)o->runs), cell_text(fleet_cause_names[o->cause]),
                                   *o->why ? cell_text(o->why) : (struct cell){.kind = CELL_UNKNOWN, .text = ""}});
     }

@@ -99,16 +99,16 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
         text_add(out, ">");
     }
     html_put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
-             at->first || !(at->t->columns[at->column].flags & COLUMN_PROSE)
+             !(at->t->columns[at->column].flags & COLUMN_PROSE)
                  ? text_cut(arena, at->first && at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ")
                  : words);
     text_add(out, link ? "</a>" : "");
 }
 
-/* What stands in the place of a row's values, and is too long for one of them, has the room of all. */
+/* What stands in the place of a row's values has the room of all, with its reason, where it is too long for one. */
 bool html_takes_row(const struct table_row *row)
 {
-    return row->instead.kind && !row->note && row->instead.text && text_columns(row->instead.text) > LONG_WORDS;
+    return row->instead.kind && (row->note || (row->instead.text && text_columns(row->instead.text) > LONG_WORDS));
 }
 
 /* How many rows from this one on begin with the same name; 0: the one above it does. */
@@ -156,10 +156,15 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
         text_add(out, " class=\"long\"");
     if (bar)
         bar_style(out, cell);
-    if (at->t->named && cell->kind == CELL_NUMBER)
+    if (at->t->named && cell->kind == CELL_NUMBER && span == 1)
         text_addf(out, " data-n=\"%.5g\"", cell->value);
     text_add(out, ">");
     put_words(out, at, &arena);
+    if (at->note) {
+        text_add(out, " <span class=\"note\">");
+        text_add_xml(out, at->note);
+        text_add(out, "</span>");
+    }
     if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE)
         interval_bar(out, cell, most);
     text_add(out, head ? "</th>" : "</td>");

@@ -17,6 +17,7 @@ struct html_place {
     const char *const *names; /* of rows with keys, as they are shown; NULL: as they are */
     size_t row, column;
     bool first, second, last;
+    const char *note; /* behind its words; NULL: none */
 };
 
 /* What a column's bars are relative to. */

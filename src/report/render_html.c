@@ -76,38 +76,32 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     text_add(out, keys->tag_count ? "\"" : "");
 }
 
-/* Notes behind numbers would make them a column as wide as the longest. */
-static bool notes_apart(const struct table *t, const size_t *shown, size_t count)
-{
-    bool some = false;
-    for (size_t row = 0; count && row < rows_shown(t) && t->columns[shown[count - 1]].unit; row++)
-        some |= table_at(t, row)->note != NULL;
-    return some;
-}
-
+/* Notes behind numbers would make them a column as wide as the longest: they stand below the name. */
 static void put_rows(struct page *page, const struct table *t, const char *const *names, const size_t *shown,
                      size_t count)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    const bool notes = notes_apart(t, shown, count);
+    const bool below = count > 1 && t->columns[shown[count - 1]].unit;
     double *most = arena_array(&arena, count + 1, sizeof(*most));
     for (size_t k = 0; k < count; k++)
         most[k] = t->columns[shown[k]].flags & COLUMN_BAR ? html_longest(t, shown[k]) : 0;
     text_add(page->out, "<tbody>\n");
     for (size_t row = 0; row < rows_shown(t); row++) {
+        const bool all = count > 2 && html_takes_row(table_at(t, row));
+        const char *note = table_at(t, row)->note, *heading = table_at(t, row)->heading;
+        if (heading && !t->named) {
+            text_addf(page->out, "<tr class=\"heading\"><th scope=\"rowgroup\" colspan=\"%zu\">", count);
+            text_add_xml(page->out, heading);
+            text_add(page->out, "</th></tr>\n");
+        }
         text_add(page->out, "<tr");
         put_keys(page->out, t, table_at(t, row)->keys);
         text_add(page->out, ">");
-        const bool all = html_takes_row(table_at(t, row));
         for (size_t k = 0; k < count && (!all || k < 2); k++)
             html_cell(page->out,
-                      &(struct html_place){t, names, row, shown[k], k == 0, k == 1, k + 1 == count && !notes}, most[k],
-                      all && k == 1 ? count - 1 + notes : 1);
-        if (notes && !all) {
-            text_add(page->out, "<td class=\"prose\">");
-            text_add_xml(page->out, table_at(t, row)->note);
-            text_add(page->out, "</td>");
-        }
+                      &(struct html_place){t, names, row, shown[k], k == 0, k == 1, k + 1 == count && !below,
+                                           (all ? k == 1 : !k && below) ? note : NULL},
+                      most[k], all && k == 1 ? count - 1 : 1);
         text_add(page->out, "</tr>\n");
     }
     text_add(page->out, "</tbody>");
@@ -125,7 +119,7 @@ static void put_head(struct page *page, const struct table *t, const size_t *sho
         text_add_xml(page->out, t->columns[shown[k]].title);
         text_add(page->out, named ? "</th>" : "</td>");
     }
-    text_add(page->out, notes_apart(t, shown, count) ? "<td></td></tr></thead>\n" : "</tr></thead>\n");
+    text_add(page->out, "</tr></thead>\n");
 }
 
 /* On a phone a row is a card, and each cell says what it is. */
@@ -137,7 +131,7 @@ static void put_labels(struct page *page, const struct table *t, const size_t *s
     for (size_t k = 1; k < count; k++)
         if (*t->columns[shown[k]].title) {
             text_addf(page->out, "#table%u td:nth-last-child(%zu)::before{content:", page->tables,
-                      count - k + notes_apart(t, shown, count)); /* the first may be that of rows above */
+                      count - k); /* the first may be that of rows above */
             css_string(page->out, t->columns[shown[k]].title);
             text_add(page->out, "}");
         }
