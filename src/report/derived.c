@@ -308,6 +308,23 @@ static struct table *table_of(const struct value *v, const char **said, const ch
     return table;
 }
 
+/* "dtype=f32;n=65536" as labels of cases write it: "dtype=f32 n=64Ki". */
+static const char *group_words(const char *group, struct arena *arena)
+{
+    const char *words = "";
+    for (const char *at = group; *at; at += strspn(at, ";")) {
+        const size_t name = strcspn(at, "=;"), length = strcspn(at, ";");
+        const char *value = arena_strndup(arena, at + name + (at[name] == '='), length - name - (at[name] == '='));
+        double number = 0;
+        const struct cell cell =
+            units_parse_number(&number, value) ? cell_quantity(number, UNIT_SIZE) : cell_text(value);
+        words = arena_printf(arena, "%s %.*s%s%s", words, (int)name, at, at[name] == '=' ? "=" : "",
+                             cell_words(&cell, NULL, arena));
+        at += length;
+    }
+    return words;
+}
+
 void derived_sections(struct document *document, const struct result *result, bool ratios)
 {
     struct table *lines = table_list(document->arena);
@@ -326,7 +343,7 @@ void derived_sections(struct document *document, const struct result *result, bo
         const char *line = table ? said : line_of(&v);
         if (!line)
             continue;
-        line = arena_printf(document->arena, "%s%s%s: %s", derived->name, *derived->group ? " " : "", derived->group,
+        line = arena_printf(document->arena, "%s%s: %s", derived->name, group_words(derived->group, document->arena),
                             line);
         if (!table) {
             table_item(lines, line);

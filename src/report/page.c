@@ -87,7 +87,7 @@ static struct cell mark_of(const struct result *result, const struct counts *cou
     if (counts->findings)
         return cell_toned("findings", TONE_BAD);
     if (result->predicted)
-        return cell_toned("predicted", TONE_DOUBT);
+        return cell_toned(counts->ok ? "predicted" : "nothing predicted", TONE_DOUBT);
     return counts->interference                                   ? cell_toned("interference", TONE_DOUBT)
            : result->status && strcmp(result->status, "complete") ? cell_toned("interrupted", TONE_DOUBT)
            : counts->ok                                           ? cell_toned("no findings", TONE_GOOD)
@@ -126,6 +126,8 @@ static void add_tiles(struct document *document, const struct result *result, co
 
 static void add_warnings(struct document *document, const struct result *result)
 {
+    if (result->status && !strcmp(result->status, "interrupted"))
+        document_text(document, SHOW_HTML, TONE_DOUBT, "Interrupted: this is a partial result.");
     for (size_t k = 0; k < result->warning_count; k++)
         document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
 }
@@ -164,6 +166,8 @@ static void add_worst(struct document *document, const struct comparison *compar
             order[known++] = &result->cases[k];
         launches += has_share(&result->cases[k]) && result->cases[k].flags & FLAG_LAUNCH_BOUND;
     }
+    if (!known && !launches)
+        return;
     qsort(order, known, sizeof(*order), by_share);
     for (size_t k = 0; k < known && k < MOST_WORST; k++) {
         const struct result_case *c = order[k];
@@ -181,8 +185,7 @@ static void add_worst(struct document *document, const struct comparison *compar
                          .text = launches ? arena_printf(arena, "Without %zu case%s that mostly wait for a launch%s.",
                                                          launches, text_s(launches),
                                                          table->row_count ? "" : "; no other has a ceiling")
-                                 : table->row_count ? NULL
-                                                    : "No case has a ceiling to be set against.",
+                                          : NULL,
                          .tone = TONE_DIM});
 }
 

@@ -212,10 +212,21 @@ def clock_held(home, result):
 
 
 def nothing_known(home):
-    """Rows that have a reason and no value, all of them, say the reason."""
+    """Rows that have a reason and no value, all of them, say the reason; what nothing is known of has no section."""
     run("run", "links", "--device", "sim:mi300x", "-o", "links.result.json", home=home)
     page = run("report", "links.result.json", "--format", "html", home=home).stdout
+    check(">nothing predicted</span>" in page and "Furthest from the ceiling" not in page, "a page of nothing")
     check("none: no case matches" in page and page.count(">skipped</span>") == len(load(home / "links.result.json")["cases"]), "reasons of what has no value")
+
+
+def skipped(home, result):
+    """Reasons have the room of the values that are not there, others a line below the name; a part of a run says so."""
+    cases = [c | {"id": f"k{k}", "status": "skipped" if k == 1 else "ok", "status_reason": "for <b> reasons" if k == 1 else ""} for k, c in enumerate(result["cases"][:3])]
+    derived = {"name": "knee", "method": "knee", "kernel": "stream_triad", "group": "dtype=f32;n=65536", "x": "n", "y": "time_ns", "rows": "", "finding": "", "value": {"error": "too few"}}
+    (home / "part.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [derived], "kpis": [], "run": result["run"] | {"status": "interrupted"}}))
+    page = run("report", "part.result.json", "--format", "html", home=home).stdout
+    check(re.search(r'<td colspan="\d+" class="long"><span class="dim">skipped</span> <span class="note">for &lt;b&gt; reasons</span></td></tr>', page), "a reason in the room of values")
+    check("Interrupted: this is a partial result." in page and "knee dtype=f32 n=64Ki: none: too few" in page, "a part of a run, and a group in words")
 
 
 def test(home):
@@ -229,6 +240,7 @@ def test(home):
     names(home, result)
     clock_held(home, result)
     nothing_known(home)
+    skipped(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     hostile_site(home, folder)
     middle = with_cases(home, home, "middle", result, 500, None)
