@@ -87,6 +87,12 @@ static bool is_over_footprint(const struct result *result, const struct result_c
     return !strcmp(y, "bytes_per_s") && distinct(result, c->kernel, "footprint") >= LEAST_POINTS;
 }
 
+/* Copies and collectives are of a message's size, whatever memory they take. */
+static bool is_over_size(const char *param, const char *y)
+{
+    return !strcmp(param, "size") && !strcmp(y, "bytes_per_s");
+}
+
 /* The label without the swept parameter. */
 static const char *series_name(const struct result_case *c, const char *param, struct arena *arena)
 {
@@ -180,13 +186,13 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
         if (!param)
             continue;
         const char *y = quantity_of(c);
-        const bool footprint = is_over_footprint(result, c, param, y);
+        const bool size = is_over_size(param, y), footprint = !size && is_over_footprint(result, c, param, y);
         const struct curves wanted = {.result = result,
                                       .x = footprint ? "footprint" : param,
                                       .y = y,
-                                      .x_unit = footprint ? UNIT_BYTES : UNIT_SIZE,
+                                      .x_unit = footprint || size ? UNIT_BYTES : UNIT_SIZE,
                                       .y_unit = unit_of(y),
-                                      .kernel = footprint ? NULL : c->kernel};
+                                      .kernel = footprint || size ? NULL : c->kernel};
         struct curves *sweep = sweep_of(sweeps, &count, &wanted, arena);
         if (sweep)
             add_point(curve_of(sweep, c, series_name(c, param, arena)), result_quantity(c, wanted.x),

@@ -229,6 +229,14 @@ def skipped(home, result):
     check("Interrupted: this is a partial result." in page and "knee dtype=f32 n=64Ki: none: too few" in page, "a part of a run, and a group in words")
 
 
+def sizes(home, result):
+    """Copies of all kernels are drawn over the size of a message, not over what memory they take."""
+    cases = [result["cases"][0] | {"id": f"{kernel}{k}", "kernel": kernel, "label": f"{kernel} size={1 << k}", "params": {"size": 1024 << k}} for kernel in ("one", "two") for k in range(6)]
+    (home / "sizes.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
+    page = run("report", "sizes.result.json", "--format", "html", home=home).stdout
+    check(re.findall(r'<a href="#curve-\d">([^<]*)<', page) == ["Bandwidth over size"], "one picture of all sizes")
+
+
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
@@ -241,6 +249,7 @@ def test(home):
     clock_held(home, result)
     nothing_known(home)
     skipped(home, result)
+    sizes(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     hostile_site(home, folder)
     middle = with_cases(home, home, "middle", result, 500, None)
