@@ -3,6 +3,7 @@
  * What an import found: where the time goes, by operator and shape, and how two of them differ.
  */
 
+#include "picture.h"
 #include "report_internal.h"
 #include "rooftile/import.h"
 
@@ -201,6 +202,44 @@ static struct table *rows_table(const struct import *import, struct arena *arena
     return table;
 }
 
+/* A page's rows begin with the operator, and have no column that they can do without. */
+static struct table *page_rows(const struct table *rows, struct arena *arena)
+{
+    static const size_t order[] = {OPERATOR, SHAPE,    TYPES,  LAYOUT,  SHARE,     TIME, CALLS,
+                                   MEDIAN,   ESTIMATE, KERNEL, CEILING, ALGORITHM, BUS,  WRONG};
+    struct table_column *columns = arena_array(arena, COUNT_OF(order), sizeof(*columns));
+    struct cell *cells = arena_array(arena, COUNT_OF(order), sizeof(*cells));
+    for (size_t k = 0; k < COUNT_OF(order); k++)
+        columns[k] = rows->columns[order[k]];
+    struct table *table = table_new(arena, columns, COUNT_OF(order));
+    for (size_t row = 0; row < rows->row_count; row++) {
+        for (size_t k = 0; k < COUNT_OF(order); k++)
+            cells[k] = rows->rows[row].cells[order[k]];
+        table_add(table, cells);
+    }
+    table->most_rows = rows->most_rows;
+    table->rest = rows->rest;
+    return table;
+}
+
+/* What takes the time, and how much of it the device's ceilings demand. */
+static void operators_picture(struct document *document, const struct import *import)
+{
+    struct kernel_sums sums = kernel_sums_new(document->arena, import->row_count);
+    FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
+        const double bound_ns = row->calls * row->lower_bound_ns;
+        if (!(row->total_ns > 0))
+            continue;
+        struct kernel_sum *sum = kernel_sum_of(&sums, short_name(row->operator, document->arena));
+        sum->cases += (size_t)row->calls;
+        sum->time_ns += row->total_ns;
+        sum->bounded_ns += bound_ns > 0 ? row->total_ns : 0;
+        sum->bound_ns += bound_ns > 0 ? fmin(bound_ns, row->total_ns) : 0;
+    }
+    picture_sums(document, &sums, "operators", "Time by operator against its lower bound",
+                 "The time of all calls of an operator, and the share of it that the ceilings of the device demand.");
+}
+
 static struct table *operators_table(const struct import *import, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -311,7 +350,10 @@ void import_document(struct document *document, const struct import *import, boo
     document_add(document,
                  (struct section){.show = SHOW_DATA, .key = "timeline", .table = timeline_record(import, arena)});
     timeline_line(document, import);
-    document_table(document, "rows", NULL, rows_table(import, arena));
+    struct table *rows = rows_table(import, arena);
+    document_table(document, "rows", NULL, rows)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
+    operators_picture(document, import);
+    document_table(document, "shapes", "By operator and shape", page_rows(rows, arena))->show = SHOW_HTML;
     document_add(document, (struct section){.show = verbose ? 0 : SHOW_DATA,
                                             .key = "operators",
                                             .title = "operators, all shapes together",

@@ -44,8 +44,7 @@ struct kernel_sums {
 };
 
 double weight_of(const struct result_case *c);
-/* With room for as many as there are cases. */
-struct kernel_sums kernel_sums_new(struct arena *arena, const struct result *result);
+struct kernel_sums kernel_sums_new(struct arena *arena, size_t most);
 /* The one of that name, added where there is none. */
 struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name);
 /* The longest first; returns the time of all. */
@@ -53,6 +52,9 @@ double kernel_sums_sort(struct kernel_sums *sums);
 
 void picture_roofline(struct document *document, const struct result *result, const char *suffix);
 void picture_kernels(struct document *document, const struct result *result, const char *suffix);
+/* The same of other sums, which it sorts; nothing where no lower bound is known. */
+void picture_sums(struct document *document, struct kernel_sums *bars, const char *name, const char *title,
+                  const char *desc);
 void picture_curves(struct document *document, const struct result *result, const char *suffix);
 void picture_heat_maps(struct document *document, const struct result *result, const char *suffix);
 /* Predicted against measured, occupancy, samples, shares of a trace. */

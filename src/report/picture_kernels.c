@@ -18,9 +18,9 @@ double weight_of(const struct result_case *c)
     return c->weight > 0 ? c->weight : 1;
 }
 
-struct kernel_sums kernel_sums_new(struct arena *arena, const struct result *result)
+struct kernel_sums kernel_sums_new(struct arena *arena, size_t most)
 {
-    return (struct kernel_sums){.items = arena_array(arena, result->case_count + 1, sizeof(struct kernel_sum))};
+    return (struct kernel_sums){.items = arena_array(arena, most + 1, sizeof(struct kernel_sum))};
 }
 
 struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name)
@@ -52,7 +52,7 @@ double kernel_sums_sort(struct kernel_sums *sums)
 
 static struct kernel_sums collect(const struct result *result, struct arena *arena)
 {
-    struct kernel_sums bars = kernel_sums_new(arena, result);
+    struct kernel_sums bars = kernel_sums_new(arena, result->case_count);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (!is_mark(c))
@@ -70,8 +70,8 @@ static struct kernel_sums collect(const struct result *result, struct arena *are
 
 static struct table *data_of(const struct kernel_sums *bars, double all_ns, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.title = "kernel"},
-                                                  {.title = "cases", .unit = UNIT_COUNT},
+    static const struct table_column columns[] = {{.title = ""},
+                                                  {.title = "count", .unit = UNIT_COUNT},
                                                   {.title = "time", .unit = UNIT_TIME},
                                                   {.title = "of all", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
                                                   {.title = "lower bound", .unit = UNIT_TIME},
@@ -116,34 +116,38 @@ static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t ro
     last->points[last->count - 1].words = words;
 }
 
-void picture_kernels(struct document *document, const struct result *result, const char *suffix)
+void picture_sums(struct document *document, struct kernel_sums *bars, const char *name, const char *title,
+                  const char *desc)
 {
     struct arena *arena = document->arena;
-    struct kernel_sums bars = collect(result, arena);
-    const double all_ns = kernel_sums_sort(&bars);
+    const double all_ns = kernel_sums_sort(bars);
     bool bounded = false;
-    for (size_t k = 0; k < bars.count; k++)
-        bounded |= bars.items[k].bounded_ns > 0;
+    for (size_t k = 0; k < bars->count; k++)
+        bounded |= bars->items[k].bounded_ns > 0;
     if (!bounded)
         return;
-    const size_t shown = bars.count < MOST_BARS ? bars.count : MOST_BARS;
+    const size_t shown = bars->count < MOST_BARS ? bars->count : MOST_BARS;
     const char **names = arena_array(arena, shown, sizeof(*names));
-    const char *more = bars.count > shown ? arena_printf(arena, " %zu more take less.", bars.count - shown) : "";
-    struct chart *chart = chart_new(
-        arena, arena_printf(arena, "kernels%s", suffix), "Time by kernel against its lower bound",
-        arena_printf(arena,
-                     "The time of all cases of a kernel, each as often as it is weighted, and the share of it that the "
-                     "ceilings of the device demand.%s",
-                     more));
+    const char *more = bars->count > shown ? arena_printf(arena, " %zu more take less.", bars->count - shown) : "";
+    struct chart *chart = chart_new(arena, name, title, arena_printf(arena, "%s%s", desc, more));
     chart_add(chart, CHART_BAR, "lower bound", 0);
     chart_add(chart, CHART_BAR, "above it", LOOK_PALE);
     chart_add(chart, CHART_BAR, "no lower bound known", LOOK_HOLLOW);
     for (size_t k = 0; k < shown; k++) {
-        names[k] = bars.items[k].name;
-        add_bar(chart, &bars.items[k], k);
+        names[k] = bars->items[k].name;
+        add_bar(chart, &bars->items[k], k);
     }
     chart->x = (struct chart_axis){
-        .title = "", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = bars.items[0].time_ns};
+        .title = "", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = bars->items[0].time_ns};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
-    document_chart(document, chart, data_of(&bars, all_ns, arena));
+    document_chart(document, chart, data_of(bars, all_ns, arena));
+}
+
+void picture_kernels(struct document *document, const struct result *result, const char *suffix)
+{
+    struct kernel_sums bars = collect(result, document->arena);
+    picture_sums(document, &bars, arena_printf(document->arena, "kernels%s", suffix),
+                 "Time by kernel against its lower bound",
+                 "The time of all cases of a kernel, each as often as it is weighted, and the share of it that the "
+                 "ceilings of the device demand.");
 }

@@ -72,7 +72,7 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
             r->by_unit &= !strcmp(first, result->cases[k].kernel);
         }
     r->cases = arena_array(arena, result->case_count + 1, sizeof(*r->cases));
-    r->kernels = kernel_sums_new(arena, result);
+    r->kernels = kernel_sums_new(arena, result->case_count);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (!is_drawn(c))

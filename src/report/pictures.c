@@ -222,7 +222,7 @@ static void add_samples(struct document *document, const struct result *result, 
 static void add_trace(struct document *document, const struct result *result, const char *suffix)
 {
     struct arena *arena = document->arena;
-    struct kernel_sums sums = kernel_sums_new(arena, result);
+    struct kernel_sums sums = kernel_sums_new(arena, result->case_count);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         if (!(c->traced_ns > 0))
