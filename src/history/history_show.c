@@ -129,8 +129,10 @@ static void add_runs(struct document *document, const struct history_window *w, 
     struct arena *arena = document->arena;
     struct table *table = TABLE(arena, columns);
     double before = NAN;
-    document_text(document, 0, TONE_PLAIN, "%s\n%s%s%s\n%s\n\n", row->label, row->case_id,
-                  row->timer[0] ? ", timer " : "", row->timer, spark(row, w->run_count, arena));
+    const char *id = arena_printf(arena, "%s%s%s", row->case_id, row->timer[0] ? ", timer " : "", row->timer);
+    document_text(document, SHOW_TEXT | SHOW_MARKDOWN, TONE_PLAIN, "%s\n%s\n%s\n\n", row->label, id,
+                  spark(row, w->run_count, arena));
+    document_text(document, SHOW_HTML, TONE_DIM, "%s", id); /* below the picture of it */
     for (size_t k = 0; k < w->run_count; k++) {
         const double value = row->points[k].value, moved = value / before - 1;
         const struct history_run *run = &w->runs[k];

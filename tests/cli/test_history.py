@@ -111,6 +111,7 @@ def one_step(bench):
     page = bench.history("show", "stream_copy n=1Ki", "--format", "html").stdout
     check('data-picture="series-1"' in page and page.count('class="corridor"') > 1 and re.search(r'<text class="quiet"[^>]*>\+5\.\d %</text>', page),
           "a page: the series with its bands and where it moved")
+    check("\u2581" not in page and page.count(">stream_copy n=1Ki<") < 4, "a page: what the picture shows is not said again")
     verdict = bench.gate(1, "the verdict as a page", None, "--format", "html").stdout
     check(re.search(r"still slower", verdict, re.I) and 'data-picture="series-1"' in verdict and 'class="mark bad">REGRESSION<' in verdict, "gate: a page with its verdict and how it went")
     site(bench)
