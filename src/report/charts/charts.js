@@ -326,7 +326,7 @@ class Live {
     this.taken = [];
     this.lines = null;
     const above = { id: "names", type: "custom", silent: true, z: 5, clip: false, data: chart.y.names.map((_, k) => [chart.x.low, k]), renderItem: (params, api) => {
-      const name = this.text(chart.y.names[params.dataIndex], 8, this.coord(api, [chart.x.low, params.dataIndex])[1] - 15, c.label);
+      const name = this.text(chart.y.names[params.dataIndex], 8, this.coord(api, [chart.x.low, params.dataIndex])[1] - 17, c.label);
       return Object.assign(name.style, { width: this.box.clientWidth - 16, overflow: "truncate" }), name;
     } };
     this.view.setOption({
