@@ -86,8 +86,9 @@ static void add_case(struct judged *judged, const struct result *result, const s
                                 .high_ns = prediction->high_ns,
                                 .known = prediction->time_ns > 0};
     snprintf(guess.bound, sizeof(guess.bound), "%s", prediction->bound ? prediction->bound : "");
-    judged->guesses = arena_grow(arena, judged->guesses, judged->truth.count, sizeof(*judged->guesses));
-    judged->guesses[judged->truth.count] = guess;
+    const size_t before = judged->truth.count;
+    judged->guesses = arena_grow(arena, judged->guesses, before, sizeof(*judged->guesses));
+    judged->guesses[before] = guess;
     ARENA_PUSH(arena, judged->truth.rows, judged->truth.count,
                (struct truth_row){.machine = result->machine.name[0] ? result->machine.name : result->device.name,
                                   .family = c->kernel,
@@ -95,7 +96,7 @@ static void add_case(struct judged *judged, const struct result *result, const s
                                   .source = "",
                                   .what = {.type = "", .scales = "", .family = "", .op = ""},
                                   .time_ns = result_case_time(c),
-                                  .line = judged->truth.count + 1});
+                                  .line = before + 1});
 }
 
 static enum status add_result(struct judged *judged, const char *path, struct arena *arena, struct err *err)
