@@ -257,13 +257,12 @@ static enum status get_document(const struct result **result, const cJSON *root,
 
 static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
 
-static enum status get_trial(const struct result **result, const struct text *text, struct reading *reading,
-                             struct err *err)
+static enum status get_text(const struct result **result, const char *name, const char *text, size_t length,
+                            struct reading *reading, struct err *err)
 {
     struct json_long *document = NULL;
     const cJSON *root;
-    enum status status =
-        json_long_parse(&document, &root, reading->path, text->data, text->length, "cases", packed, err);
+    enum status status = json_long_parse(&document, &root, name, text, length, "cases", packed, err);
     if (!status)
         status = get_all(result, root, document, reading, err);
     json_long_free(document);
@@ -283,7 +282,7 @@ static enum status read_journal(const struct result **result, struct reading *re
     for (size_t k = 0; k < count; k++) {
         names[k] = reading->path;
         if (!status)
-            status = get_trial(&trials[k], &texts[k], reading, err);
+            status = get_text(&trials[k], reading->path, texts[k].data, texts[k].length, reading, err);
         text_release(&texts[k]);
     }
     arena_release(&arena);
@@ -346,12 +345,7 @@ enum status result_parse(const struct result **result, const char *name, const c
                          struct arena *arena, struct err *err)
 {
     struct reading reading = {.keep_samples = true, .arena = arena};
-    struct json_long *document = NULL;
-    const cJSON *root;
-    enum status status = json_long_parse(&document, &root, name, text, length, "cases", packed, err);
-    if (!status)
-        status = get_all(result, root, document, &reading, err);
+    const enum status status = get_text(result, name, text, length, &reading, err);
     arena_release(&reading.scratch);
-    json_long_free(document);
     return status;
 }
