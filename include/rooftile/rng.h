@@ -11,8 +11,7 @@
 /* Counter-based: value `index` of stream `seed` (splitmix64 finaliser of seed and index, Steele et al. 2014). */
 uint64_t rng_at(uint64_t seed, uint64_t index);
 double rng_uniform_at(uint64_t seed, uint64_t index); /* [0, 1), 53 bits */
-double rng_normal_at(uint64_t seed, uint64_t index);  /* mean 0, sd 1 (Box-Muller on the uniform pair it belongs to) */
-/* values[k] is that of index first + k, at less cost. */
+/* values[k] is that of index first + k, at less cost; normals have mean 0 and standard deviation 1. */
 void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count);
 void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count);
 /* The numbers below `limit` (1 to 2^32) in a shuffled order: values[k] is number first + k of it; and where one cycle

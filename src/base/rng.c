@@ -64,13 +64,6 @@ void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count)
     }
 }
 
-double rng_normal_at(uint64_t seed, uint64_t index)
-{
-    double value;
-    rng_normals_at(&value, seed, index, 1);
-    return value;
-}
-
 /* ---- permutations ---- */
 
 /* Of k bits, 2^k >= count: each step can be undone, and high bits reach the low ones and back several times. */

@@ -22,4 +22,12 @@ static inline double random_normal(struct rng *rng)
     return sqrt(-2 * log(1 - first)) * cos(6.283185307179586476925286766559 * second);
 }
 
+/* Mean 0, standard deviation 1: number `index` of a seed's. */
+static inline double random_normal_at(uint64_t seed, uint64_t index)
+{
+    double value;
+    rng_normals_at(&value, seed, index, 1);
+    return value;
+}
+
 #endif

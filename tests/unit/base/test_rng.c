@@ -72,7 +72,7 @@ static void distributions(void **state)
         add(&uniform, random_uniform(&rng));
         add(&uniform_at, rng_uniform_at(3, i));
         add(&normal, random_normal(&rng));
-        add(&normal_at, rng_normal_at(3, i));
+        add(&normal_at, random_normal_at(3, i));
     }
     const struct moments *uniforms[] = {&uniform, &uniform_at};
     for (size_t i = 0; i < 2; i++) {
@@ -98,7 +98,7 @@ static void runs_are_single_ones(void **state)
             rng_normals_at(normals, 9, first, count);
             for (size_t k = 0; k < count; k++) {
                 assert_true(uniforms[k] == rng_uniform_at(9, first + k));
-                assert_true(normals[k] == rng_normal_at(9, first + k));
+                assert_true(normals[k] == random_normal_at(9, first + k));
             }
         }
     double values[20000], product = 0; /* the two of a pair have nothing to do with each other */

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "../near.h"
+#include "../random.h"
 #include "rooftile/ceilings.h"
-#include "rooftile/rng.h"
 
 enum { MAX_CASES = 200 };
 
@@ -53,7 +53,7 @@ static size_t curve(const char *kernel, double share, double noise, uint64_t see
         rate = levels[level].bandwidth;
         if (level && footprint < levels[level - 1].capacity * 1.5)
             rate = sqrt(rate * levels[level - 1].bandwidth);
-        cases[count] = at_rate(kernel, footprint, rate * share * exp(noise * rng_normal_at(seed, count)));
+        cases[count] = at_rate(kernel, footprint, rate * share * exp(noise * random_normal_at(seed, count)));
         count++;
     }
     return count;
@@ -172,7 +172,7 @@ static size_t chases(const double *capacity, const double *ns, size_t levels_of_
         double time_ns = ns[level];
         if (level && footprint < capacity[level - 1] * 1.3)
             time_ns = sqrt(time_ns * ns[level - 1]);
-        cases[count] = latency(footprint, time_ns * exp(noise * rng_normal_at(seed, count)));
+        cases[count] = latency(footprint, time_ns * exp(noise * random_normal_at(seed, count)));
         count++;
     }
     return count;

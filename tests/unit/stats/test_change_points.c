@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "../near.h"
-#include "rooftile/rng.h"
+#include "../random.h"
 #include "rooftile/summary.h"
 
 #define POINTS 48
@@ -29,7 +29,7 @@ static size_t chase(struct change_point *found, const double *levels, const size
             const double share = (double)(k - ends[level - 1] + 1) / (double)(ramp + 1);
             value = levels[level - 1] * pow(levels[level] / levels[level - 1], share);
         }
-        y[k] = value * exp(noise * rng_normal_at(seed, k));
+        y[k] = value * exp(noise * random_normal_at(seed, k));
     }
     return change_points(found, 8, x, y, POINTS, 3, seed);
 }

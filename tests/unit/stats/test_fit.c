@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../near.h"
-#include "rooftile/rng.h"
+#include "../random.h"
 #include "rooftile/summary.h"
 
 static void test_startup(void **state)
@@ -18,7 +18,7 @@ static void test_startup(void **state)
     struct startup_fit fit;
     for (size_t k = 0; k < 20; k++) {
         volume[k] = ldexp(1024, (int)k);
-        time[k] = (5000 + volume[k] / 20) * (1 + 0.01 * rng_normal_at(1, k));
+        time[k] = (5000 + volume[k] / 20) * (1 + 0.01 * random_normal_at(1, k));
     }
     assert_true(startup_fit(&fit, volume, time, 20));
     assert_near(fit.startup, 5000, 100);

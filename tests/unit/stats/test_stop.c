@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../near.h"
-#include "rooftile/rng.h"
+#include "../random.h"
 #include "rooftile/summary.h"
 
 #define CAPACITY 2000
@@ -43,7 +43,7 @@ static void test_runs(void **state)
         double wall_ns = 0;
         stop_init(&rule, sorted, CAPACITY);
         for (uint32_t n = 0; !reason; n++) {
-            const double sample_ns = 1000 * (1 + runs[k].noise * rng_normal_at(5, n));
+            const double sample_ns = 1000 * (1 + runs[k].noise * random_normal_at(5, n));
             wall_ns += 1000;
             stop_add(&rule, sample_ns, 1000);
             reason = stop_check(&rule, wall_ns);

@@ -104,7 +104,7 @@ static uint32_t modes_of(double share, double distance, size_t count)
     static double samples[MANY], scratch[2 * MANY];
     struct summary s;
     for (size_t k = 0; k < count; k++)
-        samples[k] = 100 + rng_normal_at(3, k) + (rng_uniform_at(4, k) < share ? distance : 0);
+        samples[k] = 100 + random_normal_at(3, k) + (rng_uniform_at(4, k) < share ? distance : 0);
     summary_compute(&s, samples, count, scratch);
     return s.modes;
 }
