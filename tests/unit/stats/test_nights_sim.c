@@ -28,20 +28,20 @@ static const double steps[] = {0.03, 0.05, 0.10};
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
 /* One trial in so many is slowed down by something else, by 10 % on average (exponential): on most nights, and on the
- * one night in ten when the machine is disturbed. */
-struct disturbance {
+ * one night in ten when something interferes. */
+struct interference {
     const char *name;
-    double usual, disturbed;
+    double usual, interfered;
 };
 
 /* A night's measurement of a case: ln. Half of the variance between runs is the night's, and is there when it is
  * measured again; the other half is the process's, as is the trial's own noise. */
 struct world {
     struct rng rng;
-    struct disturbance disturbance;
+    struct interference interference;
     bool steps, median_alone; /* median_alone: the fastest trial measured again is not asked */
     double sigma[CASES];
-    double night[CASES], class[CLASSES], disturbed; /* of this night */
+    double night[CASES], class[CLASSES], interfered; /* of this night */
     double trials[CASES][TRIALS];
     double ns[CASES][NIGHTS];
     struct gate_series series[CASES];
@@ -53,10 +53,10 @@ struct counts {
     size_t slower[STEPS], found[STEPS];
 };
 
-static void world_init(struct world *world, double sigma, const struct disturbance *disturbance, uint64_t seed)
+static void world_init(struct world *world, double sigma, const struct interference *interference, uint64_t seed)
 {
     rng_init(&world->rng, seed);
-    world->disturbance = *disturbance;
+    world->interference = *interference;
     world->set = (struct gate_set){world->series, CASES, NIGHTS, NULL, CLASSES, NULL};
     for (size_t c = 0; c < CASES; c++) {
         world->sigma[c] = noise_case_sigma(&world->rng, sigma);
@@ -69,7 +69,7 @@ static double measure(struct world *world, size_t c, size_t night, double proces
     const double level = world->steps && night >= WARM + c ? log1p(steps[c % STEPS]) : 0;
     const double noise = process + world->sigma[c] / 2 * random_normal(&world->rng);
     const double slowed =
-        random_uniform(&world->rng) < world->disturbed ? -0.1 * log(1 - random_uniform(&world->rng)) : 0;
+        random_uniform(&world->rng) < world->interfered ? -0.1 * log(1 - random_uniform(&world->rng)) : 0;
     return 1e5 * exp(level + world->class[c % CLASSES] + world->night[c] + noise + slowed);
 }
 
@@ -80,8 +80,8 @@ static double process_noise(struct world *world, size_t c)
 
 static void measure_night(struct world *world, size_t night)
 {
-    const struct disturbance *d = &world->disturbance;
-    world->disturbed = random_uniform(&world->rng) < 0.1 ? d->disturbed : d->usual;
+    const struct interference *d = &world->interference;
+    world->interfered = random_uniform(&world->rng) < 0.1 ? d->interfered : d->usual;
     for (size_t k = 0; k < CLASSES; k++)
         world->class[k] = 0.003 * random_normal(&world->rng);
     for (size_t c = 0; c < CASES; c++) {
@@ -127,7 +127,7 @@ static size_t measure_candidates(struct world *world, const struct gate_verdict 
     return count;
 }
 
-/* Without a change every case slower, and every class, is false; with one, the case that got slower tonight counts. */
+/* Without a change every case slower, and every class, is false; with one, the case that got slower counts. */
 static void count_night(struct counts *counts, const struct world *world, const struct gate_verdict *out,
                         const struct gate_verdict *classes, size_t night)
 {
@@ -167,7 +167,7 @@ static void play(struct counts *counts, struct world *world)
     arena_release(&arena);
 }
 
-static const struct disturbance disturbances[] = {
+static const struct interference interferences[] = {
     {"never", 0, 0}, {"some", 0.01, 0.10}, {"many", 0.03, 0.25}, {"most", 0.05, 0.40}};
 static const double sigmas[] = {0.005, 0.01, 0.03};
 
@@ -176,7 +176,7 @@ static struct counts nights_of(size_t d, size_t s, bool with_steps, bool median_
     static struct world world;
     struct counts counts = {0};
     for (size_t k = 0; counts.nights < nights; k++) {
-        world_init(&world, sigmas[s], &disturbances[d], rng_at(rng_derive(d * 100 + s, "nights"), k));
+        world_init(&world, sigmas[s], &interferences[d], rng_at(rng_derive(d * 100 + s, "nights"), k));
         world.steps = with_steps;
         world.median_alone = median_alone;
         play(&counts, &world);
@@ -189,7 +189,7 @@ static double percent(size_t count, size_t of)
     return 100 * (double)count / (double)of;
 }
 
-/* What disturbs some trials now and then must not make a night red; by the median alone it does. */
+/* What interferes with some trials now and then must not make a night red; by the median alone it does. */
 static void test_nights_without_a_change(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void print_row(size_t d, size_t s, size_t nights)
     const struct counts got = nights_of(d, s, false, false, nights);
     const struct counts median_alone = nights_of(d, s, false, true, nights);
     const struct counts found = nights_of(d, s, true, false, nights), found_alone = nights_of(d, s, true, true, nights);
-    printf("| %s | %.1f %% | %.2f | %.2f | %.1f |", disturbances[d].name, 100 * sigmas[s],
+    printf("| %s | %.1f %% | %.2f | %.2f | %.1f |", interferences[d].name, 100 * sigmas[s],
            percent(median_alone.red, median_alone.nights), percent(got.red, got.nights),
            (double)got.measured_again / (double)got.nights);
     for (size_t k = 0; k < STEPS; k++)
@@ -228,7 +228,7 @@ static void print_row(size_t d, size_t s, size_t nights)
 
 static void print_table(size_t nights)
 {
-    for (size_t d = 0; d < sizeof(disturbances) / sizeof(disturbances[0]); d++)
+    for (size_t d = 0; d < sizeof(interferences) / sizeof(interferences[0]); d++)
         for (size_t s = 0; s < sizeof(sigmas) / sizeof(sigmas[0]); s++)
             print_row(d, s, nights);
 }
