@@ -135,8 +135,12 @@ struct walk_sums {
     double lanes;                        /* active, summed over vector instructions */
     double flops, operations;            /* of active lanes; operations: with all that a manifest may count as one */
     double vector_clocks, matrix_clocks; /* of the pipes that issue them */
-    double index_clocks; /* of vector_clocks: whole numbers, which is mostly addresses and loop control */
+    double index_clocks; /* of vector_clocks: whole numbers, but in loops that access no memory: mostly addresses */
     double scalar_clocks, lds_clocks, l1_clocks;
+    double control_clocks; /* of scalar_clocks: in no loop, or in one that accesses memory */
+    /* Of waves in loops that take their lanes one after the other, as compilers do before an atomic; of these those of
+     * vector_clocks and scalar_clocks. */
+    double lane_clocks, lane_vector_clocks, lane_scalar_clocks;
     double lds_free_clocks;            /* that LDS would take without bank conflicts */
     double accesses;                   /* loads, stores and atomics of global memory */
     double access_lines;               /* lines that they touch */

@@ -71,11 +71,11 @@ static void widen(struct device_change *change, const struct walk_options *optio
     const double width = mean_width(sums), less = 1 - width / WIDEST, waves = fmax(1, sums->waves);
     if (width >= WIDEST || !is_contiguous(sums, options->line_bytes))
         return;
-    const double saved = less * (sums->wait_memory_clocks + sums->index_clocks + sums->scalar_clocks +
+    const double saved = less * (sums->wait_memory_clocks + sums->index_clocks + sums->control_clocks +
                                  sums->accesses * options->clocks.vector);
     change->walk.clocks = fmax(change->walk.clocks - saved / waves, change->walk.clocks * (1 - less));
     sums->vector_clocks -= less * sums->index_clocks;
-    sums->scalar_clocks -= less * sums->scalar_clocks;
+    sums->scalar_clocks -= less * sums->control_clocks;
     sums->l1_clocks = fmin(sums->l1_clocks, sums->access_bytes / options->clocks.l1_bytes);
     if (sums->accesses / waves < ACCESSES_OF_A_LOOP)
         change->dispatch = 1 - less;
@@ -94,6 +94,16 @@ static void fill_lanes(struct device_change *change, double share)
     sums->vector_clocks *= share;
 }
 
+/* And what sums up the lanes of a wave before its atomic. */
+static void drop_atomics(struct device_change *change)
+{
+    struct walk_sums *sums = &change->walk.sums;
+    change->atomics = 0;
+    change->walk.clocks -= sums->lane_clocks / fmax(1, sums->waves);
+    sums->vector_clocks -= sums->lane_vector_clocks;
+    sums->scalar_clocks -= sums->lane_scalar_clocks;
+}
+
 void device_change(struct device_change *change, const struct device_launch_model *model,
                    const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
                    enum cost without)
@@ -109,7 +119,7 @@ void device_change(struct device_change *change, const struct device_launch_mode
     else if (without == COST_TAIL)
         change->fullest = model->working / fmax(1, model->units);
     else if (without == COST_ATOMICS)
-        change->atomics = 0;
+        drop_atomics(change);
     else if (without == COST_DISPATCH)
         change->dispatch = 0;
     else if (without == COST_TRAFFIC && model->least_bytes > 0)

@@ -194,6 +194,12 @@ static void count_work(struct wave *wave, const struct isa_instruction *in)
     wave->sums.operations += lanes * isa_operations(in);
 }
 
+static void count_scalar(struct wave *wave, const struct op *op, double clocks)
+{
+    wave->sums.scalar_clocks += clocks;
+    wave->sums.control_clocks += op->serves_access ? clocks : 0;
+}
+
 /* Clocks until the next instruction can issue. */
 static double issue(struct wave *wave, const struct op *op)
 {
@@ -212,11 +218,11 @@ static double issue(struct wave *wave, const struct op *op)
     case WALK_MATRIX:
         return matrix_issue(wave, op);
     case WALK_BRANCH: /* its clocks depend on where it goes */
-        wave->sums.scalar_clocks += clocks->scalar;
+        count_scalar(wave, op, clocks->scalar);
         return 0;
     case WALK_OTHER:
         takes = op->clocks ? op->clocks : clocks->scalar;
-        wave->sums.scalar_clocks += clocks->scalar;
+        count_scalar(wave, op, clocks->scalar);
         return takes;
     case WALK_LOAD:
     case WALK_STORE:
@@ -224,7 +230,7 @@ static double issue(struct wave *wave, const struct op *op)
     case WALK_LDS:
         return clocks->vector;
     default:
-        wave->sums.scalar_clocks += clocks->scalar;
+        count_scalar(wave, op, clocks->scalar);
         return takes;
     }
 }
@@ -233,6 +239,12 @@ static double issue(struct wave *wave, const struct op *op)
 static bool is_access(const struct op *op)
 {
     return op->class == WALK_LOAD || op->class == WALK_STORE;
+}
+
+static void count_lanes(struct wave *wave, const struct op *op, double takes, double took)
+{
+    wave->sums.lane_clocks += took;
+    *(op->class == WALK_VECTOR ? &wave->sums.lane_vector_clocks : &wave->sums.lane_scalar_clocks) += takes;
 }
 
 void wave_run(struct wave *wave)
@@ -255,6 +267,7 @@ void wave_run(struct wave *wave)
         wave->sums.count[op->class]++;
         if (wave->executed)
             wave->executed[wave->at - 1]++;
+        const double began = wave->time;
         if (op->class == WALK_WAIT)
             await_memory(wave, op);
         if (walker->tracks_results && op->class != WALK_SCALAR)
@@ -262,5 +275,7 @@ void wave_run(struct wave *wave)
         const double takes = issue(wave, op);
         perform(wave, op);
         wave->time += takes;
+        if (op->takes_lanes)
+            count_lanes(wave, op, takes, wave->time - began);
     }
 }

@@ -205,10 +205,32 @@ static void decode_meaning(struct op *op, const char *name, const struct walk_co
         op->unknown_data = is_data(op->in, name);
 }
 
+static bool accesses_memory(const struct isa_mix *mix)
+{
+    const struct isa_traffic *traffic = &mix->traffic[ISA_GLOBAL];
+    return traffic->loads + traffic->stores + traffic->atomics > 0;
+}
+
+/* Loops that find the first lane left, and read it. */
+static void mark_lanes(struct walk_code *code)
+{
+    for (size_t loop = 0; loop < code->isa->loop_count; loop++) {
+        bool finds = false, reads = false;
+        for (size_t k = 0; k < code->count; k++) {
+            const struct isa_instruction *in = code->ops[k].in;
+            finds |= in->loop == loop && (text_starts(in->mnemonic, "s_ff1_") || text_starts(in->mnemonic, "s_ctz_"));
+            reads |= in->loop == loop && text_starts(in->mnemonic, "v_readlane_");
+        }
+        for (size_t k = 0; finds && reads && k < code->count; k++)
+            code->ops[k].takes_lanes |= code->ops[k].in->loop == loop;
+    }
+}
+
 static void decode(struct op *op, const struct isa_instruction *in, const struct walk_code *code, struct arena *arena)
 {
     char name[NAME_ROOM];
     *op = (struct op){.in = in, .target = NO_TARGET, .clocks = in->matrix_cycles};
+    op->serves_access = in->loop == ISA_NO_LOOP || accesses_memory(&code->isa->loops[in->loop].inclusive);
     memset(op->wait, NO_WAIT, sizeof(op->wait));
     plain_name(name, in->mnemonic);
     op->width = strstr(name, "64") && name[0] == 's' ? 64 : 32;
@@ -220,7 +242,7 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
         if (op->operands[k].kind == OPERAND_CONSTANT)
             op->operands[k].constant = (uint64_t)(int16_t)op->operands[k].constant;
     decode_meaning(op, name, code, arena);
-    op->is_index = op->class == WALK_VECTOR && !is_data(in, name);
+    op->is_index = op->class == WALK_VECTOR && op->serves_access && !is_data(in, name);
     op->is_f64 = op->class == WALK_VECTOR && strstr(name, "_f64");
     if (name[0] == 'v')
         op->modifiers = modifiers_read(name, in->operands, arena);
@@ -300,6 +322,7 @@ const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *ta
     const size_t entry = find_op(code, isa->code.code_address);
     code->entry = entry == NO_TARGET ? 0 : entry;
     needed_find(code);
+    mark_lanes(code);
     return code;
 }
 

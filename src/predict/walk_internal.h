@@ -192,7 +192,9 @@ struct op {
     uint32_t clocks;        /* s_nop, matrix instructions */
     uint16_t sources_first; /* operands from here on are read */
     bool unknown_data;      /* floating point that is not followed: no word about it */
-    bool is_index;          /* vector arithmetic of whole numbers */
+    bool serves_access;     /* in no loop, or in one that accesses global memory */
+    bool takes_lanes;       /* in a loop that takes a wave's lanes one after the other */
+    bool is_index;          /* vector arithmetic of whole numbers, where it serves accesses */
     bool is_f64;            /* vector arithmetic of f64, conversions to and from it too */
     bool unneeded;          /* no address, scalar, mask or branch comes from its result: it is not computed */
 };

@@ -624,6 +624,34 @@ static void test_needed(void **state)
     }
 }
 
+/* A sum over the lanes of a wave, as compilers put it before an atomic; nothing of it serves an access. */
+static void test_lanes_in_turn(void **state)
+{
+    static const char *const sum[] = {LOADED,
+                                      "s_mov_b64 s[6:7], exec",
+                                      "s_ff1_i32_b64 s8, s[6:7]",
+                                      "v_readlane_b32 s9, v1, s8",
+                                      "s_lshl_b64 s[10:11], 1, s8",
+                                      "s_andn2_b64 s[6:7], s[6:7], s[10:11]",
+                                      "v_add_u32_e32 v3, s9, v3",
+                                      "s_cmp_lg_u64 s[6:7], 0",
+                                      "s_cbranch_scc1 @5",
+                                      "v_add_u32_e32 v2, 4, v2",
+                                      "global_store_dword v2, v3, s[4:5]",
+                                      "s_endpgm",
+                                      NULL};
+    struct bench bench;
+    (void)state;
+    setup(&bench, "gfx942", sum);
+    run(&bench);
+    const struct walk_sums *sums = &bench.result.sums;
+    assert_near(sums->lane_vector_clocks, sums->vector_clocks - 2 * 4, 1e-9);
+    assert_true(sums->lane_clocks >= 64 * 7 * 4 && sums->lane_scalar_clocks >= 64 * 4 * 4);
+    assert_near(sums->index_clocks, 2 * 4, 1e-9);
+    assert_true(sums->control_clocks <= 5 * 4 && sums->scalar_clocks > 64 * 4 * 4);
+    teardown(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -634,7 +662,7 @@ int main(void)
         cmocka_unit_test(test_endless),      cmocka_unit_test(test_refused),
         cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
         cmocka_unit_test(test_scalar_loads), cmocka_unit_test(test_idle_workgroups),
-        cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_needed),       cmocka_unit_test(test_lanes_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
