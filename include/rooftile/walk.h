@@ -124,6 +124,7 @@ struct walk_traffic {
     double shared;                     /* that missed L2, and that a neighbour reads */
     double stores;                     /* lines written */
     double stored;                     /* ... that L2 had not, or that were not stored before */
+    double apart;                      /* loaded past L1, or stored: a page and more from the line before it */
     double bytes_loaded, bytes_stored; /* that lanes ask for */
 };
 

@@ -190,13 +190,14 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
     struct group *group = wave->group;
     const struct walker *walker = group->walker;
     const struct walk_clocks *clocks = &walker->options->clocks;
+    const bool apart = lines_apart(wave, line, traffic);
     traffic->loads++;
     if (lines_touch(&group->l1, line))
         return clocks->l1;
     traffic->l1_miss++;
+    traffic->apart += apart;
     const bool in_l2 = lines_touch(&group->l2, line);
-    if (!lines_touch(&group->distinct, line))
-        traffic->distinct++;
+    traffic->distinct += !lines_touch(&group->distinct, line);
     if (in_l2)
         return clocks->l2;
     if (walker->has_shared && lines_has(&walker->shared, line)) {
@@ -207,15 +208,14 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
     return walker->options->warm ? clocks->l2 : clocks->memory;
 }
 
-/* L1 writes through and keeps nothing of it: who loads the line next has it from L2. A line that L2 has given up since
- * it was stored leaves it once more. */
+/* L1 keeps nothing of it: who loads the line next has it from L2. One that L2 gave up since leaves it once more. */
 static void store_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
 {
     traffic->stores++;
+    traffic->apart += lines_apart(wave, line, traffic);
     lines_drop(&wave->group->l1, line);
     const bool in_l2 = lines_touch(&wave->group->l2, line);
-    if (!lines_touch(&wave->group->stored, line) || !in_l2)
-        traffic->stored++;
+    traffic->stored += !lines_touch(&wave->group->stored, line) || !in_l2;
 }
 
 static struct walk_traffic *traffic_at(struct wave *wave, uint64_t address)

@@ -91,6 +91,7 @@ static void start_wave(struct wave *wave, struct group *group, uint32_t number)
     wave->origin = take(code->vectors, sizeof(*wave->origin));
     wave->undecided = take(code->count, sizeof(*wave->undecided));
     wave->traffic = take(walker->launch->buffer_count + 1, sizeof(*wave->traffic));
+    wave->last = take(walker->launch->buffer_count + 1, sizeof(*wave->last));
     wave->executed = walker->options->counts_each ? take(code->count, sizeof(*wave->executed)) : NULL;
     wave->time = number * walker->options->clocks.scalar;
     start_scalars(wave);
@@ -107,6 +108,7 @@ static void end_wave(struct wave *wave)
     free(wave->origin);
     free(wave->undecided);
     free(wave->traffic);
+    free(wave->last);
     free(wave->executed);
 }
 

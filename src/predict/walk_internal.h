@@ -302,6 +302,7 @@ struct wave {
     struct walk_sums sums;
     struct lds_pattern lds_last;
     struct walk_traffic *traffic;
+    uint64_t *last;   /* line of each row of traffic */
     double *executed; /* per operation; NULL: not asked for */
     uint64_t random;
     uint32_t *undecided; /* per operation: unknown decisions in a row */
@@ -310,6 +311,8 @@ struct wave {
     struct loop *recording; /* whose compares are kept */
     unsigned watching;      /* loops whose accesses are kept */
 };
+/* walk_cache.c: a page and more from the line that this row of the wave's traffic had before. */
+bool lines_apart(struct wave *wave, uint64_t line, const struct walk_traffic *traffic);
 
 /* One workgroup. */
 struct group {
