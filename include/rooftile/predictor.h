@@ -15,6 +15,7 @@
 
 #include "rooftile/build.h"
 #include "rooftile/device_model.h"
+#include "rooftile/host_model.h"
 #include "rooftile/plan.h"
 #include "rooftile/prediction.h"
 #include "rooftile/walk.h"
@@ -61,9 +62,17 @@ enum status predictor_plan(struct plan *plan, struct predictor *predictor, const
                            const struct machine *machine, struct arena *arena, struct err *err);
 
 /* By the work that the manifest states, at what is expected of the machine; time_ns 0, and a note says why, where the
- * machine lacks what this needs. `why`: there is no walk, for a note; NULL: none is expected. */
+ * machine lacks what this needs. `why`: there is no walk, for a note; NULL: none is expected. `walk`: how the accesses
+ * of a case on a CPU lie; NULL: not known. */
 void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
-                       const struct machine *machine, const char *why);
+                       const struct machine *machine, const char *why, const struct host_walk *walk);
+
+/* On a CPU: bytes say too little of this case's accesses, which are its subject. Its code is compiled once more, for
+ * the walk; other cases are not walked there. */
+bool predicted_by_lines(const struct resolved *resolved);
+
+/* `request` of the CPU device's code for a GPU whose code is walked, in waves of the same size. Lives in the arena. */
+struct build_request predicted_request(const struct build_request *request, struct arena *arena);
 
 /* ---- parts, for tests ---- */
 

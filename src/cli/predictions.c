@@ -21,12 +21,52 @@ static enum status cached_builds(struct build_result **builds, struct session *s
     return build_all(*builds, plan->codes, plan->code_count, &options, session->arena, err);
 }
 
+/* A CPU's code is not walked; that of a GPU, from the same source, tells how accesses lie where a case needs it. A plan
+ * takes what earlier runs compiled. */
+static enum status lines_builds(struct build_result **builds, struct session *session, struct err *err)
+{
+    const struct plan *plan = session->plan;
+    struct arena *arena = session->arena;
+    struct build_request *requests = arena_array(arena, plan->code_count + 1, sizeof(*requests));
+    size_t *numbers = arena_array(arena, plan->code_count + 1, sizeof(*numbers));
+    bool *wanted = arena_array(arena, plan->code_count + 1, sizeof(*wanted));
+    struct build_result *made = NULL, *all = arena_array(arena, plan->code_count + 1, sizeof(*all));
+    struct plan codes = *plan;
+    for (size_t k = 0; k < plan->count; k++) {
+        const struct resolved *resolved = &plan->cases[k].resolved;
+        const bool needs = plan->cases[k].state == PLAN_READY && predicted_by_lines(resolved);
+        for (size_t c = 0; needs && c < resolved->code_count; c++)
+            wanted[resolved->codes[c]] = true;
+    }
+    codes.code_count = 0;
+    codes.codes = requests;
+    for (size_t k = 0; k < plan->code_count; k++) {
+        all[k] = (struct build_result){.state = BUILD_SKIPPED, .message = "it is not walked"};
+        if (!wanted[k] || !plan->codes[k].source)
+            continue;
+        numbers[codes.code_count] = k;
+        requests[codes.code_count++] = predicted_request(&plan->codes[k], arena);
+    }
+    if (!codes.code_count || !session->machine.level_count) /* without ceilings nothing is predicted */
+        return STATUS_OK;
+    struct session builder = *session;
+    builder.plan = &codes;
+    enum status status =
+        session->builds ? session_build_plan(&made, &builder, &codes, err) : cached_builds(&made, &builder, err);
+    for (size_t k = 0; k < codes.code_count && !status; k++)
+        all[numbers[k]] = made[k];
+    *builds = all;
+    return status;
+}
+
 /* The code to walk; *builds is NULL where there is none to be had. */
 static enum status codes_to_walk(struct build_result **builds, struct session *session, struct err *err)
 {
     const bool runs = session->builds && !session->info.predicted;
     const size_t most = runs ? MOST_WALKED_TO_RUN : MOST_WALKED;
     *builds = NULL;
+    if (!strcmp(session->info.backend, "cpu"))
+        return lines_builds(builds, session, err);
     if (!text_starts(session->info.arch, "gfx"))
         return STATUS_OK;
     if (session->plan->count > most) {

@@ -110,3 +110,17 @@ void predicted_launch_make(struct walk_launch *walk, const struct resolved_launc
     memcpy(walk->block, launch->block, sizeof(walk->block));
     lay_out(walk, launch, buffers, &walk->code_object->code, arena);
 }
+
+/* Every clang with AMD's backend knows these two. */
+struct build_request predicted_request(const struct build_request *request, struct arena *arena)
+{
+    struct build_request made = *request;
+    struct build_define *defines = arena_array(arena, request->define_count + 1, sizeof(*defines));
+    made.target = build_target_of(request->target.wave == 32 ? "gfx1030" : "gfx90a");
+    made.define_count = 0;
+    for (size_t k = 0; k < request->define_count; k++)
+        if (strcmp(request->defines[k].name, "ROOFTILE_KERNELS") != 0)
+            defines[made.define_count++] = request->defines[k];
+    made.defines = defines;
+    return made;
+}

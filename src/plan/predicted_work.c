@@ -18,8 +18,6 @@
 static const struct prediction_spread cpu_spread = {0.75, 3.3}, gpu_spread = {0.7, 2.5};
 /* Arithmetic whose peak is not known may take longer than everything else. */
 #define UNKNOWN_PEAK 4.0
-/* What a CPU moves for an access that has no neighbours. */
-#define LINE_BYTES 64.0
 
 struct asked {
     const struct resolved *resolved;
@@ -244,22 +242,54 @@ static double launches_ns(const struct asked *asked)
     return launches > 0 ? machine->launch_ns + (launches - 1) * next_ns : 0;
 }
 
-/* A case that counts its accesses is about how they lie, of which its bytes say nothing: each may move a line. */
+bool predicted_by_lines(const struct resolved *resolved)
+{
+    const struct work *work = &resolved->work;
+    const double bytes = work->read_bytes + work->write_bytes;
+    return !strcmp(resolved->device->backend, "cpu") && resolved->manifest->class == CLASS_MEMORY && work->flops <= 0 &&
+           work->items > 0 && bytes > 0 && bytes < work->items * HOST_LINE_BYTES;
+}
+
+/* Each of its accesses may move a line. */
 static double lines_for_bytes(struct prediction *prediction, const struct asked *asked)
 {
     const struct work *work = asked->work;
-    const double bytes = work->read_bytes + work->write_bytes;
-    const bool counts = asked->resolved->manifest->class == CLASS_MEMORY && work->flops <= 0 && work->items > 0;
-    const double lines = counts && bytes > 0 ? LINE_BYTES / (bytes / work->items) : 1;
-    if (!asked->cpu || lines <= 1)
+    if (!predicted_by_lines(asked->resolved))
         return 1;
-    prediction_note(prediction, "how its accesses lie is not looked at: each may move a line of %.0f bytes",
-                    LINE_BYTES);
-    return lines;
+    prediction_note(prediction, "how its accesses lie is not known: each may move a line of %.0f bytes",
+                    HOST_LINE_BYTES);
+    return HOST_LINE_BYTES * work->items / (work->read_bytes + work->write_bytes);
+}
+
+/* As of reads: a line that is written is read first. */
+static double lines_rate(const struct asked *asked)
+{
+    struct work reads = *asked->work;
+    reads.read_bytes += reads.write_bytes;
+    reads.write_bytes = 0;
+    const struct asked as_reads = {asked->resolved, &reads, asked->machine, asked->cpu};
+    const double ns = cached_ns(&as_reads, CACHE_HOT);
+    return ns > 0 ? reads.read_bytes / ns * 1e9 : 0;
+}
+
+static void add_lines(struct prediction *prediction, const struct asked *asked, const struct host_walk *walk)
+{
+    const struct work *work = asked->work;
+    const struct machine *machine = asked->machine;
+    const double bytes = work->read_bytes + work->write_bytes;
+    const double share = (walk->in_part && walk->bytes > 0 ? bytes / walk->bytes : 1) / fmax(1, machine->cus);
+    const bool placed = walk->apart_placed > 0 && walk->apart_placed >= walk->apart / 2;
+    const double apart = placed ? walk->apart_bytes / walk->apart_placed : work->footprint_bytes;
+    const double near_ns = machine->latency_count > 1 ? machine->latencies[1].latency_ns : 0;
+    const struct host_time time =
+        host_time(walk, machine, share, lines_rate(asked), near_ns, chased_ns(machine, apart));
+    prediction->method = "walk";
+    prediction->term_ns[TERM_MEMORY] = fmax(prediction->term_ns[TERM_MEMORY], time.lines_ns);
+    prediction->term_ns[TERM_SCALAR] = time.issue_ns;
 }
 
 void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
-                       const struct machine *machine, const char *why)
+                       const struct machine *machine, const char *why, const struct host_walk *walk)
 {
     const struct asked asked = {.resolved = resolved,
                                 .work = &resolved->work,
@@ -277,10 +307,12 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
         prediction_note(prediction, "without its arithmetic: %s has no peak of %s", machine->name, unit);
         spread.high *= UNKNOWN_PEAK;
     }
-    spread.high *= lines_for_bytes(prediction, &asked);
+    spread.high *= walk ? 1 : lines_for_bytes(prediction, &asked);
     prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache);
     prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked);
     prediction->term_ns[TERM_LATENCY] = chain_ns(&asked);
     prediction->term_ns[TERM_LAUNCH] = launches_ns(&asked);
+    if (walk)
+        add_lines(prediction, &asked, walk);
     prediction_conclude(prediction, machine, resolved->work.unit, DEVICE_NORM, spread);
 }

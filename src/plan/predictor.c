@@ -255,6 +255,8 @@ struct asked {
     struct prediction *prediction;
     struct err *err;
     const char *why; /* a launch cannot be walked */
+    bool on_host;    /* for its lines alone */
+    struct host_walk host;
 };
 
 static bool uses(const struct resolved_launch *launch, size_t buffer)
@@ -313,7 +315,11 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
         return;
     }
     predicted_launch_make(&walk, launch, &asked->buffers, code, &predictor->launch);
-    device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, asked), predictor->without);
+    if (asked->on_host)
+        host_walk_options(&options, asked->machine);
+    else
+        device_walk_options(&options, &made.model, asked->machine, &walk, footprint_of(launch, asked),
+                            predictor->without);
     made.model.least_bytes = asked->least_bytes;
     made.line_bytes = options.line_bytes;
     made.place = ((uint64_t)made.model.level * 2 + options.warm) << 32 | options.l1_lines;
@@ -323,14 +329,18 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
         asked->why = arena_strdup(&predictor->launch, asked->err->text);
         return;
     }
-    device_predict(made.prediction.term_ns, &made.model, asked->machine, &walk, &options, made.walk,
-                   predictor->without);
+    if (asked->on_host)
+        host_walk_add(&asked->host, &walk, made.walk, times);
+    else
+        device_predict(made.prediction.term_ns, &made.model, asked->machine, &walk, &options, made.walk,
+                       predictor->without);
     made.walked = walk;
     made.core_hz = asked->machine->core_hz;
     prediction_conclude(&made.prediction, asked->machine, compute_unit(asked->resolved), DEVICE_NORM,
                         device_spread(made.walk));
     made.prediction.method = "walk";
-    note_walk(asked->prediction, made.walk, &walk);
+    if (!asked->on_host)
+        note_walk(asked->prediction, made.walk, &walk);
     for (size_t k = 0; k < asked->buffers.count; k++)
         if (made.walk->stored[k])
             asked->buffers.items[k].fill = NULL;
@@ -460,8 +470,10 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     arena_reset(&predictor->launch);
     predictor->launches = NULL;
     predictor->launch_count = 0;
-    if (resolved->work.level[0]) { /* a path that a walk does not know of */
-        predicted_by_work(prediction, resolved, cache, machine, NULL);
+    asked.on_host = predicted_by_lines(resolved);
+    /* A path that a walk does not know of; a CPU's cases whose bytes say enough. */
+    if (resolved->work.level[0] || (!asked.on_host && !strcmp(resolved->device->backend, "cpu"))) {
+        predicted_by_work(prediction, resolved, cache, machine, NULL, NULL);
         return STATUS_OK;
     }
     if (predicted_buffers_make(&asked.buffers, resolved, predictor->seed, &predictor->launch, err))
@@ -475,9 +487,9 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
         asked.least_bytes = resolved->work.read_bytes + resolved->work.write_bytes;
     (void)add_steps(&asked, resolved->setup, resolved->setup_count, 0, false);
     const double launches = add_steps(&asked, resolved->steps, resolved->step_count, 1, false);
-    if (asked.why) {
-        predictor->launch_count = 0;
-        predicted_by_work(prediction, resolved, cache, machine, asked.why);
+    if (asked.why || asked.on_host) {
+        predictor->launch_count = asked.why ? 0 : predictor->launch_count;
+        predicted_by_work(prediction, resolved, cache, machine, asked.why, asked.why ? NULL : &asked.host);
         return STATUS_OK;
     }
     work_walked(prediction, resolved, predictor->launches, predictor->launch_count);

@@ -34,7 +34,7 @@ enum status predictor_plan(struct plan *plan, struct predictor *predictor, const
         if (plan->cases[k].state != PLAN_READY)
             continue;
         if (!builds) {
-            predicted_by_work(&prediction, &plan->cases[k].resolved, plan->cases[k].measure.cache, machine, NULL);
+            predicted_by_work(&prediction, &plan->cases[k].resolved, plan->cases[k].measure.cache, machine, NULL, NULL);
             keep(&kept, k, &prediction);
         }
         plan->estimate_ns += plan->cases[k].estimate_ns;

@@ -64,6 +64,23 @@ def no_code(home):
     check_run(done, 0, "a note of several kernels is one line, which names them", stdout="h100: stream_copy, stream_triad: by the stated work: it is no AMD code\n")
 
 
+def lines_on_cpu(home):
+    """A CPU's bytes say nothing of how accesses lie: the same source, compiled for a GPU and walked, does. A plan takes what a run compiled."""
+    memory = {"name": "DRAM", "bandwidth": {"vendor": {"value": 1e10, "source": "made up"}}}
+    (home / "small.json").write_text(json.dumps({
+        "name": "small", "title": "small", "arch": "x86-64", "kind": "vendor", "facts": {"cus": 1, "core_hz": 3e9}, "levels": [memory], "units": [],
+        "launch_ns": {"value": 1000, "source": "made up"}}))
+    words = ["access_read", "--device", "cpu:threads=1", "--machine", str(home / "small.json"), "--set", "elements=256Ki", "--set", "stride=1,16,1024"]
+    done = run("run", *words, "--quick", "--min-time", "1ms", "--max-time", "5ms", "-o", "r.json", home=home)
+    check_run(done, 0, "three strides")
+    ran = [case["prediction"] for case in json.loads((home / "r.json").read_text())["cases"]]
+    planned = json.loads(run("plan", *words, "--json", "-", home=home).stdout)["cases"]
+    check(all(one["method"] == "walk" and not one["notes"] for one in ran), f"walked: {ran}")
+    check([one["time_ns"] for one in ran] == [case["predicted_ns"] for case in planned], "run and plan")
+    near, lines, pages = (one["time_ns"] for one in ran)
+    check(lines > 3 * near, f"a line for each access takes longer: {near} {lines} {pages}")
+
+
 def plan_and_sim(home):
     """A pass over the steps takes what the plan says, however its launches are repeated."""
     launch = {"launch": {"grid": ["n"], "block": [64], "args": ["in"]}}
@@ -213,4 +230,4 @@ def mistakes(home):
         check_run(run(*words, home=home), 2, str(words), stderr=message)
 
 
-main(one_machine, side_by_side, below_no_bound, no_code, plan_and_sim, copies, what_others_read, work_against_code, a_result, code_of_others, sweeps, few_walks_for_many_cases, mistakes)
+main(one_machine, side_by_side, below_no_bound, no_code, lines_on_cpu, plan_and_sim, copies, what_others_read, work_against_code, a_result, code_of_others, sweeps, few_walks_for_many_cases, mistakes)

@@ -44,7 +44,7 @@ static double time_of(const struct manifest *manifest, const struct param_value 
 {
     struct prediction prediction;
     const struct resolved resolved = {.manifest = manifest, .values = values, .device = &cpu, .work = *work};
-    predicted_by_work(&prediction, &resolved, cache, machine, NULL);
+    predicted_by_work(&prediction, &resolved, cache, machine, NULL, NULL);
     return prediction.time_ns;
 }
 
@@ -120,11 +120,46 @@ static void test_lines(void **state)
             .manifest = &manifest,
             .device = &cpu,
             .work = {.read_bytes = 0x1p30, .footprint_bytes = 0x1p30, .items = counted ? 0x1p28 : 0}};
-        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL);
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, NULL);
         times_wider[counted] = prediction.high_ns / prediction.time_ns;
         assert_int_equal(prediction.note_count, counted);
     }
     assert_true(fabs(times_wider[1] / times_wider[0] - 16) < 1e-6);
+}
+
+/* With a walk: by the lines that are moved, as often as they are, and by how far they are from each other. */
+static void test_walked_lines(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "gather", .class = CLASS_MEMORY};
+    const struct resolved resolved = {.manifest = &manifest,
+                                      .device = &cpu,
+                                      .work = {.read_bytes = 0x1p30, .footprint_bytes = 0x1p30, .items = 0x1p28}};
+    static const struct {
+        struct host_walk walk;
+        double
+            time_ns; /* of two cores: 12.8 ns a line of a stream of each, three times that of one that is stepped to */
+    } cases[] = {
+        {{.far = 1e6, .bytes = 0x1p30}, 0x1p30 / 10},                                  /* no less than the bytes take */
+        {{.far = 0x1p28, .bytes = 0x1p30}, 0x1p28 * 64 / 10 * 3},                      /* a line for each access */
+        {{.far = 0x1p27, .bytes = 0x1p29, .in_part = true}, 0x1p28 * 64 / 10 * 3},     /* half of it was walked */
+        {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 1200.0 / 24}, /* 24 misses at once */
+        {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30, .instructions = 0x1p28 * 225}, 0x1p28 / 2 * 1200.0 / 4},
+        {{.near = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 40}, /* of L2, on other pages */
+    };
+    struct machine machine = measured_machine();
+    machine.core_hz = INFINITY; /* issue takes nothing */
+    machine.latency_count = 3;
+    machine.latencies[0] = (struct machine_latency){.upto_bytes = 0x1p15, .beyond_bytes = 0x1p16, .latency_ns = 1};
+    machine.latencies[1] = (struct machine_latency){.upto_bytes = 0x1p20, .beyond_bytes = 0x1p21, .latency_ns = 40};
+    machine.latencies[2] = (struct machine_latency){.latency_ns = 1200};
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct prediction prediction;
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, &cases[k].walk);
+        assert_true(fabs(prediction.time_ns / cases[k].time_ns - 1) < 1e-9);
+        assert_string_equal(prediction.method, "walk");
+        assert_int_equal(prediction.note_count, 0);
+    }
 }
 
 /* Between what was seen inside and outside a capacity a chase's latency grows by the same factor for each doubling. */
@@ -150,7 +185,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks), cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines), cmocka_unit_test(test_chases),
+        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines), cmocka_unit_test(test_walked_lines),
+        cmocka_unit_test(test_chases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "rooftile/host_model.h"
+
+/* Where nobody has chased them. */
+#define L1_BYTES 32768.0
+#define L2_BYTES 1048576.0
+/* A stride shows in its first passes; what is left is more of the same. */
+#define BUDGET UINT64_C(200000)
+
+#define CLOCKS_ISSUE 0.125
+#define TIMES_STREAM 3.0
+#define MISSES 24.0
+#define WINDOW 900.0 /* walked instructions: two for each of 450 */
+
+static double cache_bytes(const struct machine *machine, uint32_t number, double otherwise)
+{
+    const double bytes = number < machine->latency_count ? machine->latencies[number].upto_bytes : 0;
+    return bytes > 0 ? bytes : otherwise;
+}
+
+void host_walk_options(struct walk_options *options, const struct machine *machine)
+{
+    const double l1 = cache_bytes(machine, 0, L1_BYTES), l2 = cache_bytes(machine, 1, L2_BYTES);
+    *options = (struct walk_options){.clocks = walk_clocks_usual,
+                                     .line_bytes = (uint32_t)HOST_LINE_BYTES,
+                                     .l1_lines = (uint64_t)(l1 / HOST_LINE_BYTES),
+                                     .l2_lines = (uint64_t)(fmax(l1, l2) / HOST_LINE_BYTES),
+                                     .dies = (uint32_t)fmax(1, machine->cus),
+                                     .budget = BUDGET};
+}
+
+void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, const struct walk_result *walk,
+                   double times)
+{
+    const double groups = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const double items = (double)launch->block[0] * launch->block[1] * launch->block[2];
+    const double walked = fmax(1, walk->sums.workgroups), waves = fmax(1, walk->sums.waves / walked);
+    const double each = times * walk->working * groups / walked;
+    sum->instructions += each * walk->sums.instructions * items / waves;
+    sum->bytes += each * walk->sums.access_bytes;
+    sum->in_part |= walk->over_budget;
+    for (size_t k = 0; k <= launch->buffer_count; k++) {
+        const struct walk_traffic *traffic = &walk->traffic[k];
+        const double beyond = traffic->memory + traffic->shared, misses = traffic->l1_miss + traffic->stored;
+        /* L1 of a walk keeps no line that is stored to: of those in L2 only other pages' are surely not in L1. */
+        const double again = fmax(0, fmin(traffic->stores - traffic->stored, traffic->apart - misses));
+        sum->far += each * (beyond + traffic->stored);
+        sum->near += each * (fmax(0, traffic->l1_miss - beyond) + again);
+        if (k == launch->buffer_count) { /* nobody knows where */
+            sum->apart += each * misses;
+            continue;
+        }
+        sum->apart += each * traffic->apart;
+        sum->apart_placed += each * traffic->apart;
+        sum->apart_bytes += each * traffic->apart * (double)launch->buffers[k].size_bytes;
+    }
+}
+
+struct host_time host_time(const struct host_walk *walk, const struct machine *machine, double share, double rate,
+                           double near_ns, double far_ns)
+{
+    const double lines = walk->near + walk->far, cus = fmax(1, machine->cus);
+    const double apart = lines > 0 ? fmin(1, walk->apart / lines) : 0;
+    const double stream_ns = rate > 0 ? HOST_LINE_BYTES * cus / rate * 1e9 : 0;
+    const double ahead = walk->instructions > 0 ? WINDOW * walk->far / walk->instructions : MISSES;
+    const double miss_ns = far_ns / fmin(MISSES, fmax(1, ahead)), step_ns = TIMES_STREAM * stream_ns;
+    const double near = apart * fmax(near_ns, stream_ns) + (1 - apart) * stream_ns;
+    const double far = apart * fmax(miss_ns, step_ns) + (1 - apart) * step_ns;
+    const double clock_ns = machine->core_hz > 0 ? 1e9 / machine->core_hz : 0;
+    return (struct host_time){.issue_ns = share * walk->instructions * CLOCKS_ISSUE * clock_ns,
+                              .lines_ns = share * (walk->near * near + walk->far * far)};
+}
