@@ -34,6 +34,7 @@ struct allocation {
     struct allocation *next;
     void *pointer;
     uint64_t size_bytes;
+    uint64_t margin_bytes; /* before and behind it, which nothing may touch */
     enum device_space space;
 };
 void allocation_add(struct allocation **list, void *pointer, uint64_t size_bytes, enum device_space space);
@@ -48,6 +49,7 @@ struct host {
     struct device device; /* first */
     uint64_t limit_bytes, used_bytes;
     struct allocation *allocations; /* whole pages */
+    uint32_t margins;               /* so many of them have one */
     double events_ns[DEVICE_MAX_EVENTS];
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "device_internal.h"
@@ -91,19 +92,34 @@ enum status check_events(uint32_t one, uint32_t other, struct err *err)
 
 /* ---- devices that are this process ---- */
 
-/* `size_bytes` of fresh pages, aligned to `align_bytes` by mapping more and giving the ends back. */
-static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes, int protection)
+/* Around memory that kernels use nothing may be touched: what reaches farther than the guards that are looked at
+ * (plan.h) dies of it. */
+static const uint64_t margin_bytes = UINT64_C(256) << 20;
+enum { MOST_MARGINS = 4096 }; /* a process may have 65,530 mappings */
+
+static bool may_have_margin(const struct host *host)
 {
-    const uint64_t slack = align_bytes > PAGE_BYTES ? align_bytes : 0;
-    char *base = mmap(NULL, size_bytes + slack, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct rlimit addresses;
+    return host->margins < MOST_MARGINS && !getrlimit(RLIMIT_AS, &addresses) && addresses.rlim_cur == RLIM_INFINITY;
+}
+
+/* `size_bytes` of fresh pages between two margins, aligned to `align_bytes` by mapping more and giving the ends back.
+ */
+static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes, uint64_t margin, int protection)
+{
+    const uint64_t all_bytes = size_bytes + align_bytes + 2 * margin;
+    char *base = mmap(NULL, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
-    const uint64_t before = slack ? (align_bytes - (uintptr_t)base % align_bytes) % align_bytes : 0;
+    const uint64_t before = (align_bytes - (uintptr_t)base % align_bytes) % align_bytes;
+    char *const first = base + before, *const end = first + size_bytes + 2 * margin;
     if (before)
         munmap(base, before);
-    if (slack - before)
-        munmap(base + before + size_bytes, slack - before);
-    return base + before;
+    munmap(end, align_bytes - before);
+    if (!mprotect(first + margin, size_bytes, protection))
+        return first + margin;
+    munmap(first, (size_t)(end - first));
+    return NULL;
 }
 
 enum status host_alloc(void **pointer, struct host *host, uint64_t size_bytes, enum device_space space, int protection,
@@ -115,11 +131,14 @@ enum status host_alloc(void **pointer, struct host *host, uint64_t size_bytes, e
                        (unsigned long long)available);
     const uint64_t align_bytes = size_bytes >= HOST_HUGE_PAGE_BYTES ? HOST_HUGE_PAGE_BYTES : PAGE_BYTES;
     const uint64_t pages_bytes = size_bytes ? (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : PAGE_BYTES;
-    void *memory = map_aligned(pages_bytes, align_bytes, protection);
+    const uint64_t margin = protection != PROT_NONE && may_have_margin(host) ? margin_bytes : 0;
+    void *memory = map_aligned(pages_bytes, align_bytes, margin, protection);
     if (!memory)
         return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
                        (unsigned long long)size_bytes);
     allocation_add(&host->allocations, memory, pages_bytes, space);
+    host->allocations->margin_bytes = margin;
+    host->margins += margin > 0;
     host->used_bytes += pages_bytes;
     *pointer = memory;
     return STATUS_OK;
@@ -131,7 +150,8 @@ void host_free(struct device *device, void *pointer)
     struct allocation taken;
     if (!allocation_take(&taken, &host->allocations, pointer))
         return;
-    munmap(pointer, taken.size_bytes);
+    munmap((char *)pointer - taken.margin_bytes, taken.size_bytes + 2 * taken.margin_bytes);
+    host->margins -= taken.margin_bytes > 0;
     host->used_bytes -= taken.size_bytes;
 }
 
