@@ -166,6 +166,7 @@ struct kernel_info {
     uint32_t arg_count;
     struct kernel_arg args[DEVICE_MAX_ARGS];
     bool fibers;     /* each of its work-items runs as a fiber, because it waits for others (cpu) */
+    bool shares_lds; /* or may share LDS with others without waiting for them (cpu) */
     bool sizes_only; /* which arguments are pointers is unknown (cuda) */
     bool ranks;      /* its launches wait for those of the job's other processes */
     /* A function of a library: what the library says it is ("OpenBLAS 0.3.21 ..., 16 threads"), and the file's SHA-256

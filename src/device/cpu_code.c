@@ -135,6 +135,7 @@ enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel
                            DEVICE_MAX_ARGS);
         describe(info, code);
         info->fibers = module->kernels[i].uses_lanes;
+        info->shares_lds = module->lds_bytes > 0;
         *kernel = &module->kernels[i];
         return STATUS_OK;
     }

@@ -96,13 +96,19 @@ void comparison_report(struct verification *out, const struct comparison *compar
     out->index = comparison->index;
     out->got = comparison->got;
     out->want = comparison->want;
+    const double got = comparison->got, want = comparison->want;
+    const int digits = fabs(got - want) < 1e-8 * fabs(want) ? 17 : 9;
     snprintf(out->reason, sizeof(out->reason),
-             "%.60s[%llu] is %.9g, expected %.9g (tolerance %.3g + %.3g * |expected|); %llu of %llu wrong", buffer,
-             (unsigned long long)comparison->index, comparison->got, comparison->want, comparison->abs, comparison->rel,
+             "%.60s[%llu] is %.*g, expected %.*g (tolerance %.3g + %.3g * |expected|); %llu of %llu wrong", buffer,
+             (unsigned long long)comparison->index, digits, got, digits, want, comparison->abs, comparison->rel,
              (unsigned long long)comparison->wrong, (unsigned long long)comparison->checked);
 }
 
-/* A tolerance as wide as what is expected, 0 included, accepts an output that was never written. */
+/* Above this share of the largest value a tolerance that hides all differences is one, and no lack of differences. */
+#define LAX 0.1
+
+/* A tolerance as wide as what is expected, 0 included, accepts an output that was never written; a wide one accepts one
+ * number everywhere, so that nothing need be computed. */
 enum status comparison_refuse(const struct comparison *comparison, struct err *err)
 {
     const double abs = comparison->abs, rel = comparison->rel, low = comparison->low, high = comparison->high;
@@ -110,10 +116,17 @@ enum status comparison_refuse(const struct comparison *comparison, struct err *e
         return err_set(err, ERR_CONFIG, "a tolerance of %g + %g * |expected| is none", abs, rel);
     if (rel >= 1)
         return err_set(err, ERR_CONFIG, "the tolerance accepts anything: rel %g is not below 1", rel);
-    const double width = fmax(high, 0) - fmin(low, 0);
-    if (!comparison->ranged || abs == 0 || width == 0 || abs < width)
+    const double width = fmax(high, 0) - fmin(low, 0), largest = fmax(fabs(low), fabs(high));
+    if (!comparison->ranged || abs == 0 || width == 0)
+        return STATUS_OK;
+    if (abs >= width)
+        return err_set(err, ERR_CONFIG,
+                       "the tolerance accepts anything: abs %.3g is as wide as all that is expected, from %.3g to %.3g",
+                       abs, low, high);
+    if (high == low || high - low > 2 * abs + rel * (fabs(low) + fabs(high)) || abs + rel * largest <= LAX * largest)
         return STATUS_OK;
     return err_set(err, ERR_CONFIG,
-                   "the tolerance accepts anything: abs %.3g is as wide as all that is expected, from %.3g to %.3g",
-                   abs, low, high);
+                   "the tolerance accepts one number in place of all that are expected, from %.3g to %.3g: abs %.3g, "
+                   "rel %.3g",
+                   low, high, abs, rel);
 }

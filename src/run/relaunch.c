@@ -384,19 +384,47 @@ static enum found what_is_found(const struct checking *checking, bool after_samp
 
 static enum status relaunch(const struct checking *checking, bool after_samples, unsigned k, struct err *err)
 {
+    static const enum lane_order orders[] = {LANES_BACKWARD, LANES_SHUFFLED};
+    static const char *const words[] = {"", ", work-items run backward", ", work-items run in random order"};
     const uint64_t seed = rng_at(checking->worker->options->sample_seed, k);
     const enum found found = what_is_found(checking, after_samples, k, seed);
     const uint8_t poison = poisons[found == FOUND_DAMAGED ? 0 : k % sizeof(poisons)];
-    char when[64] = "after the samples: ";
+    /* A barrier that is missing shows when those work-items run first that had waited for others by chance. */
+    struct checking ordered = *checking;
+    if (checking->ready->ordered && !after_samples && k < COUNT_OF(orders))
+        ordered.order = orders[k];
+    char when[96] = "after the samples: ";
     if (!after_samples)
-        snprintf(when, sizeof(when), "in launch %u of the same code: ", k + 2);
+        snprintf(when, sizeof(when), "in launch %u of the same code%s: ", k + 2, words[ordered.order]);
     else if (k > 0)
         snprintf(when, sizeof(when), "after the samples, in launch %u of its own: ", k + 1);
     enum status status = found == FOUND_DAMAGED ? damage(checking, seed, poison, err) : STATUS_OK;
     if (!status)
-        status = launch_again(checking, found == FOUND_POISON ? &poison : NULL, err);
+        status = launch_again(&ordered, found == FOUND_POISON ? &poison : NULL, err);
     checking->out->launches++;
     return status ? status : judge(checking, is_compared, found == FOUND_OUTPUTS ? 0 : poison, when, err);
+}
+
+/* What setup and untimed steps make by themselves is no result of what is timed. */
+enum status check_untimed(const struct checking *checking, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    if (ready->ranks || ready->resolved->timing.loads || (!ready->resolved->setup_count && !ready_untimed(ready)))
+        return STATUS_OK;
+    if (ready_poison(ready, checking->rotation, poisons[0], err) || ready_setup(ready, err) ||
+        ready_run_untimed(ready, checking->rotation, err))
+        return err->status;
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+        uint64_t changed = 0;
+        if (!is_overwritten(ready, k))
+            continue;
+        if (find_change(&changed, checking, k, err))
+            return err->status;
+        if (changed == ready->buffers[k].kept_count)
+            verification_fail(checking->out, "'%.60s' is right before anything that is timed has run",
+                              ready->resolved->buffers[k].spec->name);
+    }
+    return STATUS_OK;
 }
 
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err)

@@ -29,6 +29,7 @@ struct ready_buffer {
 struct ready_step {
     const struct resolved_step *resolved;
     struct device_launch launch;
+    bool ordered;         /* which of its work-items goes first may matter: they wait for each other or share LDS */
     uint64_t *arg_values; /* as many as the launch has */
     void **arg_pointers;
     void *to;
@@ -50,6 +51,7 @@ struct ready {
     struct ready_step *setup;          /* likewise */
     uint32_t rotations;                /* copies of all buffers, at least 1 */
     bool fibers;                       /* of some kernel that is launched (struct kernel_info) */
+    bool ordered;                      /* some step is */
     bool ranks;                        /* its launches wait for those of other processes (lockstep.c) */
     bool needs_reset;                  /* some buffer is reset before each launch */
     double host_ns;                    /* of the last run under EVENTS_HOST */
@@ -104,6 +106,9 @@ enum run_events {
 };
 /* Runs all steps once. */
 enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events events, struct err *err);
+/* Untimed steps before the first that is timed: how many, and these alone. */
+size_t ready_untimed(const struct ready *ready);
+enum status ready_run_untimed(struct ready *ready, uint32_t rotation, struct err *err);
 /* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, uint32_t rotation, struct arena *arena,
                        struct err *err);
@@ -222,6 +227,7 @@ struct checking {
     const struct plan_reference *reference; /* NULL: closed forms only */
     const struct build_result *builds;
     uint32_t rotation;     /* whose buffers are launched on and looked at */
+    enum lane_order order; /* cpu: of work-items where it may matter */
     const uint64_t *asked; /* elements that a reference is asked for before those that are drawn */
     uint64_t asked_count;
     struct verification *out;
@@ -273,6 +279,8 @@ enum status check_surroundings(const struct checking *checking, const char *when
 enum status check_left(const struct checking *checking, struct err *err);
 /* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
+/* Fails where an output is right though only what is untimed has run; once outputs were kept. */
+enum status check_untimed(const struct checking *checking, struct err *err);
 /* Launches on other inputs, the last of a case: buffers stay changed (other_inputs.c). On inputs that are drawn anew,
  * and on some of which a few elements changed, where what code computes that is loaded anew must come out, a kernel
  * shows that kept what it once computed, in a buffer or in its code. On inputs that are all alike an element shows that

@@ -166,6 +166,9 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
     if (status)
         return status;
     ready->fibers |= info.fibers && step->resolved->timed;
+    step->ordered = (info.fibers || info.shares_lds || resolved->lds_bytes) &&
+                    (uint64_t)resolved->block[0] * resolved->block[1] * resolved->block[2] > 1;
+    ready->ordered |= step->ordered;
     ready->ranks |= info.ranks;
     if (info.library[0])
         name_library(ready, &info);
@@ -407,6 +410,24 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events ev
             return status;
     }
     return inside ? set_event(ready, events, true, err) : STATUS_OK;
+}
+
+size_t ready_untimed(const struct ready *ready)
+{
+    size_t count = 0;
+    while (count < ready->resolved->step_count && !ready->resolved->steps[count].timed)
+        count++;
+    return count;
+}
+
+enum status ready_run_untimed(struct ready *ready, uint32_t rotation, struct err *err)
+{
+    const size_t count = ready_untimed(ready);
+    struct ready_step *steps = ready->steps + rotation * ready->resolved->step_count;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count && !status; k++)
+        status = run_step(ready, &steps[k], rotation, err);
+    return status ? status : ready->device->ops->wait(ready->device, err);
 }
 
 enum status ready_setup(struct ready *ready, struct err *err)
