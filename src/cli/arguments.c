@@ -53,6 +53,8 @@ enum status argument_explain(struct err *err, const char *path, const char *want
     }
     if (!kind || !strcmp(wanted, kind->words) || strstr(wanted, kind->name))
         return err->status;
+    if (!strcmp(kind->name, "folder") && !strstr(wanted, "kernel"))
+        return err_set(err, ERR_USAGE, "%s is a folder, where %s is wanted", path, wanted);
     return err_set(err, ERR_USAGE, "%s is %s, where %s is wanted: %s%.*s%s", path, kind->words, wanted, kind->before,
                    (int)(kind->stem && dot ? (size_t)(dot - path) : strlen(path)), path, kind->after);
 }

@@ -41,11 +41,31 @@ void cli_put(const char *data, size_t length)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Every command makes the folder that an output stands in, and says so. */
+static enum status make_folder(const char *dir, struct err *err)
+{
+    const bool is_there = file_is_dir(dir);
+    const enum status status = file_make_dirs(dir, err);
+    if (!status && !is_there)
+        log_info("made the folder %s", dir);
+    return status;
+}
+
+static enum status refuse_folder(const char *path, struct err *err)
+{
+    return file_is_dir(path) || text_ends(path, "/")
+               ? err_set(err, ERR_IO, "%s is a folder, where a file is to be written", path)
+               : STATUS_OK;
+}
+
 enum status cli_write(const char *path, const struct text *text, struct err *err)
 {
+    SCOPED(arena_release) struct arena arena = {0};
     const char *data = text->data ? text->data : "";
     if (!is_stdout(path))
-        return file_write(path, data, text->length, err);
+        return refuse_folder(path, err) || make_folder(path_dir(&arena, path), err)
+                   ? err->status
+                   : file_write(path, data, text->length, err);
     cli_put(data, text->length);
     return STATUS_OK; /* what could not be written shows at the end, in finish */
 }
@@ -124,16 +144,13 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
 {
     if (is_stdout(path))
         return STATUS_OK;
-    if (file_is_dir(path))
-        return err_set(err, ERR_IO, "%s is a folder, where a file is to be written", path);
+    if (refuse_folder(path, err))
+        return err->status;
     if (file_is_device(path))
         return access(path, W_OK) ? err_set(err, ERR_IO, "%s: %s", path, strerror(errno)) : STATUS_OK;
     /* The journal stands beside a symbolic link, the result beside the file that it names. */
     const char *const dirs[] = {path_dir(arena, path), path_dir(arena, path_target(arena, path))};
-    const bool is_there = file_is_dir(dirs[0]);
-    enum status status = file_make_dirs(dirs[0], err);
-    if (!status && !is_there)
-        log_info("made the folder %s", dirs[0]);
+    enum status status = make_folder(dirs[0], err);
     for (size_t k = 0; k < 2 && !status; k++)
         if (access(dirs[k], W_OK))
             status = err_set(err, ERR_IO, "%s: cannot write into the folder %s: %s", path, dirs[k], strerror(errno));

@@ -87,6 +87,8 @@ enum status cmd_merge(struct call *call, struct err *err)
     if (!status)
         status = result_merge(&merged, parts, options->args, options->arg_count, call->arena, err);
     if (!status)
+        status = cli_check_output(options->out, call->arena, err);
+    if (!status)
         status = result_write(&merged, options->out, err);
     if (!status)
         log_info("%u trial%s of %zu case%s in %s", merged.trials, text_s(merged.trials), merged.case_count,

@@ -145,7 +145,7 @@ static enum status parse_value(struct param_value *value, const char *text, stru
     if (!*text)
         return err_set(err, ERR_CONFIG, "a parameter cannot be empty text");
     if (looks_numeric(text, strlen(text)) && !units_parse_number(&(double){0}, text))
-        return err_set(err, ERR_CONFIG, "'%s' is not a number that a parameter can have", text);
+        return err_set(err, ERR_CONFIG, "'%s' is not a number that a parameter can have, such as 4Ki or 1e6", text);
     const struct param_value parsed = param_from_text(arena, text);
     if (text[0] == '[' && parsed.kind != PARAM_LIST)
         return err_set(err, ERR_CONFIG, "'%s' is not a list of numbers like [1,2,3]", text);

@@ -98,6 +98,17 @@ LINES = [
     ("run mine -a n=4", 2, "a parameter is --set"),
     ("run mine --benchmark_filter=x", 2, "did you mean '--filter'?"),
     ("run mine --benchmark_repetitions=3", 2, "did you mean '--trials'?"),
+    ("run mine --benchmark_out_format=json", 2, "the format is --format NAME"),
+    ("run mine --benchmark_enable_random_interleaving", 2, "--keep-order keeps that of the suite"),
+    ("run mine --lock-gpu-clocks base", 2, "samples at a fallen clock do not count"),
+    ("run mine --stopping-criterion entropy", 2, "--min-time and --max-time"),
+    ("run mine --roof-only", 2, "'rooftile roofline' measures"),
+    ("run mine --output-directory x", 2, "did you mean '--out-dir'?"),
+    ("run mine -s n=4", 2, "a parameter is --set"),
+    ("run mine SIM -o r.json.gz", 2, "such files are not written"),
+    ("run mine SIM -o new/folder/", 3, "new/folder/ is a folder, where a file is to be written"),
+    ("compare r.json folder", 2, "folder is a folder, where a result is wanted\n"),
+    ("run mine SIM --set n=0x10", 2, "such as 4Ki or 1e6"),
     ("run mine --iters 100", 2, "--min-time and --max-time"),
     ("run mine --hip-trace", 2, "--profile"),
     ("run mine --cold", 2, "--cache-mode hot, cold or rotate"),
@@ -317,6 +328,10 @@ def files_that_surprise(home):
     check_run(done, 0, "a folder that is not there", stderr="made the folder some/where\n")
     check_run(run("run", "mine", *SIM.split(), "-o", "some/where/c.json", home=home), 0, "a folder that is there")
     check("made the folder" not in run("run", "mine", *SIM.split(), "-o", "some/where/c.json", home=home).stderr, "it is there")
+    for k, words in enumerate((["plan", "mine", *SIM.split()], ["list"], ["report", "r.json"], ["compare", "r.json", "r.json"], ["devices"], ["schema", "result"],
+                               ["predict", "mine", "--machine", "mi300x"])):
+        done = run(*words, "-o", f"made/{k}/o.json", home=home)
+        check_run(done, 0, f"{words} -o into a folder that is not there", stderr=f"made the folder made/{k}\n")
     (home / "some/where/c.json.journal").write_text("")
     done = run("report", "some/where/c.json", home=home)
     check_run(done, 0, "an older result", stdout="mine", stderr="c.json is older than some/where/c.json.journal, of a run that goes on or was killed")
