@@ -328,12 +328,21 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
     }
 }
 
+/* The length of a compiler's first line that says what is wrong, else of its first. */
+static int first_error(const char **line, const char *message)
+{
+    const char *error = strstr(message, "error: ");
+    for (*line = error ? error : message; *line > message && (*line)[-1] != '\n';)
+        --*line;
+    return (int)strcspn(*line, "\n");
+}
+
 /* Cases that need no worker because they cannot run. */
 static bool settle_without_running(const struct plan_case *plan_case, const struct worker *worker,
                                    struct measurement *measured)
 {
     const struct build_result *builds = worker->builds;
-    const char *const *refused = worker->options->refused;
+    const char *const *refused = worker->options->refused, *error = NULL;
     if (plan_case->state != PLAN_READY) {
         measured->status = plan_case->state == PLAN_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
         snprintf(measured->reason, sizeof(measured->reason), "%s", plan_case->reason);
@@ -344,9 +353,13 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
         build = unbuilt_code(plan_case->variant, builds);
     if (build) {
         measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
-        /* Without a command line nothing was compiled: the message says all. */
-        snprintf(measured->reason, sizeof(measured->reason), "%s%s",
-                 build->state == BUILD_FAILED && build->command ? "does not compile:\n" : "", build->message);
+        /* Without a command line nothing was compiled: the message says all. Its first line is where lists end. */
+        const int length = first_error(&error, build->message);
+        if (build->state == BUILD_FAILED && build->command)
+            snprintf(measured->reason, sizeof(measured->reason), "does not compile: %.*s\n%s", length, error,
+                     build->message);
+        else
+            snprintf(measured->reason, sizeof(measured->reason), "%s", build->message);
         return true;
     }
     if (!refused || !refused[plan_case->index])
