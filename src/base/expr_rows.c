@@ -137,7 +137,7 @@ WIDER void expr_apply_binary(enum expr_op op, double *restrict x, const double *
     case OP_BIT_XOR:
         EACH_WITH(have_bits(a, b) ? BITS(a, ^, b) : (double)NAN);
     case OP_SHIFT_LEFT:
-        EACH_WITH(can_shift(a, b) ? ldexp(a, (int)b) : (double)NAN);
+        EACH_WITH(can_shift(a, b) ? a * (double)((uint64_t)1 << (int)b) : (double)NAN);
     case OP_SHIFT_RIGHT:
         EACH_WITH(can_shift(a, b) ? BITS(a, >>, b) : (double)NAN);
     case OP_EQ:
