@@ -304,7 +304,7 @@ def bad_input(home):
     check_run(run("compare", "t3.json", "t3.json", "--format", "csv", home=home), 2, "a format for runs", stderr="table, json, markdown or junit")
     for option, value in (("--alpha", "2"), ("--alpha", "nan"), ("--delta", "-1%"), ("--delta", "1.5x"), ("--delta", "0")):
         check_run(run("compare", "t3.json", "t3.json", option, value, home=home), 2, f"{option} {value}", stderr=option)
-    check_run(run("compare", "t3.json", "t3.json", "-o", "/nowhere/x", home=home), 3, "nowhere to write")
+    check_run(run("compare", "t3.json", "t3.json", "-o", "t3.json/x", home=home), 3, "nowhere to write")
 
 
 def findings(home):

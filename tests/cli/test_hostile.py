@@ -193,7 +193,7 @@ LAX = {
 TWINS = {
     "plain": EXPECT,
     "wide": {"expect": {"out": ACCEPT | {"abs": "249"}}}, "all_of_it": {"expect": {"out": ACCEPT | {"rel": "0.9"}}},
-    "as_planned_less": referenced(rel="3 / 4"), "wide_reference": referenced(abs="249"),
+    "as_planned_less": referenced(rel="3 / 4"), "wide_reference": referenced(abs="200"),
 }
 
 
@@ -231,10 +231,14 @@ def case_of(name):
     return {"kernel": name} | ({"measure": measure} if measure else {}) | ({"params": {"n": 1021}} if name in RARE else {})
 
 
+# How often a case is launched depends on how long a launch takes: on a busy machine two threads wait for each other.
+DEVICE = "cpu:threads=1"
+
+
 def measured(home, name, cases, code, *more):
     suite = {"name": name, "defaults": {"measure": QUICK | {"max_time": "10 s", "min_samples": 5, "max_samples": 9}}, "cases": cases}
     (home / f"{name}.json").write_text(json.dumps(suite))
-    done = run("run", f"{name}.json", "--kernels", "k", "--device", "cpu:threads=2", "-o", f"{name}.r.json", *more, home=home)
+    done = run("run", f"{name}.json", "--kernels", "k", "--device", DEVICE, "-o", f"{name}.r.json", *more, home=home)
     check_run(done, code, name)
     return {case["kernel"]: case for case in load(home / f"{name}.r.json")["cases"]}
 
@@ -303,7 +307,7 @@ def what_is_not_checked_is_said(home):
 
 def check_finds_them_too(home):
     names = [name for name in HOSTILE if name not in RUN_ONLY]
-    done = run("check", *names, *LAX, "--run", "--kernels", "k", "--device", "cpu", home=home)
+    done = run("check", *names, *LAX, "--run", "--kernels", "k", "--device", DEVICE, home=home)
     check_run(done, 1, "check --run", stdout=[f"0 verified, {len(names) + len(LAX)} wrong or broken"])
     for name in names:
         reason = HOSTILE[name][2].format(last=1020, was=1020 % 251)
