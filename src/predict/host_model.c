@@ -5,7 +5,7 @@
 #define L1_BYTES 32768.0
 #define L2_BYTES 1048576.0
 /* A stride shows in its first passes; what is left is more of the same. */
-#define BUDGET UINT64_C(200000)
+#define BUDGET UINT64_C(50000)
 
 #define CLOCKS_ISSUE 0.125
 #define TIMES_STREAM 3.0
