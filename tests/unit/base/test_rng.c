@@ -159,8 +159,8 @@ static void permutations_have_no_pattern(void **state)
             size_t steps[16] = {0}, twos[16] = {0}, places[16] = {0};
             (cycle ? rng_cycle_at : rng_permuted_at)(order, seed, LIMIT, 0, LIMIT);
             for (size_t k = 0; k + 2 < LIMIT; k++) {
-                steps[(uint64_t)(order[k + 1] - order[k] + LIMIT) % LIMIT * 16 / LIMIT]++;
-                twos[(uint64_t)(order[k + 2] - order[k] + LIMIT) % LIMIT * 16 / LIMIT]++;
+                steps[(uint64_t)(order[k + 1] - order[k] + (int)LIMIT) % LIMIT * 16 / LIMIT]++;
+                twos[(uint64_t)(order[k + 2] - order[k] + (int)LIMIT) % LIMIT * 16 / LIMIT]++;
                 places[(uint64_t)order[k] % 4 * 4 + k % 4]++;
             }
             assert_even(steps, LIMIT - 2);
