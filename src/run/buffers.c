@@ -178,6 +178,33 @@ enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, st
     return status ? err_within(err, "buffer '%s'", ready->resolved->buffers[buffer].spec->name) : STATUS_OK;
 }
 
+struct copy_job {
+    uint8_t *to;
+    const uint8_t *from;
+};
+
+static enum status copy_part(void *context, uint64_t first, uint64_t count, UNUSED struct err *err)
+{
+    const struct copy_job *job = context;
+    memcpy(job->to + first, job->from + first, count);
+    return STATUS_OK;
+}
+
+/* As the first rotation was filled, touched by the same threads: to copy takes less than to compute it again. */
+static enum status fill_as_first(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err)
+{
+    const struct device_ops *ops = ready->device->ops;
+    struct copy_job job = {ready_buffer(ready, buffer, rotation), ready_buffer(ready, buffer, 0)};
+    const uint64_t size_bytes = ready->resolved->buffers[buffer].size_bytes;
+    if (!ops->executes)
+        return STATUS_OK;
+    if (ops->host_visible)
+        return run_in_parts(ready->device, size_bytes, copy_part, &job, err);
+    if (ops->copy(ready->device, job.to, job.from, size_bytes, 0, err))
+        return err_within(err, "buffer '%s'", ready->resolved->buffers[buffer].spec->name);
+    return ops->wait(ready->device, err);
+}
+
 enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err)
 {
     if (ready->needs_reset)
@@ -277,7 +304,7 @@ static enum status make_buffer(struct ready *ready, size_t buffer, uint64_t seed
         status = err_within(err, "buffer '%s'", name);
     made->fill.first = resolved_first(resolved);
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
-        status = ready_fill(ready, buffer, rotation, err);
+        status = rotation ? fill_as_first(ready, buffer, rotation, err) : ready_fill(ready, buffer, 0, err);
     ready->needs_reset = ready->needs_reset || resolved->spec->reset != RESET_NONE;
     return status;
 }
