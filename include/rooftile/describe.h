@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predictions by description: of kernels of which there is no code, only what they do, their sizes, and often a name
- * that says tile and split. Library GEMMs, element-wise kernels, softmax, layer norm, naive convolutions.
+ * Predictions by description: for kernels whose code is not at hand, from what they do, their sizes, and often a name
+ * that tells tile and split. Library GEMMs, element-wise kernels, softmax, layer norm, naive convolutions.
  *
- * Each model is a handful of terms with constants per machine and kind of kernel (configs/models.json, made by
- * scripts/fit_models from times that others measured). Without constants of its own a machine takes those of another,
- * said in a note; MODELS_RAW takes none at all: data sheets and documented figures only.
+ * Each model is a handful of terms with constants per machine and kind of kernel (configs/models/described.json,
+ * made by scripts/fit_models from times that others measured). A machine without constants of its own takes those of
+ * another machine, and a note says so. Raw predictions (`models` NULL) take none: data sheets and documented figures
+ * only.
  */
 #ifndef ROOFTILE_DESCRIBE_H
 #define ROOFTILE_DESCRIBE_H
@@ -33,7 +34,7 @@ struct described {
     double in[2], out[2], filter[2], stride[2], pad[2], dilation[2];
     bool channels_last; /* NHWC; else NCHW */
     bool cold;          /* the caches do not hold its arguments */
-    bool from_idle;     /* launched once, behind one like it, on a card that was idle: its clock may be low still */
+    bool from_idle;     /* launched once, after one like it, on a card that was idle: its clock may still be low */
 };
 
 /* What a constant scales. Times are in microseconds; shares multiply the time that the vendor's peak allows. */
@@ -60,17 +61,17 @@ struct models {
     size_t count;
 };
 
-/* The file configs/models.json (models.schema.json). */
+/* The file configs/models/described.json (models.schema.json). */
 enum status models_read(struct models *models, const char *path, struct arena *arena, struct err *err);
 
 /* False where there is no model for it; `models` NULL: raw. `machine` is complete (machine_complete). */
 bool describe_predict(struct prediction *prediction, const struct described *described, const struct machine *machine,
                       const struct models *models);
 
-/* The least time that the machine's vendor peaks allow, in nanoseconds: what is faster was not measured right. */
+/* The least time that the machine's vendor peaks allow, in nanoseconds: a shorter measured time is wrong. */
 double described_least_ns(const struct described *described, const struct machine *machine);
 
-/* Rows and columns of the tile and its depth that a kernel's name tells: "MT128x96x32", "_256x64x128x128_", ... */
+/* The tile's rows, columns and depth, as a kernel's name tells them: "MT128x96x32", "_256x64x128x128_", ... */
 struct gemm_tile {
     double m, n, k;
 };

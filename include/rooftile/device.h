@@ -2,7 +2,7 @@
  *
  * Devices: one table of functions per backend (hip, cuda, cpu, sim). A backend knows memory, code objects,
  * launches and events; it knows no JSON, no parameters, no statistics and no policy (warm-up, batching, cold caches and
- * repeat counts are run/measure.c's). Everything here runs in the worker process; the parent never opens a device.
+ * repeat counts belong to src/run). Everything here runs in the worker process; the parent never opens a device.
  *
  * Streams are small numbers, 0 is the default; work of one stream runs in order. Events are points in a stream whose
  * distance in time can be read afterwards: the GPU's own, clock reads on the CPU device, the virtual clock on sim.
@@ -41,7 +41,7 @@ enum device_space {
 };
 #define SPACE_BIT(space) (1u << (space))
 
-/* A cache as the driver or operating system reports it; what it really is, roofline measures. */
+/* A cache as the driver or operating system reports it; `rooftile roofline` measures what it really is. */
 struct device_cache {
     char name[8]; /* "L1" "L2" "L3" "MALL" */
     uint64_t size_bytes;
@@ -49,16 +49,16 @@ struct device_cache {
     uint32_t instances; /* how many of them the device has */
 };
 
-/* How a card is tied to its host. A link that does nothing may run at a lower generation to save power, but not at a
- * lower width. 0 unknown. */
+/* How a card is connected to its host. An idle link may run at a lower generation to save power, but not at a lower
+ * width. 0 unknown. */
 struct device_pcie {
     uint32_t generation, width;         /* as it runs; lanes */
-    uint32_t max_generation, max_width; /* that the card can */
-    char cpus[64];                      /* of the host's that it is near to, "0-47,96-143"; "" unknown */
+    uint32_t max_generation, max_width; /* that the card can do */
+    char cpus[64];                      /* the host's processors that it is near to, "0-47,96-143"; "" unknown */
     uint32_t far_node; /* farthest NUMA node with processors, plus 1; 0: there is no other, or unknown */
 };
 
-/* A link to another GPU, or several alike to the same one, or to one switch. */
+/* One link, or several alike, to another GPU or to a switch. */
 #define DEVICE_MAX_LINKS 16
 struct device_link {
     char peer[16];          /* address on the PCI bus */
@@ -146,12 +146,12 @@ struct device_request {
     char backend[8];
     char model[64]; /* sim: machine name */
     int index;
-    uint32_t wave;                      /* cpu: 64 (default) or 32; RDNA later */
+    uint32_t wave;                      /* cpu: 64 (default) or 32 */
     uint32_t threads;                   /* cpu: all allowed cores by default */
     bool huge_pages;                    /* cpu: madvise(MADV_HUGEPAGE) */
     uint64_t seed;                      /* sim noise; fiber shuffle */
     const struct device_info *sim_info; /* sim: the machine's facts, from model/machine */
-    double sim_launch_ns;               /* sim: time of an empty launch */
+    double sim_launch_ns;               /* sim: time that an empty launch takes */
     const struct device_ranks *ranks;   /* NULL: this process alone */
 };
 /* ERR_USAGE, did-you-mean */
@@ -195,8 +195,8 @@ struct device_launch {
     uint64_t seed;              /* cpu: of LANES_SHUFFLED */
 };
 
-/* Load and calibration rates around a case, to tell a neighbour's noise (cpu), or a GPU's telemetry later. NaN =
- * unknown. */
+/* The state of the machine before and after a case: load and calibration rates, which show a neighbour's noise (cpu),
+ * and a GPU's telemetry. NaN = unknown. */
 struct device_sense {
     double stream_bps;     /* a short calibration stream on all cores, bytes per second */
     double fma_flops;      /* a short calibration FMA loop on all cores, FLOP per second */
@@ -218,17 +218,17 @@ struct device_sense {
 extern const struct device_sense device_sense_unknown; /* nothing is known: where a backend starts from */
 
 /* All functions but count and open take an open device. Errors: ERR_DEVICE, ERR_DEVICE_MEMORY, ERR_DEVICE_LOST,
- * ERR_UNSUPPORTED. Optional operations are NULL where a backend lacks them. */
+ * ERR_UNSUPPORTED. Optional operations are NULL in a backend that lacks them. */
 struct device_ops {
     const char *name;
     const char *summary; /* one line for `rooftile devices` */
     bool executes;       /* false: nothing runs, results cannot be verified (sim) */
     /* Launches return before they have run, events are the device's own time stamps, and host and kernels see each
-     * other's writes to SPACE_PINNED at once, under one address. Only there do timers differ, and can a start be held
-     * back. */
+     * other's writes to SPACE_PINNED at once, under one address. Only on such devices do timers differ, and can a
+     * blocking kernel hold back a batch. */
     bool asynchronous;
-    /* Its kernels can read a counter of core clocks and one of constant rate (counter_hz): how fast it ran is worth
-     * asking. */
+    /* Its kernels can read a counter of core clocks and one of constant rate (counter_hz), so the clock of a sample can
+     * be measured. */
     bool has_clock_probe;
 
     /* How many devices; when 0, `why` says exactly why (driver missing, no permission, ...). Never fails, and may be
@@ -251,14 +251,14 @@ struct device_ops {
     enum status (*read)(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err);
 
     enum status (*load)(struct device_module **module, struct device *device, const char *path, struct err *err);
-    /* Optional: a library of somebody's functions, by the name that manifests give it. Its kernels are functions of
-     * this backend that pass their arguments on to the library's own; what there are and what they take,
-     * src/device/library.h says. A launch of one ignores grid and block, may be more launches than one, and the first
-     * of a shape may find out how to go about it. ERR_UNSUPPORTED when it is not installed, or not known. */
+    /* Optional: opens a library of functions, by the name that manifests give it. Its kernels are functions of this
+     * backend that pass their arguments on to the library's own; src/device/library.h lists them with their arguments.
+     * Launching one ignores grid and block and may cause several launches; the first of a shape may also search for the
+     * best algorithm. ERR_UNSUPPORTED when the library is not installed, or not known. */
     enum status (*load_library)(struct device_module **module, struct device *device, const char *name,
                                 struct err *err);
-    /* Optional: each value becomes the largest that any of the job's processes has; all must call it. Where it fails no
-     * other process can go on. ERR_UNSUPPORTED where no library that can do it is loaded. */
+    /* Optional: each value becomes the largest that any of the job's processes has; all must call it. If it fails in
+     * one process, the others cannot go on. ERR_UNSUPPORTED where no library that can do it is loaded. */
     enum status (*agree)(struct device *device, double *values, uint32_t count, struct err *err);
     void (*unload)(struct device *device, struct device_module *module);
     enum status (*kernel)(const struct device_kernel **kernel, struct kernel_info *info, struct device *device,
@@ -278,20 +278,20 @@ struct device_ops {
 
     /* Optional: makes a stream wait for an event of another; on in-order devices nothing. */
     enum status (*wait_event)(struct device *device, uint32_t stream, uint32_t event, struct err *err);
-    /* Optional: launches so that the events are the kernel's own begin and end, not points of its stream; only their
-     * distance to each other means something. ERR_UNSUPPORTED where the library cannot (no cooperative launch can be
-     * timed so): then event, launch and event. */
+    /* Optional: launches so that the events are the kernel's own begin and end, not points of its stream; only the time
+     * between them means something. ERR_UNSUPPORTED where the library cannot do it, and for every cooperative launch:
+     * the caller then records an event, launches, and records another. */
     enum status (*launch_with_events)(struct device *device, const struct device_launch *launch, uint32_t from,
                                       uint32_t to, struct err *err);
-    /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where missing, measure.c flushes by a large
-     * buffer. */
+    /* Optional: pushes a range out of every cache (cpu: cache-line flush). Where it is NULL, src/run/cold.c flushes
+     * with a large buffer. */
     enum status (*evict)(struct device *device, const void *pointer, uint64_t size_bytes, struct err *err);
     /* Optional: the host can read and write device memory directly (cpu): fills and checks then need no copy. */
     bool host_visible;
     /* Optional: runs `work(context, part, parts)` on every core of the CPU device, pinned as its kernels are, so that
-     * first touch places pages where blocks with the same share will use them. */
+     * first touch places pages near the core whose workgroups will use them. */
     void (*parallel)(struct device *device, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
-    /* Optional: a graph is these launches, `repeat` times one after the other, on one stream whatever theirs say.
+    /* Optional: a graph of these launches, `repeat` times one after the other, on one stream whatever their own say.
      * Making it may take milliseconds and copies their arguments; launching it is one call. ERR_UNSUPPORTED where the
      * library lacks graphs. */
     enum status (*graph_make)(struct device_graph **graph, struct device *device, const struct device_launch *launches,
@@ -319,8 +319,8 @@ extern const struct device_ops device_sim;
 extern const struct device_ops *const device_backends[];
 const struct device_ops *device_backend(const char *name); /* NULL: unknown */
 
-/* The best device present without --device: the first backend but sim that counts one; `reason` says why it was chosen.
- */
+/* The device to use without --device: of the first backend, sim excepted, that counts one; `reason` says why it was
+ * chosen. */
 void device_default(struct device_request *request, struct text *reason);
 
 #endif

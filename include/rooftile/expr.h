@@ -8,9 +8,9 @@
  *                             add:      + -    multiply: * / %
  *
  * Names may contain dots (device.arch). Numbers may carry Ki Mi Gi Ti or k M G T, or be hexadecimal (0xff). Bits are
- * those of whole numbers up to 2^53, in two's complement, and bind closer than comparisons (a & 1 == 0 asks for the
- * last bit); whatever else is an error. name[index] is an element of an array, see struct expr_arrays. `%` is fmod with
- * the sign of the dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need.
+ * those of whole numbers up to 2^53, in two's complement; other numbers are an error. Bit operators bind closer than
+ * comparisons (a & 1 == 0 asks for the last bit). name[index] is an element of an array, see struct expr_arrays. `%` is
+ * fmod with the sign of the dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need.
  * Assignment, strings, commas outside calls, unknown names and wrong argument counts are errors at compile time with
  * their column; division or remainder by zero and results that are not finite are errors at evaluation: never a silent
  * infinity. -2^2 is -4, and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the
@@ -18,7 +18,7 @@
  *
  * Built-in functions: min max (any count), abs floor ceil round sqrt exp log log2 log10 sin cos pow ceil_div(a, b)
  * round_up(a, b) xor(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to
- * a million; and of a list parameter: sum(list) max(list) len(list).
+ * 65536; of a list parameter: sum(list) max(list) len(list).
  *
  * One grammar, one program, one evaluator, which works on blocks of elements per operation so that fills and
  * expectations are fast; a single value is a block of one.
@@ -40,7 +40,7 @@ struct expr_function {
 
 /* The names an expression may use. Slot k of the values given at evaluation belongs to variables[k]. List j (lists[j])
  * takes three further slots: variable_count + 3 * j + {0: sum, 1: max, 2: len}. `i` is a variable only where has_index
- * is set. All pointers must outlive the compiled expression's compilation only. */
+ * is set. The pointers are needed during compilation only. */
 struct expr_names {
     const char *const *variables;
     size_t variable_count;

@@ -9,8 +9,8 @@
 
 struct text_template;
 
-/* Generators are rows of one C table (generator_table in manifest_fill.c gives names and options; run/fill.c makes
- * them):
+/* Generators are rows of one C table: generator_table in src/manifest/buffers.c has names and options, fill.c makes
+ * the elements.
  *   expr                     a value per element, expression in i
  *   zeros
  *   uniform  low high pairs  [low, high), float or integer

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gate: did a case's time move in the course of the runs? One value a run, no GPU, no file, no hidden state.
+ * Gate: did a case's time move from run to run? One value a run, no GPU, no file, no hidden state.
  *
  * A series is one case on one device with one timer: run by run the median of that run's trial medians, y = ln(ns).
- * For the previous run t:
+ * For the last run t:
  *   1. Common mode. g_t = median over the cases of a class of y_t - (median of the case's last <= 30 adjusted values);
  *      z = y - g goes on. Needs 10 cases that run, else g is the median of the class's last three, or 0.
  *      The g_t are a series of their own, "the class", judged like any other.
- *   2. For k in 1, 2, 3, 5, 7: the last k values are the "after", up to 30 before them (at least 6) the baseline,
- *     median m.
+ *   2. For k in 1, 2, 3, 5, 7: the last k values are the "after", up to 30 before them (at least 6) the baseline, whose
+ *      median is m.
  *      p_1 = z - m; p_2 = the nearer to m of the two if both lie on one side, else 0; p_k = median(after) - m.
  *      s^2 = (w0 s0^2 + 0.4 n x^2) / (w0 + 0.4 n), x = max(1.4826 MAD of the baseline, 1.4826 MAD of its successive
  *            differences / sqrt 2); w0 = 4 and s0^2 = 1.3 times the squared median x of the class's series, mixed with
- *              4
- *            values' worth of class_sigma; after an alarm w0 = 8 and s0 what the segment before had learned;
+ *            4 values' worth of class_sigma; after an alarm w0 = 8 and s0 is what the segment before had learned;
  *            s >= max(0.2 %, timer tick / T)
  *      r   = sqrt((1 + rho) / (1 - rho)) if k > 1 and the baseline's lag-1 autocorrelation rho (bias corrected, at
- *          least 10
- *            values, at most 0.7) exceeds 0.3, else 1
+ *            least 10 values, at most 0.7) exceeds 0.3, else 1
  *      Z_k = p_k / (s r sqrt(c_k + 1.57 / n)), c = 1, 0.6, 0.449, 0.287, 0.211 (variance of p_k / s, simulated)
  *   3. Candidate: |Z_k| > 5 and |p_k| > ln 1.01 for some k, and the change stays: of 3 runs none, of 5 or 7 at most one
  *      shows less than a quarter of p_k.
@@ -35,7 +33,7 @@
  * 1000 at most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is confirmed
  * in its third run in 0.98. tests/unit/stats/test_gate_sim.c repeats it smaller.
  *
- * State is explicit: struct gate_segment, an outcome of the alarms so far. It follows from the series alone:
+ * State is explicit: struct gate_segment, which results from the alarms so far. It follows from the series alone:
  * gate_run(after run t) with the segments that it left at t - 1 equals one pass over all runs (a test holds this).
  * Verdicts do not depend on the order of the series.
  */
@@ -115,7 +113,7 @@ struct gate_verdict {
     struct gate_segment segment; /* for the next run: moved to tau if confirmed, else as before */
 };
 
-/* Judges the previous run. `segments` (series_count) and `class_segments` (class_count) as left by the run before; NULL
+/* Judges the last run. `segments` (series_count) and `class_segments` (class_count) as left by the run before it; NULL
  * = all {0}. `out` and `classes` (the common-mode series; MISSING where a class had too few cases) are the caller's.
  * ERR_CONFIG with outputs untouched: no run, a value that is not NaN and not positive and finite, a class out of
  * range, options or sigmas out of range. 500 cases of 60 runs take some 20 ms. */

@@ -64,13 +64,13 @@ enum status history_confirm(struct history *history, const char *channel, const 
 enum history_finding {
     FINDING_NONE,
     FINDING_CONFIRMED, /* became confirmed in this run */
-    FINDING_OPEN,      /* became confirmed in an earlier run, and neither accepted nor back */
-    FINDING_TENTATIVE, /* this run alone */
-    FINDING_BROKEN,    /* measured before, and this run wrong, crashed, ... */
-    FINDING_MISSING,   /* measured in an earlier run, and this run not there or skipped, until accepted or back */
+    FINDING_OPEN,      /* became confirmed in an earlier run, and is neither accepted nor back */
+    FINDING_TENTATIVE, /* moved in this run alone */
+    FINDING_BROKEN,    /* measured before, and in this run wrong, crashed, ... */
+    FINDING_MISSING,   /* measured in an earlier run, and absent or skipped in this one, until accepted or back */
     FINDING_SLOW,      /* steady, but slower than the other devices of its group, by the rule of outlier.h */
-    FINDING_CHANGED,   /* its input data or its work is not that of the run before: it starts anew, this run */
-    FINDING_TIMER,     /* there this run, but under another timer, whose series is another one: this one has ended */
+    FINDING_CHANGED,   /* its input data or its work is not that of the run before: it starts anew in this run */
+    FINDING_TIMER,     /* in this run under another timer, which makes another series: this one has ended */
     FINDING_KINDS
 };
 const char *history_finding_name(enum history_finding finding); /* "" "confirmed" "open" "tentative" "broken" "missing"
@@ -91,7 +91,7 @@ struct history_series {
     double level;        /* of a series with open alarms: what they add up to, ratio - 1 in `unit`; else 0 */
     const char *since;   /* when the first run of the new level started (RFC 3339), of the first open alarm; "" */
     const char *cause;   /* "code" "launch" "environment" "clock" "group" ""; a label */
-    const char *commits; /* of the previous run before and the first one after: "1234abcd..5678ef01"; "" */
+    const char *commits; /* of the last run before the change and the first after it: "1234abcd..5678ef01"; "" */
     const char *status;  /* this run's case status when it is not ok; "" */
     const char *reason;
     size_t group;        /* other devices of its group that have this series; of what moved: before and since */
@@ -102,27 +102,27 @@ struct history_series {
 
 struct history_gate {
     const char *channel, *device, *run, *commit; /* run: when it started, RFC 3339 */
-    /* so that a script can see that it is this run which was judged */
+    /* so that a script can check which run was judged */
     const char *run_id;
     size_t runs; /* looked at, this run included */
     bool environment_changed;
     const char *environment;  /* what changed, "" */
-    double environment_shift; /* if it did: median over the cases of this run's value / the previous run's, - 1; NaN */
+    double environment_shift; /* if so: median over the cases of this run's value / the run before's - 1; else NaN */
     const struct history_series *series; /* findings first, the worst first; then by name */
     size_t count;
-    size_t findings[FINDING_KINDS]; /* series of each; without those that became faster for good, which are `faster` */
+    size_t findings[FINDING_KINDS]; /* series of each; those that became faster for good are in `faster` instead */
     size_t faster, learning, quiet, too_noisy;
 };
 /* Judges the newest run of the channel (of `device`: part of a device's name, architecture, UUID ..., or "hip:0", which
  * stands for its backend; needed when the channel has several). Runs that were added without a gate are judged first,
- * one after the other, as the gate would have on that day, so that nothing slips through between two calls. Alarms are
+ * one after the other, as the gate would have judged them then, so that nothing is missed between two calls. Alarms are
  * kept, so it needs a history that is open for writing; a second call gives the same answer. ERR_CONFIG: no run.
  *
  * An open alarm ends when people accept it, when later alarms in the other direction take its level back to within
  * delta, or when three values in a row show less than a quarter of it. */
 enum status history_gate(struct history_gate *out, struct history *history, const char *channel, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err);
-/* 1: confirmed or open and slower, broken, or missing; else, with `strict`, 4 for tentative, environment changes,
+/* 1: confirmed or open and slower, broken, missing, or slow; else, with `strict`, 4 for tentative, environment changes,
  * changed timers, input data and work, and series that are still learning; else 0. */
 int history_exit_code(const struct history_gate *gate, bool strict);
 
@@ -139,7 +139,7 @@ enum status history_accept(size_t *count, struct history *history, const char *c
 
 /* ---- looking ---- */
 
-/* What runs are judged together: a channel on a device. `key` is a --device that fits this one alone. */
+/* The runs that are judged together: those of a channel on a device. `key` is a --device that fits this one alone. */
 struct history_place {
     const char *channel, *key;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound. What it will
- * take is predicted afterwards (predictor.h), when there is code.
+ * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound. Times are
+ * predicted afterwards (predictor.h), when there is code.
  * Pure: no device, no compiler, no file. A plan is built once, predicted in place and then const; the worker process
  * inherits it by fork.
  */
@@ -16,8 +16,8 @@
 #include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
-/* Before and behind each buffer, so that a write outside of it is seen. A page, so that buffers begin where pages do,
- * as they would without. */
+/* Before and behind each buffer, so that a write outside of it is seen. One page, so that buffers still begin on a page
+ * boundary. */
 enum { BUFFER_GUARD_BYTES = 4096 };
 
 struct resolved_buffer {
@@ -28,8 +28,9 @@ struct resolved_buffer {
     uint32_t align_offset;
     enum buffer_space space;
     uint32_t device; /* BUFFER_PEER: number of its device */
-    /* Of a buffer that has a part on each of several devices (manifest_buffer.devices): how many, which of them this
-     * is, and where part 1 stands among the buffers, whose first ones are the manifest's. 1 and 0 of a whole one. */
+    /* Of a buffer with a part on each of several devices (manifest_buffer.devices): the number of parts, which of them
+     * this is, and the index of part 1 in `buffers`, where the manifest's buffers come first. 1 and 0 for a whole
+     * buffer. */
     uint32_t parts, part;
     size_t more;
     enum fill_dist dist; /* of its fill, for this case */
@@ -83,22 +84,22 @@ struct resolved_step {
     size_t step_count;
 };
 
-/* What is timed, and which timers see it. Events are events on stream 0. */
+/* What is timed, and which timers see it. Events are those of stream 0. */
 struct timing {
     bool waits;   /* the host has a part in it: sync, load and alloc steps */
-    bool reloads; /* load and alloc steps, of which no stream knows anything */
-    /* some work is on another stream, not between an event of stream 0 that its stream waits for and one of its own
-     * that stream 0 waits for */
+    bool reloads; /* load and alloc steps, which are in no stream */
+    /* some work on another stream is not ordered with stream 0: its stream must wait for an event of stream 0 before
+     * it, and stream 0 for an event of that stream behind it */
     bool apart;
     bool one_launch; /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
-    bool all_timed;  /* every step is: passes may follow each other in a batch */
+    bool all_timed;  /* no step is untimed: passes may follow each other in a batch */
     bool loads;      /* load steps: the code is unloaded before the steps run */
     /* launches of one pass, where the steps are nothing but timed launches on stream 0; else 0 */
     uint64_t stream_launches;
 };
 
 /* A manifest at given parameter values: everything a device needs. Steps are not const because their codes are known
- * only once everything else is bound. */
+ * only once everything else is resolved. */
 struct resolved {
     const struct manifest *manifest;
     const struct param_value *values;  /* one per manifest parameter */
@@ -111,18 +112,18 @@ struct resolved {
     size_t setup_count;
     struct timing timing;
     struct work work;
-    double waves_declared; /* per SIMD, by the manifest's "occupancy"; 0: it has none */
+    double waves_declared; /* per SIMD, by the manifest's "occupancy"; 0: it declares none */
     uint64_t buffer_bytes; /* all buffers */
     size_t code;           /* index into plan.codes: of the first launch; without any, of code.defines alone */
     const size_t *codes;   /* each code object that its launches need once; the first is `code` */
     size_t code_count;
 };
 
-/* The values of the names in the manifest's expressions, for those that are evaluated later: fills, expectations,
- * metrics. They are mostly facts of the device, so that no case keeps its own. */
+/* The values of the names in the manifest's expressions, for expressions that are evaluated later: fills, expectations,
+ * metrics. Most are facts of the device, so cases do not keep copies. */
 double *resolved_slots(const struct resolved *resolved, struct arena *arena);
 
-/* The place of a part of the manifest's buffer number `buffer` in resolved->buffers. */
+/* The index in resolved->buffers of a part of the manifest's buffer number `buffer`. */
 static inline size_t resolved_part(const struct resolved *resolved, size_t buffer, uint32_t part)
 {
     return part ? resolved->buffers[buffer].more + part - 1 : buffer;
@@ -137,10 +138,10 @@ static inline uint64_t resolved_first(const struct resolved_buffer *buffer)
 /* Launches in one pass over the timed steps, repeats, graphs and loops included. */
 double plan_launches(const struct resolved *resolved);
 
-/* The reference bound for a case: which of its buffers take ours, and which elements it computes. */
+/* The reference resolved for a case: which of its buffers take the contents of ours, and which elements it computes. */
 struct plan_reference {
-    /* On the CPU device; without buffers and steps, for which plan_reference_open is asked: kept, they would take as
-     * much as those of the case. */
+    /* On the CPU device, without buffers and steps: plan_reference_open makes these, because keeping them would take as
+     * much memory as those of the case. */
     struct resolved resolved;
     const int *source; /* per reference buffer: our buffer's index, or -1 for index and result */
     int index_buffer, result_buffer;
@@ -151,14 +152,14 @@ struct plan_reference {
     double takes_ns;  /* expected wall time */
 };
 
-/* All of it. What could not be resolved would have made the case invalid. */
+/* The whole reference, with buffers and steps. A reference that cannot be resolved has made the case invalid before. */
 enum status plan_reference_open(struct resolved *resolved, const struct plan_reference *reference, struct arena *arena,
                                 struct err *err);
 
 enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_REFERENCE, VERIFY_SAMPLED, VERIFY_VARIANT };
 const char *verify_method_name(enum verify_method method); /* "expect" ... */
 
-/* Expected wall time of a case, by what it is spent on. What a compiler needs is not in it. */
+/* Expected wall time of a case by phase, without compilation. */
 struct plan_takes {
     double fill_ns;   /* allocating, filling, restoring and freeing the buffers */
     double verify_ns; /* one launch, and its reference or expectation */
@@ -173,15 +174,15 @@ struct plan_case {
     const char *id;    /* "kernel/param=value;...;mode=hot": every parameter in manifest order */
     const char *label; /* short for tables: kernel and only the parameters that vary within the plan for this kernel */
     size_t index;
-    size_t asked; /* number of its combination among all that the suites ask for, on whatever device */
+    size_t asked; /* number of its combination among all that the suites ask for; the same on every device */
     enum plan_state state;
-    /* PLAN_SKIPPED: what the device cannot give (unmet require, LDS, memory); PLAN_INVALID: what is wrong with these
-     * values, with file, line, column and pointer of suite and manifest. Then only manifest, values and device are
-     * known. */
+    /* PLAN_SKIPPED: what the device lacks (unmet require, LDS, memory); PLAN_INVALID: what is wrong with these values,
+     * with file, line, column and pointer of suite and manifest. Of `resolved` only manifest, values and device are
+     * then known. */
     const char *reason;
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
-    const struct manifest_twin *twin; /* it is this ablation twin of the case before it; NULL: it is none */
+    const struct manifest_twin *twin; /* which ablation twin of the case before it this is; NULL: not a twin */
     const char *shape;                /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
     double weight;                    /* how often it counts in weighted sums; 0: once */
     double traced_ns;                 /* 0: not known */
@@ -193,7 +194,7 @@ struct plan_case {
     double estimate_ns;                 /* ... and of the whole case */
     enum verify_method verify;
     const struct resolved *variant;         /* VERIFY_VARIANT: the same code at check.params */
-    const struct plan_reference *reference; /* of `variant` when that is set, else of `bound`; NULL without reference */
+    const struct plan_reference *reference; /* of `variant` where that is set, else of `resolved`; NULL: none */
     const struct plan_reference *spot;      /* VERIFY_VARIANT: some elements at the measured size ... */
     const char *spot_why;                   /* ... or why there are none */
     const struct suite *suite;
@@ -202,7 +203,7 @@ struct plan_case {
 struct plan_options {
     const char *const *sets; /* "name=sweep" from --set; apply to every case whose kernel has the parameter */
     size_t set_count;
-    const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; none = all */
+    const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; no filter = all cases */
     size_t filter_count;
     bool isolate; /* each case is followed by the ablation twins that its manifest names */
     /* `check --run`: every kernel at check.params over its defaults, and what --set says, no sweep */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Predicts cases of a plan from their code: what `plan`, `sim`, `run`, `predict` and `explain` ask. A kernel is read
- * and disassembled once, a launch is walked once, however many cases and machines ask.
+ * Predicts cases of a plan from their code, for `plan`, `run`, `predict`, `explain` and sim devices. A kernel is read
+ * and disassembled once and a launch walked once, however many cases and machines ask.
  *
  *     struct predictor *predictor = predictor_new(seed);
- *     predictor_case(&prediction, predictor, &plan_case->resolved, builds, cache, &machine, arena, &err);
+ *     predictor_case(&prediction, predictor, &plan_case->resolved, builds, cache, &machine, &err);
  *
- * `machine` is complete (machine_complete); what was borrowed is the caller's to say. `builds` are those of the plan;
- * NULL, or code that cannot be walked (no AMD code, a library): predicted from the work that the manifest states, and
- * said so in the method and in a note.
+ * `machine` is complete (machine_complete); the caller reports what was borrowed. `builds` are those of the plan; where
+ * it is NULL, or the code cannot be walked (not AMD's, a library), the prediction comes from the work that the manifest
+ * states, and method and a note say so.
  */
 #ifndef ROOFTILE_PREDICTOR_H
 #define ROOFTILE_PREDICTOR_H
@@ -25,10 +25,10 @@ struct predictor;
 struct predictor *predictor_new(uint64_t seed);
 void predictor_free(struct predictor *predictor);
 
-/* What is predicted from now on is as if this cause were gone (cost.h); COST_NONE: as it is. */
+/* From now on, predicts as if this cause were gone (cost.h); COST_NONE: as it is. */
 void predictor_without(struct predictor *predictor, enum cost cause);
 
-/* One launch of a case, and what was found. */
+/* One launch of a case, and what was found out about it. */
 struct predicted_launch {
     const struct resolved_launch *launch;
     double times; /* in one pass over the timed steps */
@@ -49,9 +49,9 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
                            const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
                            struct err *err);
 
-/* Gives `take` the prediction of each ready case of the plan, in any order. Of many cases of a kernel that differ in
- * numbers not all are walked: where the walks of the outermost and of those half way say the same, within 3 % of the
- * time, what was walked is interpolated for the rest, and each has its own launch and occupancy. */
+/* Gives `take` the prediction of each ready case of the plan, in any order. Where many cases of a kernel differ in
+ * numbers alone, only some are walked: if a walk half way agrees with those of the outermost cases within 3 % of the
+ * time, the walks of the rest are interpolated. Each case still has its own launch and occupancy. */
 typedef void predictor_take_fn(void *context, size_t at, const struct prediction *prediction);
 enum status predictor_cases(struct predictor *predictor, const struct plan *plan, const struct build_result *builds,
                             const struct machine *machine, predictor_take_fn *take, void *context, struct err *err);
@@ -61,22 +61,24 @@ enum status predictor_cases(struct predictor *predictor, const struct plan *plan
 enum status predictor_plan(struct plan *plan, struct predictor *predictor, const struct build_result *builds,
                            const struct machine *machine, struct arena *arena, struct err *err);
 
-/* By the work that the manifest states, at what is expected of the machine; time_ns 0, and a note says why, where the
- * machine lacks what this needs. `why`: there is no walk, for a note; NULL: none is expected. `walk`: how the accesses
- * of a case on a CPU lie; NULL: not known. */
+/* By the work that the manifest states, at what is expected of the machine. Where the machine lacks what this needs,
+ * time_ns is 0 and a note says why. `why`: the reason for having no walk, for a note; NULL: no walk was expected.
+ * `walk`: where the accesses of a case on a CPU go; NULL: not known. */
 void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
                        const struct machine *machine, const char *why, const struct host_walk *walk);
 
-/* On a CPU: bytes say too little of this case's accesses, which are its subject. Its code is compiled once more, for
- * the walk; other cases are not walked there. */
+/* On a CPU: the case is about its accesses, and their bytes alone say too little. Its code is compiled once more, for
+ * the walk; other cases are not walked on a CPU. */
 bool predicted_by_lines(const struct resolved *resolved);
 
-/* `request` of the CPU device's code for a GPU whose code is walked, in waves of the same size. Lives in the arena. */
+/* The CPU device's `request`, turned into one for a GPU whose code can be walked, with waves of the same size. Lives in
+ * the arena. */
 struct build_request predicted_request(const struct build_request *request, struct arena *arena);
 
 /* ---- parts, for tests ---- */
 
-/* The kernel of a launch, decoded; NULL, and why: it cannot be walked. Lives as long as the predictor. */
+/* The kernel of a launch, decoded; NULL, and *why says why, when it cannot be walked. Lives as long as the predictor.
+ */
 const struct walk_code *predictor_code(struct predictor *predictor, const char *object, const char *symbol,
                                        const char **why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Session: the stages that every command takes that plans, compiles or measures, one after the other.
+ * Session: the stages that every command which plans, compiles or measures goes through, one after the other.
  */
 #ifndef ROOFTILE_SESSION_H
 #define ROOFTILE_SESSION_H
@@ -50,7 +50,7 @@ struct session {
     struct run_together together;
     struct device_ranks ranks; /* of a world of 0: this process does collectives alone */
 
-    struct journal **journals; /* of what was measured and is in no result file yet (execute_journal_done) */
+    struct journal **journals; /* of what was measured and is in no result file yet (execute_journals_done) */
     size_t journal_count;
 };
 
@@ -65,17 +65,17 @@ enum session_stage {
     /* --machine, else the measured file of this very device, else the model's file by PCI id; none is not an error. */
     SESSION_MACHINE = 8,
     SESSION_PLAN = 16,
-    /* ERR_CONFIG when a case's values make no sense (a grid of zero, sizes that overflow): nothing is run then. */
+    /* ERR_CONFIG when a case's values make no sense (a grid of zero, sizes that overflow): then nothing is run. */
     SESSION_VALID = 32,
     /* Compiles what the plan needs, with progress; failures are data. */
     SESSION_CODE = 64,
-    /* Predicts every case: on sim from code that is compiled for it, else from what is compiled already, on the CPU by
-     * the stated work. */
+    /* Predicts every case: on sim from code that is compiled for it; on a GPU from the code that is compiled already;
+     * on the CPU by the stated work, and cases about accesses by a walk of the same source compiled for a GPU. */
     SESSION_PREDICT = 128,
     SESSION_PREPARE = SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN,
 };
 
-/* Goes through these stages (enum session_stage, joined), up to the first that fails. */
+/* Goes through these stages (enum session_stage, or'd), up to the first that fails. */
 enum status session_go(struct session *session, unsigned stages, struct err *err);
 
 /* ---- report (site.c) ---- */

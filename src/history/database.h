@@ -10,7 +10,7 @@
 #include "rooftile/history.h"
 
 #define DATABASE_VERSION 4
-#define DATABASE_APPLICATION 0x726f6f66 /* "ceiling": PRAGMA application_id of a history */
+#define DATABASE_APPLICATION 0x726f6f66 /* "roof" in ASCII: PRAGMA application_id of a history */
 
 struct database {
     sqlite3 *db;

@@ -39,7 +39,7 @@ struct history_row {
     int64_t id;
     const char *case_id, *label, *class, *timer, *unit;
     bool is_kpi, is_class, higher_is_better;
-    int64_t seen;                 /* the previous run that did not skip it; 0 never */
+    int64_t seen;                 /* when the last run started that did not skip it; 0: none has */
     struct history_point *points; /* one per run */
     bool *breaks;                 /* the series starts anew with this run: the change was accepted, or ... */
     unsigned *changed;            /* ... these parts of the case's identity are not those of the run before */
@@ -67,8 +67,7 @@ size_t history_run_at(const struct history_window *window, int64_t started);
 /* The parts of the identity (IDENTITY_BITs) that differ between two points. */
 unsigned history_changes(const struct history_point *a, const struct history_point *b);
 
-/* The series that the case of this one is in this run, under another timer: then this one has ended, and nothing is
- * missing. */
+/* The series that this run's case belongs to under another timer: then `row` has ended, and nothing is missing. */
 const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
 
 /* A chart of each series that is chosen, the first dozen of them. */
@@ -114,11 +113,11 @@ struct history_judging {
 /* Judges every run that was not judged before, and this run; stores their alarms, and closes those that are gone. */
 enum status history_judge(struct history_judging *judging, struct err *err);
 
-/* A shift or level of "larger is worse" as one of the values in their unit: of values that should be high the gate saw
+/* Converts a shift or level, in which larger is worse, into the values' own unit: where higher is better the gate saw
  * the inverse. */
 double history_in_unit(bool higher_is_better, double shift);
 
-/* Why the series moved, against the previous run before `tau`: a label. */
+/* Why the series moved, against the last run before `tau` that has it: a label. */
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 

@@ -20,16 +20,16 @@ struct ready_buffer {
     const struct resolved_buffer *resolved;
     struct fill fill; /* what it holds before the first launch */
     void **memory;    /* allocations, one per rotation */
-    bool unguarded;   /* an alloc step gave it other memory, whose guards nobody wrote */
-    uint64_t *kept;   /* hashes of its pieces as they must stay, or come out again (relaunch.c); NULL: none */
+    bool unguarded;   /* an alloc step gave it other memory, whose guards have not been written */
+    uint64_t *kept;   /* hashes of its pieces, which must stay or come out again (relaunch.c); NULL: none */
     uint64_t kept_count;
 };
 
-/* One step with everything resolved: pointers, kernels, argument arrays. */
+/* One step, ready to launch: pointers, kernels, argument arrays. */
 struct ready_step {
     const struct resolved_step *resolved;
     struct device_launch launch;
-    bool ordered;         /* which of its work-items goes first may matter: they wait for each other or share LDS */
+    bool ordered;         /* the order of its work-items may matter: they wait for each other or share LDS */
     uint64_t *arg_values; /* as many as the launch has */
     void **arg_pointers;
     void *to;
@@ -38,13 +38,13 @@ struct ready_step {
     struct ready_step *inside; /* of a loop, or of what the graph was made from */
 };
 
-/* A bound case on an open device: loaded code, filled buffers, ready steps. */
+/* A resolved case on an open device: loaded code, filled buffers, ready steps. */
 struct ready {
     const struct resolved *resolved;
     const double *slots; /* of the manifest's expressions */
     struct device *device;
-    struct device_module **modules;    /* per code of the bound */
-    const struct build_result *builds; /* of the plan that the bound is part of */
+    struct device_module **modules;    /* per code of `resolved` */
+    const struct build_result *builds; /* of the plan that the case is part of */
     struct ready_buffer *buffers;      /* as many as the case has */
     struct expr_arrays arrays;         /* what they are filled with, for expressions */
     struct ready_step *steps;          /* per rotation: [rotation * step_count + step] */
@@ -61,7 +61,7 @@ struct ready {
     struct arena arena;
 };
 
-/* The first of the bound's codes that was not built; NULL: all were. */
+/* The first of the case's codes that was not built; NULL: all were. */
 const struct build_result *unbuilt_code(const struct resolved *resolved, const struct build_result *builds);
 /* Loads the codes (all of them built), allocates and fills. A released or zeroed `ready` may be released again. */
 enum status ready_init(struct ready *ready, struct device *device, const struct resolved *resolved,
@@ -76,18 +76,18 @@ enum status ready_setup(struct ready *ready, struct err *err);
 void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation);
 /* Fills one buffer as its manifest says; without a fill it gets poison. */
 enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
-/* Before another launch of which the outputs are looked at: outputs hold `poison`, what is updated in place its fill;
- * all else stays as launches left it, as it does between those that are timed. */
+/* Prepares a further launch whose outputs are examined: fills outputs with `poison`, and buffers that are updated in
+ * place with their fill. All other buffers stay as launches left them, as they do between timed launches. */
 enum status ready_poison(struct ready *ready, uint32_t rotation, uint8_t poison, struct err *err);
-/* Each buffer stands between two guards of fixed contents, which no launch may change. "" when all are as they were,
- * else where something was written: "bytes 0 to 3 behind the end of 'c'". */
+/* Each buffer lies between two guards of fixed contents, which no launch may change. `where` is "" when all are intact,
+ * else says what was written: "bytes 0 to 3 behind the end of 'c'". */
 #define READY_WHERE 128
 enum status ready_check_guards(char where[static READY_WHERE], struct ready *ready, struct err *err);
 /* Points all steps to the kernels and buffers as they are now. */
 enum status ready_resolve(struct ready *ready, struct err *err);
-/* Other memory for a buffer, of undefined content. */
+/* Gives a buffer other memory, of undefined content. */
 enum status ready_realloc(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
-/* Loads the codes, unless they are; launches use them once they are resolved. */
+/* Loads the codes, unless they are loaded; launches use them after ready_resolve. */
 enum status ready_load(struct ready *ready, struct err *err);
 void ready_unload(struct ready *ready);
 void ready_free_graphs(struct ready *ready);
@@ -95,33 +95,33 @@ void ready_free_graphs(struct ready *ready);
 enum status ready_reset(struct ready *ready, uint32_t rotation, struct err *err);
 /* Restores every buffer that a launch may have changed. */
 enum status ready_restore(struct ready *ready, struct err *err);
-/* Marks of the measurement; a manifest's own follow. Those of a kernel's own times are never recorded in a stream: HIP
- * refuses to mix the two kinds. */
+/* Events of the measurement; the manifest's own events follow. Those of a kernel's own times are never recorded in a
+ * stream: HIP refuses to mix the two kinds. */
 enum { EVENT_BEGIN, EVENT_END, EVENT_KERNEL_BEGIN, EVENT_KERNEL_END, FIRST_STEP_EVENT };
 enum run_events {
     EVENTS_NONE,
     EVENTS_AROUND, /* EVENT_BEGIN and EVENT_END surround the timed steps */
-    EVENTS_KERNEL, /* the timed launch, which must be the only one, is marked with its own times; ERR_UNSUPPORTED */
+    EVENTS_KERNEL, /* the kernel's own begin and end; there must be one timed launch. May be ERR_UNSUPPORTED */
     EVENTS_HOST,   /* the host's clock runs from an idle device until all timed steps are done: ready->host_ns */
 };
 /* Runs all steps once. */
 enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events events, struct err *err);
-/* Untimed steps before the first that is timed: how many, and these alone. */
+/* How many untimed steps come before the first timed one; ready_run_untimed runs these alone. */
 size_t ready_untimed(const struct ready *ready);
 enum status ready_run_untimed(struct ready *ready, uint32_t rotation, struct err *err);
-/* Host copy of a buffer: the memory itself where the host sees it, else read into `arena`. */
+/* A buffer as the host sees it: the memory itself where the host can access it, else a copy in `arena`. */
 enum status ready_read(const void **data, struct ready *ready, size_t buffer, uint32_t rotation, struct arena *arena,
                        struct err *err);
 
-/* work(context, first, count) on parts of `count` things, on every core of a device that has them, else all at once;
- * the error of the first part that failed. */
+/* Calls work(context, first, count) on parts of `count` things: on every core where the device offers that
+ * (device_ops.parallel), else once for all. Returns the error of the first part that failed. */
 enum status run_in_parts(struct device *device, uint64_t count,
                          enum status (*work)(void *context, uint64_t first, uint64_t count, struct err *err),
                          void *context, struct err *err);
 
 /* ---- shared memory and the worker ---- */
 
-/* From PHASE_FILLING on: of a case, in the order of enum case_phase. */
+/* Those from PHASE_FILLING on belong to a case, in the order of enum case_phase. */
 enum run_phase {
     PHASE_IDLE,
     PHASE_OPENING,
@@ -161,7 +161,7 @@ struct worker {
     uint64_t phase_since_ns;         /* the phase of the case began */
 };
 
-/* A kernel that forks would make a second worker: it ends here. Outside of what is timed. */
+/* A kernel that forks would make a second worker: the child ends here. Never called inside a sample. */
 static inline void worker_alone(const struct worker *worker)
 {
     if (worker->pid && getpid() != worker->pid)
@@ -182,34 +182,34 @@ double measurement_median(const struct measurement *measured);
 /* The manifest's metrics, reduced from output buffers as the last launch left them. ERR_DEVICE and status failed when
  * one is not what it must be. */
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err);
-/* Sets what was measured against physics: the device's own limits, and the ceilings. A case that beats a measured
- * ceiling is measured again beside the ceiling's own kernel; the ceiling becomes the maximum (shared->machine), and
- * what still beats it is flagged impossible, unless it does so by no more than the interference that was seen
- * meanwhile. A unit without a ceiling is flagged too. */
+/* Checks what was measured against physics: the device's own limits, and the ceilings. A case that beats a measured
+ * ceiling is measured again together with the ceiling's own kernel, and the ceiling becomes the maximum
+ * (shared->machine). A case that still beats it is flagged impossible, unless it does so by no more than the
+ * interference seen meanwhile. A unit without a ceiling is flagged too. */
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err);
 /* What follows from the last verdict. */
 struct implausible {
     enum plausibility verdict;
-    bool measured_again; /* the ceiling could be */
-    double interference; /* the most that was seen, see below */
-    bool explained;      /* that much slower it would be plausible */
+    bool measured_again; /* the ceiling could be measured again */
+    double interference; /* the most that was seen: interference_seen */
+    bool explained;      /* slowed down by that much, the case would be plausible */
     char why[256];
 };
 void flag_implausible(struct measurement *out, const struct implausible *what);
-/* What the device's own clock, width and count allow. A processor's clock moves between its readings: of all readings
- * of the run the highest counts. */
+/* The limits by the device's own clock, width and number of units. A processor's clock moves between readings, so the
+ * highest reading of the run counts. */
 void device_limits(struct machine *limits, const struct worker *worker);
-/* How many times apart the calibration rates stood that were seen around the case and when the machine was quiet; 1
- * where that is too little to be a neighbour's, or not known. */
+/* The ratio of the highest to the lowest calibration rate among those around the case and that of the quiet machine; 1
+ * where it is too small to be a neighbour's doing, or not known. */
 double interference_seen(const struct measurement *out, const struct device_sense *quiet);
 
-/* Of all samples; above it the case has failed. */
+/* A case with a larger share of rejected samples has failed. */
 #define MAX_REJECTED 0.05
-/* Of the clock at the end of the warm-up; such a sample does not count (nvbench). */
+/* A sample below this share of the clock at the end of the warm-up does not count (nvbench). */
 #define SLOW_BELOW 0.75
 
-/* How fast the machine is after the samples, and what follows from that. */
+/* Takes the calibration rates after the samples, and sets the flags that follow from them. */
 void sense_after(struct worker *worker, struct measurement *out);
 
 /* Sets FLAG_INTERFERENCE when a calibration rate moved between out->before and out->after. */
@@ -228,7 +228,7 @@ struct checking {
     const struct build_result *builds;
     uint32_t rotation;     /* whose buffers are launched on and looked at */
     enum lane_order order; /* cpu: of work-items where it may matter */
-    const uint64_t *asked; /* elements that a reference is asked for before those that are drawn */
+    const uint64_t *asked; /* elements that a reference computes before those that are drawn */
     uint64_t asked_count;
     struct verification *out;
 };
@@ -240,7 +240,7 @@ enum status verify_again(struct worker *worker, struct ready *ready, const struc
                          const struct build_result *builds, struct verification *out, struct err *err);
 /* All outputs, as they are now. */
 enum status compare_outputs(const struct checking *checking, struct verification *out, struct err *err);
-/* Launches over outputs that hold `poison`. */
+/* Launches once more, over outputs that hold `poison`. */
 enum status launch_again(const struct checking *checking, const uint8_t *poison, struct err *err);
 /* Adds to out->not_checked. */
 #define NOTE_UNCHECKED(out, ...) text_append((out)->not_checked, sizeof((out)->not_checked), "; ", __VA_ARGS__)
@@ -248,8 +248,8 @@ enum status launch_again(const struct checking *checking, const uint8_t *poison,
 /* ---- what one launch cannot show (relaunch.c) ----
  *
  * Inputs that are overwritten, writes outside of buffers, elements that no launch writes, launches that differ. Buffers
- * are compared by hashes of their pieces. A device makes those of its own memory; else what the host does not see is
- * read back. */
+ * are compared by hashes of their pieces. A device hashes its own memory; where it cannot, memory that the host does
+ * not see is read back. */
 
 struct piece {
     uint64_t start, size; /* bytes */
@@ -259,10 +259,10 @@ struct piece piece_at(const struct ready *ready, size_t buffer, uint64_t k);
 /* The memory itself, or read into `room`, which has HASH_PIECE_BYTES. */
 enum status piece_read(const uint8_t **data, struct piece piece, const struct checking *checking, size_t buffer,
                        uint8_t *room, struct err *err);
-/* Outputs that only metrics read (clocks, counters) differ from launch to launch: they are not compared. */
+/* Outputs that only metrics read (clocks, counters) differ from launch to launch and are not compared. */
 bool is_input(const struct ready *ready, size_t buffer);
 bool is_compared(const struct ready *ready, size_t buffer);
-/* The first piece that is not as it was kept; kept_count: none. */
+/* The first piece whose hash is not the kept one; kept_count: there is none. */
 enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err);
 __attribute__((format(printf, 2, 3))) void verification_fail(struct verification *out, const char *format, ...);
 /* A failure of its own becomes that of the case. */
@@ -272,34 +272,34 @@ enum status compare_again(const struct checking *checking, const char *when, str
 /* Keeps the hashes of inputs as they are before the first launch, or of the outputs of a launch that was right. */
 enum status keep_inputs(const struct checking *checking, struct err *err);
 enum status keep_outputs(const struct checking *checking, struct err *err);
-/* Are the guards as they were; and the inputs, too? `when` goes before the reason: "after the samples: ". */
+/* Are the guards intact? check_surroundings: the inputs, too? `when` goes before the reason: "after the samples: ". */
 enum status check_guards(const struct checking *checking, const char *when, struct err *err);
 enum status check_surroundings(const struct checking *checking, const char *when, struct err *err);
 /* Behind the last sample: are the outputs what a launch makes? */
 enum status check_left(const struct checking *checking, struct err *err);
 /* More launches, each over other poison, until one is wrong or differs from the one whose outputs were kept. */
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
-/* Fails where an output is right though only what is untimed has run; once outputs were kept. */
+/* Fails where an output is right although only untimed steps have run. Call it after keep_outputs. */
 enum status check_untimed(const struct checking *checking, struct err *err);
-/* Launches on other inputs, the last of a case: buffers stay changed (other_inputs.c). On inputs that are drawn anew,
- * and on some of which a few elements changed, where what code computes that is loaded anew must come out, a kernel
- * shows that kept what it once computed, in a buffer or in its code. On inputs that are all alike an element shows that
- * no sample met. */
+/* Launches on other inputs, the last of a case, as buffers stay changed (other_inputs.c). First the inputs are drawn
+ * anew; then a few elements are changed, and the outputs must equal those of code that was loaded anew. Both show a
+ * kernel that kept an earlier result in a buffer or in its code. Last, all inputs are one number, which shows a wrong
+ * element that no sample met. */
 enum status check_other_inputs(const struct checking *checking, struct err *err);
 
 /* ---- processes in lockstep (lockstep.c) ----
  *
- * Of a case without other ranks they do nothing. An error may leave the other ranks waiting. */
+ * In a case without other ranks these do nothing. An error may leave the other ranks waiting. */
 
-/* All ranks are at this case. ERR_DEVICE: one of them has gone on without it. */
+/* Waits until all ranks are at this case. ERR_DEVICE: one of them has gone on without it. */
 enum status lockstep_begin(const struct worker *worker, const struct ready *ready, const struct plan_case *plan_case,
                            struct err *err);
-/* The slowest rank's time of a sample is everybody's, and so is the clock. */
+/* Every rank takes the slowest rank's time of the sample, and its clock. */
 struct sampling;
 enum status lockstep_sample(struct sampling *sampling, double *time_ns, struct err *err);
-/* The host's clock, or in lockstep what it was at the last sample. */
+/* The host's clock; in lockstep, its value at the last sample. */
 double lockstep_now_ns(const struct sampling *sampling);
-/* What is wrong on one rank has failed on all. */
+/* A failure on one rank is one on all. */
 enum status lockstep_verdict(const struct checking *checking, struct err *err);
 
 /* ---- elements and what they should be (comparison.c) ----
@@ -323,53 +323,54 @@ void comparison_add(struct comparison *comparison, const double *got, const doub
 void comparison_merge(struct comparison *into, const struct comparison *part);
 /* Adds one buffer's comparison to the case's verdict. */
 void comparison_report(struct verification *out, const struct comparison *comparison, const char *buffer);
-/* ERR_CONFIG: its tolerance is no number, or accepts anything. */
+/* ERR_CONFIG: the tolerance is not a number, or accepts anything. */
 enum status comparison_refuse(const struct comparison *comparison, struct err *err);
 
 /* ---- kernels of rooftile's own beside the case (service.c) ----
  *
- * A held back start, the clock probe, the flush, hashes. Each is opened and tried at its first use and stays for the
- * life of the worker. None of them can fail a case: what does not work says why, and is not used. */
+ * The blocking kernel, the clock probe, the flush, hashes. Each is opened and tried at its first use and stays for the
+ * life of the worker. None of them can fail a case: one that does not work says why, and is not used. */
 
 #define SERVICE_WHY 96
 
-/* NULL with `why` when the service is not to be had on this device. Where the device does not tell the rate of its
- * constant counter, trying the clock's finds it from a probe's own duration and makes it the worker's timer_tick_ns. */
+/* NULL with `why` when this device cannot have the service. Where the device does not tell the rate of its constant
+ * counter, trying SERVICE_CLOCK finds the rate from a probe's own duration and sets the worker's timer_tick_ns by it.
+ */
 struct ready *service_ready(struct worker *worker, enum run_service which, char why[static SERVICE_WHY]);
 
-/* So many launches may stand behind a held back start. ROCm's queue has room for 16,384 packets, but its host side puts
- * a barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the batch's time.
- */
+/* At most so many launches are queued behind the blocking kernel. ROCm's queue has room for 16,384 packets, but its
+ * host side puts a barrier of its own between every 1,000 commands (DEBUG_CLR_MAX_BATCH_SIZE), which would count as the
+ * batch's time. */
 enum { BLOCKING_MAX_LAUNCHES = 900 };
 
 /* With SERVICE_BLOCKING ready: nothing queued on stream 0 runs until blocking_release. False with `why`: it could not
  * be launched. */
 bool blocking_begin(struct worker *worker, char why[static SERVICE_WHY]);
-/* Does nothing when nothing is held. */
+/* Does nothing when nothing is blocked. */
 void blocking_release(struct worker *worker);
-/* After a wait: whether the stream was held until blocking_release. If not, the kernel gave up first. */
+/* After a wait: whether the stream was blocked until blocking_release. If not, the blocking kernel gave up first. */
 bool blocking_was_released(struct worker *worker, char why[static SERVICE_WHY]);
 
 enum { PROBE_BEFORE, PROBE_AFTER, PROBE_COUNT };
 
 /* Rate of the constant counter; 0 = unknown. */
 double probe_counter_hz(const struct worker *worker);
-/* With SERVICE_CLOCK ready: puts a probe into stream 0; what went wrong with it, probe_read says. */
+/* With SERVICE_CLOCK ready: puts a probe into stream 0; probe_read says what went wrong with it. */
 void probe_queue(struct worker *worker, unsigned which);
 /* After a wait: the core clock, or NaN with `why`. */
 double probe_read(struct worker *worker, unsigned which, char why[static SERVICE_WHY]);
 
 /* Of a buffer: each of its pieces has a hash. */
 enum { HASH_PIECE_BYTES = 1 << 18, HASH_WORD_BYTES = 16 };
-/* With SERVICE_HASH ready: hashes of memory of the worker's device, which begins with a whole word and is read up to
- * the end of its last. */
+/* With SERVICE_HASH ready: hashes of memory of the worker's device. `memory` is aligned to HASH_WORD_BYTES, and the
+ * last word is read whole. */
 enum status hash_on_device(uint64_t *hashes, struct worker *worker, const void *memory, uint64_t size_bytes,
                            struct err *err);
 
 /* ---- sampling: the policy of one case's timing ----
  *
- * Which timer, batch size and warm-up, and one sample (sampling.c), and what the caches go through before it (cold.c);
- * the stop rule is stats'. */
+ * Timer, batch size, warm-up and one sample (sampling.c); the state of the caches before it (cold.c). The stop rule is
+ * in src/stats. */
 
 struct sampling {
     struct worker *worker;
@@ -380,8 +381,8 @@ struct sampling {
     uint32_t rotation; /* buffers the next launch uses */
     uint64_t taken;
     bool no_dispatch;               /* the case's launch cannot be timed by itself */
-    bool probe;                     /* the clock is asked for before and after */
-    bool blocking;                  /* samples are queued behind a held back start */
+    bool probe;                     /* the clock is read before and after */
+    bool blocking;                  /* samples are queued behind the blocking kernel */
     char blocking_why[SERVICE_WHY]; /* why not */
     char probe_why[SERVICE_WHY];    /* what the last probe that failed, or all of them, had */
     struct device_graph *graph;     /* of TIMED_GRAPH: `batch` launches */
@@ -407,12 +408,12 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
 /* Median time of one launch over `count` samples, at most SAMPLING_MEDIAN_MOST, after `skip` that do not count. */
 enum { SAMPLING_MEDIAN_MOST = 301 };
 enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t skip, uint32_t count, struct err *err);
-/* Some launches under a second timer, to cross-check: out->cross_timer and cross_ns. Only hot, and where there is a
- * second timer. */
+/* Times some launches under a second timer, to cross-check: out->cross_timer and cross_ns. Only in the hot mode, and
+ * where there is a second timer. */
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
 /* Sets the timer and its batch, and makes the graph that it may need. */
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);
-/* Between the events of the measurement: those of the kernel's own times, or those around it. */
+/* The time between the events of the measurement: the kernel's own with `own`, else those around the steps. */
 enum status elapsed_of(double *time_ns, struct device *device, bool own, struct err *err);
 
 /* ---- caches (cold.c) ---- */

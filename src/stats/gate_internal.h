@@ -40,7 +40,7 @@ struct gate_view {
     const double *values; /* run by run, ln, NaN = missing */
     size_t this_run;      /* index of the run judged */
     struct gate_segment segment;
-    double floor, again; /* again: of this run, measured again, ln; NaN = it was not */
+    double floor, again; /* floor: timer tick / T; again: of this run, measured again, ln; NaN = it was not */
     double again_least;  /* ... the fastest trial; NaN = not known */
 };
 
