@@ -10,11 +10,11 @@
  * Names may contain dots (device.arch). Numbers may carry Ki Mi Gi Ti or k M G T, or be hexadecimal (0xff). Bits are
  * those of whole numbers up to 2^53, in two's complement; other numbers are an error. Bit operators bind closer than
  * comparisons (a & 1 == 0 asks for the last bit). name[index] is an element of an array, see struct expr_arrays. `%` is
- * fmod with the sign of the dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they need.
- * Assignment, strings, commas outside calls, unknown names and wrong argument counts are errors at compile time with
- * their column; division or remainder by zero and results that are not finite are errors at evaluation: never a silent
- * infinity. -2^2 is -4, and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels, the
- * source to 64 KiB.
+ * fmod with the sign of the dividend. Truth is non-zero; comparisons give 1 or 0; && || ?: evaluate only what they
+ * need. Assignment, strings, commas outside calls, unknown names and wrong argument counts are errors at compile time
+ * with their column; division or remainder by zero and results that are not finite are errors at evaluation: never a
+ * silent infinity. -2^2 is -4, and comparisons do not chain (1 < n < 3 is an error). Nesting is limited to 200 levels,
+ * the source to 64 KiB.
  *
  * Built-in functions: min max (any count), abs floor ceil round sqrt exp log log2 log10 sin cos pow ceil_div(a, b)
  * round_up(a, b) xor(a, b) is_pow2(a) clamp(x, lo, hi) harmonic(n, s), which is 1 + 2^-s + ... + n^-s for whole n up to

@@ -363,9 +363,10 @@ const char *result_case_changes(const struct result_case *a, const struct result
 const char *result_case_unlike(const struct result_case *a, const struct result_case *b, unsigned parts,
                                struct arena *arena);
 
-/* The exit code of everything that measures. 1 when anything is a finding (failed verification, impossible, crashed,
- * timeout, failed), or some cases ended in an error while others were measured; 3 when nothing was measured; with
- * `strict` 4 when a case saw interference or throttled, or time ran out before all of them; else 0. */
+/* The exit code of everything that measures. 1 when a case or a derived value is a finding (failed verification,
+ * impossible, crashed, timeout, failed), or some cases ended in an error while others were measured; 3 when nothing was
+ * measured; with `strict` 4 when a case saw interference, throttled or had no ceiling for its unit, or time ran out
+ * before all of them; else 0. */
 int result_exit_code(const struct result *result, bool strict);
 /* NULL, or why nothing was measured: what the first case says of itself. */
 const char *result_unmeasured(const struct result *result);
