@@ -20,7 +20,7 @@ struct arena {
 /* A zeroed struct arena is ready for use. */
 void arena_release(struct arena *arena); /* frees everything; the arena is then empty and usable again */
 
-/* The same, but keeps a block: for what is filled and emptied again and again. */
+/* The same, but keeps a block: for an arena that is filled and emptied again and again. */
 void arena_reset(struct arena *arena);
 
 /* `size` zeroed bytes, aligned to 16. */
@@ -33,12 +33,12 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_strdup(struct arena *arena, const char *string);
 char *arena_strndup(struct arena *arena, const char *string, size_t length);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
-/* Memory from malloc is the arena's from now on. */
+/* The arena takes over memory from malloc, and frees it. */
 void arena_own(struct arena *arena, void *memory);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* The elements of an array one by one; while it goes on the array may neither move nor grow.
+/* The elements of an array one by one; the array must not move or grow meanwhile.
  *     FOR_EACH(const struct result_case, c, result->cases, result->case_count) */
 #define FOR_EACH(type, item, items, count)                                                                             \
     for (type *item = (items), *item##_end = item ? item + (count) : item; item != item##_end; item++)
@@ -47,12 +47,12 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) __att
  *     SCOPED(arena_release) struct arena arena = {0}; */
 #define SCOPED(release) __attribute__((cleanup(release)))
 
-/* The elements of an array that is no pointer. */
+/* The number of elements of an array (not of a pointer). */
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* Growing arrays, without a capacity kept beside them: room for one more element behind `count` of them is made where
- * count is 0 or a power of two from 8 up, so these two are called before every element that is added. array_grow is for
- * memory that is freed with free(), arena_grow leaves the shorter copies in the arena. */
+/* Growing arrays without a stored capacity: call one of these before every element that is added. It makes room when
+ * `count` is 0 or a power of two from 8 up. Memory of array_grow is freed with free(); arena_grow leaves the shorter
+ * copies in the arena. */
 void *array_grow(void *items, size_t count, size_t size);
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t size);
 
@@ -62,11 +62,11 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t size);
 #define ARENA_PUSH(arena, items, count, ...)                                                                           \
     ((items) = arena_grow((arena), (items), (count), sizeof(*(items))), (items)[(count)++] = __VA_ARGS__)
 
-/* How many elements of an array that is sorted by a uint64_t, at this offset of each, have one below `key`: the place
- * of the first that has it or more. */
+/* In an array sorted by the uint64_t at `offset` of each element: the index of the first with that at or above `key`,
+ * which is the number of those below it. */
 size_t array_below(const void *items, size_t count, size_t size, size_t offset, uint64_t key);
 
-/* Ends the program: "rooftile: out of memory (N bytes)". Also for the few places that call malloc themselves. */
+/* Ends the program: "rooftile: out of memory (N bytes)". Also for the few functions that call malloc themselves. */
 _Noreturn void arena_out_of_memory(size_t size);
 
 #endif

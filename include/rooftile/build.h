@@ -6,13 +6,13 @@
  * Two processes may share a cache: objects appear by rename, and a lock per key keeps two from compiling the same
  * thing. Objects are reproducible: equal inputs give equal bytes, wherever the source lies.
  *
- * A machine without a compiler for the target uses what another machine put into the cache: then the compiler does not
- * count (beyond min_llvm), all the rest must hold, and of several compilers' objects the one stored last is taken. Not
- * when somebody named a compiler (build_options, ROOFTILE_KERNEL_COMPILER), who wants that one.
+ * A machine without a compiler for the target uses what another machine put into the cache. Then everything but the
+ * compiler must match (of that, only min_llvm), and of several compilers' objects the one stored last is taken. This is
+ * not done when a compiler was named (build_options, ROOFTILE_KERNEL_COMPILER).
  *
  * The cache folder holds <key>.inputs, a small text record (the object's name and SHA-256, its compiler, and every
- * included file with its hash), the same as <key without the compiler>.prebuilt, the objects, whose names have their
- * SHA-256, and `lock`, whose byte ranges are the locks.
+ * included file with its hash), a copy of it as <key without the compiler>.prebuilt, the objects, whose names contain
+ * their SHA-256, and `lock`, whose byte ranges are the locks.
  * Everything in it may be deleted at any time when no build runs.
  */
 #ifndef ROOFTILE_BUILD_H
@@ -28,7 +28,7 @@ struct compiler {
     bool is_hipcc;       /* a wrapper that writes offload bundles */
     bool is_nvcc;
     const char *identity; /* changes with the compiler: hash of real path, size, mtime and all of --version */
-    bool is_identified;   /* also when it is a wrapper, with the program that it starts */
+    bool is_identified;   /* `identity` covers everything: of a wrapper also the program that it starts */
 };
 
 enum build_kind { BUILD_CPU, BUILD_AMD, BUILD_NVIDIA };
@@ -41,7 +41,7 @@ struct build_target {
     bool cumode;      /* RDNA: CU mode; else WGP mode, LLVM's default. Other targets have no such choice */
 };
 
-/* Of a GPU, by its name, in its usual mode. */
+/* The target of a GPU, by its name, in its usual mode. */
 struct build_target build_target_of(const char *arch);
 
 struct build_define {
@@ -80,10 +80,10 @@ struct build_result {
  * without ROCM_PATH), hipcc, then as for the CPU the newest LLVM of clang++ and clang++-25 down to clang++-14. NVIDIA:
  * $CUDA_HOME/bin/nvcc, the nvcc on PATH, without CUDA_HOME /usr/local/cuda/bin/nvcc, which write cubins; where there is
  * none that knows the target, the same clangs, from LLVM 19 on, which write PTX that the driver compiles when it loads
- * it. Probed by compiling an empty file; what works is kept in path_cache_dir()/compilers, and that a target is unknown
- * to one that is_identified; other refusals until the process ends (for one thread at a time). ERR_BUILD names what was
- * tried and what to install; ERR_UNSUPPORTED: there are compilers but none knows the target ("never compiled: ..."), or
- * all that do are too old. */
+ * it. A compiler is probed by compiling an empty file. That it works, or that one which is_identified does not know the
+ * target, is kept in path_cache_dir()/compilers; other failures are kept until the process ends (for one thread at a
+ * time). ERR_BUILD names what was tried and what to install; ERR_UNSUPPORTED: there are compilers but none knows the
+ * target ("never compiled: ..."), or all that do are too old. */
 enum status build_find_compiler(struct compiler *compiler, const struct build_target *target, unsigned min_llvm,
                                 struct arena *arena, struct err *err);
 
@@ -103,15 +103,14 @@ struct build_options {
 };
 
 /* Settles every request; equal requests are compiled once (the first is BUILD_COMPILED, the others BUILD_CACHED).
- * Failures are data in results[]. A cache that cannot be written is warned about (W004), and a private folder below
- * $TMPDIR takes its place. The return value is an error only when that cannot be written either, or ERR_INTERRUPTED:
- * the settled results hold and the others are BUILD_PENDING. */
+ * Failures are data in results[]. When the cache cannot be written, it warns (W004) and uses a private folder below
+ * $TMPDIR instead. It returns an error only when that cannot be written either, or ERR_INTERRUPTED: then the settled
+ * results are valid and the others are BUILD_PENDING. */
 enum status build_all(struct build_result *results, const struct build_request *requests, size_t count,
                       const struct build_options *options, struct arena *arena, struct err *err);
 
-/* What others compiled: the file of a request for an image, and whether its target can load it. ERR_UNSUPPORTED "X is
- * for gfx942, this device is gfx1100"; else as codeobj_read. *file is NULL where a library of the processor holds no
- * GPU code. */
+/* Reads the file of a request for an image, and checks that the target can load it. ERR_UNSUPPORTED "X is for gfx942,
+ * this device is gfx1100"; other errors as codeobj_read. *file is NULL for a CPU library without GPU code. */
 struct codeobj_file;
 enum status build_image(const struct codeobj_file **file, const struct build_request *request, struct arena *arena,
                         struct err *err);

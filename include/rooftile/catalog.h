@@ -9,11 +9,11 @@
 
 /* One file. Manifests are parsed when they are asked for: a suite names few of them. */
 struct catalog_entry {
-    const char *name; /* the kernel it is or would be: its "name", else its file's */
+    const char *name; /* of the kernel that it is or would be: its "name", else the file's name */
     const char *path;
     const struct manifest *manifest; /* NULL: not read yet, or broken */
-    const char *problem;             /* why it cannot be read, as far as that is known; NULL: none so far */
-    const cJSON *root;               /* what is in the file; NULL: no JSON */
+    const char *problem;             /* why it cannot be read; NULL: no problem is known so far */
+    const cJSON *root;               /* what is in the file; NULL: it is not JSON */
     size_t dir;                      /* which folder it is from */
 };
 
@@ -25,16 +25,16 @@ struct catalog {
     struct arena *arena;
 };
 
-/* Looks into every *.json below the folders; a path of a manifest stands for it alone, and the reference that lies
- * beside it. Files of other kinds (catalog_file_kind) are passed over. A name found twice, in one folder or in two of
- * the user's, is a problem, and neither of the two is a kernel. A path that is given wins over the folders, and
- * whatever is found before the last folder, the built-in one, wins over that, even when its manifest is broken. `arena`
- * has to live as long as the catalog. ERR_IO only when no folder can be read. */
+/* Looks into every *.json below the folders. An entry of `dirs` may also be the path of a manifest, which stands for
+ * that manifest and the reference next to it. Files of other kinds (catalog_file_kind) are passed over. A name found
+ * twice, in one folder or in two of the user's, is a problem, and neither of the two is a kernel. A given path wins
+ * over the folders, and the other folders win over the last one, which is built in, even with a broken manifest.
+ * `arena` has to live as long as the catalog. ERR_IO only when no folder can be read. */
 enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_t dir_count, struct arena *arena,
                          struct err *err);
 
-/* Every manifest that can be read, sorted by name; all others have a problem then. Broken files do not hide the good
- * ones; `check` reports all of them. */
+/* Every manifest that can be read, sorted by name; afterwards every other entry has its problem. Broken files do not
+ * hide good ones; `check` reports all of them. */
 const struct manifest *const *catalog_all(size_t *count, const struct catalog *catalog);
 
 /* What a file is, by what is in it: "kernel" (a manifest), "suite", "machine", "result" and other words of our schemas;

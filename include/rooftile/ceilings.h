@@ -7,20 +7,20 @@
  * confidence of 0.9. A level's bandwidth is the best that any kernel of class memory reached inside its segment; beside
  * it stands the best of each traffic.
  *
- * Levels by latency: the same on the times of dependent loads (the kernel of class latency with the most footprints),
- * from which no bandwidth is asked. A chase fills one cache of a kind, bandwidth all of them, so the capacity
- * boundaries agree when some number of caches that the device may have brings them together. Where they do not,
- * machine.latencies has no level's name, the level's latency comes from chases that fit it certainly, and reports say
- * so.
+ * Levels by latency: the same on the times of dependent loads (the kernel of class latency with the most footprints). A
+ * chase fills one cache of a kind, a bandwidth kernel fills all of them; so the capacity boundaries agree when some
+ * number of caches that the device may have makes them equal. Where they do not, the entry in machine.latencies has no
+ * level name, the level's latency comes from chases that certainly fit it, and reports say so.
  *
  * Capacity boundaries come from the fastest twentieth of each case's samples, because neighbours on the machine only
  * ever slow some of them; figures are medians. A point that is worse than both its neighbours by more than a level is a
- * case with interference, and no capacity boundary.
+ * case with interference, not a capacity boundary.
  *
  * A unit's peak is the best of class compute. Other facts (LDS, launches, timer) are rows of ceilings.c.
  *
- * A level's capacity is taken where the next plateau begins: the largest value the data allow. The roofline's lower
- * bound then claims too little traffic rather than too much. capacity_low_bytes is the smallest.
+ * A level's capacity is taken where the next plateau begins, which is the largest value the data allow. The roofline's
+ * lower bound then assumes too little traffic rather than too much. capacity_low_bytes is the smallest value they
+ * allow.
  */
 #ifndef ROOFTILE_CEILINGS_H
 #define ROOFTILE_CEILINGS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts: what is drawn, said once. Who draws them (src/report: as SVG, as data for a page's script) decides sizes,
- * colours and where labels stand; who describes them knows nothing of that.
+ * Charts: a description of what is drawn. The renderers in src/report (SVG, and data for a page's script) decide sizes,
+ * colours and the positions of labels; the code that fills a chart knows nothing of these.
  *
  * Values are in base units; an axis' unit is one of a table's column (table.h). On an axis of names the value k stands
  * for names[k], the first on top or at the left.
@@ -38,10 +38,10 @@ struct chart_point {
     const char *name;    /* whose it is: a case; NULL: the series' */
     const char *words;   /* shown beside or in it; NULL: none */
     const char *more;    /* cells: the same as a value, where `words` are a share; NULL: none */
-    const char *said;    /* the evidence, for who points at it: lines; NULL: none */
-    const char *id;      /* of the case that it leads to; NULL: none */
+    const char *said;    /* shown when the pointer is on it: lines; NULL: nothing */
+    const char *id;      /* of the case that it links to; NULL: none */
     const char *ceiling; /* a line's: what it limits; a case's: the one above it; NULL: none */
-    const char *group;   /* what charts can be narrowed to: an arithmetic unit; NULL: belongs to all */
+    const char *group;   /* by which a chart can be filtered: an arithmetic unit; NULL: in all groups */
 };
 
 struct chart_series {
@@ -80,11 +80,11 @@ struct chart_series *chart_add(struct chart *chart, enum chart_kind kind, const 
 struct chart_point *chart_point(struct chart *chart, struct chart_series *series, double x, double y);
 /* A line between two points. */
 void chart_line(struct chart *chart, enum chart_kind kind, const char *name, const double xy[static 4]);
-/* The axis spans what marks, bars and intervals have on it, and a little more; never less than `least` from end to end:
- * a factor where it is logarithmic. */
+/* Makes the axis span all marks, bars and intervals and a little more, but never less than `least` from end to end
+ * (a factor on a logarithmic axis). */
 void chart_fit(struct chart *chart, bool y, double least);
 struct table;
-/* A row of each point, for those who do not see it. */
+/* The same as a table, a row for each point, for people who cannot see the chart. */
 struct table *chart_table(const struct chart *chart);
 
 #endif

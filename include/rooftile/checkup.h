@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Checkup: what scripts/gpu_check did, as one document. Its folder has steps.json, which says what was run, for how
- * long and with which exit code, and for each step NAME.log and, where it measured, NAME.json (a result); beside them
+ * long and with which exit code; for each step NAME.log and, where it measured, NAME.json (a result); and
  * machine.json (the ceilings found), noise-learned.json (`rooftile aa --json`) and model-error.json (`rooftile
  * model-error --json`).
  *
@@ -9,8 +9,7 @@
  *     "steps": [ { "name": "verification", "exit_code": 0, "seconds": 60.2, "budget_s": 120 }, ... ] }
  *
  * A section is `pass` only when all three agree: the exit code is 0, the files are there and whole, and nothing in them
- * is a finding or was skipped for want of time. So a step that was killed, or wrote half of a file, is never taken for
- * a good one.
+ * is a finding or was skipped for want of time. So a step that was killed, or wrote half a file, never passes.
  */
 #ifndef ROOFTILE_CHECKUP_H
 #define ROOFTILE_CHECKUP_H
@@ -23,12 +22,12 @@
 /* configs/schema/checkup.schema.json */
 #define CHECKUP_SCHEMA_ID "https://rooftile.dev/schemas/checkup/1/checkup.schema.json"
 
-/* The graver, the later. */
+/* In order of severity. */
 enum checkup_word { CHECKUP_PASS, CHECKUP_INCOMPLETE, CHECKUP_BROKEN, CHECKUP_FINDINGS, CHECKUP_WORDS };
 const char *checkup_name(enum checkup_word word); /* "pass" "incomplete" "broken" "findings" */
 int checkup_exit_code(enum checkup_word word);    /* 0, 4, 3, 1 */
 
-/* Where each step of the script stands, in this order. */
+/* Index of each step of the script in `sections`. */
 enum checkup_step {
     STEP_BUILD,
     STEP_VERIFICATION,
@@ -73,12 +72,12 @@ struct checkup {
  * damaged is a matter of its section. */
 enum status checkup_read(struct checkup *checkup, const char *folder, struct arena *arena, struct err *err);
 
-/* Sets what was found against the data sheet of the model: less of its memory's bandwidth than a healthy card reaches
- * is a finding, unless time ran out while it was measured. */
+/* Compares what was found with the model's data sheet: a smaller share of the memory's bandwidth than a healthy card
+ * reaches is a finding, unless time ran out while it was measured. */
 void checkup_beside(struct checkup *checkup, const struct machine *model, struct arena *arena);
 
-/* All of it: a page (HTML), a few lines for a terminal, and for programs everything with the results, the machine file
- * and what was learned about noise included as they are, so that their files are read once more. */
+/* The document: a page (HTML), a few lines for a terminal, and JSON with the results, the machine file and the learned
+ * noise embedded unchanged, for which their files are read once more. */
 enum status checkup_document(struct document *document, const struct checkup *checkup, struct err *err);
 
 #endif

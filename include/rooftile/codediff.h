@@ -6,20 +6,20 @@
  * A kernel is hurt by new spills or scratch, by a step of occupancy lost, and by 5 % more issue clocks per unit of work
  * in its hot loop. The unit of work is what both loops do: matrix operations, else what of stores, arithmetic and loads
  * changed least; so a loop that is unrolled twice as often does twice the work in a pass and is not hurt by its length.
- * Without loops it is the whole kernel that is compared; where only one of the two has a loop, or its
- * loop calls what cannot be followed, nothing is said of it.
+ * Without loops the whole kernel is compared; where only one of the two has a loop, or a loop calls what cannot be
+ * followed, figures of the loop are not compared.
  */
 #ifndef ROOFTILE_CODEDIFF_H
 #define ROOFTILE_CODEDIFF_H
 
 #include "rooftile/inspection.h"
 
-/* Figures of a kernel. Those of the hot loop are for one pass through it, those after it scaled to the work of one pass
- * before it. */
+/* Figures of a kernel. Those of the hot loop (CODE_LOOP_*) are for one pass through it; those of `after` are scaled to
+ * the work of one pass of `before`. */
 enum code_metric {
     CODE_VGPRS,
     CODE_AGPRS,
-    CODE_LIVE, /* vector registers with a value that is read later, where they are the most */
+    CODE_LIVE, /* most vector registers that hold a value read later, at one time */
     CODE_SGPRS,
     CODE_VGPR_SPILLS,
     CODE_SGPR_SPILLS,
@@ -84,12 +84,12 @@ struct codediff {
     const char *names[2]; /* of the sides, as given */
     struct code_pair *pairs;
     size_t count;
-    const char **only[2]; /* kernels that one side alone has */
+    const char **only[2]; /* kernels that only this side has */
     size_t only_count[2];
     const char **problems; /* what could not be built or read */
     size_t problem_count;
     const char *pins; /* the file of accepted figures; NULL: none */
-    size_t accepted;  /* kernels that would be hurt but for it */
+    size_t accepted;  /* kernels that would be hurt without it */
 };
 size_t codediff_count(const struct codediff *diff, enum code_verdict verdict);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Code objects: what a compiler made of GPU kernels, read without a GPU, ROCm or CUDA. Any file that holds some of
- * AMD's will do: a plain code object (.co, .hsaco), a clang offload bundle, a compressed one, or an executable, library
- * or object of the host with bundles inside its .hip_fatbin section (several, one after the other, compressed or not).
- * Of NVIDIA's: a cubin, or PTX.
+ * Code objects: what a compiler made of GPU kernels, read without a GPU, ROCm or CUDA. From AMD compilers: a plain code
+ * object (.co, .hsaco), a clang offload bundle, compressed or not, or an executable, library or object of the host with
+ * bundles inside its .hip_fatbin section (several, one after the other, compressed or not). From NVIDIA's: a cubin, or
+ * PTX.
  *
  * Sources: the AMDGPU metadata note (msgpack; "Code Object V3+ Metadata" in LLVM's AMDGPUUsage) for what the compiler
  * says, the 64-byte kernel descriptor NAME.kd ("Kernel Descriptor") for what the hardware is told, the symbol table for
@@ -12,13 +12,12 @@
  *
  * A cubin has no metadata note. vgpr_count is then registers per thread, private_segment_bytes the stack frame (spilled
  * registers, arrays without registers, what calls need), group_segment_bytes static shared memory, kernarg_bytes and
- * the arguments those of constant bank 0; which arguments are pointers is not said. All that is AMD's alone is 0. ptxas
- * marks the instructions that spill: their bytes are spill_store_bytes and spill_load_bytes, the same that `ptxas -v`
- * prints.
+ * the arguments those of constant bank 0; which arguments are pointers is not known. Members that only AMD has are 0.
+ * ptxas marks the instructions that spill: their bytes are spill_store_bytes and spill_load_bytes, which `ptxas -v`
+ * prints, too.
  *
- * PTX is no code yet: the driver compiles it when it loads it, and chooses the registers (is_ptx). Known are the
- * arguments, without which of them are pointers, static shared memory and the launch bounds; `code` is the kernel's
- * text.
+ * PTX is not machine code: the driver compiles it when it loads it, and chooses the registers (is_ptx). It gives the
+ * arguments (but not which are pointers), static shared memory and the launch bounds; `code` is the kernel's text.
  *
  * Input may be hostile: every offset and size is checked, and a broken file is ERR_CONFIG with the reason. Everything
  * lives in the arena. Sizes are bytes, registers count 32-bit registers per lane.
@@ -73,7 +72,7 @@ struct codeobj_kernel {
     /* From the kernel descriptor: what the hardware is told. All 0 when !has_descriptor. */
     bool has_descriptor;
     const char
-        *code_problem; /* why there is no code though the metadata names the kernel; NULL: not known, or there is */
+        *code_problem; /* why there is no code although the metadata names the kernel; NULL: no reason known, or code */
     uint32_t encoded_vgprs;   /* (GRANULATED_WORKITEM_VGPR_COUNT + 1) * encoding granule of target and wave;
                                 * 0: target unknown */
     uint32_t allocated_vgprs; /* that, rounded up to the allocation granule: what a wave takes of the file */
@@ -81,7 +80,7 @@ struct codeobj_kernel {
                                 * else all */
     uint32_t user_sgprs;      /* that are set before a wave starts; workgroup ids follow */
     uint32_t workgroup_ids;   /* bits 0, 1, 2: x, y and z are among what follows */
-    uint32_t properties;      /* KERNEL_CODE_PROPERTIES: bit k is the k-th thing that user_sgprs hold */
+    uint32_t properties;      /* KERNEL_CODE_PROPERTIES: bit k stands for the k-th item in user_sgprs */
     uint32_t acc_vgprs;       /* AGPRs allocated; 0 when the kernel has none. gfx908: another file of the same size as
                                 * arch_vgprs */
 
@@ -93,7 +92,7 @@ struct codeobj_kernel {
     char code_sha256[65];  /* "" when there is no code */
 };
 
-/* Code that is no kernel: a device function, called or not. Of a cubin and PTX none are listed. */
+/* Code that is not a kernel: a device function, called or not. None are listed for a cubin or PTX. */
 struct codeobj_function {
     const char *name; /* mangled; "": it cannot be printed */
     uint64_t address;
@@ -104,11 +103,11 @@ struct codeobj {
     const unsigned char *bytes; /* the ELF image alone */
     size_t size_bytes;
     uint64_t hash;        /* of the bytes */
-    size_t first;         /* number of the first object with these bytes, which alone is read: its kernels are these */
+    size_t first;         /* index of the first object with these bytes; only that one is read, and gives the kernels */
     const char *id;       /* the bundle's entry id "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; "": no bundle */
     const char *target;   /* "gfx942", "gfx9-4-generic", "sm_90a"; from metadata, else the ELF header's flags */
     const char *features; /* "sramecc+:xnack-"; "" any */
-    bool target_of_id;    /* neither the metadata nor the flags name a target: it is the bundle's word */
+    bool target_of_id;    /* neither the metadata nor the flags name a target: it is taken from `id` */
     unsigned abi;         /* code object version: 3, 4, 5 or 6; of a cubin 7 or 8 */
     const struct codeobj_kernel *kernels; /* in the order of the metadata */
     size_t kernel_count;
@@ -116,7 +115,7 @@ struct codeobj {
     size_t function_count;
 };
 
-/* A bundle's entry that is no AMDGPU code object: the host's place holder, SPIR-V, another vendor's. */
+/* A bundle's entry that is not an AMDGPU code object: the host's place holder, SPIR-V, another vendor's. */
 struct codeobj_other {
     const char *id;
     uint64_t size_bytes;
@@ -143,10 +142,9 @@ enum status codeobj_parse(const struct codeobj_file **file, const char *path, co
 /* "code object" "offload bundle" "compressed offload bundle" "executable" "PTX": for messages. */
 const char *codeobj_container_name(enum codeobj_container container);
 
-/* The object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": the same processor, and
- * every feature that the object fixes must be the device's where both say something; of several the one that fixes
- * most. NULL: none. A bundle made of several objects for one target (several translation units) gives the first: see
- * codeobj_find_kernel. */
+/* The object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": for the same processor,
+ * with no feature set otherwise than on the device; of several, the one that sets the most features. NULL: none. From a
+ * bundle with several objects for one target (several translation units) it is the first: see codeobj_find_kernel. */
 const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const char *target);
 
 /* The kernel with this name in one object, or NULL. */

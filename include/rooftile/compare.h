@@ -6,14 +6,14 @@
  * Cases are matched by plan id (result_id_length). Refused as a whole (ERR_CONFIG with the reason): results of
  * different devices or partition modes, a prediction against a measurement, a run that was marked as no measurement, a
  * plan id that one of them has twice, noise that was learned elsewhere. Refused per case: another timer or cache mode,
- * other work per launch. What else of a case's identity is not the same is told, and what a shift is put down to.
+ * other work per launch. Other differences of a case's identity are reported, and a shift is attributed to them.
  *
  * What counts against the exit code: SLOWER cases and key figures; cases that were ok in the base and now fail, crash,
  * hang, give wrong results or are impossible; cases and key figures of the base that are missing in the new result.
- * What is slower as a whole class is one line (shift_group), and is a finding too. One trial against one is never
- * confirmed. With filters the other cases do not exist, and neither do key figures, which are made from all.
+ * A class that is slower as a whole is one line (shift_group), and a finding too. One trial against one is never
+ * confirmed. With filters the other cases are ignored, and so are key figures, which are made from all cases.
  *
- * Of a run of more than SHIFT_MAX_TRIALS trials the first so many are compared.
+ * Of a run with more than SHIFT_MAX_TRIALS trials the first SHIFT_MAX_TRIALS are compared.
  */
 #ifndef ROOFTILE_COMPARE_H
 #define ROOFTILE_COMPARE_H
@@ -42,7 +42,7 @@ enum compare_cause {
     CAUSE_CODE,        /* other code, and cycles moved with the time (or are unknown) */
     CAUSE_LAUNCH,      /* the same code, launched otherwise */
     CAUSE_INPUTS,      /* the same launch of other data */
-    CAUSE_ENVIRONMENT, /* the same code object, launch and data: whatever changed, it was not the case */
+    CAUSE_ENVIRONMENT, /* the same code object, launch and data: something other than the case changed */
     CAUSE_CLOCK,       /* time moved, cycles did not */
     CAUSE_NOISE,       /* nothing confirmed, and what moved was interference: the fastest trials do not show it, or a
                           suspect case was flagged as interference or throttled */
@@ -73,7 +73,7 @@ struct compare_kpi {
     bool higher_is_better;
     double base, now;   /* NaN with reason */
     const char *reason; /* of a figure that is not judged */
-    bool judged;        /* `shift` is of the figure turned so that larger is worse: SHIFT_SLOWER means worse */
+    bool judged;        /* `shift` is of the figure, inverted if higher is better: SHIFT_SLOWER means worse */
     bool lost;          /* the base has a value and the new result has none: a finding */
     struct shift shift;
 };
@@ -111,11 +111,11 @@ struct compare_options {
 enum status compare_results(struct comparison *out, const struct result *base, const struct result *now,
                             const struct compare_options *options, struct arena *arena, struct err *err);
 
-/* Of the two: what compare_results does with key figures, and with everything about tool, environment and ceilings. */
+/* The parts of compare_results for key figures, and for tool, environment and ceilings. */
 enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err);
 void compare_differences(struct comparison *comparison, struct arena *arena);
 
-/* Medians of the trials that count, of a case that counts; of a run without trials its own: at least one. */
+/* The medians of the trials that count, of a case that counts; without trials the case's own median. At least one. */
 size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
 
 /* 1 when something is a finding; 2 when nothing could be compared (no case was judged, and none is fixed): no evidence
@@ -123,8 +123,8 @@ size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result
  * else 0. */
 int compare_exit_code(const struct comparison *comparison, bool strict);
 
-/* What was changed beside the code where no time moved, and what to do about what could not be told: a sentence each,
- * NULL after the last (at most COMPARE_ADVICE). */
+/* What else changed in cases whose time did not move, and what to do about inconclusive cases: a sentence each, NULL
+ * after the last (at most COMPARE_ADVICE). */
 #define COMPARE_ADVICE 4
 void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct comparison *comparison,
                     struct arena *arena);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Causes: what costs time in a kernel and could be changed. Each is a change to what goes into the device model; its
- * cost is what the predicted time falls by when that cause alone is gone. There is no second model: the walk and the
- * device model are asked again, with one of their inputs as it would be without the cause.
+ * Causes: what costs time in a kernel and could be changed. The cost of a cause is how much the predicted time falls
+ * when that cause alone is gone. There is no second model: the walk and the device model run again, with one of their
+ * inputs as it would be without the cause.
  *
  *     bank conflicts       LDS takes the clocks of its bytes
  *     uncoalesced          accesses touch the lines that their bytes need, and no others
- *     narrow accesses      16 bytes a lane: as many fewer accesses, addresses and turns
+ *     narrow accesses      16 bytes a lane: fewer accesses, addresses and iterations in proportion
  *     spills               scratch memory costs nothing
- *     occupancy            the resource that limits it does not: the next one does
+ *     occupancy            the limiting resource no longer limits; the next one does
  *     dependent chain      results of arithmetic are there when their instruction has issued
  *     waits                twice as many loads in flight: half of the latencies
  *     atomics              no two on one address
@@ -55,7 +55,7 @@ struct machine;
 /* False: the walk saw nothing of it. */
 bool cost_possible(enum cost cost, const struct walk_result *walk);
 
-/* Appends what of the launch speaks for it: registers, occupancy, lines of an access, clocks. */
+/* Appends the evidence that the launch gives for it: registers, occupancy, lines of an access, clocks. */
 void cost_evidence(struct text *text, enum cost cause, const struct device_launch_model *model,
                    const struct walk_launch *launch, const struct walk_result *walk, const struct machine *machine);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What code for the CPU device is compiled for: a resolved feature list, never `native`, so that a cache shared between
- * machines holds one object per kind of machine. Text: the architecture level first, then single features beyond it and
- * those of it that the machine does not show, as some virtual machines hide LZCNT:
+ * machines holds one object per kind of machine. Text: the architecture level first, then single features beyond it,
+ * and those of the level that the machine lacks, as some virtual machines hide LZCNT:
  *     "x86-64-v4,avx512bf16,avx512fp16"    "x86-64-v3,no-lzcnt"    "armv8-a"
  * Every feature in the table is known to clang 14.
  */

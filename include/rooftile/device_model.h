@@ -3,18 +3,18 @@
  * The device model: from what a few walked waves do to the time of a launch on a whole device. Pure functions of a
  * walk, a launch and a machine.
  *
- * With G workgroups, U units (compute units; WGPs in WGP mode) and R workgroups that are resident on one:
+ * With G workgroups, U units (compute units; WGPs in WGP mode) and R workgroups resident on a unit:
  *     latency   clocks of a workgroup, first instruction to last * max(1, G / (R U))
  *     vector, scalar, matrix   issue clocks of a workgroup * workgroups of the fullest unit / SIMDs
  *     LDS       clocks of its transactions * workgroups of the fullest unit
- *     L1        clocks of lines, of the lanes' bytes, or of what misses bring, the most of them, * workgroups of the
+ *     L1        the largest of the clocks of lines, of the lanes' bytes and of what misses bring, * workgroups of the
  *               fullest unit
  *     L2        (lines that miss L1 + lines stored) * bytes of a line / expected bandwidth
  *     memory    of each buffer the larger of what all workgroups touch and what misses L2 and no neighbour shares;
  *               a line is stored once, and again when L2 had to give it up; / expected bandwidth of the level that
  *               holds them all, or of the memory
- *     atomics   one after the other in L2: those of one wave on one address; of all workgroups on addresses that they
- *               share, on as many channels at once as there are addresses
+ *     atomics   one after the other in L2: those of one wave on one address; those of all workgroups on shared
+ *               addresses, with as many channels in parallel as there are addresses
  *     dispatch  G / rate
  *     launch    launch_ns; launch_next_ns behind another launch
  * They overlap as prediction_conclude says. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and rounds,
@@ -32,24 +32,25 @@
 /* A launch on a device. */
 struct device_launch_model {
     double workgroups, units, resident; /* G, U, R */
-    double working;                /* of G: those that touch memory, when it was walked; G below, but in dispatch */
-    double rounds;                 /* G / (R U), at least 1 */
-    double fullest;                /* workgroups of the fullest unit */
-    struct occupancy occupancy;    /* limits NULL: not known, one workgroup a unit is taken */
-    double footprint_bytes;        /* that the launch touches */
-    double l2_bytes, memory_bytes; /* that cross them */
-    double stored_bytes;           /* of memory_bytes */
-    uint32_t level;                /* of the machine, that holds the footprint */
-    double least_bytes;            /* that the work needs of the memory; 0: not known */
+    double working;                     /* of G, those that touch memory; these count as G below, except in dispatch */
+    double rounds;                      /* G / (R U), at least 1 */
+    double fullest;                     /* workgroups of the fullest unit */
+    struct occupancy occupancy;         /* limits NULL: not known, one workgroup a unit is assumed */
+    double footprint_bytes;             /* that the launch touches */
+    double l2_bytes, memory_bytes;      /* that cross L2 and the memory */
+    double stored_bytes;                /* of memory_bytes */
+    uint32_t level;                     /* of the machine, that holds the footprint */
+    double least_bytes;                 /* that the work needs of the memory; 0: not known */
 };
 
-/* Which share of the caches a workgroup has, what the pipes take and how long loads are, on this machine.
+/* Sets a workgroup's share of the caches, the clocks of the pipes and the latencies of loads on this machine.
  * `footprint_bytes` of all buffers says where data is when the launch begins (INFINITY: in the memory). All of it as if
- * `without` were gone. */
+ * the cause `without` were gone. */
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
                          const struct walk_launch *launch, double footprint_bytes, enum cost without);
 
-/* Terms of one launch, without TERM_LAUNCH; and without the cause, of a walk with options that are without it too. */
+/* Terms of one launch, all but TERM_LAUNCH, as if the cause `without` were gone; `options` and `walk` are without it,
+ * too. */
 void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
                     const struct walk_result *walk, enum cost without);
@@ -65,7 +66,7 @@ void device_change(struct device_change *change, const struct device_launch_mode
                    const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
                    enum cost without);
 
-/* How far truths lie from walked predictions; wider by what was not known. */
+/* How far the truth lies from walked predictions; the more is unknown, the wider. */
 struct prediction_spread device_spread(const struct walk_result *walk);
 
 #define DEVICE_NORM 3.0

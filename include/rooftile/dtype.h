@@ -11,7 +11,7 @@ enum dtype {
     DTYPE_NONE, /* not a type */
     DTYPE_F64,
     DTYPE_F32,
-    /* an f32 of which matrix instructions read 10 bits of the mantissa; the others are 0 (TF32) */
+    /* an f32 of whose mantissa matrix instructions read only 10 bits; the other bits are 0 (TF32) */
     DTYPE_XF32,
     DTYPE_F16,
     DTYPE_BF16,
@@ -42,7 +42,7 @@ double dtype_epsilon(enum dtype dtype); /* distance from 1 to the next larger va
 double dtype_max(enum dtype dtype);     /* largest finite value */
 
 /* Converts `count` values. Floats round to nearest even and saturate to infinity (fp8: as the format says); integers
- * truncate toward zero; *exact is set to false when an integer did not fit its type (NULL: not asked). Hot: must
+ * truncate toward zero; *exact becomes false when an integer did not fit its type (`exact` may be NULL). Hot: must
  * vectorise for f64 f32 f16 bf16 i32 u32 u64. */
 void dtype_store(void *out, enum dtype dtype, const double *values, size_t count, bool *exact);
 void dtype_load(double *values, enum dtype dtype, const void *in, size_t count);

@@ -3,9 +3,9 @@
  * Errors: a status returned, and one sentence that says the exact cause.
  *
  * The first function that knows the cause writes it with err_set(); the functions above it add only *where*, with
- * err_within(). Sentences are lower case, without a full stop, and state facts, not guesses. Outputs of a function that
- * fails are untouched. A case that fails to build, run or verify is not an error in this sense: it is data in its
- * result.
+ * err_within(). Sentences are lower case, without a full stop, and state facts, not guesses. A function that fails
+ * leaves its outputs untouched. A case that fails to build, run or verify is not an error in this sense: it is data in
+ * the result.
  */
 #ifndef ROOFTILE_ERR_H
 #define ROOFTILE_ERR_H
@@ -38,10 +38,10 @@ enum status err_set(struct err *err, enum status status, const char *format, ...
 /* Puts "<where>: " before the recorded text and returns the recorded status. */
 enum status err_within(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* No case matches the filters, of which there is at least one. */
+/* The error for filters (at least one) that no case matches. */
 enum status err_no_match(struct err *err, const char *const *filters, size_t count);
-/* Puts "; did you mean '<the nearest>'?" behind the recorded text where a candidate is near to `word` (text_nearest),
- * else "; <otherwise>" unless that is NULL, and returns the recorded status. */
+/* Appends "; did you mean '<the nearest>'?" to the recorded text if a candidate is near to `word` (text_nearest), else
+ * "; <otherwise>" unless that is NULL, and returns the recorded status. */
 enum status err_nearest(struct err *err, const char *word, const char *const *candidates, size_t count,
                         const char *otherwise);
 

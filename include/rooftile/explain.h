@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the time of a case goes: causes (cost.h) with what each costs, by asking the predictor again without each, and
- * the hardware counters that would tell.
+ * Where the time of a case goes: causes (cost.h) with the cost of each, found by predicting again without it, and the
+ * hardware counters that tell them apart.
  *
  *     explain_case(&explanation, predictor, plan_case, builds, machine, measured_hz, arena, &err);
  *
@@ -14,7 +14,7 @@
 
 struct explained_cost {
     enum cost cost;
-    double cost_ns;       /* the prediction falls by so much without it */
+    double cost_ns;       /* by which the prediction falls without it */
     const char *evidence; /* "" where there is none */
 };
 
@@ -22,7 +22,7 @@ struct explained_cost {
 struct explained_counter {
     const char *name; /* "SQ_LDS_BANK_CONFLICT" */
     const char *what; /* "clocks that LDS loses to bank conflicts" */
-    enum cost cost;   /* that it speaks for */
+    enum cost cost;   /* that it is evidence for */
     double predicted;
     double measured; /* NaN: not read */
 };
@@ -37,7 +37,7 @@ struct explanation {
     double waves_per_simd, waves_most;
     uint32_t vgprs, sgprs, lds_bytes;
     const struct machine_level *level;  /* the outermost that its data crosses; NULL: none, or not known */
-    double level_bytes, level_time_ns;  /* that cross it, and what its term takes */
+    double level_bytes, level_time_ns;  /* bytes that cross it, and the time of its term */
     struct explained_counter *counters; /* those of the most costly causes first */
     size_t counter_count;
 };
@@ -47,7 +47,7 @@ enum status explain_case(struct explanation *explanation, struct predictor *pred
                          const struct plan_case *plan_case, const struct build_result *builds,
                          const struct machine *machine, double measured_hz, struct arena *arena, struct err *err);
 
-/* Counters that the launch's target has, with what its walk says of them (counters.c). */
+/* Adds the counters that the launch's target has, with the values expected from its walk (counters.c). */
 void explain_counters(struct explanation *explanation, const struct predicted_launch *launch, struct arena *arena);
 void explain_sort_counters(struct explanation *explanation);
 

@@ -16,22 +16,22 @@
 enum status file_read(char **data, size_t *length, const char *path, size_t limit_bytes, struct arena *arena,
                       struct err *err);
 
-/* Writes atomically: a new file of a name of its own in the same folder, fsync, rename, folder fsync. A full disk
+/* Writes atomically: a new file under a temporary name in the same folder, fsync, rename, folder fsync. A full disk
  * leaves the old file untouched and no temporary behind. "-" writes to standard output; pipes and devices (/dev/null)
- * are written as they are. The file keeps its mode. A symbolic link stays one: the file it names is written, which need
- * not be there yet. ERR_IO. */
+ * are written directly. The file keeps its mode. Through a symbolic link the file that it names is written, which need
+ * not exist yet. ERR_IO. */
 enum status file_write(const char *path, const char *data, size_t length, struct err *err);
 
 /* mkdir -p. An existing folder is fine. */
 enum status file_make_dirs(const char *path, struct err *err);
 
-/* A folder that is the user's alone, made where it is missing: no link, owned by the user, in a folder of the user's or
- * root's, and of mode 0700, which it gets where others may only read it. Else ERR_IO with the reason: what lies in it
- * may be a stranger's, and code in it is executed. */
+/* Makes or checks a folder that belongs to the user alone: not a link, owned by the user, in a folder owned by the user
+ * or root, and of mode 0700 (set here if others could only read it). Else ERR_IO with the reason: its content may come
+ * from somebody else, and code in it is executed. */
 enum status file_make_own_dir(const char *path, struct err *err);
 
 bool file_exists(const char *path);
-bool file_is_device(const char *path); /* or a pipe: written as it is, never replaced */
+bool file_is_device(const char *path); /* or a pipe: written directly, never replaced */
 bool file_is_dir(const char *path);
 
 char *path_join(struct arena *arena, const char *dir, const char *name); /* `name` alone when it is absolute */
@@ -43,13 +43,13 @@ char *path_target(struct arena *arena, const char *path); /* behind symbolic lin
 /* Folder of the running executable, through /proc/self/exe. */
 char *path_self_dir(struct arena *arena);
 
-/* `start`, 32 digits that nobody can guess, and `suffix`: for files that are created where others may write. */
+/* `start`, 32 random digits that cannot be guessed, and `suffix`: for files in folders where others may write. */
 char *path_new(struct arena *arena, const char *start, const char *suffix);
 
 /* Per-user folders: $XDG_CACHE_HOME/rooftile or ~/.cache/rooftile (else /tmp/rooftile-<uid>), and the same for
  * $XDG_DATA_HOME with ~/.local/share (else /tmp/rooftile-<uid>-data). They must be the user's alone
- * (file_make_own_dir); one that is missing is no error without `make`. ROOFTILE_CACHE and ROOFTILE_DATA override both
- * whole, and what they name is taken as it is. */
+ * (file_make_own_dir); without `make` a missing one is no error. ROOFTILE_CACHE and ROOFTILE_DATA override the whole
+ * path, and are not checked. */
 enum status path_cache_dir(char **path, bool make, struct arena *arena, struct err *err);
 enum status path_data_dir(char **path, bool make, struct arena *arena, struct err *err);
 

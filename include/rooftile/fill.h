@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills: the contents of a buffer before a launch. The same for the same seed on every device, machine and thread
- * count. Element k never depends on how the buffer is cut into parts, so parts are filled in parallel and single
- * elements can be computed alone, for verification and for predictions.
+ * Fills: the contents of a buffer before a launch. The same seed gives the same contents on every device and machine,
+ * with any number of threads. Element k never depends on how the buffer is cut into parts, so parts are filled in
+ * parallel, and single elements can be computed alone for verification and predictions.
  */
 #ifndef ROOFTILE_FILL_H
 #define ROOFTILE_FILL_H
@@ -19,7 +19,7 @@ struct fill {
     enum dtype dtype;
     uint8_t poison; /* FILL_NONE: every byte */
     uint64_t count;
-    uint64_t first; /* number of the first element: of a later part of a buffer, else 0. Expressions, distributions */
+    uint64_t first; /* number of the first element, not 0 in later parts of a buffer. For expressions, distributions */
     uint64_t seed;
     double options[FILL_MAX_OPTIONS];
     enum fill_dist dist;
@@ -28,7 +28,7 @@ struct fill {
     const struct expr_arrays *arrays; /* of the case's buffers; NULL: the expression reads none */
     const double *values;
     uint64_t value_count;
-    const uint8_t *whole; /* kinds that are made as a whole (offsets, file) */
+    const uint8_t *whole; /* the contents, for kinds that are made as a whole (offsets, file) */
 };
 
 /* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,
@@ -40,8 +40,8 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
 /* Writes elements [first, first + count) to `out`. Safe from several threads at once. */
 enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err);
 
-/* The elements whose numbers are in values[0 .. count), all below the fill's count; NaN where they cannot be computed.
- */
+/* Replaces element numbers in values[0 .. count), all below the fill's count, by the elements; NaN where one cannot be
+ * computed. */
 void fill_elements(double *values, const struct fill *fill, size_t count);
 
 #endif

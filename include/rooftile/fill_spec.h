@@ -14,8 +14,8 @@ struct text_template;
  *   expr                     a value per element, expression in i
  *   zeros
  *   uniform  low high pairs  [low, high), float or integer
- *   normal   mean sd pairs   of both: with pairs 1 an odd element equals the even one before it, with -1 it is its
- *                            negative, so that sums of products cancel; 0: all are drawn
+ *   normal   mean sd pairs   for both: with pairs 1 an odd element equals the even one before it, with -1 it is its
+ *                            negative, so that sums of products cancel; with 0 all are drawn
  *   ring     stride          one random cycle through all slots of `stride` bytes (pointer chase). The element at slot
  *                            s holds the ELEMENT index of the next slot; elements between slots are 0
  *   permutation              0..count-1 shuffled
@@ -25,8 +25,8 @@ struct text_template;
  *   values   values          a list, repeated
  *   file     path            raw bytes relative to the manifest, exactly the buffer's size
  * All take an optional "seed"; the run's --seed and the buffer's name give the default. A buffer's "dist" may be a
- * template, "{dist}" with a parameter of that name, so that it can be swept: options of every dist it might become may
- * then stand beside it. */
+ * template, "{dist}" with a parameter of that name, so that it can be swept; then options of every distribution that it
+ * can become are allowed. */
 enum fill_kind {
     FILL_NONE,
     FILL_EXPR,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fleet: results of many devices side by side, and which device or node is not like the others. Reads results only;
- * nothing here knows who started them.
+ * Fleet: results of many devices side by side, and which device or node differs from the others. Reads results only;
+ * how the runs were started does not matter here.
  *
- * Like is compared with like: devices of one model, partition, driver and power cap are a group. What else is known of
- * them and differs is drift, never slowness. Which time is an outlier: outlier.h. Several results of one device are its
- * runs: it is slow only where every run of it is.
+ * Like is compared with like: devices of one model, partition, driver and power cap are a group. Other facts that
+ * differ are drift, never slowness. outlier.h has the rule for outliers. Several results of one device are its runs:
+ * the device is slow only if every run is.
  */
 #ifndef ROOFTILE_FLEET_H
 #define ROOFTILE_FLEET_H
@@ -20,7 +20,7 @@ enum fleet_verdict {
     FLEET_ALIKE,
     FLEET_UNJUDGED, /* too few alike, and nothing in the baseline */
     FLEET_SLOW,
-    FLEET_BROKEN, /* wrong, crashed, failed; a run that did not end */
+    FLEET_BROKEN, /* wrong, crashed or failed, or the run did not end */
 };
 extern const char *const fleet_verdict_names[];
 
@@ -38,7 +38,7 @@ extern const char *const fleet_cause_names[];
 
 /* One case on one device, over its runs. */
 struct fleet_reading {
-    double time_ns;    /* median of the runs; NaN: not measured, or it does not count */
+    double time_ns;    /* median of the runs; NaN: not measured, or not to be counted */
     double fastest_ns; /* of the runs */
     double noise;      /* sd of ln(time) between runs; NaN: one run */
     double cycles;     /* NaN: unknown, as all below */
@@ -94,10 +94,10 @@ struct fleet_spread {
     double noise;  /* between runs of one device; NaN unknown */
     struct outlier_modes modes;
     double baseline_ns, against; /* median of the baseline; median / it - 1; NaN: no baseline */
-    bool low;                    /* the whole group is slower than the baseline allows */
+    bool low;                    /* the group as a whole is slower than the baseline allows */
     const char *slower_nodes;    /* of two modes: where the slower ones are */
-    double beside;               /* of one that was measured together: median time / that alone - 1; else NaN */
-    size_t most_beside;          /* the device that loses most by it */
+    double beside;               /* if measured together: median time / that alone - 1; else NaN */
+    size_t most_beside;          /* the device that loses most by being measured together */
 };
 
 struct fleet_outlier {
@@ -145,8 +145,8 @@ struct fleet {
 
 /* ---- reading (fleet_read.c) ---- */
 
-/* Adds files and folders of results (every .json below, and journals of runs that did not end). What is no result is
- * noted in unread. ERR_CONFIG: there is no such file or folder. */
+/* Adds files and folders of results (every .json below, and journals of runs that did not end). A file that is not a
+ * result goes to `unread`. ERR_CONFIG: there is no such file or folder. */
 enum status fleet_read(struct fleet *fleet, const char *const *paths, size_t count, struct err *err);
 
 /* ---- judging (fleet_judge.c) ---- */
@@ -167,7 +167,7 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
  * few alike to tell, or with `strict` drift. */
 int fleet_exit_code(const struct fleet *fleet, bool strict);
 
-/* Something is wrong with the node: `bad`; else it is known to be good. Names in order, each once. */
+/* With `bad` the nodes with something wrong, else those known to be good. Names in order, each once. */
 size_t fleet_nodes(const char ***names, const struct fleet *fleet, bool bad, struct arena *arena);
 
 /* ---- lists of nodes (nodes.c) ---- */

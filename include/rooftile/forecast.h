@@ -17,17 +17,17 @@ struct forecast_case {
     struct prediction prediction; /* of one pass over the timed steps; time_ns 0: there is none */
     const char *reason;           /* why there is none */
     double waves_per_simd;        /* of the first launch; 0 unknown */
-    /* Of a result's case: `prediction` is scaled by what it took over what was predicted where it was measured. */
-    const struct result_case *from; /* NULL: it is of no result */
-    double scale;                   /* 1: it is not */
-    const char *uncalibrated;       /* why it is not, though it was measured; NULL */
+    /* For a case of a result: `prediction` is scaled by measured over predicted time on the result's device. */
+    const struct result_case *from; /* NULL: not from a result */
+    double scale;                   /* 1: not scaled */
+    const char *uncalibrated;       /* why it is not scaled although it was measured; NULL */
 };
 
 struct forecast {
     const char *name; /* of the machine, as it was asked for */
     const struct machine *machine;
     const struct machine_borrowed *borrowed;
-    const struct result *of;           /* whose cases they are; NULL: of no result */
+    const struct result *of;           /* whose cases they are; NULL: not from a result */
     const struct forecast_case *cases; /* those of the plan, in its order */
     size_t count;
     double traced_ns; /* all GPU time of the trace that the cases are of; 0: of none */
@@ -37,7 +37,7 @@ struct forecast {
 struct document;
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count);
 
-/* Notes of predictions, with the kernels that each is about; those that differ in numbers alone are one. */
+/* Notes of predictions, with the kernels that each is about; notes that differ in numbers alone are joined. */
 struct forecast_note {
     const char *text, **kernels;
     size_t kernel_count;
@@ -46,7 +46,7 @@ struct forecast_notes {
     struct forecast_note *items;
     size_t count;
 };
-/* One more note, of a case of that kernel; the arena keeps it. */
+/* Adds a note about a case of that kernel; it lives in the arena. */
 void forecast_note(struct forecast_notes *notes, const char *kernel, const char *text, struct arena *arena);
 /* A line each, behind "name: " where `name` is not NULL. */
 void forecast_say_notes(struct document *document, const char *name, const struct forecast_notes *notes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Identity: what a case is beyond its id, as a hash of each of its parts, from the resolved plan case and its build.
- * Everything that pairs, joins, resumes or follows cases asks here whether two are the same, and which part is not.
+ * Code that pairs, joins, resumes or follows cases asks here whether two are the same, and which parts differ.
  *
  *   code          the code objects, a library's file; unknown on sim, which runs none, and of a library before it ran
  *   launch        symbols, grids, blocks, LDS and arguments of every launch, and all other steps
@@ -10,8 +10,8 @@
  *   work          what one launch does by its manifest: FLOP, bytes, items
  *   device        what tells devices apart, the number of compute units or threads included
  *
- * Fills and expectations are known by what they give at some hundred elements, so that an expression may be written
- * otherwise. Two parts of which one is unknown do not differ.
+ * Fills and expectations are hashed by their values at some hundred elements, so rewriting an expression changes
+ * nothing. Two parts do not differ if one of them is unknown.
  */
 #ifndef ROOFTILE_IDENTITY_H
 #define ROOFTILE_IDENTITY_H
@@ -38,11 +38,11 @@ struct identity {
     char parts[IDENTITY_PARTS][IDENTITY_TEXT]; /* "": unknown */
 };
 
-/* Of a case that is ready; of others all but the device is unknown. `builds`: by plan code. */
+/* The identity of a case that is ready; for other cases only the device is known. `builds`: by plan code. */
 void identity_of(struct identity *out, const struct plan_case *plan, const struct build_result *builds,
                  const struct device_info *device);
-/* What a result records as the hash of the case's code: of the object, or of the objects' hashes where there are
- * several; "" for a case that is not ready, and where nothing was built. The part `code` is its beginning. */
+/* What a result records as the hash of the case's code: the object's, or with several objects that of their hashes; ""
+ * for a case that is not ready, or if nothing was built. The part `code` is its beginning. */
 void identity_object(char out[static HASH_TEXT], const struct plan_case *plan, const struct build_result *builds);
 void identity_take_object(struct identity *identity, const char *object_sha256);
 
@@ -51,13 +51,13 @@ unsigned identity_differs(const struct identity *a, const struct identity *b);
 /* "code, launch, input data" */
 const char *identity_words(unsigned parts, struct arena *arena);
 
-/* All parts in one line, as a history keeps them; what is no such line reads as unknown. */
+/* All parts in one line, as a history keeps them; any other text reads as unknown. */
 #define IDENTITY_LINE (IDENTITY_PARTS * IDENTITY_TEXT)
 void identity_line(char out[static IDENTITY_LINE], const struct identity *identity);
 void identity_from_line(struct identity *out, const char *line);
 
 #define IDENTITY_FACTS 14 /* of a device */
-/* Fact `k` of a device: what tells it from others (`own`), or what its results depend on besides. False: there are no
+/* Fact `k` of a device: one that identifies it (`own`), or another that its results depend on. False: there are no
  * more. */
 struct identity_fact {
     const char *name;

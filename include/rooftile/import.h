@@ -7,11 +7,11 @@
  * stream: memory is a window of the file, 64 bytes for each GPU event, 32 for each operator's call of the file that is
  * being read, and each distinct text once.
  *
- * A GPU event belongs to the innermost operator on the host thread that was running when it was launched, found by the
- * runtime call of its correlation, else to the operator of its external id. Events that the launch of a graph replays
- * belong to nobody: their shapes come from a capture or eager trace that has the same kernels in the same order, from a
- * library's log, or from the kernel's name, or are not known, which is said. The time of an operator's call is the time
- * during which any of its events ran.
+ * A GPU event belongs to the innermost operator that was running on the host thread when it was launched, found by the
+ * runtime call of its correlation, else to the operator of its external id. Events that a graph replays belong to no
+ * operator: their shapes come from a capture or eager trace with the same kernels in the same order, from a library's
+ * log, or from the kernel's name; otherwise they are unknown, and reported as such. The time of an operator's call is
+ * the time during which any of its events ran.
  */
 #ifndef ROOFTILE_IMPORT_H
 #define ROOFTILE_IMPORT_H
@@ -64,7 +64,7 @@ struct import_launch {
     size_t arg_count;
 };
 
-/* One operator with one shape, or one kernel of which no operator is known. */
+/* One operator with one shape, or one kernel whose operator is not known. */
 struct import_row {
     const char *operator; /* "aten::addmm"; of a kernel alone, its name */
     enum import_kind kind;
@@ -78,15 +78,15 @@ struct import_row {
     double calls;
     double total_ns, median_ns, min_ns, max_ns; /* NaN: there were no times */
     double share;                               /* of all GPU time; NaN */
-    const char *kernel;                         /* ours that stands for it; NULL: none */
+    const char *kernel;                         /* our kernel that stands for it; NULL: none */
     const char *params;                         /* of that kernel, as a JSON object */
     const char *other_params; /* of 8-bit floats, in the other format: for devices that have that one, or NULL */
     bool is_fnuz;             /* the row's own format is FNUZ */
     const char *library;      /* the library's kernel of ours for it, or NULL */
     const char *library_params;
     const char *cpu_kernel, *cpu_params; /* what stands for it on the CPU device instead, or NULL */
-    const char *cpu_library;             /* the library's there, with cpu_params, or NULL */
-    const char *cpu_exclude;             /* what would be too much for the CPU device, or NULL */
+    const char *cpu_library;             /* the library's kernel there, with cpu_params, or NULL */
+    const char *cpu_exclude;             /* an expression, true where it is too much for the CPU device, or NULL */
     const char *why;                     /* why no kernel of ours stands for it; "" */
     double algorithm_bytes_per_s;        /* of collectives: size over time; NaN */
     double bus_bytes_per_s;              /* ... what a link carries; NaN */
@@ -94,7 +94,7 @@ struct import_row {
     double lower_bound_ns;               /* on the trace's own GPU; NaN */
     const struct described *described;   /* what a tuned kernel would do; NULL: there is no model of one */
     /* predicted for it there, of one call: the truth lies between low and high in 80 % of cases; NaN */
-    const char *estimate_note; /* whose constants it has, where not its own; NULL: nothing to say */
+    const char *estimate_note; /* whose constants were used, if not the GPU's own; NULL: no note */
     double estimate_ns, estimate_low_ns, estimate_high_ns;
     struct import_launch *launch; /* NULL: not known */
 };
@@ -105,7 +105,7 @@ struct import_operator {
     double calls, total_ns, share;
 };
 
-/* What the GPUs did, devices added up; where events overlap, their time counts once. NaN without events. */
+/* What the GPUs did, summed over devices; where events overlap, their time counts once. NaN without events. */
 struct import_timeline {
     double compute_ns, communication_ns, copy_ns;     /* any such event ran */
     double exposed_communication_ns, exposed_copy_ns; /* and no compute; no compute and no communication */
@@ -148,8 +148,8 @@ struct import_options {
     size_t shape_count;
 };
 
-/* Reads the files. Damage is noted with its place, and the rest is used; ERR_CONFIG: a file cannot be read, or is none
- * of the kinds. Everything lives in `arena`. */
+/* Reads the files. Damage is noted with its position, and the rest is used; ERR_CONFIG: a file cannot be read, or is of
+ * no known kind. Everything lives in `arena`. */
 enum status import_read(struct import *out, const char *const *paths, size_t count,
                         const struct import_options *options, struct arena *arena, struct err *err);
 
@@ -163,11 +163,11 @@ struct import_counters {
 };
 /* ERR_CONFIG as above, and for files without counters. */
 enum status import_read_counters(struct import_counters *out, const char *path, struct arena *arena, struct err *err);
-/* Of one launch of kernels with this symbol, whatever arguments stand behind it; NaN: it was not counted. */
+/* The counter's value in one launch of kernels with this symbol, whatever its arguments; NaN: it was not counted. */
 double import_counter(const struct import_counters *counters, const char *symbol, const char *counter);
 
-/* A suite of the rows that have a kernel: a case for each with its weight and traced time; `folder` has manifests of
- * theirs (NULL: none). False: there is none. */
+/* A suite of the rows that have a kernel: a case for each with its weight and traced time; `folder` has manifests made
+ * for them (NULL: none). False: no row has a kernel. */
 bool import_suite(struct text *out, const struct import *import, const char *name, const char *folder);
 
 /* The same operator, shape, types and layout in two imports. */

@@ -39,7 +39,7 @@ struct inspect_kernel {
 
 struct inspect_object {
     const struct codeobj *code;
-    size_t entries;          /* of the bundles that hold these very bytes: they are looked at once */
+    size_t entries;          /* bundle entries with exactly these bytes, which are examined once */
     const char *isa_problem; /* why there is no disassembly; NULL: there is */
     const char *tool;        /* the disassembler */
     const struct isa *isa;   /* NULL: there is no disassembly */
@@ -61,17 +61,17 @@ struct inspection {
 
 #define INSPECT_DETAILS_FEW 4u /* so many kernels are shown in full without being asked for */
 
-/* What of a file is looked at. Kernels of the catalog give their launches, files none. */
+/* Which parts of a file are examined. Kernels of the catalog come with their launches, files without. */
 struct inspect_choice {
     const char *const *archs; /* targets, features behind a colon; none: all */
     size_t arch_count;
     const char *const *filters; /* globs over kernels' names, mangled or not; none: all */
     size_t filter_count;
-    bool is_brief;  /* of more than INSPECT_DETAILS_FEW kernels nobody looks at source lines */
+    bool is_brief;  /* with more than INSPECT_DETAILS_FEW kernels, source lines are not read */
     uint32_t block; /* threads of a workgroup; 0: of the launch, else required, else the largest allowed */
     const struct inspect_launch *launches; /* with launches: these kernels alone */
     size_t launch_count;
-    /* What its `executed` is, where a launch of it can be followed; NULL: nothing can. */
+    /* Returns `executed` of a kernel if its launch can be followed, else NULL. May be NULL. */
     const double *(*execute)(void *context, const struct isa_kernel *isa, const char *target);
     void *context;
 };
@@ -80,8 +80,8 @@ struct inspect_choice {
 enum status inspect_file(struct inspection *inspection, const char *path, const struct inspect_choice *choice,
                          struct arena *arena, struct err *err);
 
-/* The registers of a lane as the compiler counts them when the hardware allocates just these (rounded up), else what it
- * allocates: launch bounds can make it more. */
+/* The registers of a lane: the compiler's count if the hardware allocates just that (rounded up), else the allocation,
+ * which launch bounds can make larger. */
 struct inspect_registers {
     uint32_t vgprs, agprs;
     bool is_padded; /* allocated beyond what the code uses */

@@ -10,10 +10,10 @@
  * Cubins go the same way through nvdisasm or cuobjdump. In this header's words an NVIDIA warp is a wave, shared memory
  * LDS, local memory scratch, and the uniform datapath scalar; addresses count from the start of the kernel.
  *
- * All numbers are STATIC: they say what one pass through every instruction of a kernel or of a loop's body would do.
- * Both sides of a branch are counted, a branch around code does not take it away, an inner loop counts once in its
- * outer loop's inclusive sum however often it turns, and lanes switched off in EXEC count as if they were on. For a
- * loop without branches inside that is exactly one iteration. How often anything runs is not known here.
+ * All numbers are STATIC: what one pass through every instruction of a kernel or of a loop's body would do. Both sides
+ * of a branch count, skipped code counts, an inner loop counts once in its outer loop's inclusive sum however often it
+ * runs, and lanes switched off in EXEC count as if they were on. For a loop without branches inside that is exactly one
+ * iteration. How often anything runs is not known here.
  *
  * Units: work and bytes of vector instructions are PER LANE; scalar loads and matrix instructions are PER WAVE, as one
  * instruction serves the whole wave. isa_flops_per_wave() and its neighbours bring them together.
@@ -59,7 +59,7 @@ unsigned isa_width_bytes(enum isa_width width);
 
 struct isa_instruction {
     uint64_t address;
-    uint64_t target;   /* where a branch or call goes, also one through registers when the code computes it from its own
+    uint64_t target;   /* where a branch or call goes, also one through registers if the code computes it from its own
                       * address (s_getpc and additions); 0: no branch, a return, or not known */
     const char *guard; /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
     const char *mnemonic;                      /* as the disassembler spells it, with suffix */
@@ -77,14 +77,14 @@ struct isa_instruction {
     bool ends_block;        /* the next one does not run after it: s_endpgm, s_branch, EXIT, BRA without a condition */
     bool is_call;           /* s_swappc, s_call, CALL: the next one runs after what it calls */
     bool is_return;         /* s_setpc to where a call came from */
-    bool is_indirect;       /* through registers: s_setpc, s_swappc, s_rfe ...; not where it never runs */
+    bool is_indirect;       /* through registers: s_setpc, s_swappc, s_rfe ...; false where it never runs */
     size_t loop;            /* the innermost loop it is in, or ISA_NO_LOOP */
     const char *file;       /* of the source, after isa_lines_read; NULL: not known */
     uint32_t line;          /* in it; 0: not known */
 };
 
-/* Of a lane, what a manifest may count: where it is no arithmetic, the largest and smallest numbers, compares and
- * conversions of each value. */
+/* Operations per lane that a manifest may count: the arithmetic, and where there is none, one for each value (min, max,
+ * compares, conversions). */
 static inline double isa_operations(const struct isa_instruction *in)
 {
     const bool two = in->kind == ISA_PACKED || in->kind == ISA_DUAL;
@@ -93,7 +93,7 @@ static inline double isa_operations(const struct isa_instruction *in)
     return two ? 2 : in->kind == ISA_VECTOR || in->kind == ISA_CONVERSION;
 }
 
-/* ---- operands of AMD's, as far as they are vector registers ---- */
+/* ---- vector registers among the operands of AMD's instructions ---- */
 
 #define ISA_FILES 2u /* VGPRs and AGPRs */
 #define ISA_REGISTERS 1024u
@@ -113,7 +113,7 @@ struct isa_operands {
     bool reads_destination; /* fmac, dot2c, smfmac: the result is also an operand */
 };
 
-/* Of a whole instruction (`half` 0), or of a half of a VOPD (0 or 1). False: there is no such half. */
+/* The operands of a whole instruction (`half` 0), or of a half of a VOPD (0 or 1). False: there is no such half. */
 bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half);
 
 /* s_movk_i32, s_addk_i32, s_cmpk_lt_i32...: the constant of 16 bits is sign-extended, and LLVM writes -32 as 0xffe0. */
@@ -167,7 +167,7 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *   scalar-spills        note           SGPRs spilled into lanes of a VGPR
  *   narrow-loads         hint           an innermost loop loads less than 16 bytes per lane at addresses that do not
  *                                       come from loaded values, and no loop of the kernel loads 16
- *   wait-each-load       hint           an innermost loop waits for all memory right after each of its loads, whose
+ *   wait-each-load       hint           an innermost loop waits for all memory right after each of its loads; their
  *                                       addresses do not come from loaded values
  *   one-chain            hint           the fma or matrix instructions of an innermost loop mostly wait for each other,
  *                                       longer than it takes to issue them
@@ -181,8 +181,8 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *   calls                note           calls or jumps whose target is not known: what they reach is not counted
  *   matrix-shape         note           matrix instructions whose shape is not in the code (tcgen05), not counted
  *
- * Of cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for. Loops that do the
- * remainder of a larger one, and conversions or transcendentals that memory hides, are left alone. */
+ * In cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for. There are no
+ * findings for loops that do the remainder of a larger one, or for conversions or transcendentals that memory hides. */
 struct isa_finding {
     const char *code;
     enum isa_severity severity;
@@ -219,8 +219,8 @@ struct isa_kernel {
     struct isa_finding *findings; /* problems first, then by address */
     size_t finding_count;
     unsigned calls;
-    unsigned not_followed; /* calls and jumps through registers whose target is not known: what they reach misses */
-    unsigned unknown;      /* words that the disassembler does not know, skipped of everything */
+    unsigned not_followed; /* calls and jumps through registers to an unknown target, whose code is not counted */
+    unsigned unknown;      /* words that the disassembler does not know; not counted anywhere */
     const struct isa_word *unknown_words; /* by address */
     const char *file;                     /* where the kernel begins, after isa_lines_read; NULL: not known */
     const double *executed; /* how often a wave issues each instruction of a walked launch (walk.h); NULL: none */
@@ -241,7 +241,7 @@ struct isa {
     struct isa_code *functions; /* all of the object, by address */
     size_t function_count;
     uint64_t instructions, matrix_instructions; /* of these kernels and all functions, each once; no padding */
-    const char *lines_problem; /* why there are no source lines though there is DWARF; NULL: no problem */
+    const char *lines_problem; /* why there are no source lines although there is DWARF; NULL: no problem */
 };
 
 /* Disassembles a code object and analyses these kernels of it, with one child process for all of them. The disassembler
@@ -254,10 +254,10 @@ struct isa {
 enum status isa_read(struct isa *isa, const struct codeobj *object, const struct codeobj_kernel *kernels, size_t count,
                      struct arena *arena, struct err *err);
 
-/* The analysis alone, over what `llvm-objdump -d` wrote, or nvdisasm, or `cuobjdump --dump-sass`. Of the object count
- * target and functions, of a kernel name, code_address, code_bytes, wave (0: the target's default),
- * private_segment_bytes and spills. Lines that are no instructions are skipped; when no kernel has any it is
- * ERR_CONFIG. */
+/* The analysis alone, of the text that `llvm-objdump -d`, nvdisasm or `cuobjdump --dump-sass` wrote. It uses the
+ * object's target and functions, and of a kernel name, code_address, code_bytes, wave (0: the target's default),
+ * private_segment_bytes and spills. Lines that are not instructions are skipped. ERR_CONFIG when no kernel has any
+ * instruction. */
 enum status isa_parse(struct isa *isa, const struct codeobj *object, const char *text,
                       const struct codeobj_kernel *kernels, size_t count, struct arena *arena, struct err *err);
 
@@ -272,7 +272,8 @@ struct isa_lines {
 };
 struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop);
 
-/* What a turn of a loop issues, without inner loops, with what it calls where it is innermost; ISA_NO_LOOP: all. */
+/* What an iteration of a loop issues, without inner loops; an innermost loop includes what it calls. ISA_NO_LOOP: the
+ * whole kernel. */
 const struct isa_mix *isa_turn_mix(const struct isa_kernel *kernel, size_t loop);
 
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
@@ -285,9 +286,9 @@ double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave);
  * NAN without both. */
 double isa_intensity(const struct isa_mix *mix, unsigned wave);
 
-/* What a kernel does where it spends its time. The hot loop is the one whose own instructions keep the matrix unit
- * busy longest, then the one with the most FLOPs (and integer products), then bytes, each level of nesting counting as
- * ten turns (a guess: how often a loop turns is not known here). Of loops with the same products, such as those for the
+/* What a kernel does where it spends its time. The hot loop is the one whose own instructions keep the matrix unit busy
+ * longest, then the one with the most FLOPs (and integer products), then bytes, each level of nesting counting as ten
+ * iterations (a guess: how often a loop runs is not known here). Of loops with the same products, such as those for the
  * bulk and the edges of a problem, the one with the fewest instructions. With `executed` of the kernel, what is issued
  * counts instead. */
 struct isa_hot {
@@ -307,37 +308,37 @@ struct isa_scratch {
 };
 struct isa_scratch isa_scratch_find(const struct isa_kernel *kernel);
 
-/* AMD: how many vector registers hold a value that is read later, before each instruction. What lanes that are off keep
- * behind a write is not counted. */
+/* AMD: how many vector registers hold a value that is read later, before each instruction. Values that switched-off
+ * lanes keep through a write are not counted. */
 struct isa_live {
     uint16_t *vgprs, *agprs; /* one for each instruction */
     size_t peak;             /* the first instruction with the most of both together */
 };
 void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struct arena *arena);
 
-/* A wait in a loop for accesses that are on the way. */
+/* A wait in a loop for accesses in flight. */
 struct isa_wait {
     uint64_t address;
     const struct isa_instruction *instruction;
     unsigned loads, stores, lds, scalar; /* accesses that it waits for */
     uint64_t bytes;                      /* of global memory that it waits for, per lane */
-    uint64_t in_flight_bytes;            /* of global memory on the way when it begins, per wave */
-    bool drains;                         /* it waits for all of these, and there are some */
-    /* Of the last access to vector memory that it waits for, by issue alone; without one, of the last access. */
+    uint64_t in_flight_bytes;            /* of global memory in flight when it begins, per wave */
+    bool drains;                         /* it waits for all accesses in flight, and there are some */
+    /* Since the last access to vector memory that it waits for, or without one the last access; by issue alone. */
     double clocks_since_issue;
 };
 
-/* AMD: what one wave does in a turn of a loop, its own instructions in the order of addresses with the functions that
- * they call, clocks of one SIMD; with ISA_NO_LOOP in a pass through the whole kernel. Latencies of memory and LDS are
- * in none of these. NAN where the time of a matrix instruction is not known. */
+/* AMD: what one wave does in an iteration of a loop: its own instructions in the order of addresses, with the functions
+ * that they call, in clocks of one SIMD. With ISA_NO_LOOP: in a pass through the whole kernel. Latencies of memory and
+ * LDS are not included. NAN where the time of a matrix instruction is not known. */
 struct isa_schedule {
-    double vector_clocks, matrix_clocks; /* to issue them; that they keep the matrix unit busy */
-    double issue_clocks;                 /* of a wave, for all: on CDNA the unit works beside other instructions */
-    double chain_clocks;                 /* that the longest dependent chain grows by each turn */
-    double gap_clocks;                   /* in which other instructions keep the matrix unit waiting */
+    double vector_clocks, matrix_clocks; /* to issue vector instructions; during which the matrix unit is busy */
+    double issue_clocks;                 /* of a wave, for all; on CDNA the matrix unit works in parallel */
+    double chain_clocks;                 /* by which the longest dependent chain grows in each iteration */
+    double gap_clocks;                   /* during which other instructions keep the matrix unit waiting */
     double largest_gap_clocks;
     uint64_t largest_gap_address; /* of the matrix instruction behind it */
-    double masked_share;          /* of vector and memory instructions, those with lanes that may be off */
+    double masked_share;          /* share of vector and memory instructions with lanes that may be off */
     struct isa_wait *waits;
     size_t wait_count;
 };

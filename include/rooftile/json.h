@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON in: strict (RFC 8259), with positions. The tree is cJSON's, the one that is written, too: ->child and ->next
- * in document order, ->string (a member's key), ->valuestring, ->valuedouble (always finite; ->valueint is not set)
- * and cJSON_IsNumber and its like, which are false of NULL. The reader is our own: cJSON's accepts `01`, `1.`, raw
- * control characters, `1e999`, a BOM and duplicate keys, cuts strings at \u0000, keeps no positions, and takes six
- * times as long on a result of 10,000 cases.
+ * JSON in: strict (RFC 8259), with positions. The tree has cJSON's nodes: ->child and ->next in document order,
+ * ->string (a member's key), ->valuestring, ->valuedouble (always finite; ->valueint is not set), and cJSON_IsNumber
+ * and its like, which are false for NULL. The reader is our own: cJSON's accepts `01`, `1.`, raw control characters,
+ * `1e999`, a BOM and duplicate keys, cuts strings at \u0000, keeps no positions, and takes six times as long on a
+ * result of 10,000 cases.
  *
- * A value that was read is the head of a larger node that knows its place. So whatever takes a `const cJSON *` here
- * wants one that json_read, json_parse or json_long_next made, and the tree is changed by json_append only.
+ * A value that was read is the head of a larger node that knows its position. So every `const cJSON *` here must come
+ * from json_read, json_parse or json_long_next, and only json_append may change the tree.
  *
- * Every complaint reads "file:line:column: /pointer/to/value: what is wrong" (json_fail); the pointer and its colon are
- * skipped for the whole document. Lines and columns start at 1, columns count characters.
+ * Every message reads "file:line:column: /pointer/to/value: what is wrong" (json_fail); for the whole document the
+ * pointer and its colon are omitted. Lines and columns start at 1, columns count characters.
  */
 #ifndef ROOFTILE_JSON_H
 #define ROOFTILE_JSON_H
@@ -65,7 +65,7 @@ enum status json_fail_key(const cJSON *at, struct err *err, const char *format, 
 
 /* Elements of an array or members of an object, also where they are not built. */
 size_t json_count(const cJSON *value);
-/* Its place among them. */
+/* The value's index among its siblings. */
 uint32_t json_index(const cJSON *child);
 /* Is it an array of numbers that has no children? */
 bool json_is_packed(const cJSON *array);
@@ -85,8 +85,8 @@ enum status json_check_type(const cJSON *at, int types, struct err *err);
 /* "must be `wanted`, not <what it is>"; ERR_CONFIG. */
 enum status json_fail_type(const cJSON *at, const char *wanted, struct err *err);
 
-/* Trees made of read ones, in `arena`: an array or object as `like` but without children, and a copy of `member`, which
- * keeps its own children, behind those of `parent`. Each value keeps its place in its file. */
+/* Trees made of read ones, in `arena`: json_empty makes an array or object like `like` without children, json_append
+ * adds a copy of `member`, with its children, to `parent`. Each value keeps its position in its file. */
 cJSON *json_empty(const cJSON *like, struct arena *arena);
 void json_append(cJSON *parent, const cJSON *member, struct arena *arena);
 
@@ -107,7 +107,7 @@ enum status json_get_array(const cJSON **out, const cJSON *object, const char *k
 /* A whole number up to `limit`, which is at most 2^53. */
 enum status json_whole(uint64_t *out, const cJSON *at, uint64_t limit, struct err *err);
 
-/* Is the member a comment ("//...")? How many members of an object are none? */
+/* Is the member a comment ("//...")? json_entry_count: how many members of an object are not? */
 bool json_is_comment(const cJSON *member);
 size_t json_entry_count(const cJSON *object);
 /* Is the text a C identifier? */
@@ -119,7 +119,7 @@ enum status json_choose(size_t *out, const cJSON *at, const char *what, const ch
 /* Fails with "<problem> 'word'; did you mean ...?", or with all candidates when they are few. */
 enum status json_fail_unknown(const cJSON *at, struct err *err, const char *problem, const char *word,
                               const char *const *candidates, size_t count);
-/* The same of the value's key, pointing there. */
+/* The same for the value's key, pointing there. */
 enum status json_fail_unknown_key(const cJSON *at, struct err *err, const char *problem, const char *const *candidates,
                                   size_t count);
 

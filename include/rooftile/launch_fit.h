@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Launch fit: does a launch of a manifest pass what its kernel takes? The manifest says what is passed, the code object
- * what is taken; nobody else would notice a difference before the GPU does. Pure.
+ * what is taken; nothing else would notice a difference before the launch. Pure.
  *
  * Compared, in order: how many arguments; for each its size, and pointer or value; the workgroup with the largest one
  * that the kernel was compiled for (launch bounds) and the one it requires; LDS, static and dynamic together, with the
- * device's. And, of the launch that is measured, the occupancy with what the manifest claims. A kernel whose metadata
- * knows no pointers at all (assembly that declares every argument by value) takes buffers as 8 bytes.
+ * device's; and for the measured launch the occupancy with the one that the manifest states. A kernel whose metadata
+ * has no pointers at all (assembly that declares every argument by value) takes buffers as 8 bytes.
  */
 #ifndef ROOFTILE_LAUNCH_FIT_H
 #define ROOFTILE_LAUNCH_FIT_H
@@ -24,8 +24,8 @@ const char *launch_arg_name(const struct manifest *manifest, const struct manife
 size_t launch_fit(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes);
 
-/* How many workgroups and waves of a launch live on a compute unit of `target`, from its kernel's registers and LDS and
- * the launch's workgroup and dynamic LDS. ERR_UNSUPPORTED for AMD code without a kernel descriptor, else as
+/* How many workgroups and waves of a launch are resident on a compute unit of `target`, from its kernel's registers and
+ * LDS and the launch's workgroup and dynamic LDS. ERR_UNSUPPORTED for AMD code without a kernel descriptor, else as
  * occupancy_compute. */
 enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_launch *launch, const char *target,
                              const struct codeobj_kernel *kernel, struct err *err);
@@ -37,20 +37,20 @@ enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_
 bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,
                           const char *target, const struct codeobj_kernel *kernel);
 
-/* What the code of a case's timed launches does at most, all of them together. */
+/* The most that the code of a case's timed launches can do, all of them together. */
 struct code_work {
     double operations, transcendentals, read_bytes, write_bytes; /* with each instruction run once */
-    bool endless;             /* there is a loop, a call, or an instruction that is not known: it may be more */
+    bool endless;             /* there is a loop, a call or an unknown instruction, so it may be more */
     bool has_transcendentals; /* in a loop, other than for the division of whole numbers */
 };
 void code_work_add(struct code_work *work, const struct isa_kernel *kernel, const struct resolved_launch *launch,
                    double times);
 
-/* Appends what of `work` the code cannot do, and transcendental instructions that it lacks, a line each. False:
- * nothing. */
+/* Appends which parts of `work` the code cannot do, and that `work` omits transcendental instructions of the code, a
+ * line each. False: nothing. */
 bool work_differs(struct text *out, const struct resolved *resolved, const struct code_work *code);
 
-/* Calls `visit` for every timed launch, those inside graphs and loops too, with how often it is launched. */
+/* Calls `visit` for every timed launch, including those inside graphs and loops, with the number of its launches. */
 void launch_each_timed(const struct resolved *resolved,
                        void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context);
 
@@ -62,7 +62,7 @@ void launch_each(const struct resolved *resolved, void (*visit)(void *context, c
 const struct resolved_launch *launch_first_timed(const struct resolved *resolved);
 /* Its workgroups; 0 when the case launches nothing. */
 double launch_workgroups(const struct resolved *resolved);
-/* Its work-items that one thread of the CPU device goes through, one after the other; 1 elsewhere. */
+/* The number of its work-items that one thread of the CPU device runs one after the other; 1 on other devices. */
 double launch_lanes(const struct resolved *resolved, bool cpu);
 
 #endif

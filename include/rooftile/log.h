@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chatter on stderr. Results go to stdout and never through here. Each warning has a stable code (W001...) and, in this
- * order, what was seen, why it matters, what to try. The code table is in log.c; results carry the codes too.
+ * Messages on stderr. Results go to stdout and never through here. Each warning has a stable code (W001...) and says,
+ * in this order, what was seen, why it matters, and what to try. The code table is in log.c; results have the codes
+ * too.
  */
 #ifndef ROOFTILE_LOG_H
 #define ROOFTILE_LOG_H
@@ -13,7 +14,7 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 void log_set_level(enum log_level level);
 enum log_level log_level(void);
 
-/* A line where the level is at least this one; of LOG_QUIET an error, always. */
+/* Prints a line if the level is at least this one; with LOG_QUIET it is an error, and always printed. */
 void log_at(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...) log_at(LOG_QUIET, __VA_ARGS__) /* "rooftile: error: ..." */
 #define log_info(...) log_at(LOG_NORMAL, __VA_ARGS__)
@@ -28,7 +29,7 @@ const char *log_code_name(const char *code);
 
 /* Warnings given so far, for the result's environment.warnings[]: "W012: text". Kept (and shown) once each, in order.
  */
-void log_clear_warnings(void); /* those so far are about something else */
+void log_clear_warnings(void); /* before something else, which they are not about */
 size_t log_warning_count(void);
 const char *log_warning_at(size_t index);
 
@@ -37,7 +38,7 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 void log_set_color(enum color_mode mode);
 bool log_use_color(int fd);
 
-/* A line that log output must clear and redraw (the progress line); NULL when there is none. Given by run/progress. */
+/* The functions that clear and redraw the progress line around log output (src/cli/cli.c); NULL when there is none. */
 void log_set_status_line(void (*clear)(void), void (*redraw)(void));
 
 #endif

@@ -49,10 +49,10 @@ struct ceiling {
     char vendor_source[160];
     char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
-    double effective;      /* what streams reach as a rule, from other cards of its kind: for predictions alone */
+    double effective;      /* what streams usually reach on other cards of its kind: for predictions alone */
     char effective_source[160];
-    double least; /* share of the vendor's that a healthy card reaches; 0: nobody says */
-    bool raised;  /* measured was exceeded and lifted in this run (ceiling_raised) */
+    double least; /* share of the vendor's value that a healthy card reaches at least; 0: unknown */
+    bool raised;  /* `measured` was exceeded and raised in this run (FLAG_CEILING_RAISED) */
 };
 
 /* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */
@@ -74,8 +74,8 @@ struct machine_level {
     char latency_source[160];
 };
 
-/* A level as one dependent load after the other sees it, from one core or CU. Found from chases alone, to be set
- * against the levels that bandwidth shows: where both see the same capacity boundary, `level` names it. */
+/* A level as dependent loads from one core or CU see it. Found from chases alone, to be compared with the levels by
+ * bandwidth: where both have the same capacity boundary, `level` names it. */
 struct machine_latency {
     /* the last footprint inside, and the first outside; 0 for the last one, which has no end */
     double upto_bytes, beyond_bytes;
@@ -83,7 +83,7 @@ struct machine_latency {
     double latency_ns, ci_rel;
     char source[160];
     char level[MACHINE_NAME]; /* "": bandwidth shows no capacity boundary here */
-    uint32_t instances;       /* as many caches of this size are the level; 0 when level is "" */
+    uint32_t instances;       /* how many caches of this size make up the level; 0 when level is "" */
 };
 
 /* Any other fact that was measured: LDS bandwidth, what launches and events cost, the timer's tick. */
@@ -94,8 +94,8 @@ struct machine_figure {
     char source[256];     /* the case, or how it was found */
 };
 
-/* A path that is no level: "host_link" (to or from the host), "host_link_both" (at once), "peer_link" (to one other
- * device), "peer_links" (to all others). Of copies by engines, whose bytes no cache keeps off it. */
+/* A path that is not a memory level: "host_link" (to or from the host), "host_link_both" (at once), "peer_link" (to one
+ * other device), "peer_links" (to all others). For copies by engines, all of whose bytes cross it. */
 #define MACHINE_MAX_LINKS 4
 struct machine_link {
     char name[MACHINE_NAME];
@@ -108,7 +108,7 @@ struct machine_unit {
     struct ceiling peak; /* FLOP per second (integer units: OP per second) */
     double clock_hz;     /* the clock that the vendor peak holds at; 0 unknown */
     double held_hz;      /* the clock during the measurement; 0 unknown */
-    /* the highest clock that the device has named or was seen at in this run, where above clock_hz; else 0 */
+    /* the highest clock that the device reported or was seen at in this run, if above clock_hz; else 0 */
     double limit_hz;
 };
 
@@ -129,11 +129,11 @@ struct machine {
     double lds_bytes_per_cu;
     double memory_bytes;
     double core_hz, memory_hz;
-    double idle_hz;        /* the lowest clock of an idle card, where short work runs at it; 0 unknown */
-    double clock_rise_ns;  /* how long after work began the clock rises from there; 0 unknown */
-    double dispatch_hz;    /* workgroups that are started in a second, by all dies together; 0 unknown */
+    double idle_hz;        /* the lowest clock of an idle card, if short work runs at it; 0 unknown */
+    double clock_rise_ns;  /* how long after the start of work the clock rises from idle_hz; 0 unknown */
+    double dispatch_hz;    /* workgroups started in a second, by all dies together; 0 unknown */
     double lds_latency_ns; /* of a read without conflicts; 0 unknown */
-    double launch_next_ns; /* what a launch right behind another one adds; 0 unknown */
+    double launch_next_ns; /* what a launch right after another one adds; 0 unknown */
     double launch_ns;      /* an empty launch from start to completion, back to back */
     char launch_source[160];
     uint32_t level_count;
@@ -148,7 +148,7 @@ struct machine {
     struct machine_figure figures[MACHINE_MAX_FIGURES];
 };
 
-/* Of a checkup (checkup.h) the ceilings that it found. ERR_CONFIG with file, pointer, line and column. */
+/* From the file of a checkup (checkup.h) the ceilings that it found. ERR_CONFIG with file, pointer, line and column. */
 enum status machine_read(struct machine *machine, const char *path, struct err *err);
 enum status machine_write(const struct machine *machine, const char *path, struct err *err);
 
@@ -175,27 +175,27 @@ bool machine_unit_known(const char *name);
  * What the machine has stays. */
 void machine_derive(struct machine *machine);
 
-/* The limits of a device of which there is a name for its units, whatever was measured: compute units x clock x what
- * `rates` say of one. Vendor peaks of vector units and of one level, "L1", which every load and store crosses. */
+/* The limits of a device whatever was measured: compute units x clock x the `rates` of one unit. Sets vendor peaks of
+ * vector units and of one level, "L1", which every load and store crosses. */
 void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz);
 
 /* The figure of that name; NULL when there is none. */
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
-/* What one work-item can have of a level: each CU has an L1 (RDNA: L0) of its own, each die an L2. */
+/* The part of a level that one work-item can use: each CU has an L1 (RDNA: L0) of its own, each die an L2. */
 double machine_level_own_bytes(const struct machine *machine, const struct machine_level *level);
 
-/* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) have that of
- * "matrix_fp8" where they have none of their own. */
+/* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) use "matrix_fp8" if
+ * they have no unit of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
 
 /* NULL when nothing is known of such a link. */
 const struct machine_link *machine_link(const struct machine *machine, const char *name);
 
-/* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device is now seen
- * at a higher clock, they rise with it: a clock that went up must not make an honest result impossible. A data sheet's
- * numbers stay as they are, but cards run above the boost clock that it names (a GeForce at light load): what is
- * possible then is machine_unit_limit. A lower or unknown (NaN) clock changes nothing. */
+/* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device now runs at a
+ * higher clock, they rise with it, so that a right result does not become impossible. A data sheet's numbers stay as
+ * they are; for cards that run above its boost clock (a GeForce at light load) the limit is machine_unit_limit. A lower
+ * or unknown (NaN) clock changes nothing. */
 void machine_raise_clock(struct machine *machine, double core_hz);
 
 /* The vendor peak at limit_hz: only what is above it is impossible. */
@@ -208,16 +208,16 @@ struct machine_borrowed {
     uint32_t count;
 };
 
-/* Fills what the machine does not know of bandwidths (as effective ones), latencies, launches and links with the
- * relative's, scaled to its clock and compute units. For predictions alone: no ceiling is ever borrowed. */
+/* Fills the machine's unknown bandwidths (as effective ones), latencies, launches and links with the relative's, scaled
+ * to its clock and compute units. For predictions alone: no ceiling is ever borrowed. */
 void machine_borrow(struct machine *machine, const struct machine *relative, struct machine_borrowed *borrowed);
-/* The same with the machine's relatives, the nearest first, whose files are in `folder`. */
+/* The same with each of the machine's relatives, the nearest first; their files are in `folder`. */
 enum status machine_complete(struct machine *machine, const char *folder, struct machine_borrowed *borrowed,
                              struct err *err);
 
 /* The ceiling that counts: measured where there is one, else vendor; 0 when unknown. */
 double ceiling_value(const struct ceiling *ceiling);
-/* What to expect of it: measured, else effective, else vendor; 0 when unknown. No ceiling: predictions use it. */
+/* The rate to expect: measured, else effective, else vendor; 0 when unknown. For predictions; not a ceiling. */
 double ceiling_expected(const struct ceiling *ceiling);
 /* "measured" | "vendor" | "unknown" */
 const char *ceiling_kind(const struct ceiling *ceiling);

@@ -49,13 +49,12 @@
  *                 "reference": { "kernel": "gemm_reference", "output": "c", "samples": 256, "abs": "...", "rel": "...",
  *                             "params": { ... }, "buffers": { "reference buffer": "own buffer" } } } }
  *
- * A manifest that begins with "extends": "matrix_peak" is the manifest of that name in the same folder but for what it
- * says itself: objects are merged key by key, null takes a key away, and every other value (lists too) replaces what
- * was there. Name and summary are never taken over. The other manifest may extend a third. Messages point into the file
- * where a value stands.
+ * A manifest with "extends": "matrix_peak" starts from the manifest of that name in the same folder: objects are merged
+ * key by key, null removes a key, and every other value (lists too) replaces what was there. Name and summary are never
+ * taken over. The other manifest may extend a third. Messages point into the file that has the value.
  *
- * Fills and expectations may read elements of buffers, "x[index[i]] + 1": what the buffer is filled with before the
- * first launch. A fill reads buffers that stand before its own.
+ * Fills and expectations may read elements of buffers, "x[index[i]] + 1": their values before the first launch. A fill
+ * reads only buffers that are listed before its own.
  *
  * Functions that every manifest knows besides bytes(dtype) and eps(dtype), over the facts of the case's device
  * (target_facts.h):
@@ -65,51 +64,49 @@
  *                                             lane reads its part of A in loads of 16 bytes
  *
  * A parameter's default may ask the device: "M": "{max(16, device.matrix_size)}", an expression in the facts of the
- * device alone. It is a number, or a dtype where the limits are. What a target has is asked in this way; `variants` are
- * for choices that somebody made.
+ * device alone. It is a number, or a dtype if the limits are dtypes. Use this for what a target has, and `variants` for
+ * choices of the author.
  *
  * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is
  * read as on the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with
  * flops, memory with read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs
- * something that verifies them; what others compiled (an image) may have outputs that nothing verifies, and its results
- * say so.
+ * something that verifies them; only an image may have outputs that nothing verifies, and its results say so.
  *
  * Every kernel that is compiled has two parameters more, which no manifest declares and which choose how it is
  * compiled:
  *   wave     lanes of a wave: 32 or 64; 0, the default, is the device's own
  *   cumode   1: RDNA runs a workgroup in one compute unit; 0, the default, across the two of a workgroup processor
- * They are swept, limited and set (by variants, suites, check.params) like others, but stand in ids only when they are
- * not 0. What a target lacks is a skip. In expressions `wave` is what was asked for and device.wave what the case has;
- * variants are matched before, with the device's own.
+ * They are swept, limited and set (by variants, suites, check.params) like others, but are part of ids only when they
+ * are not 0. A case that asks for what its target lacks is skipped. In expressions `wave` is the wanted size and
+ * device.wave the size that the case has; variants are matched first, with the device's own.
  *
- * `occupancy` is a claim: `check` computes from registers, LDS and workgroup of the code object how many waves a SIMD
- * holds and says what differs; before a run a claim that does not hold is the case's finding, and nothing is launched.
- * 0 claims nothing, and nothing is claimed of devices and targets whose rules are not known (occupancy.h). The facts of
- * struct device_unit, such as device.simds, are for such expressions.
+ * `occupancy` is verified: `check` computes from registers, LDS and workgroup of the code object how many waves a SIMD
+ * holds, and reports a difference; before a run a difference is the case's finding, and nothing is launched. 0 states
+ * nothing, and nothing is verified on targets whose rules are not known (occupancy.h). The facts of struct device_unit,
+ * such as device.simds, are for such expressions.
  *
  * `work` must be possible: `unit` is one of machine_unit_known, `footprint` is at most what the buffers hold, and so
  * are the bytes read and those written, for each of the timed launches; a kernel that passes over its buffers more
- * often says their footprint. `transcendentals` counts exponentials, logarithms, reciprocals, roots and sines (they are
+ * often states its footprint. `transcendentals` counts exponentials, logarithms, reciprocals, roots and sines (they are
  * flops, too, one each).
  *
  * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
- * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a value: 0
- * leaves it out. A launch, copy, fill or loop that repeats may name an "index": it counts 0, 1, ... and can be used in
- * every expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a triangular
- * solve is a few lines. `load` loads the code anew: where the steps have one, the code is unloaded, untimed, before
- * they run, so no launch may stand before it. `alloc` gives a buffer other memory, of undefined content; work under way
- * is waited for first. "cooperative": all workgroups run at once, so they may wait for each other (require
- * device.cooperative). `block` and `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for ONE pass
- * over all timed steps. `level` is the one path that the bytes take ("link": between host and device, or between
- * devices) where it is not the device's own memory. A manifest whose steps launch nothing has no "code". `footprint`
- * defaults to the bytes of all buffers. `unit` names a machine peak ("vector_f32", "matrix_f16"); empty when flops is
- * absent. `item` says what an item is where that is a unit: "B" for bytes that are no memory traffic (LDS). Tables then
- * print items per second in it. So many workgroups as `shared_by` says go over all of the footprint at once.
+ * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a value; 0
+ * omits it. A launch, copy, fill or loop that repeats may name an "index": it counts 0, 1, ... and can be used in every
+ * expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a triangular solve is
+ * a few lines. `load` loads the code anew: steps with a `load` begin with the code unloaded (untimed), so no launch may
+ * come before it. `alloc` gives a buffer other memory, of undefined content, after waiting for all work in progress.
+ * "cooperative": all workgroups run at once, so they may wait for each other (require device.cooperative). `block` and
+ * `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for ONE pass over all timed steps. `level` is
+ * the one path that the bytes take ("link": between host and device, or between devices) where it is not the device's
+ * own memory. A manifest whose steps launch nothing has no "code". `footprint` defaults to the bytes of all buffers.
+ * `unit` names a machine peak ("vector_f32", "matrix_f16"); empty when flops is absent. `item` is the unit of an item
+ * if it has one: "B" for bytes that are not memory traffic (LDS); tables then print items per second in it. `shared_by`
+ * is the number of workgroups that go over all of the footprint at once.
  *
  * In a metric `x` is the reduced value and `runs` how often the steps ran since the buffers were last filled or reset.
- * A metric that is not what it says to `expect` fails the case: so a counter proves that every launch that was timed
- * also ran.
+ * A metric that differs from its `expect` fails the case: so a counter can verify that every timed launch ran.
  */
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
@@ -125,7 +122,7 @@
 
 enum buffer_role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
 enum buffer_reset { RESET_NONE, RESET_ZERO, RESET_FILL };
-/* Kinds of memory; device.h, whose order this is, says what they are. */
+/* Kinds of memory, explained in device.h, which has the same order. */
 enum buffer_space {
     BUFFER_DEVICE,
     BUFFER_PINNED,
@@ -148,8 +145,8 @@ struct manifest_buffer {
     const struct text_template *space; /* one of buffer_space_names once it is rendered; NULL = device */
     bool varies;                       /* launches may differ in its last bits */
     const struct expr *device;         /* BUFFER_PEER: number of the device that it belongs to; NULL = its own */
-    /* BUFFER_PEER: it has a part of `count` elements on each of so many devices, from number 0 on. Elements are
-     * numbered on from part to part. NULL = it is whole */
+    /* BUFFER_PEER: the number of devices, from number 0 on, that have a part of `count` elements each. Elements are
+     * numbered through all parts. NULL = it is whole */
     const struct expr *devices;
     struct fill_spec fill;
     const struct expr *align_offset; /* bytes the kernel's pointer is moved from a 256-byte boundary; NULL = 0 */
@@ -158,7 +155,7 @@ struct manifest_buffer {
 
 #define MANIFEST_MAX_ARGS 1024         /* of one launch */
 #define MANIFEST_MAX_STRUCT (64 << 10) /* bytes of an argument by value */
-#define MANIFEST_MAX_INDEXES 4         /* in each other */
+#define MANIFEST_MAX_INDEXES 4         /* nested */
 #define MANIFEST_MAX_NESTING 8         /* of loops; of fills that read buffers whose fills read buffers */
 #define MANIFEST_MAX_STEPS (1 << 16)   /* of a case, each round of an index counted */
 #define MANIFEST_MAX_STREAMS 64
@@ -172,10 +169,10 @@ struct manifest_arg {
     const struct manifest_arg *members; /* of a struct by value */
     size_t member_count;
     const struct expr *offset; /* bytes into the buffer; NULL = 0 */
-    const struct expr *device; /* whose part of the buffer; NULL = it has none, or a library takes them all */
+    const struct expr *device; /* whose part of the buffer; NULL = it has no parts, or a library takes them all */
     const struct expr *value;
     const struct text_template *type;
-    const struct expr *repeat; /* of a value: so many arguments of it; NULL = 1 */
+    const struct expr *repeat; /* of a value: the number of arguments with it; NULL = 1 */
     const cJSON *at;
 };
 
@@ -188,7 +185,7 @@ struct define {
 struct manifest_launch {
     const struct text_template *symbol;  /* never NULL after parsing: code.symbol is the default */
     const struct text_template *library; /* whose function it is, code.library by default; NULL: of the code */
-    /* code.defines with the launch's own over them; the very array without own ones; NULL of a library */
+    /* code.defines overridden by the launch's own; without own ones the same array; NULL for a library */
     const struct define *defines;
     size_t define_count;
     const struct expr *grid[3]; /* NULL = 1 */
@@ -216,7 +213,7 @@ struct manifest_step {
     const struct expr *stream; /* NULL = 0 */
     bool timed;
     const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
-    int index;                     /* number of what counts the repeats, from the outermost on; -1: none */
+    int index;                     /* number of the index that counts the repeats, from the outermost on; -1: none */
     struct manifest_launch launch; /* STEP_LAUNCH */
     int to, from;                  /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
     const struct expr *to_device, *from_device; /* STEP_COPY: whose part of them; NULL = it is whole */
@@ -261,7 +258,7 @@ struct manifest_require {
     const struct text_template *reason;
 };
 
-/* How many waves of the first timed launch a SIMD holds at once, as the manifest says. */
+/* How many waves of the first timed launch a SIMD holds at once, as the manifest states. */
 struct manifest_occupancy {
     const struct expr *waves; /* NULL: it declares none */
     bool exactly;             /* else at least so many */
@@ -275,10 +272,10 @@ struct expectation {
 };
 
 /* Another kernel computes what is right, on the CPU device, in f64. The reference's manifest has a buffer "index" (u64,
- * in): which output elements to compute, and a buffer "result" (f64, out) of the same count, and a parameter "samples"
- * (the count). All its other buffers take the contents of ours with the same name (or as `map` says); parameters of the
+ * in) with the output elements to compute, a buffer "result" (f64, out) of the same count, and a parameter "samples"
+ * (the count). Its other buffers take the contents of ours with the same name (or as `map` says); parameters of the
  * same name are passed on, and `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in
- * our parameters and device facts. What else there is to expect of other outputs is checked besides. */
+ * our parameters and device facts. Expectations of other outputs are checked as well. */
 struct reference_spec {
     const char *kernel; /* NULL: none */
     int output;         /* our buffer that is checked */
@@ -352,7 +349,7 @@ struct manifest {
     const cJSON *at;
 };
 
-/* A kernel without a part of it, to see what that part takes: what it computes is of no use. */
+/* A kernel without a part of it, which shows how long that part takes; its results mean nothing. */
 struct manifest_twin {
     const char *name;
     unsigned define; /* ISOLATE when it is compiled (portable.h); 0: as it is */
@@ -360,12 +357,14 @@ struct manifest_twin {
 };
 extern const struct manifest_twin manifest_twins[]; /* the last has no name */
 
-/* ---- the names an expression of this manifest may use, and their values ---- Slots, in order: parameters (numbers;
- * dtype codes; 0 for strings and lists, which expressions cannot name), then the device facts of manifest_device_names,
- * then "x" and "runs" (metrics only), then the indexes of steps, then sum, max and len of each list parameter.
- * Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
-/* What a workgroup finds where it lives: a compute unit, or on RDNA the two of a workgroup processor unless the case is
- * compiled for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
+/* ---- the names an expression of this manifest may use, and their values ----
+ *
+ * Slots, in order: parameters (numbers; dtype codes; 0 for strings and lists, which expressions cannot name), then the
+ * device facts of manifest_device_names, then "x" and "runs" (metrics only), then the indexes of steps, then sum, max
+ * and len of each list parameter. Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
+/* The resources of the unit that a workgroup runs on: a compute unit, or on RDNA the two of a workgroup processor
+ * unless the case is compiled for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no
+ * registers. */
 #define UNIT_FACTS(FACT)                                                                                               \
     FACT(units)            /* of the device */                                                                         \
     FACT(simds)            /* of a unit */                                                                             \
@@ -405,7 +404,7 @@ struct device_facts { /* filled from struct device_info by plan */
     /* a compute unit, for waves of the device's own size; expressions see the case's unit */
     struct device_unit unit;
     struct target_facts target; /* up to here numbers only, in the order of manifest_device_names */
-    /* What the target has by layout of matrix fragments, for devices that can play several (the CPU): a case's
+    /* The target's facts for each layout of matrix fragments, for devices that can emulate several (the CPU): a case's
      * parameter `layout` chooses among them by their matrix_layout. */
     const struct target_facts *layouts;
     size_t layout_count;
@@ -417,13 +416,14 @@ enum { MANIFEST_DEVICE_NAMES = 0 DEVICE_FACTS(FACT_COUNT) UNIT_FACTS(FACT_COUNT)
 #undef FACT_FIELD
 #undef FACT_COUNT
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
-/* The default of a parameter on a device; not held against the limits. ERR_CONFIG: it has none there, by a division by
- * zero, say. */
+/* The default of a parameter on a device, not checked against the limits. ERR_CONFIG: it cannot be computed there, for
+ * example because of a division by zero. */
 enum status manifest_default(struct param_value *value, const struct param *param, const struct device_facts *device,
                              struct err *err);
 /* The names of a manifest's expressions, for expr_compile; slots are those of manifest_slots. */
 void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena);
-/* ERR_CONFIG, without a place: it uses a parameter that is text, or what only metrics know and it is not one's. */
+/* ERR_CONFIG, without a position: it uses a parameter that is text, or (unless `metric`) a name that only metrics have.
+ */
 enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err);
 /* The implied parameters' values: lanes of a wave (0: the device's own), and whether CU mode is asked for. */
 uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values);

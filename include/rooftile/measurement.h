@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurement: what the worker writes about one case, and results are made of. Plain data without pointers: it lies in
- * memory shared by worker and parent, so that whatever was written before a crash survives it.
+ * Measurement: what the worker writes about one case, from which results are made. Plain data without pointers, in
+ * memory shared by worker and parent, so that everything written before a crash survives it.
  */
 #ifndef ROOFTILE_MEASUREMENT_H
 #define ROOFTILE_MEASUREMENT_H
@@ -50,8 +50,8 @@ struct verification {
     uint64_t checked; /* elements compared */
     uint64_t wrong;
     double max_abs, max_rel;
-    double tolerance_used; /* by the worst element, of what is allowed there: 0 exact, 1 all of it */
-    uint32_t launches;     /* whose outputs were verified, or came out as in one that was */
+    double tolerance_used; /* the worst element's share of its tolerance: 0 exact, 1 all of it */
+    uint32_t launches;     /* whose outputs were verified, or equal those of one that was */
     double wrong_below;    /* 95 % confidence: of all launches no larger share is wrong; 0: not known */
     uint64_t sample_seed;  /* of the elements that a reference computed; 0: all of them */
     char buffer[64];       /* the first wrong element ... */
@@ -61,7 +61,7 @@ struct verification {
     char not_checked[192]; /* what was skipped for time or memory: "values only at check.params: ..."; "" nothing */
 };
 
-/* Where the time of a case goes; the rest of its wall time is making it ready to be timed, and judging. */
+/* Where the time of a case goes; the rest of its wall time is preparing it and checking it against the ceilings. */
 enum case_phase { SPENT_FILLING, SPENT_VERIFYING, SPENT_SENSING, SPENT_WARMING, SPENT_MEASURING, SPENT_COUNT };
 const char *case_phase_name(enum case_phase phase); /* "fill" "verify" "sense" "warm-up" "measure" */
 
@@ -97,12 +97,12 @@ struct measurement {
                               * consecutive readings on MI350X) */
     /* batches were queued behind a kernel that waits for the host, so they are not launch-bound */
     bool blocking_start;
-    char blocking_reason[96]; /* why they were not; "" when they were, or nothing was to be queued */
+    char blocking_reason[96]; /* why they were not; "" when they were, or when nothing was queued */
     /* The same case under a second timer (dispatch beside batch), to cross-check; never mixed with the samples. */
     enum timer cross_timer;
     double cross_ns;                         /* median time of one launch under it; NaN = not taken */
     double metrics[MEASUREMENT_MAX_METRICS]; /* in manifest order; NaN = not available */
-    char library[192];                       /* the library that was called: its own words for what it is; "" none */
+    char library[192];                       /* the library that was called, as it describes itself; "" none */
     char library_sha256[65];                 /* of its file */
     uint32_t sample_count;
     double samples_ns[MEASUREMENT_MAX_SAMPLES]; /* time of ONE launch, in measuring order */

@@ -14,8 +14,8 @@
 struct noise_case {
     size_t trials;
     bool learned; /* trials >= SHIFT_LEARNED_TRIALS */
-    /* of ln(median): the larger of 1.4826 MAD n / (n - 0.8) and the plain sd without the one in twenty that is farthest
-     * out; NaN if not learned */
+    /* of ln(median): the larger of 1.4826 MAD n / (n - 0.8) and the plain sd without the farthest twentieth; NaN if not
+     * learned */
     double sigma;
     double sd;          /* plain sd, n - 1: glitches included; NaN below 2 trials */
     double mde_compare; /* ratio - 1 found with probability 0.9 by `trials_compare` trials a side (shift_mde with this

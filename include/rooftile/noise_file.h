@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Noise file: what `rooftile aa` learned about a device, per case and per class, so that compare and the gate need not
- * guess. One file per device (its fingerprint is in the name) below path_data_dir()/noise; written atomically; a
- * damaged or foreign file is an error, never silently nothing.
+ * guess. One file per device (its fingerprint is in the name) below path_data_dir()/noise, written atomically. A
+ * damaged file, or one of another device, is an error and never silently ignored.
  */
 #ifndef ROOFTILE_NOISE_FILE_H
 #define ROOFTILE_NOISE_FILE_H
@@ -14,7 +14,7 @@
 #define NOISE_FILE_SCHEMA "https://rooftile.dev/schemas/noise/1/noise.schema.json"
 
 struct noise_file_case {
-    const char *id; /* plan id with its timer: sigmas of two timers are two */
+    const char *id; /* plan id with its timer: each timer has its own sigma */
     const char *class;
     double sigma; /* of ln(trial median) */
     size_t trials;
@@ -34,14 +34,14 @@ struct noise_file {
     size_t class_count;
 };
 
-/* Where a result's device has its file; `make`: the data folder, to write it. */
+/* The path of the file for a result's device; `make`: makes the data folder, for writing. */
 enum status noise_file_path(const char **path, const struct result *result, bool make, struct arena *arena,
                             struct err *err);
 /* STATUS_OK with *file NULL when there is no such file. */
 enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err);
 enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err);
 
-/* Adds what an older file of the same device (NULL: none) knows and this one does not; sorts the cases. */
+/* Adds what only an older file of the same device (NULL: none) has; sorts the cases. */
 void noise_file_keep(struct noise_file *file, const struct noise_file *older, struct arena *arena);
 
 /* The prior of a case: {0} members where nothing is known. */

@@ -4,7 +4,7 @@
  * what would raise it. Pure: a function of the target's name and of what a kernel and its launch ask for.
  *
  * The unit is a CU, or on RDNA in WGP mode (the compilers' default) a WGP: the part of the device that one workgroup
- * lives in. Per unit there are `simds` SIMDs, each with a vector register file and slots for waves; LDS and barriers
+ * runs on. Per unit there are `simds` SIMDs, each with a vector register file and slots for waves; LDS and barriers
  * belong to the unit. With W = waves of a workgroup = ceil(block / wave):
  *     VGPRs       T = max(V, A) on gfx908; align(V, 4) + A on the unified files of gfx90a, gfx94x, gfx950 when A is not
  *                 0; else V
@@ -12,13 +12,13 @@
  *                 workgroups = waves per SIMD * simds / W
  *     SGPRs       gfx9 only: 800 / align(S, 16) waves per SIMD, within 1 and the most; from gfx10 on they never limit
  *     LDS         workgroups = pool / align(bytes, granule); none when it is more than one workgroup may have
- *     waves       workgroups = most waves per SIMD * simds / W
+ *     waves       workgroups = largest number of waves per SIMD * simds / W
  *     barriers    16 workgroups per CU, 32 per WGP, of those with more than one wave: a lone wave needs no barrier
- * and the smallest counts. Divisions round down. A table per family of targets holds the numbers.
+ * and the smallest counts. Divisions round down. A row for each family of targets has the numbers.
  *
  * Sources: LLVM's AMDGPUBaseInfo.cpp and AMDGPUSubtarget.cpp (getVGPRAllocGranule, getTotalNumVGPRs,
  * getNumWavesPerEUWithNumVGPRs, getMaxWorkGroupsPerCU, getSGPRAllocGranule), the AMDGPU usage guide, the ISA manuals.
- * Where others say something else:
+ * Where other sources differ:
  *     - LLVM counts 10 waves per SIMD on gfx906 and gfx908, the HIP runtime 8, because only 32 waves of a CU can be
  *       launched; here it is 8, or 10 with `llvm_waves`;
  *     - up to version 19, LLVM's "; Occupancy:" does not round LDS to its granule, and it never knows of dynamic LDS;
@@ -38,7 +38,7 @@
 
 #include "rooftile/base.h"
 
-/* How the family's vendor calls things: for people, and so that nobody has to translate. */
+/* The vendor's own words, for messages. */
 struct occupancy_words {
     const char *unit, *group, *wave, *registers, *lds; /* "CU" "workgroup" "wave" "VGPR" "LDS"; all but LDS take 's' */
     bool per_unit; /* waves are counted per unit ("32 of 64 warps per SM"), not per SIMD */
@@ -47,7 +47,7 @@ struct occupancy_words {
 /* What the hardware of a family of targets has. Registers are counted per lane, for the family's usual wave size: in
  * waves of 64 where 32 is usual, file and granule are half as large. */
 struct occupancy_limits {
-    const char *targets; /* names with a blank between them: "gfx1100 gfx1101" */
+    const char *targets; /* names separated by blanks: "gfx1100 gfx1101" */
     const struct occupancy_words *words;
     uint32_t wave;   /* the usual size */
     bool has_wave64; /* next to 32 */
@@ -116,7 +116,7 @@ struct occupancy {
     double waves_per_simd;                   /* may be a fraction */
     bool limited_by[LIMITER_COUNT]; /* all that equal the minimum; registers only where they allow less than the most */
 
-    /* The least change that gives another workgroup: every resource that limits gives way by so much, all of them
+    /* The least change that allows another workgroup: every limiting resource must be reduced by so much, all of them
      * together. All 0 when wave slots or barriers limit. */
     struct {
         uint32_t vgprs, sgprs;
@@ -125,13 +125,13 @@ struct occupancy {
         double waves_per_simd;
     } raise;
 
-    /* A power of two of threads that gives more waves, where only the workgroup's size leaves slots empty: smaller, or
-     * larger where workgroups are too many; 0: none. Never with LDS, whose need would change with the size. */
+    /* A workgroup size, a power of two, that gives more waves where only the size leaves slots empty: smaller, or
+     * larger if the number of workgroups limits; 0: none. Never with LDS, whose need would change with the size. */
     uint32_t better_block;
     double better_block_waves_per_simd;
 };
 
-/* ERR_UNSUPPORTED: no rules for this target, or not with this wave size. ERR_CONFIG: what no kernel can ask for (a
+/* ERR_UNSUPPORTED: no rules for this target, or not with this wave size. ERR_CONFIG: values that no kernel can have (a
  * workgroup of 0 or over OCCUPANCY_BLOCK_MAX threads, more registers than a wave can address). */
 enum status occupancy_compute(struct occupancy *occupancy, const struct occupancy_use *use, struct err *err);
 

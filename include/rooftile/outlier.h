@@ -2,17 +2,18 @@
  *
  * Outliers among devices that should be alike: which one is slower than the others, robustly. Pure functions of times.
  *
- * Everything is in x = ln(time), so that 5 % slower and 5 % faster weigh the same. A device is set against the others
- * of its group: their median, and as their spread the root mean square of their distances from it without the tenth
- * (at least one) that is farthest out, corrected for what is trimmed. From few devices it is better than the median
- * absolute deviation (of 7, the 1 in 1000 quantile of z is 7, not 12), and like it no outlier moves it. A spread below
- * the noise that single devices show between their own runs is raised to that.
+ * Everything is in x = ln(time), so that 5 % slower and 5 % faster weigh the same. A device is compared with the others
+ * of its group: with their median, in units of their spread, the root mean square of their distances from the median
+ * without the farthest tenth (at least one), corrected for the trimming. With few devices this is better than the
+ * median absolute deviation (with 7, the 1 in 1000 quantile of z is 7, not 12), and like it is not moved by outliers. A
+ * spread below the noise between the runs of single devices is raised to that noise.
  *
  * slow: x - median > limit, the largest of ln(1 + delta) and
  *     z * spread                    where the spread is that of healthy devices (at most twice `healthy`)
  *     t * spread * sqrt(1 + pi/2n)  else: Student's t at alpha / tests, with the degrees of freedom of the spread,
  *                                   and never below z * spread
- * Of devices in two modes (largest gap) each is judged within its mode: which mode is right, no statistics can say.
+ * If the devices fall into two modes (largest gap), each is judged within its mode: statistics cannot say which mode is
+ * right.
  */
 #ifndef ROOFTILE_OUTLIER_H
 #define ROOFTILE_OUTLIER_H
@@ -23,14 +24,14 @@
 
 struct outlier_rule {
     double z;
-    double delta;   /* ratio - 1: what is less is never slow */
+    double delta;   /* ratio - 1 below which a device is never slow */
     double healthy; /* sd of ln(time) from one healthy device to the next */
     double alpha;   /* how often a healthy device may be called slow, over all its metrics */
     size_t tests;   /* metrics */
 };
 struct outlier_rule outlier_defaults(size_t tests);
 
-/* What the others are like. */
+/* The level of the others. */
 struct outlier_level {
     double median, spread; /* of ln(time); NaN: unknown */
     size_t n;

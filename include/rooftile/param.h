@@ -28,12 +28,12 @@ enum status param_from_json(struct param_value *value, const cJSON *json, struct
 
 struct param {
     const char *name;
-    struct param_value value;         /* the default; of one that asks the device only its kind */
+    struct param_value value;         /* the default; if that depends on the device, only its kind */
     const struct expr *asks;          /* the default where it depends on the device, in device.NAME alone; else NULL */
     const struct param_value *limits; /* allowed values; NULL = any */
     size_t limit_count;
-    const cJSON *at; /* where it stands, for messages */
-    bool implied;    /* wave and cumode: not of the manifest, and not shown while it is 0 */
+    const cJSON *at; /* its position, for messages */
+    bool implied;    /* wave and cumode: not in the manifest, and not shown while 0 */
 };
 /* An implied parameter at its default, which ids, results and lists do not show. */
 bool param_is_hidden(const struct param *param, const struct param_value *value);
@@ -41,8 +41,8 @@ bool param_is_hidden(const struct param *param, const struct param_value *value)
 /* May the parameter take this value: the kind of its default, and within its limits? ERR_CONFIG says why not. */
 enum status param_accepts(const struct param *param, const struct param_value *value, struct err *err);
 
-/* Text with {placeholders}: {param} (a list as "1,2,3"), {ctype(param)} and any numeric {expression}, {bytes(param)}
- * too. */
+/* Text with {placeholders}: {param} (a list as "1,2,3"), {ctype(param)} and any numeric {expression}, such as
+ * {bytes(param)}. */
 struct text_template;
 const char *template_source(const struct text_template *template);
 

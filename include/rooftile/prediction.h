@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A predicted time: what its terms are, what binds, and between which times the truth is expected. Made by the walk
- * of a code object or by description (library GEMMs, element-wise kernels, ...); both end in prediction_conclude().
- * The lower bound (roofline.h) stands beside it and is no part of it.
+ * A predicted time: its terms, its bound, and an interval in which the truth is expected. Made by the walk of a code
+ * object or by description (library GEMMs, element-wise kernels, ...); both end in prediction_conclude(). The lower
+ * bound (roofline.h) is separate from it.
  */
 #ifndef ROOFTILE_PREDICTION_H
 #define ROOFTILE_PREDICTION_H
@@ -35,18 +35,18 @@ struct prediction {
     double low_ns, high_ns; /* the truth lies between them in 80 % of cases */
     double term_ns[TERM_COUNT];
     enum prediction_term limiter; /* the largest term: what takes the time */
-    /* what binds, as lower bounds name it: a level or unit of the machine ("HBM", "matrix_f16") or "launch"; where it
-     * is "" prediction_conclude sets it to what the limiter stands for */
+    /* named as in lower bounds: a level or unit of the machine ("HBM", "matrix_f16") or "launch"; prediction_conclude
+     * replaces "" by what the limiter stands for */
     char bound[MACHINE_NAME];
-    const char *method; /* "walk", "description", "lower bound" */
-    char constants[80]; /* "gemm bf16 on mi355x": whose it has for want of its own, as a note says too; "": its own */
-    /* what the prediction rests on that is not known: numbers of a relative, branches on unknown data */
+    const char *method; /* "walk" or "description" */
+    char constants[80]; /* "gemm bf16 on mi355x": taken from there for want of its own, and noted; "": its own */
+    /* what the prediction assumes because it is not known: numbers of a relative, branches on unknown data */
     char notes[PREDICTION_NOTES][160];
     uint32_t note_count;
-    bool work_disagrees; /* with what its code was seen to do, by more than 2: a finding, as a note says */
+    bool work_disagrees; /* the stated work is off from what the code does by a factor above 2: a finding, and a note */
 };
 
-/* A prediction as plans and results keep it. No text is NULL. */
+/* A prediction as plans and results store it. No text is NULL. */
 struct predicted {
     double time_ns, low_ns, high_ns; /* time_ns 0: not predicted, `notes` say why */
     double term_ns[TERM_COUNT];
@@ -56,7 +56,7 @@ struct predicted {
     bool work_disagrees;
 };
 
-/* `like`: one kept before, whose texts are shared where they are the same; NULL: none. */
+/* `like`: an earlier one, whose texts are shared where they are equal; NULL: none. */
 void prediction_keep(struct predicted *kept, const struct prediction *prediction, const struct predicted *like,
                      struct arena *arena);
 
@@ -73,14 +73,14 @@ struct prediction_spread {
 void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
                          struct prediction_spread spread);
 
-/* The same behind a time_ns that was computed otherwise: limiter, interval and bound. */
+/* The same for a time_ns that was computed in another way: sets limiter, interval and bound. */
 void prediction_finish(struct prediction *prediction, const struct machine *machine, const char *compute,
                        struct prediction_spread spread);
 
-/* So many times as long: time, interval and terms. */
+/* Multiplies time, interval and terms by `factor`. */
 void prediction_scale(struct prediction *prediction, double factor);
 
-/* Adds a note; a note that is there already, or one too many, is dropped. */
+/* Adds a note, unless it is there already or there are PREDICTION_NOTES. */
 void prediction_note(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Record: how a C struct stands in a JSON object, as a table. One table serves the writer and the reader, so that they
- * cannot disagree; what is no table (samples, parameters, expressions) is a hook. Rows are read in their order, so that
- * a hook finds the members of those before it.
+ * Record: a table that maps a C struct to a JSON object. One table serves the writer and the reader, so that they
+ * cannot disagree; what does not fit a table (samples, parameters, expressions) is a hook. Rows are read in order, so a
+ * hook can use the members of the rows before it.
  *
  *     #define RECORD_STRUCT struct point
  *     static const struct record_field point_fields[] = {
@@ -12,9 +12,9 @@
  *     static const struct record point_record = {RECORD_TABLE(point_fields)};
  *     #undef RECORD_STRUCT
  *
- * What is unknown: a number that is not finite or, without RECORD_ZERO, 0; an empty string; an enum's value 0 under
- * RECORD_FROM_ONE; a list without elements; an object of which record.known says so. It is written as null, or skipped
- * where the row says RECORD_SPARSE. Whole numbers, booleans and lists are never null: without RECORD_SPARSE they stand
+ * Unknown values: a number that is not finite or, without RECORD_ZERO, 0; an empty string; an enum's value 0 under
+ * RECORD_FROM_ONE; a list without elements; an object for which record.known is false. They are written as null, or
+ * skipped with RECORD_SPARSE. Whole numbers, booleans and lists are never null: without RECORD_SPARSE they are written
  * as 0, false and []. Absent members read as unknown, and so does null where the writer could write it.
  *
  * In files that people write (record_parse) nothing is null, and an absent member leaves its field as it is: its
@@ -41,7 +41,7 @@ enum record_kind {
     RECORD_FIXED,  /* array: room inside the struct, always full */
     /* object whose keys are free: as RECORD_LIST, and the elements begin with their key, a const char * */
     RECORD_MAP,
-    RECORD_HOOK,    /* functions of the caller's own */
+    RECORD_HOOK,    /* the caller's functions */
     RECORD_COMMENT, /* may stand in a file; neither read nor written, or read by the caller */
 };
 
@@ -101,8 +101,8 @@ struct record {
     bool (*known)(const void *base); /* NULL: an object is known when its first member is */
     /* After all members of an object that is there were read; may complete the struct. NULL: nothing to check. */
     enum status (*check)(void *base, const cJSON *json, struct err *err);
-    record_get_fn *get; /* of elements that are no table */
-    const char *named;  /* of the elements of a map whose keys are identifiers: what they name, for the message */
+    record_get_fn *get; /* of elements without a table */
+    const char *named;  /* for a map whose keys are identifiers: what these name, for the message */
 };
 
 /* bare values: const char *; the same, never empty; double, null is NaN; uint32_t */
@@ -121,7 +121,7 @@ enum status record_get(void *base, const struct record *record, const cJSON *jso
  * refused, comments ("//...") passed over. `in` has the arena and the context. */
 enum status record_parse(void *base, const struct record *record, const cJSON *json, struct record_in *in,
                          struct err *err);
-/* One value of such a file, as that row of the struct at `base` has it. */
+/* Reads one value of such a file as this row, into the struct at `base`. */
 enum status record_parse_row(void *base, const struct record_field *row, const cJSON *json, struct record_in *in,
                              struct err *err);
 /* Is it an object without other keys than the table's? */

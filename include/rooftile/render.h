@@ -9,14 +9,13 @@
 #include "rooftile/report.h"
 #include "rooftile/table.h"
 
-/* For a terminal of `options->columns`. A first column that is too wide for the terminal stands on a line of its own.
- */
+/* For a terminal of `options->columns`. A first column that is too wide for the terminal gets a line of its own. */
 void render_text(struct text *out, const struct document *document, const struct report_options *options);
 /* For a comment on a pull request: rows stop well before the 65,536 characters that GitHub takes, and say so. */
 void render_markdown(struct text *out, const struct document *document, const struct report_options *options);
-/* One page that needs nothing beside it. */
+/* One self-contained page. */
 void render_html(struct text *out, const struct document *document, const struct report_options *options);
-/* One object: what has a key. */
+/* One object with all sections and columns that have a key. */
 void render_json(struct text *out, const struct document *document, const struct report_options *options);
 /* Rows as tests: sections that are shown to SHOW_TESTS. */
 void render_junit(struct text *out, const struct document *document, const struct report_options *options);
@@ -25,7 +24,7 @@ void render_json_table(struct text *out, const struct table *table);
 void render_json_line(struct text *out, const struct table *table); /* the same on one line */
 /* RFC 4180, base units. */
 void render_csv(struct text *out, const struct table *table);
-/* Of a document the table with the most rows that people see, if its columns have names for data; NULL: none has. */
+/* The document's table with the most rows visible to people, if its columns have keys; NULL: there is none. */
 const struct table *document_main(const struct document *document);
 void render_main_csv(struct text *out, const struct document *document, const struct report_options *options);
 

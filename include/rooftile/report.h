@@ -33,8 +33,8 @@ struct report_selection {
     const char *sort; /* a column, by its key or title, or a parameter; "-" before it: the other way; NULL: as it is */
     size_t top;       /* the first so many; 0: all */
 };
-/* Key figures and what is derived are of all cases, so they are not in a part of them. ERR_USAGE: nothing matches, or
- * there is no such column. Points into `result`. */
+/* Key figures and derived values are of all cases, so a selection has none. ERR_USAGE: nothing matches, or there is no
+ * such column. Points into `result`. */
 enum status report_select(struct result *out, const struct result *result, const struct report_selection *wanted,
                           struct arena *arena, struct err *err);
 
@@ -48,8 +48,8 @@ void report_page(struct text *out, const struct report_page *page, const struct 
 /* A picture of a result as an SVG file. ERR_USAGE: it has none of that name; the message names those it has. */
 enum status report_picture(struct text *out, const struct result *result, const char *name, struct err *err);
 
-/* Results of two different devices side by side, without a verdict; of `wanted` the filters. ERR_CONFIG: they have no
- * case in common. */
+/* Results of two different devices side by side, without a verdict; of `wanted` only the filters are used. ERR_CONFIG:
+ * they have no case in common. */
 struct document; /* rooftile/table.h */
 enum status report_devices(struct document *document, const struct result *a, const struct result *b,
                            const struct report_selection *wanted, struct err *err);
@@ -69,7 +69,7 @@ void report_gate(struct text *out, const char *format, const struct history_gate
                  const struct report_options *options);
 void gate_document(struct document *document, const struct history_gate *gate);
 
-/* One page of a site, as its index has it. */
+/* One page of a site, for the index. */
 struct site_page {
     const char *file, *title;
     const char *date; /* of the newest in it, RFC 3339; NULL unknown */
@@ -117,12 +117,12 @@ void fleet_document(struct document *document, const struct fleet *fleet);
 void fleet_openmetrics(struct text *out, const struct fleet *fleet);
 void fleet_nagios(struct text *out, const struct fleet *fleet);
 int fleet_nagios_code(const struct fleet *fleet);
-/* The same of any exit code of this program. */
+/* The plugin's code for any exit code of this program. */
 int nagios_code(int exit_code);
 
 struct import; /* rooftile/import.h */
 
-/* Where the time goes, by operator and shape; `verbose`: and by operator. What changed from one import to the other. */
+/* Where the time goes, by operator and shape; `verbose`: also by operator alone. import_diff_document: what changed. */
 void import_document(struct document *document, const struct import *import, bool verbose);
 void import_diff_document(struct document *document, const struct import *before, const struct import *after);
 
