@@ -29,7 +29,6 @@ struct result_metric {
     double value;
 };
 
-/* What the compiler made of the case's first timed kernel, from its code object (AMD). */
 /* Classes of instructions, as they issue. */
 enum result_issue {
     ISSUE_VALU,
@@ -42,6 +41,7 @@ enum result_issue {
     ISSUE_CLASSES
 };
 
+/* What the compiler made of the case's first timed kernel, from its code object (AMD). */
 struct result_code {
     bool known;
     uint32_t vgprs, agprs, sgprs; /* as allocated by the hardware (vgprs, agprs), as counted by the compiler (sgprs) */
@@ -77,7 +77,7 @@ struct result_trial {
 struct result_kpi {
     const char *name;
     const char *method;         /* "geomean" "value" "min" "max" "weighted_sum" */
-    const char *of;             /* "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
+    const char *of;             /* the quantity: "bytes_per_s" "time_ns" "fraction" ... or a metric's name */
     const char *unit;           /* "B/s" "FLOP/s" (or "OP/s": of whole numbers) "1/s" "ns" "1" or the metric's */
     const char *const *filters; /* globs on case ids, as --filter takes them */
     size_t filter_count;
@@ -104,7 +104,7 @@ struct result_case {
     struct work work;
     struct identity identity;
     char object_sha256[65];                /* "" unknown; of a library's file when that is what ran */
-    const char *library;                   /* what it says it is; "" or NULL: code of a source or image ran */
+    const char *library;                   /* as it describes itself; "" or NULL: code of a source or image ran */
     uint32_t grid[3], block[3], lds_bytes; /* of the first timed launch */
     /* measurement */
     enum timer timer;
@@ -165,19 +165,19 @@ struct result_label {
     const char *key, *value;
 };
 
-/* Where a run stands in a job of many (--device all, --out-dir); of any other run nothing is known. */
+/* A run's position in a job of many (--device all, --out-dir); unknown for any other run. */
 struct result_job {
     const char
         *engine;    /* "slurm" "flux" "openmpi" "pmix" "pmi" "kubernetes" "torchrun"; "" none: one process by itself */
     const char *id; /* of the job; "" unknown */
-    const char *node; /* its name; "" the job is not known at all */
+    const char *node; /* its name; "": there is no job */
     uint32_t rank, world, local_rank;
     uint32_t devices;           /* that this rank was to measure */
     double started_together_ns; /* the node's monotonic time at which all of them began; 0: one after the other */
 };
 
-/* From the variables of the launcher that started this process (src/result/job.c has the table). ERR_USAGE: they
- * contradict each other. */
+/* Reads it from the variables of the launcher that started this process (src/result/job.c has the table). ERR_USAGE:
+ * they contradict each other. */
 enum status result_job_find(struct result_job *job, struct arena *arena, struct err *err);
 
 /* One trial that a merged run was made of: trial k of the run is parts[k]. */
@@ -235,11 +235,11 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
 /* Tool, host and environment parts; `device` from the worker. Nothing fails: unknown facts are "" or 0. */
 void result_environment(struct result *result, const struct device_info *device, int argc, char **argv,
                         struct arena *arena);
-/* Every warning given so far; result_environment has those from before the run. */
+/* Takes every warning given so far; result_environment takes those from before the run. */
 void result_take_warnings(struct result *result, struct arena *arena);
 
-/* Evaluates the suite's derive list over the cases into result->derived. A derive that cannot be computed becomes
- * {"error": "..."} there, never a failure; skipped cases make none. */
+/* Evaluates the suite's derive list over the cases into result->derived. A value that cannot be computed becomes
+ * {"error": "..."} there, never a failure; where all cases are skipped there is no value. */
 void result_derive(struct result *result, const struct plan *plan, uint64_t seed, struct arena *arena);
 
 /* Computes value, reason, case_count and trial_values of every entry of result->kpis from the cases as they stand. */
@@ -256,15 +256,15 @@ void result_kpi_json(struct text *out, const struct result_kpi *kpi);           
 void result_document(struct text *out, const struct result *result);
 
 /* Reads a result file: ERR_CONFIG for another schema major version, truncated or hostile JSON, impossible values, and
- * parts that contradict each other (median and samples, headline and trials, rates and times): edited by hand, or
- * corrupt. Unknown keys are ignored (readers are open). Sidecars are checked by size and hash when present, and missing
- * ones tolerated. Cases are read one after the other, so time and memory grow with the file. Of a run that was killed
- * the journal is read (journal.h): what its name ends in says so, or there is no result, only <path>.journal. Of a
- * checkup (checkup.h) what the quick suite and the libraries took is read, as one result. */
+ * parts that contradict each other (median and samples, case and trials, rates and times), as in a file edited by hand
+ * or corrupt. Unknown keys are ignored (readers are open). Sidecars are checked by size and hash if present; missing
+ * ones are tolerated. Cases are read one after the other, so time and memory grow with the file. For a run that was
+ * killed it reads the journal (journal.h): if `path` names one, or if only <path>.journal exists. From a checkup
+ * (checkup.h) it reads the times of the quick suite and of the libraries, as one result. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
-/* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are not looked at: what
- * compare and history need, about 2 kB a case. */
+/* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are ignored: what compare and
+ * history need, about 2 kB a case. */
 enum status result_read_light(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
 /* From memory; `name` stands for the file in messages, and there is no sidecar. */
@@ -274,9 +274,9 @@ enum status result_parse(const struct result **result, const char *name, const c
 /* One run from results that each have one or more trials of it (`rooftile merge`, `run --trials`); `names` say which is
  * which in messages. The order of the parts does not matter: the same parts give the same bytes.
  *
- * Refused (ERR_CONFIG, naming both): another place (result_same_place), commit, suite or version; cases that are not
- * the same in every part of their identity, timer and cache mode; the same trial of a case twice. Two parts may each
- * have some cases of one trial: what was measured of it after --resume. Trials are renumbered 0.. in order of start
+ * Refused (ERR_CONFIG, naming both): another place (result_same_place), commit, suite or version; cases that differ in
+ * a part of their identity, timer or cache mode; the same trial of a case twice. Two parts may each have some cases of
+ * one trial, as after --resume. Trials are renumbered 0.. in order of start
  * time, run id and index. Each case gets trials[]; its samples follow one another in that order when all trials have
  * theirs.
  * stats.median is the median of the trials' medians; the other statistics are of all samples together, or, where some
@@ -309,7 +309,7 @@ static inline bool result_case_timed(const struct result_case *c)
     return c->sample_count || c->timer == TIMED_SIM;
 }
 
-/* In which its time lies: 95 % of the median of samples, 80 % of a prediction. */
+/* The interval of its time: 95 % of the median of samples, or 80 % of a prediction. */
 struct result_interval {
     double low_ns, high_ns;
 };
@@ -320,18 +320,18 @@ static inline struct result_interval result_case_interval(const struct result_ca
                                  : (struct result_interval){c->stats.ci95[0], c->stats.ci95[1]};
 }
 
-/* What follows from its time: rates, fraction, what binds; the other sets the median first. */
+/* Sets what follows from its time: rates, fraction, bound. result_take_median sets the median first. */
 void result_take_time(struct result_case *result_case);
 void result_take_median(struct result_case *result_case, double median_ns);
 
 /* predicted / measured - 1, NaN where one of them is missing. */
 double result_predicted_error(const struct result_case *result_case);
 
-/* It was timed, nothing about it is wrong or impossible: its time may be compared and shown to others. */
+/* It was timed, and nothing about it is wrong or impossible: its time may be compared and exported. */
 bool result_case_counts(const struct result_case *result_case);
-/* It is an ablation twin (manifest.h): its time is no time of the kernel, and stands in no figure. */
+/* It is an ablation twin (manifest.h): its time is not the kernel's, and enters no figure. */
 bool result_case_is_twin(const struct result_case *result_case);
-/* How the reason of a case begins that was skipped because time ran out (--budget), and not because of what it is. */
+/* The beginning of the reason of a case that was skipped because time ran out (--budget). */
 #define RESULT_LATE_REASON "the time budget of "
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped,
  * error). */
@@ -350,7 +350,7 @@ size_t result_id_length(const char *id);
 
 /* ---- two of them (pair.c) ---- */
 
-/* Fact `k` of where it was measured: identity_fact, and the host's. */
+/* Fact `k` of where it was measured: identity_fact, then the host's. */
 bool result_fact(struct identity_fact *out, const struct result *result, size_t k, struct arena *arena);
 /* ERR_CONFIG, with both names, unless all facts and the host are the same, and both are measured or predicted. */
 enum status result_same_place(const struct result *a, const struct result *b, const char *const names[2],
@@ -358,8 +358,8 @@ enum status result_same_place(const struct result *a, const struct result *b, co
 /* What differs between two cases of one id, with before and after where it is short: "launch (grid 16 to 32), input
  * data"; "" when nothing does. */
 const char *result_case_changes(const struct result_case *a, const struct result_case *b, struct arena *arena);
-/* NULL, or why their times must not stand beside each other: one of these parts of their identity (IDENTITY_BITs), the
- * timer or the cache mode is not the same. */
+/* NULL, or why their times must not be compared: one of these parts of their identity (IDENTITY_BITs), the timer or the
+ * cache mode differs. */
 const char *result_case_unlike(const struct result_case *a, const struct result_case *b, unsigned parts,
                                struct arena *arena);
 
@@ -368,7 +368,7 @@ const char *result_case_unlike(const struct result_case *a, const struct result_
  * measured; with `strict` 4 when a case saw interference, throttled or had no ceiling for its unit, or time ran out
  * before all of them; else 0. */
 int result_exit_code(const struct result *result, bool strict);
-/* NULL, or why nothing was measured: what the first case says of itself. */
+/* NULL, or why nothing was measured: the reason of the first case. */
 const char *result_unmeasured(const struct result *result);
 
 #endif

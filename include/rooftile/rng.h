@@ -14,8 +14,9 @@ double rng_uniform_at(uint64_t seed, uint64_t index); /* [0, 1), 53 bits */
 /* values[k] is that of index first + k, at less cost; normals have mean 0 and standard deviation 1. */
 void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t count);
 void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count);
-/* The numbers below `limit` (1 to 2^32) in a shuffled order: values[k] is number first + k of it; and where one cycle
- * through all of them goes on from first + k. Nothing is kept: any part can be computed alone. */
+/* The numbers below `limit` (1 to 2^32) in a shuffled order: values[k] is the one at position first + k. rng_cycle_at:
+ * values[k] is the successor of first + k in one random cycle through all of them. Nothing is kept: any part can be
+ * computed alone. */
 void rng_permuted_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count);
 void rng_cycle_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count);
 

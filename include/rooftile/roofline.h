@@ -5,15 +5,14 @@
  * lower_bound_ns is a lower bound of the time of one launch: the largest of
  *     work.flops / peak of its unit, work.transcendentals / peak of the transcendental unit,
  *     and for each memory level  bytes that must cross it / its bandwidth.
- * The traffic is a lower bound too, so that the lower bound never claims more than physics demands:
+ * The traffic is a lower bound too, so that the lower bound never exceeds what physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
  *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
  *                  nearest level. What `shared_by` workgroups go over at the same time may come once for all of them.
  *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. A footprint
  *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
  *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one),
- *       further
- *                  passes as in hot caches. An algorithm's minimum is one pass: then all bytes come from memory.
+ *                  further passes as in hot caches. An algorithm's minimum is one pass, with all bytes from memory.
  *                  Written bytes count only beyond what the nearer caches could still hold when the launch ends.
  * There is never a step at the cache size. Williams, Waterman, Patterson 2009 (roofline); the lower bound of hot
  * traffic follows from LRU or any other policy: C bytes at most can have stayed.
@@ -33,10 +32,10 @@ struct work {
     double transcendentals;  /* of TRANSCENDENTAL_UNIT, where `unit` is another; they are in flops too, once each */
     char unit[MACHINE_NAME]; /* "" when flops is 0 */
     /* "": the bytes cross the machine's levels. Else the one path that they take ("host_link"): only a level or link of
-     * that name gives the lower bound, and where the machine has none there is no lower bound. Vendor ceilings of the
-     * other levels still bound it: no byte comes or goes faster than the memory it ends in. */
+     * that name gives the lower bound, and a machine without it gives none. Vendor ceilings of the other levels still
+     * apply: no byte moves faster than the memory that it ends in. */
     char level[MACHINE_NAME];
-    char item[MACHINE_NAME]; /* what an item is, where that is a unit: "B"; "" otherwise */
+    char item[MACHINE_NAME]; /* the unit of an item, if it has one: "B"; else "" */
 };
 
 enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
@@ -64,11 +63,11 @@ void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *
 /* NULL, or the first arithmetic unit that the work needs and the machine has no peak of. */
 const char *lower_bound_lacks(const struct machine *machine, const struct work *work);
 
-/* How a measured time stands against physics. */
+/* Is a measured time physically possible? */
 enum plausibility {
     PLAUSIBLE,
-    /* faster than a measured ceiling allows by over 2 % and twice its interval, of which 5 % count at most: what was
-     * measured worse than that is measured again */
+    /* faster than a measured ceiling allows, by over 2 % and twice the ceiling's interval (of which at most 5 % count):
+     * case and ceiling are measured again */
     ABOVE_MEASURED_CEILING,
     /* faster than a physical peak allows (a vendor ceiling), beyond 1 % and a tick of timer error */
     IMPOSSIBLE,
@@ -80,9 +79,9 @@ enum plausibility {
 enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
                                     double time_ns, double tick_ns, char why[static 256]);
 
-/* Names what binds once the time is known: an empty launch does not bind what takes more than twice as long, but the
- * ceiling does, also where the launch is longer than the lower bound. Nor does a ceiling that allows a tenth of the
- * time: what takes the rest is none of them. */
+/* Sets `bound` once the time is known. It is not "launch" for a case that takes more than twice as long as an empty
+ * launch, even if the launch is longer than the lower bound: then it is the ceiling. It is BOUND_NONE_NEAR where the
+ * time is more than LOWER_BOUND_FAR times the lower bound: most of the time goes elsewhere. */
 #define LOWER_BOUND_FAR 10
 #define BOUND_NONE_NEAR "none near"
 void lower_bound_settle(struct lower_bound *lower_bound, const struct work *work, double time_ns);

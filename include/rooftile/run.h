@@ -17,7 +17,7 @@
 /* Faults that are injected to see that verification catches them (`check --inject-faults`). */
 enum run_inject { INJECT_NONE, INJECT_SKIP_LAUNCH, INJECT_FLIP_OUTPUT, INJECT_PERTURB_INPUT };
 
-/* Which case measured a ceiling, so that it can be measured again beside a case that beats it. */
+/* Which case measured a ceiling, so that it can be measured again together with a case that beats it. */
 struct run_ceiling {
     const struct plan_case *probe;     /* of a plan of its own */
     const struct build_result *builds; /* settled codes of that plan */
@@ -25,15 +25,15 @@ struct run_ceiling {
     uint32_t index; /* into machine.levels or machine.units */
 };
 
-/* Kernels of rooftile's own that a run uses beside its cases. Planned and built like any other; one that is missing or
- * does not compile costs what it is for, and the measurements say so. */
+/* Rooftile's own kernels that a run uses besides its cases. They are planned and built like any other; if one is
+ * missing or does not compile, its purpose is not met, and the measurements say so. */
 enum run_service {
     SERVICE_NULL,     /* launch_empty: what a launch costs under each timer */
-    SERVICE_BLOCKING, /* service_blocking: holds a stream back while a batch is queued behind it */
+    SERVICE_BLOCKING, /* service_blocking: blocks a stream while a batch is queued behind it */
     SERVICE_CLOCK,    /* service_clock: core clocks against the constant counter */
     SERVICE_FLUSH,    /* service_flush: makes caches cold; its buffer has run_flush_bytes */
-    SERVICE_REREAD,   /* pointer_chase over run_reread_bytes: whether they are */
-    SERVICE_HASH,     /* service_hash: whether launches left the same */
+    SERVICE_REREAD,   /* pointer_chase over run_reread_bytes: tests that they are cold */
+    SERVICE_HASH,     /* service_hash: hashes of buffers, to compare launches */
     SERVICE_COUNT
 };
 struct run_service_case {
@@ -42,8 +42,8 @@ struct run_service_case {
 };
 
 /* Bytes that a flush must read and write to push everything else out of every cache: twice what the machine's levels
- * before the memory hold together. Without such levels the driver's word is not enough (it does not know of AMD's
- * Infinity Cache): then `known` is false, and it is 1 GiB or four times the largest cache that the driver names. */
+ * before the memory hold together. Without such levels `known` is false, as drivers do not report AMD's Infinity Cache:
+ * then it is 1 GiB or four times the largest cache that the driver reports. */
 uint64_t run_flush_bytes(bool *known, const struct machine *machine, const struct device_info *info);
 /* A working set that the last cache holds and, where there are nearer ones, they do not: reading it again is fast only
  * from that cache. */
@@ -51,7 +51,7 @@ uint64_t run_reread_bytes(const struct machine *machine, const struct device_inf
 
 /* One of the devices of a node that are measured at once, each by a process of its own (together.c). */
 #define RUN_MAX_TOGETHER 64
-#define RUN_TOGETHER_WAIT_NS 5e9 /* at most so long does one wait for the others of a case */
+#define RUN_TOGETHER_WAIT_NS 5e9 /* the longest wait for the other devices at a case */
 struct run_together {
     struct run_meeting *shared; /* memory of all these processes; NULL: no other device is measured meanwhile */
     unsigned device;            /* which of them it is */
@@ -60,11 +60,11 @@ struct run_meeting *run_meeting_new(unsigned devices); /* before the processes a
 void run_meeting_free(struct run_meeting *shared);
 /* Its process has ended: nobody waits for it any more. */
 void run_together_gone(const struct run_together *own);
-/* This device has all it needs for its plan. Returns the monotonic time at which all begin, when it has come. */
+/* This device is ready for its plan. Waits for the others, and returns the monotonic time at which all begin. */
 double run_together_ready(const struct run_together *own, const struct plan *plan, double limit_ns);
-/* Waits until every device whose plan has the case is about to measure it, too. Returns when all begin. */
+/* Waits until every device whose plan has the case is about to measure it, too. Returns the time at which all begin. */
 double run_together_case(const struct run_together *own, const struct plan_case *plan_case);
-/* Cases that the device began without all the others. */
+/* The number of cases that the device began without all the others. */
 uint32_t run_together_apart(const struct run_together *own);
 
 struct run_options {

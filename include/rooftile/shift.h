@@ -7,9 +7,9 @@
  * one value, its median time, and everything here works on x = ln(median_ns), where a ratio is a difference.
  *
  *   d   = median of all x_new - x_base                                      (Hodges and Lehmann 1963)
- *   v0  = what is known before: (nu_h sigma_case^2 + 4 sigma_class^2) / (nu_h + 4), nu_h = 12 min(n, 30) / 30, nu0 =
- *       nu_h + 4;
- *         without a learned sigma 1.3 sigma_class^2 and nu0 = 4 (1.3: cases of a class differ, lognormal 0.4)
+ *   v0  = what is known before: (nu_h sigma_case^2 + 4 sigma_class^2) / (nu_h + 4), nu_h = 12 min(n, 30) / 30,
+ *         nu0 = nu_h + 4; without a learned sigma v0 = 1.3 sigma_class^2 and nu0 = 4 (1.3: cases of a class differ,
+ *         lognormal 0.4)
  *   v   = (nu0 v0 + (Ra-1) s_a^2 + (Rb-1) s_b^2) / nu,  nu = nu0 + Ra + Rb - 2          (moderated as in Smyth 2004);
  *         from 3 trials on a side's s^2 is capped at max(its squared robust sd, 9 v0); v is never below floor^2
  *   se  = sqrt(v (1/Ra + 1/Rb)), times 1.05 from 3 trials a side on (what the median of differences loses to the mean)
@@ -19,8 +19,8 @@
  *                    the two sides agree: their difference has the sign of d and at least a quarter of its size.
  *                    Interference only ever slows a trial down, so what the fastest trials do not show was not the
  *                    build
- *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one process with interference looks just
- *                    like it; never confirmed
+ *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one process with interference looks the
+ *                    same; never confirmed
  *   SAME             CI within -+ ln(1 + same), 3 trials a side
  *   INCONCLUSIVE     everything else; `mde` says what could have been seen, `suggested_trials` what it would take
  *
@@ -57,7 +57,7 @@ const char *shift_reason_name(enum shift_reason reason); /* the word above in lo
 struct shift_options {
     double alpha; /* two-sided, per case: 0.001 */
     double delta; /* smallest ratio - 1 that is worth a verdict: 0.01 */
-    double same;  /* an interval of the ratio within 1 / (1 + same) .. 1 + same proves sameness: 0.03 */
+    double same;  /* SAME if the ratio's interval is within 1 / (1 + same) .. 1 + same: 0.03 */
 };
 struct shift_options shift_defaults(void);
 /* ERR_CONFIG unless 0 < alpha < 1 and 0 <= delta <= same, all finite. */
@@ -89,7 +89,7 @@ struct shift {
      * */
     double mde;
     uint32_t suggested_trials; /* inconclusive or suspect: trials a side at which an interval of this v would decide
-                                  (exclude 0 if the shift is as it seems, or prove it within `same`); 0 = more than
+                                  (exclude 0 if the shift is as it seems, or lie within `same`); 0 = more than
                                   SHIFT_MAX_TRIALS or nothing to suggest (other verdicts) */
 };
 
@@ -107,7 +107,7 @@ struct shift_case {
 enum status shift_compare(struct shift *out, const struct shift_case *inputs, const struct shift_options *options,
                           struct err *err);
 
-/* A class that moved as a whole: the machine, not a case. */
+/* A class that moved as a whole: the machine changed, not a case. */
 #define SHIFT_GROUP_CASES 10   /* a group needs so many cases */
 #define SHIFT_GROUP_SHARE 0.6  /* ... of which so many moved the same way */
 #define SHIFT_GROUP_LEAST 0.01 /* ... with a median |d| above this */

@@ -16,7 +16,8 @@ struct spawn_result {
     char *errors;   /* standard error; terminated */
 };
 
-/* NULL, or what a signal sets: a change of it ends the program that spawn_run waits for, as its time limit does. */
+/* NULL, or a variable that a signal sets: a change of it ends the program that spawn_run waits for, as its time limit
+ * does. */
 extern const volatile int *spawn_stop;
 
 /* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end.
@@ -25,8 +26,8 @@ extern const volatile int *spawn_stop;
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
-/* Runs several programs at once, without input, and waits for all. For programs that write much: nothing of ours runs
- * while they do. One that writes more than `limit_bytes` is killed, and what it wrote is cut there. */
+/* Runs several programs at once, without input, and waits for all. For programs that write much output, as this process
+ * does nothing meanwhile. One that writes more than `limit_bytes` is killed, and its output cut there. */
 enum status spawn_all(struct spawn_result *results, const char *const *const *argvs, size_t count, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 

@@ -4,7 +4,7 @@
  *
  * { "name": "quick", "summary": "one minute on any machine",
  *   "kernels":  ["../my_kernels"],                          further kernel folders, relative to this file
- *   "together": "both",                                     the devices of a node in turn, and at once (enum together)
+ *   "together": "both",                                     the devices of a node alone, then at once (enum together)
  *   "defaults": { "params": { "block": 256 }, "measure": { "min_time": "0.2 s" }, "tags": ["quick"] },
  *   "cases": [
  *     { "kernel": "stream_triad",
@@ -19,14 +19,14 @@
  *       "weight": 24, "traced_ns": 5300 } ],                how often it counts in weighted sums; its time in a trace
  *   "derive": [ { "name": "cache_levels", "method": "change_points", "kernel": "pointer_chase",
  *                 "x": "bytes", "y": "ns_per_item", "group": ["dtype"] } ],
- *               with "method": "ratio" and "to": "gemm_library", or "method": "shares" with "layers" and "parts": see
- *                 below
+ *               with "method": "ratio" and "to": "gemm_library", "method": "shares" with "layers" and "parts", and
+ *               others: see struct suite_derive
  *   "kpis":   [ { "name": "stream", "method": "geomean", "of": "bytes_per_s", "cases": ["stream_*"] } ] }
  *
  * Shapes are named sets of parameters, data that several suites share: { "shapes": [ { "name": "llama3-8b.down",
  * "summary": "...", "params": { "n": 4096, "k": 14336 } } ] }. `names` are globs, without them all are taken, in the
  * file's order; `file` is relative to the suite. A case gets the shape's parameters, and its name as a tag and in its
- * label. Filters see the name too. What the case itself sets or sweeps cannot come from a shape.
+ * label. Filters match the name too. A parameter that the case itself sets or sweeps cannot come from a shape.
  *
  * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive
  * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian
@@ -40,7 +40,7 @@
 #include "rooftile/roofline.h"
 
 /* A suite that expands to more cases than this is refused, before anything is allocated for them: a plan takes about
- * 2 KB for each. So are sweeps of one case, and all of --set, that have more values than this. */
+ * 2 KB for each. So are sweeps of a case or of --set with more values than this. */
 #define SUITE_MAX_CASES 1000000u
 
 /* What takes a case's time. Times of different timers are never mixed: a result names its timer. Where a device has but
@@ -71,7 +71,7 @@ struct measure_options {
     uint32_t max_samples;    /* 10 000 */
     double precision;        /* half-width of the 95 % interval / median, 0.0025 */
     double timeout_ns;       /* watchdog for the whole case, 120 s */
-    bool calibrates;         /* calibration rates before and after, true; without them no interference is seen */
+    bool calibrates;         /* take calibration rates before and after, true; without them no interference is seen */
 };
 void measure_defaults(struct measure_options *options);
 void measure_quick(struct measure_options *options); /* --quick: warm-up 20 ms, 0.1 s, 2 s cap, 10 samples, 1 % */
@@ -95,7 +95,7 @@ struct suite_case {
     const char *kernel;
     const struct param *params; /* fixed values, the suite's defaults first, then the case's own */
     size_t param_count;
-    size_t default_count; /* so many are the suite's defaults: skipped where the kernel lacks the parameter */
+    size_t default_count; /* how many are the suite's defaults, which are ignored if the kernel lacks the parameter */
     const struct sweep *sweeps;
     size_t sweep_count;
     const char *const *const *zips; /* each a NULL-terminated list of parameter names */
@@ -111,8 +111,9 @@ struct suite_case {
     const cJSON *at;   /* NULL: from the command line */
 };
 
-/* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min), three_arm and
- * matrix take kernel, x and y, a matrix rows as well. Two are of another kind:
+/* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min, dips), three_arm and
+ * matrix take kernel, x and y, a matrix rows as well; together takes `to` besides, overlap `parts`
+ * (src/result/derive_internal.h says what these make). Two are of another kind:
  *
  * { "name": "of library", "method": "ratio", "kernel": "gemm_register", "to": "gemm_library", "y": "flops_per_s" }
  * divides each case's y by that of the other kernel's case whose parameters are equal, as far as both kernels have
@@ -124,7 +125,7 @@ struct suite_case {
 struct suite_derive {
     const char *name, *method;
     const char *kernel; /* NULL: of shares */
-    const char *to;     /* method ratio; else NULL */
+    const char *to;     /* methods ratio and together; else NULL */
     const char *layers; /* method shares; else NULL */
     const struct suite_part {
         const char *name;
@@ -152,7 +153,8 @@ struct suite_kpi {
     const cJSON *at;
 };
 
-/* How --device all measures the devices of a node: one after the other, all at once, or first this and then that. */
+/* How --device all measures the devices of a node: one after the other, all at once, or first the one, then the other.
+ */
 enum together { TOGETHER_ALONE, TOGETHER_NODE, TOGETHER_BOTH };
 extern const char *const together_names[]; /* "alone" "node" "both"; NULL after the last */
 
@@ -169,7 +171,7 @@ struct suite {
     const struct suite_kpi *kpis;
     size_t kpi_count;
     double traced_ns;                     /* all GPU time of the trace that the suite was made of; 0: of none */
-    const struct shape_file *shape_files; /* those read so far; plan knows them */
+    const struct shape_file *shape_files; /* those read so far (src/plan) */
 };
 
 /* Reads a suite file; `base` gives the measure options that the file's own override. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables and documents: what is to be shown, as plain data. Whoever has something to say fills tables with raw values
- * in base units (ns, bytes, Hz, B/s, FLOP/s, fractions of 1); src/report renders them as text, Markdown, HTML, CSV and
- * JSON (rooftile/render.h), and only there values become words. A value that is not known is not 0: it has a kind of
- * its own.
+ * Tables and documents: what is to be shown, as plain data. Tables hold raw values in base units (ns, bytes, Hz, B/s,
+ * FLOP/s, fractions of 1); src/report renders them as text, Markdown, HTML, CSV and JSON (rooftile/render.h), and only
+ * there values become words. An unknown value is not 0: it has a kind of its own.
  *
- * A column has a key for programs, with the unit in it ("median_ns"), and a title for people ("time"); where one of
- * them is NULL the column is not there for those readers.
+ * A column has a key for programs, with the unit in it ("median_ns"), and a title for people ("time"); if one of them
+ * is NULL, those readers do not get the column.
  *
  * Everything lives in an arena, strings from elsewhere must live as long as the table. Strings may hold anything:
  * renderers escape what their format would take for its own.
@@ -21,7 +20,7 @@
 enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
 
 enum cell_kind {
-    /* has no meaning in this row: no member in JSON; for people nothing but its `text`, where it has one */
+    /* has no meaning in this row: no member in JSON; for people only its `text`, if it has one */
     CELL_ABSENT,
     CELL_UNKNOWN, /* "-", empty in CSV, null in JSON, with "<key>_reason" where the reason is known */
     CELL_NUMBER,
@@ -39,7 +38,7 @@ struct cell {
     enum tone tone;
     double value, high;
     const char *unit; /* NULL: the column's */
-    const char *text; /* CELL_TEXT; of other kinds what people read instead, NULL: the value */
+    const char *text; /* CELL_TEXT; in other kinds what people read instead of the value; NULL: the value */
     const char *reason;
     const struct table *table;
 };
@@ -90,7 +89,7 @@ enum {
     COLUMN_BAR = 256,     /* HTML: a bar beside it: a share from 0 to 1, a change or its interval around 0 */
 };
 
-/* Where the value of a column stands in the object that a row is about, so that a new column is one line:
+/* Where in a row's object the value of a column is, so that a new column is one line:
  *     {.key = "median_ns", .title = "time", .unit = UNIT_TIME, FIELD(struct result_case, stats.median)} */
 enum field {
     FIELD_NONE,
@@ -113,14 +112,14 @@ struct table_column {
     const char *key, *title; /* title "": shown without a head */
     const char *unit;        /* NULL: text, left; else to the right */
     unsigned flags;
-    unsigned drop; /* what a narrow terminal goes without: 1 first, 9 last; 0: never */
+    unsigned drop; /* when a narrow terminal drops it: 1 first, 9 last; 0: never */
     enum field field;
     size_t offset;
 };
 
 /* ---- tables ---- */
 
-/* What a row of cases can be found and chosen by (HTML). */
+/* What a row of cases can be searched and filtered by (HTML). */
 struct row_keys {
     const char *id, *kernel;
     const char *const *tags;
@@ -133,14 +132,14 @@ struct table_row {
     struct cell *cells;  /* one per column */
     const char *heading; /* a line above it; NULL: none */
     const char *note;    /* below it, wrapped; of several lines the layout stays; NULL: none */
-    struct cell instead; /* for people, in the place of all cells but the first: what became of it */
+    struct cell instead; /* for people, in place of all cells but the first: what became of it */
     /* For people, neighbours whose notes are the same but for their numbers are one row, "FAMILY: 6 cases". NULL: it
      * stands alone */
     const char *family;
     const struct row_keys *keys; /* NULL: none */
 };
 
-/* Fills the cells, which are absent, and whatever else the row `index` has. What they point to lives as long as the
+/* Fills the cells of row `index`, which are absent, and its other members. What they point to must live as long as the
  * table. */
 typedef void table_maker(struct table_row *row, const struct table *table, size_t index);
 
@@ -150,7 +149,7 @@ struct table {
     size_t column_count;
     struct table_row *rows; /* table_at reads them */
     size_t row_count, room;
-    table_maker *make; /* rows are made when they are looked at; NULL: they are in `rows` */
+    table_maker *make; /* makes rows when they are read; NULL: they are in `rows` */
     const void *source;
     struct table_made *made;      /* the one that was looked at last */
     bool record;                  /* one row, shown as a list of names and values; in JSON an object */
@@ -166,10 +165,10 @@ struct table {
 struct table *table_new(struct arena *arena, const struct table_column *columns, size_t count);
 #define TABLE(arena, columns) table_new(arena, columns, sizeof(columns) / sizeof(*(columns)))
 
-/* A table whose rows are made from `source` when they are looked at: one of 100,000 rows takes no memory. */
+/* A table whose rows are made from `source` when they are read, so 100,000 rows take no memory. */
 struct table *table_making(struct arena *arena, const struct table_column *columns, size_t count, size_t row_count,
                            table_maker *make, const void *source);
-/* Valid until another row of the table is looked at, or one is added. */
+/* Valid until another row of the table is read, or one is added. */
 const struct table_row *table_at(const struct table *table, size_t index);
 
 /* Copies `cells`, one per column; NULL: all absent, to be filled in. The row is valid until the next one is added. */
@@ -200,23 +199,22 @@ enum {
     SHOW_HTML = 4,
     SHOW_DATA = 8,   /* JSON */
     SHOW_TESTS = 16, /* JUnit: tables with a COLUMN_VERDICT are tests, records properties of all */
-    SHOW_CSV = 32,   /* the one table of CSV; where no section says so it is the longest that is shown as text */
+    SHOW_CSV = 32,   /* the one table of CSV; without it, the longest table that is shown as text */
     SHOW_PEOPLE = 7,
     SHOW_PAGE = 6
 };
 
 struct chart;
 
-/* A title, then a text, then a chart, then a table; each may be missing. A section with an empty table, no chart
- * and no text is not shown to people. */
+/* A title, a text, a chart and a table, each of which may be missing. A section with an empty table, no chart and no
+ * text is not shown to people. */
 struct section {
     unsigned show;  /* SHOW_*; 0: everywhere */
     unsigned level; /* of its title: 0 below the document's, 1 below that ... */
-    /* its table's member in JSON; NULL: a record's members stand in the document's own object, any other table is not
-     * there */
+    /* its table's member in JSON; NULL: a record's members become the document's own, other tables are omitted */
     const char *key;
     const char *title;
-    struct cell mark;          /* beside the title: a verdict */
+    struct cell mark;          /* a verdict, next to the title */
     bool folded;               /* Markdown, HTML: shown on demand */
     const char *text;          /* each line wrapped by itself */
     enum tone tone;            /* of the text */

@@ -11,7 +11,7 @@
 #define MATRIX_FACTS(FACT)                                                                                             \
     FACT(matrix_lanes)   /* lanes of the waves that have them: 32 or 64 */                                             \
     FACT(matrix_size)    /* of the largest: 16 x 16 or 32 x 32 */                                                      \
-    FACT(matrix_layout)  /* who holds what: 2 MFMA, 3 mma.sync, 11, 12, 1250 WMMA of these targets */                  \
+    FACT(matrix_layout)  /* which lane holds what: 2 MFMA, 3 mma.sync, 11, 12, 1250 WMMA of these targets */           \
     FACT(matrix_holders) /* lanes that share one A: on gfx11 both halves of a wave hold all of it */                   \
     FACT(matrix_rows)    /* rows of A that a lane has elements of */                                                   \
     FACT(matrix_k_f64)                                                                                                 \
@@ -31,7 +31,7 @@
     FACT(matrix_k_f16_sums)  /* adds up in f16 */                                                                      \
     FACT(matrix_k_bf16_sums) /* adds up in bf16 */
 
-/* What a compute unit does in a clock: never more, where exceptions are not known; 0: unknown. */
+/* The most that a compute unit does in a clock, as far as known; 0: unknown. */
 #define RATE_FACTS(FACT)                                                                                               \
     FACT(rate_f32) /* FLOPs of the vector unit */                                                                      \
     FACT(rate_f64)                                                                                                     \

@@ -7,7 +7,7 @@
  * added each (gfx942, gfx1151: 17; gfx1200: 18; gfx950: 20; gfx1250: a stub in 21, complete in 22). NVIDIA's are named
  * as nvcc names them; the CUDA that first knows each is in the release notes of nvcc and PTX, the LLVM that does in
  * those of LLVM (sm_100 and sm_120: 20), but never below 19, the first that writes the PTX of mma's 8-bit floats. An
- * "a" behind the number: with the instructions that no later architecture keeps; such code runs on that one alone.
+ * "a" after the number means instructions that later architectures do not keep; such code runs on that one alone.
  */
 #ifndef ROOFTILE_TARGETS_H
 #define ROOFTILE_TARGETS_H
@@ -24,34 +24,34 @@ struct target {
 extern const struct target targets[];
 extern const size_t target_count;
 
-/* What the targets of a family have: one row of the table in targets.c, and all that a new one needs for kernels to be
- * planned. */
+/* What the targets of a family have: one row of the table in targets.c, which is all that planning kernels for a new
+ * target needs. */
 struct target_family {
     struct occupancy_limits limits; /* of these names; `words` NULL: the rules are not known */
     struct target_facts facts;
 };
-/* A row more, looked at first; NULL. Tests make up targets with it. */
+/* One more row, which is searched first; NULL: none. For targets made up in tests. */
 extern const struct target_family *target_family_added;
 
 /* What a target has; all 0 when it is unknown. Names that only look like those of a family count as one of it. */
 const struct target_facts *target_facts(const char *target);
 
-/* What the CPU device has in waves of this size: *layouts rows, the first where nobody asks for a layout, the others
- * by their matrix_layout. */
+/* What the CPU device has in waves of this size: *layouts rows, of which the first is the default layout; the others
+ * are chosen by their matrix_layout. */
 const struct target_facts *target_cpu_facts(uint32_t wave, size_t *layouts);
 
 /* "sm_90a": nvcc's. */
 bool target_is_nvidia(const char *arch);
 
-/* The PTX that code for a target of NVIDIA's is written in, 84 for 8.4: the lowest that has all that kernels use
- * there, because a driver takes no newer one than it knows. */
+/* The PTX version for code for a target of NVIDIA's, 84 for 8.4: the lowest that has everything kernels use, because a
+ * driver accepts no newer version than its own. */
 unsigned target_ptx(const char *arch);
 
 /* NULL when it is not one of them. Features ("gfx90a:xnack-") are no part of the name. */
 const struct target *target_find(const char *arch);
 
-/* In which ways code can be compiled for a target. RDNA runs workgroups in one compute unit (CU mode) or across the two
- * of a workgroup processor (WGP mode); everything else has CU mode alone. */
+/* The modes in which code can be compiled for a target. RDNA runs workgroups in one compute unit (CU mode) or across
+ * the two of a workgroup processor (WGP mode); all other targets have CU mode only. */
 struct target_modes {
     bool wave32, wave64;
     bool wgp;

@@ -28,8 +28,7 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_vaddf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_pad(struct text *text, size_t count, char filler);
 
-/* Text from outside on its way out, so that what reads it takes no part of it for its own; NULL is "". The table is in
- * text.c. */
+/* Escapes text from outside for an output format; NULL is "". The table is in text.c. */
 enum escape {
     ESCAPE_XML,       /* character data or an attribute; what XML 1.0 has no place for is '?' */
     ESCAPE_MARKDOWN,  /* a cell of a table: nothing that Markdown or HTML would read as its own */
@@ -81,11 +80,11 @@ size_t text_columns(const char *utf8);
  * `utf8` itself where all of it has room. */
 const char *text_cut(struct arena *arena, const char *utf8, size_t columns, const char *gap);
 
-/* Shell-style pattern with * ? [] over the whole string, as fnmatch without flags. */
+/* Does the whole string match a shell pattern with * ? [], as in fnmatch without flags? */
 bool text_matches(const char *string, const char *glob);
 
-/* Filters as --filter takes them: a glob that matches either text wants it, one behind a leading '!' excludes it for
- * good; nothing but exclusions, and no filter at all, want all others. */
+/* Filters as --filter takes them: wanted is what a glob matches in either text, unless a glob with a leading '!'
+ * matches it. With exclusions alone, or no filter at all, everything else is wanted. */
 bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name);
 /* The same for any number of texts, of which some may be NULL. */
 bool text_filtered_any(const char *const *filters, size_t count, const char *const *texts, size_t text_count);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times that were measured elsewhere, and how far predictions are from them. A truth file is CSV with a head; which
- * columns it has says what its rows are:
+ * Times that were measured elsewhere, and how far predictions are from them. A truth file is CSV with a header; its
+ * columns tell what the rows are:
  *     target,cus,dtype,scales,m,n,k,kernel,split_k,time_us (library, out_dtype, source_file)      tuned GEMMs
  *     gpu,op,dtype,shape,kernel,block,time_us                     element-wise, softmax, ln, linear, bmm of PyTorch
  *     database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,groups,time_us                        naive convolutions
  *     kernel_name,problem_size,min_ms (machine)                        programs, by kernels of these names; mi300a
- * Other columns are passed over. A row that cannot be right is kept with what is wrong with it, and skipped in all
- * figures: a number that is none, a time that is not positive, or one below what the vendor's peaks allow.
+ * Other columns are ignored. A row that cannot be right is kept with its problem, and skipped in all figures: one with
+ * an invalid number, a time that is not positive, or a time below what the vendor's peaks allow.
  */
 #ifndef ROOFTILE_TRUTH_H
 #define ROOFTILE_TRUTH_H
@@ -22,7 +22,7 @@ struct truth_row {
     const char *label;   /* for people: what and how large */
     const char *source;  /* the model's file that a tuned GEMM comes from; else "" */
     struct described what;
-    const char *program; /* the kernel that it is a time of; NULL: it is known by its description alone */
+    const char *program; /* the kernel that it is a time of; NULL: only described */
     double sizes[TRUTH_SIZES];
     size_t size_count; /* n; m and n; m, n and k */
     double time_ns;
@@ -61,7 +61,7 @@ struct error_figures {
     double within_20;   /* share within 20 % */
     double wmape;       /* sum of absolute errors over the sum of times */
     double coverage;    /* share inside the 80 % interval */
-    double bound_right; /* share of the rows whose bound is beyond doubt where it is named so; NaN without any */
+    double bound_right; /* among rows whose bound is beyond doubt, the share predicted with it; NaN without any */
 };
 
 struct error_line {

@@ -11,7 +11,7 @@
 #define UNITS_TEXT 32 /* room for any formatted quantity */
 
 /* A number with an optional binary (Ki Mi Gi Ti) or decimal (k M G T) suffix and nothing else: "268435456", "256Mi",
- * "1e6", "0.5k". Hex, inf, nan and a bare sign are refused; so is what is beyond a double, and *value is infinite then.
+ * "1e6", "0.5k". Hex, inf, nan and a bare sign are refused; so is a number beyond a double, with *value infinite.
  */
 bool units_parse_number(double *value, const char *text);
 

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
  * The walk: executes the integer part of AMD machine code for the waves of a few workgroups, without a GPU, to learn
- * what static code does not say: trip counts, taken paths, addresses, and the dependent chain of a wave.
+ * what static code does not tell: trip counts, taken paths, addresses, and the dependent chain of a wave.
  *
  *     instructions of isa.h --walk_decode, once--> struct walk_code
  *     struct walk_code + launch + buffers' contents + a machine's caches --walk_run--> counts, clocks, lines
  *
  * State: SGPRs, VCC, EXEC, SCC, M0, and VGPRs of 64 or 32 lanes. Each SGPR has a known bit per bit (masks keep what is
  * known of them), each VGPR one per lane. Scalar and vector integer, bit, compare, lane and address instructions are
- * executed exactly; floating point where its inputs are known. An instruction without a meaning here makes its
- * destinations unknown and is named. Loads from buffers whose fill is known give their real values; stores are seen by
- * later loads of the same workgroup.
+ * executed exactly; floating point if its inputs are known. An instruction that the walk does not know makes its
+ * destinations unknown and is reported. Loads from buffers whose fill is known give their real values; stores are seen
+ * by later loads of the same workgroup.
  *
  * A vector instruction or load is computed where its value can reach an address, a scalar register, a mask or a branch;
  * else it takes its clocks, and its result is not known (walk_needed.c).
  *
- * Unknown bits that reach EXEC or a branch are decided by a seeded coin, counted, and named by their place; a loop on
- * such a branch is left after 64 turns.
+ * Unknown bits that reach EXEC or a branch are decided by a seeded coin, counted, and reported with their address; a
+ * loop on such a branch ends after 64 iterations.
  *
  * Long loops: when the passes 33 to 65 of a loop repeat (the same path, registers moving by constants, compares that
  * flip at a computable pass), the rest of its passes is added in one step. Registers that do not move by a constant
  * become unknown then.
  *
- * Clocks: each wave issues in order; a result is awaited when it is used (vector, matrix) or at s_waitcnt (memory),
- * with the latency of the level where the worst line of an access was found: an LRU model of the share of L1 and L2
- * that a resident workgroup has, and the lines of its neighbours on the same die. Waves of a workgroup take turns at
- * memory instructions, the one with the smallest time first; L1 serves one access after the other, and keeps no line
- * that is stored to.
+ * Clocks: each wave issues in order. It waits for a result when that is used (vector, matrix) or at s_waitcnt (memory),
+ * with the latency of the farthest level in which a line of the access is found. That comes from an LRU model of a
+ * resident workgroup's share of L1 and L2, and from the lines of its neighbours on the same die. Waves of a workgroup
+ * take turns at memory instructions, the one with the smallest time first; L1 serves one access after the other, and
+ * keeps no line that is stored to.
  *
  * Pure, and the same for the same input. Input may be hostile: code that never ends stops at the budget.
  */
@@ -77,7 +77,7 @@ struct walk_clocks {
     double l1_bytes;       /* that L1 moves in a clock */
 };
 
-/* Of no machine, about those of CDNA: for who asks which instructions are executed, not how long they take. */
+/* Roughly those of CDNA, of no particular machine: for callers that ask what is executed, not how long it takes. */
 extern const struct walk_clocks walk_clocks_usual;
 
 struct walk_options {
@@ -90,7 +90,7 @@ struct walk_options {
     double coin;                 /* probability that an unknown bit is 1; 0: one half */
     bool every_group;            /* all workgroups in turn, whose stores the later ones see; no neighbours, no jumps */
     bool no_jumps;               /* long loops are walked to their end */
-    bool counts_each;            /* the result has `executed`, and nothing of neighbours */
+    bool counts_each;            /* the result has `executed`, and nothing about neighbours */
     /* What if: LDS without bank conflicts; accesses that touch no more lines than their bytes need; scratch memory that
      * costs nothing (cost.h) */
     bool no_conflicts, coalesced, no_scratch;
@@ -115,7 +115,7 @@ enum walk_class {
     WALK_CLASSES
 };
 
-/* Lines that a workgroup moves, by buffer; the last row is memory that is none of them, or not known. */
+/* Lines that a workgroup moves, by buffer; the last row is for other or unknown memory. */
 struct walk_traffic {
     double loads;                      /* lines asked of L1 */
     double l1_miss;                    /* ... that were not there */
@@ -124,7 +124,7 @@ struct walk_traffic {
     double shared;                     /* that missed L2, and that a neighbour reads */
     double stores;                     /* lines written */
     double stored;                     /* ... that L2 had not, or that were not stored before */
-    double apart;                      /* loaded past L1, or stored: a page and more from the line before it */
+    double apart;                      /* loaded past L1, or stored: a page or more from the line before it */
     double bytes_loaded, bytes_stored; /* that lanes ask for */
 };
 
@@ -136,11 +136,11 @@ struct walk_sums {
     double lanes;                        /* active, summed over vector instructions */
     double flops, operations;            /* of active lanes; operations: with all that a manifest may count as one */
     double vector_clocks, matrix_clocks; /* of the pipes that issue them */
-    double index_clocks; /* of vector_clocks: whole numbers, but in loops that access no memory: mostly addresses */
+    double index_clocks; /* of vector_clocks: integers outside of loops without memory accesses; mostly addresses */
     double scalar_clocks, lds_clocks, l1_clocks;
     double control_clocks; /* of scalar_clocks: in no loop, or in one that accesses memory */
-    /* Of waves in loops that take their lanes one after the other, as compilers do before an atomic; of these those of
-     * vector_clocks and scalar_clocks. */
+    /* In loops that take a wave's lanes one after the other, as compilers make before an atomic; then the parts of
+     * these in vector_clocks and scalar_clocks. */
     double lane_clocks, lane_vector_clocks, lane_scalar_clocks;
     double lds_free_clocks;            /* that LDS would take without bank conflicts */
     double accesses;                   /* loads, stores and atomics of global memory */
@@ -148,14 +148,14 @@ struct walk_sums {
     double access_lanes, access_bytes; /* lanes that take part; bytes that they ask for */
     double scratch;                    /* accesses of scratch memory: spilled registers and private arrays */
     double atomics;                    /* of lanes */
-    double atomic_same;                /* that hit an address which another lane of the wave hits */
-    double atomic_shared;              /* that hit an address which a neighbour hits */
-    double atomic_places;              /* different ones of these addresses */
-    /* That waves stand still: for loads and stores, for LDS and scalar loads, for results of arithmetic. */
+    double atomic_same;                /* on an address that another lane of the wave hits, too */
+    double atomic_shared;              /* on an address that a neighbour hits, too */
+    double atomic_places;              /* distinct addresses of these */
+    /* During which waves stall: for loads and stores, for LDS and scalar loads, for results of arithmetic. */
     double wait_memory_clocks, wait_lds_clocks, wait_result_clocks;
 };
 
-/* A place whose direction was not known. */
+/* A branch, or a write of EXEC, whose outcome was not known. */
 struct walk_unknown {
     uint64_t address;
     const char *mnemonic;
@@ -181,8 +181,8 @@ struct walk_result {
 enum status walk_run(struct walk_result *result, const struct walk_launch *launch, const struct walk_options *options,
                      struct arena *arena, struct err *err);
 
-/* What a launch between others does: clocks, sums and traffic by their weights (the sum of which is 1), all else as
- * that of the largest weight. */
+/* Interpolates a launch from others: clocks, sums and traffic by their weights (whose sum is 1), everything else from
+ * the walk with the largest weight. */
 void walk_mix(struct walk_result *result, const struct walk_result *const *walks, const double *weights, size_t count,
               size_t buffer_count, struct arena *arena);
 
