@@ -23,7 +23,7 @@ char *argv_quote(const struct argv *argv); /* for a POSIX shell */
 
 /* ---- compiler.c ---- */
 
-/* The compiler that somebody named: the build's `own`, else ROOFTILE_KERNEL_COMPILER; NULL: nobody did. */
+/* The compiler that the user named: the build's `own`, else ROOFTILE_KERNEL_COMPILER; NULL: none. */
 const char *compiler_named(const char *own);
 /* As build_find_compiler(), with the build's own choice. */
 enum status compiler_find(struct compiler *compiler, const char *own, const struct build_target *target,
@@ -31,7 +31,7 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
 
 /* The major version of LLVM in what --version says; 0: unknown. */
 unsigned compiler_llvm(const char *version);
-/* What `path --version` says of a compiler; `identity` changes with it and with the program that it speaks of. */
+/* Fills what `path --version` says about a compiler; `identity` changes with that and with the program behind it. */
 void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena);
 
 /* ---- build_command.c ---- */
@@ -50,10 +50,10 @@ struct build_unit {
     const char *source; /* absolute */
     const char *source_dir;
     const char *include_dir; /* absolute */
-    struct argv fixed;       /* every argument that names no file of ours: part of the key */
+    struct argv fixed;       /* every argument that names none of our files: part of the key */
     struct argv command;     /* all but the outputs */
     char key[HASH_TEXT];
-    char source_key[HASH_TEXT]; /* the same without the compiler and what only it is told */
+    char source_key[HASH_TEXT]; /* the same without the compiler and arguments for it alone */
 };
 
 /* Paths: unit->request must be set. ERR_CONFIG when there is no source. */
@@ -69,7 +69,7 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
 enum status scratch_make(char **dir, struct arena *arena, struct err *err);
 void scratch_remove(const char *dir); /* with everything in it; NULL is fine */
 
-/* A running compiler. Its stdout and stderr come through one pipe, whose end says that it and its children are done. */
+/* A running compiler. Its stdout and stderr come through one pipe, whose end means that it and its children ended. */
 struct build_child {
     pid_t pid;
     int fd;
@@ -117,15 +117,15 @@ void cache_key(struct build_cache *cache, struct build_unit *unit);
 bool cache_lock(struct build_cache *cache, const char *key);
 void cache_unlock(struct build_cache *cache, const char *key);
 
-/* Sets object, sha256 and compiler when a valid object is there. A unit without a compiler takes what any compiler made
- * of the same source for the same target last. */
+/* Sets object, sha256 and compiler when a valid object is there. A unit without a compiler takes the last object that
+ * any compiler made of the same source for the same target. */
 bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit);
 /* Takes over a finished object and the dependency file beside it; sets object, sha256 and compiler. ERR_BUILD: there is
  * no object; other errors: neither the cache nor its substitute can be written. */
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
                         const char *object, const char *depfile, struct err *err);
-/* Puts a file into the folder, named after `source` (for people who see it in a profile) and its bytes, unless it is
- * there; sets *path. */
+/* Puts a file into the folder, unless it is there; sets *path. Its name is made of `source` (for people who see it in a
+ * profile) and the hash of its bytes. */
 enum status cache_keep(const char **path, const struct build_cache *cache, const char *source, const char *suffix,
                        const char *sha256, const void *data, size_t length, struct err *err);
 
@@ -153,7 +153,7 @@ enum status record_read(struct build_record *record, const struct build_unit *un
                         struct arena *arena, struct err *err);
 /* False when a path cannot be written down. */
 bool record_print(struct text *text, const struct build_record *record, const struct build_unit *unit);
-/* Where `path` below include_dir would be searched first; NULL when nowhere. */
+/* The path that would be searched before `path`, which is below include_dir; NULL: none. */
 char *record_shadow(const struct build_unit *unit, const char *path, struct arena *arena);
 
 /* The prerequisites of a dependency file written by -MD, unescaped. */

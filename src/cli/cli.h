@@ -32,8 +32,9 @@ struct cli_options {
     uint64_t sample_seed; /* --sample-seed N; 0: drawn */
     bool quick;           /* --quick */
     /* -o and --json mean the same everywhere: `-o FILE` is where the result of the command goes, `--json FILE` where it
-     * goes as JSON. Of commands that make a file and show it too (command.makes_file) that is one thing, and only `out`
-     * is set; the others have `json` beside `out`, where a name that ends in .json, .csv, .md or .xml sets `format`. */
+     * goes as JSON. For commands that make a file and show it, too (command.makes_file), both are the same, and only
+     * `out` is set; the others have `json` and `out`, and a name that ends in .json, .csv, .md or .xml sets `format`.
+     */
     const char *out;                /* -o, --out FILE */
     const char *json;               /* --json FILE or - */
     const char *result;             /* --result FILE: the measurements behind it */
@@ -88,7 +89,7 @@ struct cli_options {
     bool decode;        /* --decode */
     const char *out_dir, *expect, *list,
         *baseline;        /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
-    bool confirm_devices; /* --confirm of fleet: what to measure again */
+    bool confirm_devices; /* --confirm of fleet: list the devices to measure again */
     bool help;            /* -h, --help: answered before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
@@ -129,7 +130,7 @@ enum option_complete {
 
 struct option_row {
     const char *name;
-    const char *only; /* the command whose option this is, where another of that name is that of others; NULL */
+    const char *only; /* the only command that has it, if other commands have another option of that name; else NULL */
     char key;         /* short form, or 0 */
     enum option_kind kind;
     const char *argument; /* name of the value; NULL: takes none */
@@ -159,15 +160,15 @@ typedef enum status command_function(struct call *call, struct err *err);
 
 struct command {
     const char *name;
-    const char *args;     /* "[SUITE|KERNEL]..."; words in small letters stand for themselves: "bash|zsh|fish" */
+    const char *args;     /* "[SUITE|KERNEL]..."; lower-case words are literal: "bash|zsh|fish" */
     const char *summary;  /* one line */
     const char *examples; /* lines "  rooftile run ...   what it does" */
     const char *details;  /* paragraphs after the options; NULL = none */
     const char *options;  /* their names, in the order of --help; the common ones are added */
     size_t min_args, max_args;
     command_function *run;
-    bool prints_to_out; /* what the call prints goes to --out, where that is given */
-    bool makes_file;    /* --out is a JSON file that it writes beside what it prints */
+    bool prints_to_out; /* what the call prints goes to --out, if given */
+    bool makes_file;    /* --out is a JSON file that it writes in addition to what it prints */
 };
 
 extern const struct command commands[];                                /* ends with name == NULL */
@@ -184,7 +185,7 @@ enum hint_place {
     HINT_VALUE,  /* "option=value" */
 };
 
-/* Puts what to write instead behind the recorded text, where the word is known of other tools, and returns the recorded
+/* If the word is known from other tools, appends what to write instead to the recorded text and returns the recorded
  * status; STATUS_OK: it is not known, or the command (NULL: none yet) has nothing like it. */
 enum status hint_add(struct err *err, enum hint_place place, const char *word, const struct command *command);
 
@@ -235,17 +236,17 @@ extern const struct completion_shell completion_shells[]; /* ends with name == N
 
 /* ---- the user's terminal and files ---- */
 
-/* To standard output, at once. A signal or the end of a budget waits until it is written: who reads slowly gets whole
- * lines. */
+/* To standard output, at once. A signal or the end of a budget waits until it is written, so that slow readers get
+ * whole lines. */
 void cli_put(const char *data, size_t length);
-/* To a file; NULL or "-": standard output, where what could not be written shows at the end of the program. */
+/* To a file; NULL or "-": standard output, whose write errors are reported at the end of the program. */
 enum status cli_write(const char *path, const struct text *text, struct err *err);
 void cli_print(struct text *text); /* on standard output; releases the text */
 
 /* How text looks that goes to this file (NULL or "-": standard output). */
 struct report_options cli_look(const struct cli_options *options, const char *path);
 
-/* `write` makes text of `what` in one of the formats that --format names, which is "json" for the file of --json. */
+/* Writes `what` as text in one of the formats of --format; "json" for the file of --json. */
 typedef void show_function(struct text *out, const char *format, const void *what, const struct report_options *look);
 
 /* JSON is wanted, and nothing but what programs read. */
@@ -260,7 +261,7 @@ enum status cli_show(const struct cli_options *options, const char *path, show_f
 enum status cli_show_document(const struct cli_options *options, const struct document *document, bool both,
                               struct err *err);
 
-/* ERR_USAGE when comparisons do not come in --format. */
+/* ERR_USAGE when there are no comparisons in the format of --format. */
 enum status comparison_check_format(const struct cli_options *options, struct err *err);
 /* Compares two results by `options` and what is known of the machine's noise, and shows it (cli_show). */
 enum status comparison_show(struct comparison *comparison, const struct result *base, const struct result *now,

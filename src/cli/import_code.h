@@ -7,9 +7,9 @@
 
 #include "rooftile/import.h"
 
-/* Writes a manifest for each row of which the folders have the code and the trace, or the capture, has the launch, into
- * *manifests: the folder OUT without .json and with .kernels. The row's kernel is then that one, and what stood for it
- * before stands for it on the CPU device alone. *manifests is NULL where nothing was found. */
+/* For each row whose code is in the folders and whose launch is in the trace or the capture, writes a manifest into
+ * *manifests: the folder OUT with .kernels in place of .json. That is then the row's kernel, and the one before stands
+ * for it on the CPU device only. *manifests is NULL if nothing was found. */
 enum status import_code(struct import *import, const char *const *folders, size_t count, const char *out,
                         const char **manifests, struct arena *arena, struct err *err);
 

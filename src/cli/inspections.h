@@ -12,7 +12,7 @@
 struct inspections {
     struct inspection *items;
     size_t count;
-    bool goes_on; /* what cannot be built is a problem beside the others, not the end */
+    bool goes_on; /* a kernel that cannot be built is a problem among others, not the end */
     const char **problems;
     size_t problem_count;
 };

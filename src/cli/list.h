@@ -11,11 +11,11 @@
 
 /* The folder a kernel's manifest stands in: "memory", "gemm". */
 const char *list_family(const struct manifest *manifest);
-/* References compute what is right for other kernels; nobody measures them. */
+/* References compute what is right for other kernels and are not measured. */
 bool list_is_reference(const struct manifest *manifest);
 /* The tags that say more than the family does, separated by commas. */
 const char *list_tags(const struct manifest *manifest, struct arena *arena);
-/* What a suite sets and sweeps of a kernel: "n=1,2,..,64 (7 values) dtype=f32". */
+/* The parameters that a suite sets and sweeps for a kernel: "n=1,2,..,64 (7 values) dtype=f32". */
 const char *list_sweeps(const struct suite_case *entry, struct arena *arena);
 
 /* Two columns for people, and a section of a document with such a table; none where that is empty. */

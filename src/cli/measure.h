@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measure: a session's plan run to a result: its cases and what a run needs beside them, as one process, as trials, as
+ * Measure: runs a session's plan to a result: its cases and what a run needs besides, in one process, as trials, or as
  * A and B.
  */
 #ifndef ROOFTILE_MEASURE_H
@@ -16,10 +16,10 @@
 
 struct execution {
     const char *title;            /* starts the progress line */
-    const struct result *resumed; /* cases that it has are not run again, and are in the result; NULL: none */
-    bool rest;                    /* only those that it has of `trial` are not run again, and none is in the result */
+    const struct result *resumed; /* its cases are not run again, and are in the result; NULL: none */
+    bool rest;                    /* only its cases of `trial` are not run again, and none is in the result */
     uint32_t trial;
-    struct result_part part; /* what this trial is called; its texts NULL: a run of its own, begun now */
+    struct result_part part; /* the identity of this trial; its texts NULL: a run of its own, begun now */
     const char *journal;     /* of this result, or "": in the data folder; NULL: none */
     bool verify_only;        /* one launch per case, verified, never timed; says nothing of a case */
     enum run_inject inject;  /* with verify_only */
@@ -31,10 +31,10 @@ struct execution {
 enum status execute_plan(struct result *result, struct session *session, const struct execution *execution,
                          struct err *err);
 
-/* ERR_CONFIG: this earlier result was measured elsewhere, and cannot be gone on with here. */
+/* ERR_CONFIG: this earlier result was measured elsewhere and cannot be resumed here. */
 enum status execute_check_place(const struct result *old, const struct session *session, struct err *err);
-/* Of an earlier result what --resume need not measure again: cases that are ok and whose identity is that of the
- * session's plan, built. What is not the same any more is warned about. */
+/* The cases of an earlier result that --resume need not measure again: those that are ok and have the identity of the
+ * session's plan, which must be built. Cases that changed are warned about. */
 void execute_resume(struct result *kept, const struct result *old, const struct session *session);
 
 /* The case of this plan id; NULL: there is none. Results stand in plan order, so the case looked for is nearly always
@@ -42,7 +42,7 @@ void execute_resume(struct result *kept, const struct result *old, const struct 
 const struct result_case *execute_find(const struct result *result, const char *id, size_t *next);
 bool execute_has_trial(const struct result_case *c, uint32_t trial);
 
-/* Everything that this session measured is in a result or was shown: its journals go. */
+/* Removes the session's journals: everything that it measured is in a result or was shown. */
 void execute_journals_done(struct session *session);
 /* Says in the error which journals have it instead, if there is anything in them. Returns err->status. */
 enum status execute_journals_kept(struct session *session, struct err *err);
@@ -52,7 +52,7 @@ enum status execute_journals_kept(struct session *session, struct err *err);
 /* One of those that --device A,B (or, of a plan, --machine A,B) names. */
 struct per_device {
     const char *name;            /* as it was given */
-    struct cli_options options;  /* the command line with this one alone */
+    struct cli_options options;  /* the command line with this device alone */
     struct session session;      /* by these options */
     const struct result *result; /* NULL: it was not run */
     pid_t pid;                   /* of the process that measures it; 0: none */
@@ -63,7 +63,7 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
                        struct err *err);
 /* Suites and kernels, read once for all. */
 enum status devices_suites(struct per_device *sides, size_t count, struct err *err);
-/* "FILE.sim-mi300x.json" of "FILE.json": a result is of one device for whoever reads it, so each has its file. */
+/* "FILE.sim-mi300x.json" for "FILE.json": a result is of one device, so each device has its own file. */
 char *device_file(const char *path, const struct per_device *side, struct arena *arena);
 /* Time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what the suites
  * ask for: the ids of its cases differ where the devices' variants have other parameters. */
@@ -77,8 +77,9 @@ struct result_cases {
     size_t count;
 };
 bool result_is_file(const char *word, struct arena *arena);
-/* Reads the result and its kernels, and gives the session a suite of these cases: what differs from the defaults of the
- * device that measured them. In place of SESSION_SUITES and SESSION_CATALOG. ERR_USAGE: there is no such case. */
+/* Reads the result and its kernels, and gives the session a suite of these cases with the parameters that differ from
+ * the defaults on the device that measured them. In place of SESSION_SUITES and SESSION_CATALOG. ERR_USAGE: there is no
+ * such case. */
 enum status result_cases(struct result_cases *of, struct session *session, const char *path, struct err *err);
 
 /* ---- predictions (cmd_predict.c) ---- */
@@ -96,19 +97,19 @@ enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrat
 
 /* ---- several processes (trials.c) ----
  *
- * A run is so many fresh processes, each with the cases in a random order of its own, because the spread between
- * processes is as large as the one within. The trials of two builds can take turns, A B B A ..., so that what changes
- * about the machine meanwhile meets both. */
+ * A trial is a fresh process, with the cases in a random order of its own, because the spread between processes is as
+ * large as the one within. The trials of two builds can take turns, A B B A ..., so that changes of the machine
+ * meanwhile affect both. */
 
 struct trials {
     struct session *session;
     const char *title;            /* starts the progress line */
-    const struct result *resumed; /* what to go on with (execute_resume); NULL: nothing */
-    const char *out;              /* the result's file, beside which the journal lies; NULL or "-": there is none */
+    const struct result *resumed; /* what to resume (execute_resume); NULL: nothing */
+    const char *out;              /* the result's file, next to which the journal is; NULL or "-": there is none */
     struct result *parts;         /* those that ran, `count` of them */
     size_t count;
     bool cut;                /* time ran out, or Ctrl-C, before all of them ran */
-    struct plan_case *cases; /* the session's plan, to pin timers in; of a run of several */
+    struct plan_case *cases; /* the session's plan, in which timers are pinned if there are several trials */
 };
 
 /* ERR_USAGE: options that do not go with trials (--profile, and --resume but with --trials), or more than
@@ -116,8 +117,8 @@ struct trials {
 enum status trials_check(const struct cli_options *options, const char *what, struct arena *arena, struct err *err);
 
 /* Runs `count` trials and joins them into one result, with what is resumed; with one part it is that part.
- * ERR_INTERRUPTED: the result has what there is, if run->count is not 0. Where the parts do not fit together, they are
- * there and result->cases is not. result->status is "complete" only when all trials have all cases. */
+ * ERR_INTERRUPTED: the result has what was measured, if run->count is not 0. If the parts do not fit together, they are
+ * in run->parts, and result->cases is not set. result->status is "complete" only when all trials have all cases. */
 enum status trials_measure(struct result *result, struct trials *run, uint32_t count, struct err *err);
 
 /* `run --ab A B`: the same suite with two kernel folders, two compilers or two code objects under one driver, measured
@@ -125,7 +126,7 @@ enum status trials_measure(struct result *result, struct trials *run, uint32_t c
  * not be measured. -o FILE writes FILE's two results as "<FILE without .json>.a.json" and "....b.json". */
 enum status ab_run(struct call *call, struct err *err);
 
-/* ---- what a run needs beside its cases (services.c) ---- */
+/* ---- what a run needs besides its cases (services.c) ---- */
 
 /* The kernels of run.h's enum run_service, planned and built. */
 struct service_code {
@@ -135,12 +136,12 @@ struct service_code {
 
 /* Whether the session's device has a use for it. */
 bool services_wanted(const struct session *session, enum run_service which);
-/* Those that are wanted. One that cannot be planned is skipped, and what it is for is then not done: only an interrupt
- * is an error, and a broken launch_empty. */
+/* Plans and builds those that are wanted. One that cannot be planned is skipped, and its purpose is not met: only an
+ * interrupt or a broken launch_empty is an error. */
 enum status services_prepare(struct service_code services[SERVICE_COUNT], struct session *session, struct err *err);
 
 /* Fills in the services, and the cases behind the machine's measured ceilings, planned and built again, so that a
- * ceiling can be measured beside a case that beats it. */
+ * ceiling can be measured together with a case that beats it. */
 enum status services_add(struct run_options *run, struct session *session, struct err *err);
 
 /* Warnings about what the first worker found out: somebody else uses the GPU, timers are missing, a flush does not
@@ -150,25 +151,25 @@ void services_warn(const struct session *session, const struct device_info *info
 /* Who else uses the GPU; "" when nobody does, or when nobody knows. */
 void idle_problem(struct text *problem, const struct device_info *info, const struct device_sense *sense);
 
-/* ---- the AMD code objects of a plan, read once after they are built (codes.c) ----
+/* ---- the GPU code objects of a plan, read once after they are built (codes.c) ----
  *
  * Two uses: no case is launched whose arguments differ from what its kernel takes, and results record what the compiler
  * made of a kernel. */
 
 struct codes {
     const struct session *session;
-    const struct codeobj_file **files; /* by plan code; NULL: not for AMD GPUs, or not built */
+    const struct codeobj_file **files; /* by plan code; NULL: for the CPU, a library, or not built */
     const char **problems;             /* by plan code; NULL: none */
 };
 
-/* Reads every built object of the session's plan. What cannot be read is no error here. */
+/* Reads every built object of the session's plan. One that cannot be read is no error here. */
 void codes_open(struct codes *codes, const struct session *session);
 
 /* What differs between a case's launches and its kernels, a line each, and (`unread`) why its code cannot be read.
  * False: nothing does. */
 bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case, bool unread);
 
-/* The same of its work: what the disassembly cannot do of what the manifest claims. AMD's code only. */
+/* The same for its work: which part of the manifest's work the instructions cannot do. AMD's code only. */
 bool codes_work_differs(struct text *out, const struct codes *codes, const struct plan_case *plan_case);
 
 /* By plan index, as run_options.refused takes it. Code that cannot be read is not refused. */

@@ -7,10 +7,10 @@
 
 #include "rooftile/codediff.h"
 
-/* Without the file (or `anew`) it is written from what the second side has, which is accepted by that: nothing of it is
- * hurt. Else what the second side has is set against the file: figures that hurt beyond the accepted ones are hurt,
- * whatever the first side has, and what is within them is accepted. Kernels that are not in the file are judged against
- * the first side. */
+/* Without the file, or with `anew`, writes it from the second side's figures, which are thereby accepted: no kernel is
+ * hurt. Else compares the second side with the file: kernels with worse figures than the accepted ones are hurt,
+ * whatever the first side has, and the others are accepted. Kernels that are not in the file are judged against the
+ * first side. */
 enum status pins_apply(struct codediff *diff, const char *path, bool anew, struct arena *arena, struct err *err);
 
 #endif

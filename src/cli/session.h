@@ -92,7 +92,7 @@ enum status site_write(const struct call *call, struct err *err);
 
 /* ---- words of the command line (arguments.c) ---- */
 
-/* Where a reader that wanted `wanted` ("a suite") refused this file: says what it is instead, if that is known. */
+/* For a file that a reader of `wanted` ("a suite") refused: says in the error what it is instead, if that is known. */
 enum status argument_explain(struct err *err, const char *path, const char *wanted, struct arena *arena);
 /* result_read, or (light) result_read_light, of a file that the user named. */
 enum status argument_result(const struct result **result, const char *path, bool light, struct arena *arena,
@@ -115,12 +115,12 @@ struct codeobj_file;
 struct codeobj_kernel;
 enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
                            const struct cli_options *options, struct err *err);
-/* It becomes a kernel of the session, by a manifest of what the metadata says. */
+/* Makes a kernel of the session from it, by a manifest made from its metadata. */
 enum status foreign_add(struct session *session, const char *path, struct err *err);
-/* Says of what is predicted for such a kernel that its sizes are assumed. */
+/* Adds a note to the prediction of such a kernel that its sizes are assumed. */
 void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case);
 
-/* Says which of the plan's kernels have a manifest of 'inspect --manifest' that nobody has filled in. */
+/* Warns which of the plan's kernels have a manifest of 'inspect --manifest' that is not filled in yet. */
 void foreign_ask(const struct session *session);
 
 /* Products and nvcc's names among --arch become targets. */
@@ -139,13 +139,13 @@ enum status session_start_budget(const struct duration *budget, struct err *err)
 
 /* In place of SESSION_SUITES: every kernel in the catalog, or all but the helpers. */
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
-/* Kernels that are there for others, and no benchmarks: references by their name, services by their tag. */
+/* Kernels that serve others and are not benchmarks: references by their name, services by their tag. */
 bool session_is_helper(const struct manifest *manifest);
 
 /* In place of SESSION_DEVICE and SESSION_MACHINE, when code is built ahead of time for this target: facts of a machine
  * file of the same gfx name, or what the target's family has at least. */
 enum status session_target(struct session *session, const char *arch, struct err *err);
-/* References run on the CPU, whatever the device under test is: finds what they are compiled for. */
+/* Finds what references are compiled for: they run on the CPU, whatever the device under test is. */
 enum status session_reference_target(struct session *session, struct err *err);
 
 /* The stage SESSION_PREDICT. */
@@ -169,10 +169,10 @@ enum status session_uncompiled(struct uncompiled *uncompiled, struct session *se
 
 /* ---- what ends a command before its time ---- */
 
-/* Ctrl-C, SIGTERM and SIGHUP: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL), one that comes
- * half a second later or more ends at once with 130: timeout(1) sends each of its own twice.
- * With --budget time itself asks for it (STOP_BUDGET); its clock is one for the whole program: of several sessions
- * (--ab) the first starts it. */
+/* Ctrl-C, SIGTERM and SIGHUP: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL). One that comes
+ * half a second later or more ends the program at once with 130; the delay is there because timeout(1) sends its signal
+ * twice. With --budget the end of the time asks for it (STOP_BUDGET). There is one budget for the whole program: of
+ * several sessions (--ab) the first starts it. */
 enum { STOP_NOT, STOP_SIGNAL, STOP_BUDGET };
 extern volatile int session_stop;
 extern const char *volatile session_last_words; /* of a command that ends at once, on standard error; NULL: none */
@@ -199,7 +199,7 @@ enum status session_suites(const char *const **paths, size_t *count, struct aren
 enum machine_match {
     MATCH_NO,    /* another product */
     MATCH_MODE,  /* the product in another partition mode */
-    MATCH_UNITS, /* the id, with another number of compute units: another product of that id, or a part of the card */
+    MATCH_UNITS, /* the id, but not the number of compute units: another product with the id, or a part of the card */
     MATCH_YES
 };
 enum machine_match session_match(const struct machine *machine, const struct device_info *info);
@@ -219,7 +219,7 @@ enum status session_machine(struct session *session, struct err *err);
 /* A machine of configs/machines by its name, with its relatives' numbers where it has none, for predictions; *machine
  * is NULL when there is no such file. */
 enum status session_known_machine(struct machine **machine, const char *name, struct arena *arena, struct err *err);
-/* ERR_USAGE: no machine has this name; these there are, or have the target of this name. */
+/* ERR_USAGE: no machine has this name. Lists the machines, or those with the target of this name. */
 enum status session_unknown_machine(const char *name, struct arena *arena, struct err *err);
 /* `sim:NAME`: the machine of that model, a name in configs/machines or a path, and the facts of the device that stands
  * in for it. ERR_USAGE: there is none. */

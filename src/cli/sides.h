@@ -20,7 +20,7 @@ struct side_word {
 /* `asker`: "--ab" or "codediff", for messages. ERR_USAGE: there is no such thing. */
 enum status side_find(struct side_word *side, const char *word, const char *asker, struct arena *arena,
                       struct err *err);
-/* ERR_USAGE: the two are not of a kind. */
+/* ERR_USAGE: the two are of different kinds. */
 enum status sides_check(const struct side_word *a, const struct side_word *b, const char *asker, struct err *err);
 
 /* Sets what the session's code is compiled from, and with what. */

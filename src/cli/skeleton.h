@@ -4,7 +4,7 @@
 
 #include "rooftile/base.h"
 
-/* How a comment begins that asks for what nobody but the author knows; he takes it out when he has filled it in. */
+/* The beginning of a comment that asks for what only the author knows, and who removes it when it is filled in. */
 #define SKELETON_ASKS "to fill in: "
 
 struct codeobj_kernel;

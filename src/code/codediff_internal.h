@@ -8,8 +8,8 @@
 /* The mix that stands for a side: of its hot loop, without inner ones, else of the kernel; NULL: not disassembled. */
 const struct isa_mix *codediff_mix(const struct code_pair *pair, int side);
 
-/* Instructions of the hot loop, or of the kernel: whose names have one of `words`; that multiply or add alone; that
- * copy a vector register, or two (ISA_PACKED), or fill them with constants, or copy a scalar one (ISA_SCALAR). */
+/* How many instructions of the hot loop, or of the kernel, have one of `words` in their names; only multiply or only
+ * add; copy a vector register, or two (ISA_PACKED), or fill them with constants, or copy a scalar one (ISA_SCALAR). */
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words);
 uint64_t codediff_single(const struct code_pair *pair, int side);
 uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind);
@@ -20,7 +20,7 @@ double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
 /* Loads of the kernel that bypass caches, as those of volatile variables do; streaming ones do not count. */
 uint64_t codediff_ordered_loads(const struct code_pair *pair, int side);
 
-/* Arguments of which both compilers noted how they are accessed: nothing that is stored overlaps them. 0: of others. */
+/* Arguments for which both compilers noted the access, as no store overlaps them; 0: none. */
 unsigned codediff_promises(const struct code_pair *pair);
 
 /* Instructions but waits and the like. */
@@ -32,7 +32,7 @@ bool codediff_names(struct text *text, const struct code_pair *pair, bool most);
 /* Atomic operations of `before` in whose place `after` has loops of compare and swap. */
 uint64_t codediff_swap_loops(const struct code_pair *pair);
 
-/* Does code that stores nothing, where no alias matters, stand in another order? False where there is little of it. */
+/* Is code without stores, where aliases do not matter, in another order? False where there is little of it. */
 bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena);
 
 /* Loads of the hot loop behind its first store, for the same work: compilers put loads first where they may. */
@@ -73,8 +73,8 @@ bool codediff_aliasing(const struct code_signs *s);
 bool codediff_stay_behind(const struct code_signs *s);
 bool codediff_access_width(const struct code_signs *s);
 
-/* Accesses that move the same bytes for the same work, but more or fewer of them each: "narrower loads: 16 to 4 bytes".
- * `unrolled`: also those whose number in a pass went the other way, which unrolling joined or its lack parted. */
+/* Accesses that move the same bytes for the same work in another width: "narrower loads: 16 to 4 bytes". `unrolled`:
+ * also those whose number in a pass changed the other way, as more or less unrolling does. */
 bool codediff_add_widths(const struct code_signs *s, bool unrolled);
 
 /* What made the change, with its evidence. */

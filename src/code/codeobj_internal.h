@@ -13,7 +13,7 @@ struct bytes {
     size_t size;
 };
 
-/* The part [offset, offset + size) into *part; false when it reaches outside. */
+/* Sets *part to [offset, offset + size); false when that is not inside. */
 bool bytes_part(struct bytes *part, struct bytes whole, uint64_t offset, uint64_t size);
 bool bytes_start(struct bytes bytes, const char *magic); /* with this string, without its terminator */
 uint16_t load_u16(const unsigned char *at);              /* little-endian, at any address */
@@ -65,7 +65,7 @@ enum status elf_open(struct Elf **elf, struct bytes bytes, struct err *err);
 bool elf_is(struct bytes bytes);
 unsigned elf_machine(struct bytes bytes); /* 0: too short */
 
-/* A whole object of AMD's: target, features and kernels; one without a descriptor keeps its metadata. */
+/* Reads a whole object of AMD's: target, features and kernels; a kernel without a descriptor keeps its metadata. */
 enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
 /* ---- codeobj_symbols.c ---- */

@@ -29,8 +29,8 @@ struct isa_jump {
 /* The first jump at or behind an address; the count: there is none. */
 size_t isa_jump_find(const struct isa_listing *listing, uint64_t from);
 
-/* AMD: of the whole text, whatever the kernel. NVIDIA: of this kernel alone, whose addresses start at 0; none when it
- * is not there. A listing that was filled before keeps its memory of mnemonics, for the same target. */
+/* AMD: reads the whole text, whatever the kernel. NVIDIA: this kernel alone, whose addresses start at 0; nothing when
+ * it is not there. A listing that was filled before keeps what it knows about mnemonics, for the same target. */
 void isa_listing_read(struct isa_listing *listing, const char *kernel, const struct codeobj *object, const char *text,
                       struct arena *arena);
 
@@ -73,8 +73,8 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);
 
 /* ---- isa_mix.c ---- */
 
-/* What a call runs: functions outside of the kernel's own code, and what these call up to a depth; deeper calls
- * and recursion are skipped. NULL: no function is there. */
+/* The function at an address, outside of the kernel's own code; NULL: there is none. Calls are followed to this depth;
+ * deeper calls and recursion are skipped. */
 #define ISA_CALL_DEPTH 4u
 const struct isa_function *isa_function_at(const struct isa_kernel *kernel, uint64_t address);
 /* Sums of a kernel and of its loops, which are there. */
@@ -93,7 +93,7 @@ struct isa_scope {
     const struct isa_instruction **items;
     size_t count;
     double cost;                 /* issue time of them all */
-    const struct isa_rule *rule; /* that looks */
+    const struct isa_rule *rule; /* the one being checked */
     struct arena *arena;
 };
 

@@ -10,8 +10,8 @@
 #include "../../kernels/include/simt_abi.h"
 #include "library.h"
 
-/* ---- cpu_pool.c: threads, pinned, one per allowed core, part 0 being the caller. Starting a round costs well under a
- * microsecond while the threads are still spinning from the last one; after that they sleep and cost nothing. ---- */
+/* ---- cpu_pool.c: pinned threads, one per allowed core; part 0 is the caller. Starting a round costs well under a
+ * microsecond while the threads still spin after the last one; later they sleep and cost nothing. ---- */
 
 struct pool;
 
@@ -24,7 +24,7 @@ uint32_t pool_threads(const struct pool *pool);
  * re-entrant. */
 void pool_run(struct pool *pool, void (*work)(void *context, uint32_t part, uint32_t parts), void *context);
 
-/* What the caller starts meanwhile may run on all of the pool's cores, as threads of a library must. */
+/* Until pool_hold_caller, threads that the caller starts may run on all of the pool's cores, as a library's must. */
 void pool_release_caller(const struct pool *pool);
 bool pool_hold_caller(const struct pool *pool); /* back to its own core */
 
@@ -34,11 +34,11 @@ uint32_t pool_allowed_cores(void);
 /* ---- fiber_switch.c: switching between stacks of one thread, by fiber_switch.S for x86-64 and AArch64, by ucontext
  * elsewhere (about a hundred times slower: it makes a system call for the signal mask) ---- */
 
-/* What fiber_switch enters for the first time: `function`, which must not return, with `argument`, on the stack of
- * `size` bytes that ends at `top`, which is aligned to 16. */
+/* A new stack for fiber_switch: it will enter `function`, which must not return, with `argument`, on the stack of
+ * `size` bytes that ends at `top`, aligned to 16. */
 void *fiber_make(void *top, size_t size, void (*function)(void *argument), void *argument);
 
-/* Goes on with a stack that was made, or that was left by a switch. *from becomes what goes on with this one. */
+/* Continues on the stack `to`, which was made or was left by a switch. *from becomes what continues this one. */
 void fiber_switch(void **from, void *to);
 
 /* ---- cpu_fiber.c: work-items as fibers: what one pool thread needs to run workgroups whose work-items wait for each
@@ -51,7 +51,7 @@ void fiber_switch(void **from, void *to);
 
 struct fibers;
 
-/* Lanes that wait for each other at different places: without this it would be a hang or, on a GPU, anything. */
+/* Lanes that wait for each other at different places, which otherwise would hang or, on a GPU, be undefined. */
 struct fiber_finding {
     bool found;
     bool out_of_memory;  /* nothing ran: no stacks for the fibers */
@@ -83,8 +83,8 @@ void fibers_run(struct fibers *fibers, const struct fiber_work *work, uint64_t b
 
 /* ---- the device ---- */
 
-/* As on GPUs, so that a suite that fits here fits there. LDS is more: it is ordinary memory of a thread, and what a
- * core blocks its work for is its L2 cache, which has about as much. */
+/* As on GPUs, so that a suite that fits here fits there. LDS is larger: it is ordinary memory of a thread, and kernels
+ * for a core are blocked for its L2 cache, which has about this size. */
 #define CPU_MAX_BLOCK 1024u
 #define CPU_MAX_GRID 2147483647u
 #define CPU_LDS_BYTES 2097152u
@@ -144,8 +144,8 @@ enum status cpu_library_load(struct device_module **module, struct device *devic
 enum status cpu_library_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                                struct device_module *module, const char *symbol, struct err *err);
 void cpu_library_launch(struct cpu *cpu, const struct device_launch *launch);
-/* Waits until the threads of a library that ran have gone to sleep: they spin for a while and would interfere with what
- * comes next. */
+/* Waits until the threads of a library that ran sleep: they spin for a while and would interfere with the next launch.
+ */
 void cpu_library_settle(struct cpu *cpu);
 void cpu_library_close(struct cpu *cpu);
 

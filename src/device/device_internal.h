@@ -12,7 +12,7 @@
 /* Zeroed memory of the heap; the program ends when there is none. */
 void *new_zeroed(size_t count, size_t size);
 
-/* Fills an array of characters, cut at its end; and adds ", " and more to one that says something already. */
+/* Fills an array of characters, cut at its end. ADD_TEXT appends, after ", " unless the array is empty. */
 #define SET_TEXT(array, ...) snprintf((array), sizeof(array), __VA_ARGS__)
 #define ADD_TEXT(array, ...) text_append((array), sizeof(array), ", ", __VA_ARGS__)
 
@@ -29,7 +29,7 @@ bool sysfs_property(uint64_t *value, const char *text, const char *name);
 /* Whether there is anything of this pattern of the shell below `folder`; sorted. globfree's in any case. */
 bool sysfs_find(glob_t *found, const char *folder, const char *pattern);
 
-/* Memory that a device gave: an open device frees what is left of it when it is closed. */
+/* Memory that a device allocated: what is left of it is freed when the device is closed. */
 struct allocation {
     struct allocation *next;
     void *pointer;
@@ -38,7 +38,7 @@ struct allocation {
     enum device_space space;
 };
 void allocation_add(struct allocation **list, void *pointer, uint64_t size_bytes, enum device_space space);
-/* Takes a pointer out of the list; false when it is none of its. */
+/* Takes a pointer out of the list; false when it is not in it. */
 bool allocation_take(struct allocation *taken, struct allocation **list, const void *pointer);
 
 enum status check_events(uint32_t one, uint32_t other, struct err *err);

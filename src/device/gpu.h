@@ -19,8 +19,8 @@ enum { GPU_MAX_DEVICES = 64 };
 
 struct gpu;
 
-/* What needs functions that a library may lack (library_symbol.need). It is asked first (gpu_lacks), so that these are
- * called without looking. */
+/* Features that need functions which a library may lack (library_symbol.need). They are checked first (gpu_require), so
+ * the functions are called without checks. */
 enum gpu_feature {
     GPU_REQUIRED = SYMBOL_REQUIRED,
     GPU_OPTIONAL = SYMBOL_OPTIONAL,
@@ -33,7 +33,7 @@ enum gpu_feature {
     GPU_OWN_TIMES
 };
 
-/* An attribute that tells a fact; for the last two rules there is no device without it. */
+/* An attribute for a fact; under the last two rules a device without the attribute is an error. */
 struct gpu_attribute {
     unsigned attribute;
     enum { UNKNOWN_IS_0, MAY_BE_0, MUST_BE_KNOWN } rule;
@@ -46,10 +46,10 @@ struct gpu_device_file {
     const char *means;   /* what it means when there is none; NULL: nothing */
 };
 
-/* What an error code of starting leaves open. */
+/* What more to say about an error code when the library starts. */
 struct gpu_hint {
     gpu_error code;
-    bool files;        /* the device files may tell more */
+    bool files;        /* look at the device files, too */
     const char *means; /* NULL: nothing more */
 };
 
@@ -66,7 +66,7 @@ struct gpu_vendor {
     const struct device_ops *ops;
     const char *library;        /* "libamdhip64", in messages */
     struct library_place place; /* its symbols' offsets are in struct gpu_calls */
-    const char *setting[2];     /* variable and value: of the environment, where the user has not set it; NULL: none */
+    const char *setting[2];     /* an environment variable to set unless the user did, and its value; NULL: none */
     const char *pci_vendor;     /* "10de" */
     const struct gpu_hint *hints;
     const struct gpu_device_file *files;
@@ -79,7 +79,7 @@ struct gpu_vendor {
 
     /* The name of an error code and, optionally, what it means; NULL: the library does not know it. */
     const char *(*error_name)(const char **text, const struct gpu *gpu, gpu_error code);
-    /* Makes a device the current one of this thread; what is allocated from now on is its memory. */
+    /* Makes a device the current one of this thread; later allocations are in its memory. */
     enum status (*enter)(struct gpu *gpu, int index, struct err *err);
     gpu_error (*reach)(struct gpu *gpu, int to); /* lets the current device reach the memory of another */
     /* In a stream, or (`wait`) at once and until it is done. */
@@ -90,12 +90,12 @@ struct gpu_vendor {
      * gives. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);
-    /* Completes what the facts, name, memory and address already say: at least arch, target and timer_tick_ns. What the
-     * operating system knows is added to it. */
+    /* Completes `info`, which has facts, name, memory and address: at least arch, target and timer_tick_ns. What the
+     * operating system knows is added later. */
     enum status (*describe)(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             struct err *err);
     void (*find_ranges)(struct gpu_ranges *ranges);
-    const char *no_ranges; /* says what was looked for */
+    const char *no_ranges; /* the message when there are none: what was looked for */
 };
 
 /* ---- the device ---- */
@@ -177,8 +177,7 @@ enum status gpu_start(struct gpu *gpu, struct err *err);
  * and may hang, die, or spoil a later fork. */
 enum { GPU_COUNT_TIMEOUT_MS = 60000 }; /* a node with many GPUs that has slept takes seconds */
 int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms);
-/* Adds what keeps the library from seeing a GPU, as far as the device files below `dev` ("/dev") and the environment
- * tell. */
+/* Adds why the library may not see a GPU, from the device files below `dev` ("/dev") and the environment. */
 void gpu_explain_absence(struct text *why, const struct gpu_vendor *vendor, const char *dev);
 
 /* Of the device that was entered. */
@@ -197,9 +196,9 @@ void nvtx_find(struct gpu_ranges *ranges);
 #define ROCTX_MISSING "neither " ROCTX_NEW " nor " ROCTX_OLD " can be loaded"
 void roctx_find(struct gpu_ranges *ranges);
 
-/* Since version 3 NVTX is no library: the program itself has a table of functions, empty at first, and a tool (Nsight
- * Systems, Compute) names a library of its own that fills it. Up to CUDA 12 there was libnvToolsExt, too, which does
- * the same inside. Numbers and layouts are those of nvtxTypes.h of NVTX 3. */
+/* Since version 3 NVTX is not a library: the program has a table of functions, empty at first, which a library of the
+ * tool (Nsight Systems, Compute) fills. Up to CUDA 12 there was also libnvToolsExt, which does the same inside. Numbers
+ * and layouts are those of nvtxTypes.h of NVTX 3. */
 enum nvtx_module { NVTX_CORE = 1, NVTX_CUDA, NVTX_OPENCL, NVTX_CUDART, NVTX_CORE2, NVTX_SYNC, NVTX_MODULES };
 enum nvtx_core { NVTX_RANGE_PUSH = 9, NVTX_RANGE_POP = 11, NVTX_CORE_FUNCTIONS = 16 };
 enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };
@@ -207,8 +206,7 @@ enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };
 typedef void (*nvtx_function)(void);
 struct nvtx_callbacks {
     size_t size;
-    /* Where the functions of a module are to be put: `count` places, of which the first is nobody's. 1: there are such.
-     */
+    /* Sets the slots for the functions of a module: `count` of them, the first unused. Returns 1 if there are such. */
     int (*functions_of)(int module, nvtx_function ***places, unsigned *count);
 };
 struct nvtx_version_info {

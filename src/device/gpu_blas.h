@@ -7,9 +7,9 @@
  * are handled by pointer.
  *
  * Products of f16, bf16 and 8-bit floats are summed in f32, and partial sums stay f32 where a library would be free to
- * add them up in the type of the result: so they are comparable with our kernels, and within the same bound. f32 is f32
- * unless xf32 is asked for. Memory for the library's own use is allocated once, when it is opened, so that a launch
- * allocates nothing and may be captured in a graph. What a shape's first launch has to find out is kept for the next
+ * add them up in the type of the result: so they are comparable with our kernels, and within the same tolerance. f32
+ * means f32 unless xf32 is requested. Memory for the library's own use is allocated once, when it is opened, so that a
+ * launch allocates nothing and may be captured in a graph. What a shape's first launch finds out is kept for the next
  * ones.
  */
 #ifndef ROOFTILE_DEVICE_GPU_BLAS_H
@@ -116,7 +116,7 @@ bool blas_knows(const struct gpu_blas *blas, enum blas_type type);
 
 /* ---- a library that is open ---- */
 
-/* gpu_blas_ex.c: the state that its handle is in. */
+/* gpu_blas_ex.c: the state of its handle. */
 struct blas_ex_state {
     bool has_stream; /* that of the last call */
     struct gpu_stream *stream;
@@ -186,7 +186,7 @@ int blas_operation(const struct gpu_library *library, bool transposed);
 int blas_type_number(const struct gpu_library *library, enum blas_type type);
 int blas_sum_number(const struct gpu_library *library, enum blas_type in);
 
-/* Fills the plan but for its algorithm. What was made of it when it fails, blas_lt_forget takes back. */
+/* Fills the plan except its algorithm. If it fails, blas_lt_forget releases what was made. */
 enum status blas_lt_describe(struct gpu_library *library, const struct blas_product *product, struct err *err);
 void blas_lt_forget(struct gpu_library *library);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Collectives through librccl or libnccl, behind device_ops.load_library; library.h has what their functions take.
- * Either one process has a communicator for each device of the node (ncclCommInitAll), device 0 being the one that is
- * open: its stream starts the others and waits for them, so that events around a launch see the whole. Or each process
- * of a job has one, for its device (ncclCommInitRank); all of them come to know the library's id by ranks.h.
+ * Either one process has a communicator for each device of the node (ncclCommInitAll), of which device 0 is the open
+ * one: its stream starts the others and waits for them, so that events around a launch see the whole. Or each process
+ * of a job has one, for its device (ncclCommInitRank); they share the library's id through ranks.h.
  *
  * Prototypes are our own, for both libraries, whose interfaces are the same (nccl.h of NCCL 2.23 and of RCCL 2.22);
  * enumerations are int, communicators and streams pointers.
@@ -39,7 +39,7 @@ struct gpu_collectives {
     struct library_file file;
     struct collectives_api api;
     uint32_t devices;  /* that the communicators are for, or ranks; 0: there are none */
-    struct err absent; /* why the ranks did not come together: they are not waited for again */
+    struct err absent; /* why the ranks did not meet: they are not waited for again */
     bool ranks;        /* the devices are those of several processes */
     void *agreed;      /* memory of the device for what they agree on */
     void *comms[GPU_MAX_DEVICES];
@@ -47,7 +47,7 @@ struct gpu_collectives {
     struct gpu_event *done[GPU_MAX_DEVICES];     /* ... where it is done; number 0: where all begin */
 };
 
-/* device_ops.load_library of a name of ours; *known is false, and nothing done, when it is none. */
+/* device_ops.load_library for one of the collectives' names; *known is false, and nothing done, for other names. */
 enum status collectives_load(bool *known, struct device_module **module, struct gpu *gpu, const char *name,
                              struct err *err);
 /* A function of the module's library, as device_ops.kernel. */

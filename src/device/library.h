@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared libraries that are opened when they are installed; nothing of them is linked. And those among them whose
- * functions stand in for kernels of ours (device_ops.load_library): what such a library reaches is what a kernel is set
- * against. Their functions, whose names say the types of what goes in and of what comes out:
+ * Shared libraries that are opened if they are installed; none is linked. Some have functions that stand in for our
+ * kernels (device_ops.load_library), with which our kernels are compared. These functions, with the types of inputs and
+ * outputs in their names:
  *
  *   gemm_{in}_{out}   D = alpha * A * B + beta * C, batch by batch; all matrices lie row by row. Arguments: d, a, b, c;
  *                     u32 m, n, k, lda, ldb, ldd (from row to row, in elements; C lies as D); u64 from one batch to the
@@ -11,10 +11,9 @@
  *   {all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send_recv}_{type}
  *                     what devices 0 to `devices` - 1 do together, as MPI and nccl.h define it; send_recv passes on to
  *                     the next device in a ring. Arguments: out, in: the addresses of each device's part; u64 count,
- *                     the elements of one device's share: all that is reduced or broadcast, the parts of which the
- *                     gathered, scattered and exchanged has as many as there are devices; u32 devices, root, reduction
- *                     (enum library_reduction), in_place (1: out holds what goes in, where nccl.h wants it; in is not
- *                     looked at)
+ *                     the elements of one device's share (all that is reduced or broadcast; when gathering, scattering
+ *                     or exchanging, one of as many parts as there are devices); u32 devices, root, reduction (enum
+ *                     library_reduction), in_place (1: `out` holds the input where nccl.h wants it; `in` is ignored)
  *
  * cpu_library.c has OpenBLAS for the CPU device, gpu_blas.c and gpu_collectives.c those of the GPUs' vendors.
  */
@@ -28,7 +27,7 @@
 struct library_symbol {
     const char *name;
     size_t offset; /* of the function pointer, in the structure that is filled */
-    unsigned need; /* who needs it; what is SYMBOL_FEATURES or more, the table's user knows */
+    unsigned need; /* who needs it; the table's user gives SYMBOL_FEATURES and more a meaning */
 };
 enum { SYMBOL_REQUIRED, SYMBOL_OPTIONAL, SYMBOL_FEATURES };
 /* clang-format off */
@@ -54,7 +53,7 @@ struct library_place {
 struct library_file {
     void *handle; /* of dlopen; NULL: not open */
     char path[512];
-    /* Of those with functions for kernels: of its file, and what it says it is. */
+    /* For libraries with functions for kernels: the hash of the file, and how the library describes itself. */
     char sha256[HASH_TEXT], says[DEVICE_LIBRARY_TEXT];
 };
 
@@ -83,12 +82,12 @@ struct library_gemm {
 };
 enum { LIBRARY_GEMM_ARGS = 18 };
 
-/* As library_open, of one with functions for kernels: hashes its file, too. ERR_UNSUPPORTED says that the device has
- * none, and why. */
+/* As library_open, for a library with functions for kernels: also hashes its file. ERR_UNSUPPORTED says that the device
+ * has none, and why. */
 enum status library_open_named(struct library_file *file, void *functions, const struct library_place *place,
                                struct err *err);
 void library_read_gemm(struct library_gemm *gemm, void *const *args);
-/* What is known of the function `file` has. */
+/* Describes the function of an open library. */
 void library_describe_gemm(struct kernel_info *info, const struct library_file *file);
 
 /* ---- collectives ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is known about a GPU while it runs: clocks, power, temperature, throttling, memory in use and who else has it
- * open; and what does not change while a run lasts. Nothing here fails: what is absent, refused, unreadable or nonsense
- * is unknown. A card is found by its PCI address: neither HIP's nor DRM's nor NVML's numbering says which one it is.
+ * open; and facts that do not change during a run. Nothing here fails: values that are absent, refused, unreadable or
+ * nonsense are unknown. A card is found by its PCI address, as HIP, DRM and NVML number cards differently.
  *
  * AMD (telemetry_amd.c): files of the amdgpu driver below /sys; ROOFTILE_SYSFS names another root. AMD SMI is not
  * asked: it reads the same files, and its structures change with each release. NVIDIA (telemetry_nvml.c): the
@@ -44,8 +44,8 @@ void telemetry_sense(struct device_sense *sense, const struct telemetry *telemet
  * size. */
 bool telemetry_metrics(struct device_sense *sense, const void *table, size_t size);
 
-/* How many of the `others` that are listed have the device open besides this process, which the list may have under a
- * number that it does not know itself by (in a container it is the host's): then one of them is it. */
+/* How many of the listed `others` have the device open besides this process. In a container the list may have this
+ * process under the host's number for it, which it does not know: then one of them is this process. */
 double telemetry_other_processes(unsigned others, bool is_listed);
 
 /* topology.c: how the card is tied to its host and, of AMD's, to other GPUs. */

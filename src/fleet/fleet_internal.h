@@ -8,7 +8,7 @@
 #include "rooftile/fleet.h"
 
 #define FLEET_TOGETHER " together" /* ends the name of a metric that was measured while all devices ran */
-#define FLEET_GROUP_FACTS 6        /* the first of a device's facts: devices that have them in common are alike */
+#define FLEET_GROUP_FACTS 6        /* devices with the same first so many facts are a group */
 
 struct fleet_run {
     const char *run_id;
@@ -20,7 +20,7 @@ struct fleet_run {
     } * readings;
 };
 
-/* Results of one device become one device with its runs; sorted by name (fleet_join.c). */
+/* Joins the results of one device into one device with its runs; sorts by name (fleet_join.c). */
 void fleet_join(struct fleet *fleet);
 /* Groups of devices that are alike (fleet_join.c), and facts that differ within them (fleet_facts.c). */
 void fleet_make_groups(struct fleet *fleet);

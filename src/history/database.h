@@ -33,7 +33,7 @@ enum status database_migrate_to(struct database *database, int version, struct e
 enum status database_run(struct database *database, const char *sql, struct err *err);
 enum status database_begin(struct database *database, struct err *err);         /* a writer's transaction, at once */
 enum status database_begin_reading(struct database *database, struct err *err); /* one view of it all */
-/* Commits what went well, else rolls back; returns `status`, or why it could not be committed. */
+/* Commits if `status` is STATUS_OK, else rolls back; returns `status`, or why it could not be committed. */
 enum status database_end(struct database *database, enum status status, struct err *err);
 
 /* Statements with values are prepared once and kept. `format` says what follows: s text (NULL: null), i int64_t, k the

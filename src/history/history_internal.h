@@ -31,7 +31,7 @@ struct history_alarm {
     int64_t started, tau; /* of the run that found it, and of the first run of the new level */
     const char *tau_at, *cause, *commits;
     double shift, sigma, baseline; /* as gate_verdict has them */
-    bool open, accepted;           /* neither: it is gone, or was no change for the worse */
+    bool open, accepted;           /* neither: it is gone, or was not for the worse */
 };
 
 /* What gate and show look at: every series with its points in the last runs. Class series have none. */
@@ -44,7 +44,7 @@ struct history_row {
     bool *breaks;                 /* the series starts anew with this run: the change was accepted, or ... */
     unsigned *changed;            /* ... these parts of the case's identity are not those of the run before */
     bool retired;                 /* accepted while it was not measured, and not seen since */
-    bool accepted_slow;           /* accepted while nothing was open: as slow as it is beside its group */
+    bool accepted_slow;           /* accepted while nothing was open: it may be slower than its group */
     struct history_alarm *alarms; /* oldest first */
     size_t alarm_count;
 };
@@ -90,7 +90,7 @@ const char *history_device_key(const struct result *result, struct arena *arena)
 /* A prediction, a profile, or a part of a run is no measurement. */
 enum status history_check_result(const struct result *result, struct err *err);
 
-/* "ok", or why the case does not count: its finding, "not timed", "skipped" ... */
+/* "ok", or why the case has no value: its finding, "not timed", "skipped" ... */
 const char *history_status(const struct result_case *c);
 
 /* ---- judging: history_judge.c hands the runs to gate.h, history_gate.c makes findings of the last one ---- */
@@ -124,8 +124,8 @@ const char *history_commits(const struct history_judging *judging, size_t tau);
 /* The value behind "name=" among lines of facts; its length in `length`. "" when there is none. */
 const char *history_fact(size_t *length, const char *facts, const char *name, size_t name_length);
 
-/* Sets each series against the same one on the other devices of its group: who else moved, and FINDING_SLOW. `rows`:
- * of each series (history_group.c). */
+/* Compares each series with the same one on the other devices of its group: how many moved too, and FINDING_SLOW.
+ * `rows`: of each series (history_group.c). */
 enum status history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
                           struct history_judging *judging, struct err *err);
 

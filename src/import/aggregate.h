@@ -7,13 +7,13 @@
 /* Adds up what was read: rows, operators, timeline. */
 void aggregate(struct import *out, struct trace *trace, struct arena *arena);
 
-/* Of an operator's signature; NULL: Triton did not compile it. The grid comes from its events. */
+/* The launch from an operator's signature; NULL: Triton did not compile it. The grid comes from its events. */
 struct import_launch *launch_read(const char *signature, struct arena *arena);
 void launch_set_grid(struct import_launch *launch, const char *named);
 /* Three of "8,1,1 256,1,1". */
 void launch_numbers(double out[3], const char **at);
 
-/* Gives events without operator those of the same kernels elsewhere (import.h). */
+/* Gives events without an operator the operators of the same kernels in a capture or eager trace (import.h). */
 void fill_from_capture(struct trace *trace);
 
 /* Fills kernel, params, library of a row (mapping.c). */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON of any size, cut into pieces: the values at some paths are handed out as text, one at a time, and nothing else
- * is kept. What reads a piece may parse it (json.h) or walk over its members (cut_member), which builds nothing.
+ * JSON of any size, cut into values: those at some paths are handed out as text, one at a time, and nothing else is
+ * kept. The reader of a value may parse it (json.h) or walk over its members (cut_member), which builds nothing.
  *
  * A path is the keys on the way joined with '.', "[]" behind the key of an array whose elements are meant:
- * "traceEvents[]", or "[]" where the document is an array. Damage (no comma, a value that is none, an end too early) is
- * counted with its first place, and reading goes on behind it.
+ * "traceEvents[]", or "[]" where the document is an array. Damage (no comma, an invalid value, an end too early) is
+ * counted, with the position of the first, and reading goes on behind it.
  */
 #ifndef ROOFTILE_IMPORT_JSON_CUT_H
 #define ROOFTILE_IMPORT_JSON_CUT_H
@@ -32,7 +32,7 @@ struct cut_damage {
 void json_cut(struct source *source, const struct cut_path *paths, size_t count, void *context,
               struct cut_damage *damage);
 
-/* What is between the brackets of an object or array, for these two; nothing of another value. */
+/* The text between the brackets of an object or array, for cut_member and cut_element; empty for other values. */
 struct slice cut_inside(struct slice container);
 /* The next member, element; false at the end. */
 bool cut_member(struct slice *left, struct slice *key, struct slice *value);
@@ -42,7 +42,7 @@ bool cut_element(struct slice *left, struct slice *value);
 bool slice_is(struct slice slice, const char *word);
 /* A number, also one in quotes; `otherwise` where there is none. */
 double slice_number(struct slice slice, double otherwise);
-/* A string without quotes and escapes, appended to nothing: `room` is overwritten. Other values as they stand. */
+/* A string without quotes and escapes, written over `room`; other values as they are. */
 struct text;
 const char *slice_text(struct slice slice, struct text *room);
 

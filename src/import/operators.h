@@ -23,8 +23,8 @@ struct operator_inputs {
     struct arena *arena;
 };
 
-/* What the inputs say about the shape; `at` has the numbers of those that are meant, -1: there is none. False: they are
- * not as they should be. */
+/* Sets the shape from the inputs; `at` has the numbers of those to use, -1: none. False: the inputs are not as
+ * expected. */
 typedef bool shape_function(struct trace_operator *out, const struct operator_inputs *in,
                             const signed char at[static 6]);
 shape_function gemm_shape, packed_gemm_shape, grouped_shape, fused_experts_shape, experts_stage_shape, attention_shape,

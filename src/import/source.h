@@ -8,7 +8,7 @@
 
 #include "rooftile/base.h"
 
-/* A line or JSON value longer than this is passed over. */
+/* A longer line or JSON value is passed over. */
 #define SOURCE_MOST_BYTES (64u << 20)
 
 struct source {
@@ -28,7 +28,7 @@ struct source {
 enum status source_open(struct source *source, const char *path, struct err *err);
 void source_close(struct source *source);
 
-/* Brings more bytes behind those of the window, and drops those before `at`; false: there are none, or the window has
+/* Reads more bytes to the end of the window, and drops those before `at`; false: there are none, or the window has
  * SOURCE_MOST_BYTES. */
 bool source_more(struct source *source);
 
@@ -37,8 +37,8 @@ static inline uint64_t source_offset(const struct source *source)
     return source->before + source->at;
 }
 
-/* The next line, ended by a 0, and with blanks for other zeros; NULL after the last one. What is longer than a window
- * is several lines. */
+/* The next line, terminated by a 0, with blanks for other zeros; NULL after the last one. A line longer than a window
+ * is split. */
 char *source_line(struct source *source, size_t *length);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers fill and the aggregator reads: one record for whatever a GPU did, texts kept once, and what is known
- * of operators. A file's own records (operators on host threads, runtime calls) live only until the file is read, when
- * its GPU events have got their operators (trace_attribute).
+ * What the readers fill and the aggregator reads: one record for everything a GPU did, texts kept once, and what is
+ * known about operators. A file's own records (operators on host threads, runtime calls) live only until the file is
+ * read, when its GPU events have got their operators (trace_attribute).
  */
 #ifndef ROOFTILE_IMPORT_TRACE_H
 #define ROOFTILE_IMPORT_TRACE_H
@@ -58,15 +58,15 @@ struct host_events {
     size_t count;
 };
 
-/* A launch of which the operator is known and which ran elsewhere: while a graph was captured, or in a trace that is
- * read for its shapes alone. */
+/* A launch with a known operator that was made elsewhere: while a graph was captured, or in a trace that is read for
+ * its shapes alone. */
 struct trace_launch {
     uint32_t name; /* trace.plain_names */
     uint32_t operator, segment, order;
     uint32_t number, call; /* of the operator in its file; of its call in the segment */
 };
 
-/* A call is a part of another one, which has the shape. */
+/* A call that is part of another one, which has the shape. */
 struct trace_part {
     uint32_t call, whole, signature; /* of the whole */
 };
@@ -139,9 +139,9 @@ struct trace {
     bool graphs;    /* some events belong to the launch of a graph */
 };
 
-/* Where something was wrong or skipped, in words; counted where it repeats. */
+/* Notes in words that something was wrong or skipped; repeated notes are counted. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same of something that was skipped: "FILE: WORDS (the first at line 5)". */
+/* The same for something that was skipped: "FILE: WORDS (the first at line 5)". */
 void trace_skip(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A counter of one launch of a kernel. */
@@ -161,7 +161,7 @@ struct gpu_event {
     uint32_t correlation, external;
 };
 void trace_add_gpu(struct trace *trace, const struct gpu_event *event);
-/* Time since the file's first stamp: a double has no room for nanoseconds since 1970. NaN: no number. */
+/* Time since the file's first time stamp, as a double cannot hold nanoseconds since 1970. NaN: not a number. */
 double trace_since_first(struct trace *trace, uint64_t ns);
 double trace_stamp(struct trace *trace, const char *digits);
 /* The number of a word that names a thread or device of the file. */
@@ -175,7 +175,7 @@ void sort_mostly_sorted(void *items, size_t count, size_t size, int (*compare)(c
 void trace_begin_segment(struct trace *trace);
 void trace_add_launch(struct trace *trace, const char *kernel, uint32_t operator, uint32_t number);
 
-/* The file has been read: its events get the operators that are known of them, and its host events go. */
+/* After a file was read: gives its events their operators, as far as known, and drops its host events. */
 void trace_attribute(struct trace *trace);
 void trace_release(struct trace *trace);
 
@@ -209,17 +209,17 @@ bool operator_is_whole(const char *signature);
  * that know the shape, the name, "=kind", and the members "M=141" and so on. */
 void operator_read(struct trace_operator *out, const char *signature, struct arena *arena);
 const char *dtype_of_trace(const char *type); /* "c10::BFloat16" is bf16; NULL unknown */
-/* So many calls of it; time of one, NaN: not known. What else is known of them is written into the call. */
+/* Adds `count` calls of an operator; `time_ns` of one, NaN: not known. The caller writes what else is known. */
 struct trace_call *trace_add_call(struct trace *trace, const struct trace_operator *operator, double count,
                                   double time_ns);
 const char *blas_layout(bool ta, bool tb); /* "TN" of y = x W^T: column-major, where our B comes first */
-/* As BLAS has it, column-major, in row-major order. */
+/* A product as BLAS has it, column-major, turned into row-major order. */
 void blas_gemm(struct trace_operator *out, const double mnk[3], double batch, bool a_transposed, bool b_transposed);
-/* The second form. */
+/* The second form of a signature (operator_read). */
 uint32_t operator_signature(struct trace *trace, const struct trace_operator *operator);
 
-/* What a kernel's own name says: the kind, and of GEMMs types, transposes, tile. `out` has been zeroed. False: nothing.
- * `traits` gets it in words. */
+/* Reads a kernel's name: its kind, and for GEMMs types, transposes and tile. `out` has been zeroed; `traits` gets it in
+ * words. False: the name tells nothing. */
 bool kernel_name_read(struct trace_operator *out, struct text *traits, const char *name, const double grid[3],
                       const double block[3]);
 

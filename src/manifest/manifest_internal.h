@@ -33,7 +33,7 @@ extern const enum expr_scope scope_index, scope_metric; /* for rows of tables */
 
 /* Fails when a parameter cannot have this name. */
 enum status check_param_name(const cJSON *member, const char *name, struct err *err);
-/* Compiles a text that stands inside a value. ERR_CONFIG without a place: the caller adds it. */
+/* Compiles a text that is part of a value. ERR_CONFIG without a position: the caller adds it. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
 /* Likewise a default in device facts alone. */
@@ -42,7 +42,8 @@ record_get_fn into_expr; /* const struct expr *, from a string or a number; `mor
 /* The name of an index, in scope from here to index_close, which makes it unknown again. */
 enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err);
 void index_close(struct manifest_parser *parser, int index);
-/* Makes all of them unknown, for what code is compiled with, or known again; `names` keeps them meanwhile. */
+/* Makes all of them unknown, for expressions that code is compiled with, or known again; `names` keeps them meanwhile.
+ */
 void index_hide(struct manifest_parser *parser, const char *names[static MANIFEST_MAX_INDEXES]);
 void index_show(struct manifest_parser *parser, const char *const names[static MANIFEST_MAX_INDEXES]);
 /* Slots of the sum, max and len of a list parameter start here. */
@@ -52,8 +53,8 @@ size_t list_slot(const struct manifest *manifest, size_t param);
 
 /* The sub-expression or function of this name; NULL: there is none. */
 const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length);
-/* Adds the source with what stands for each name of "let", and for each call of a function, put in. ERR_CONFIG without
- * a place. */
+/* Adds the source with each name of "let" and each call of its functions replaced by its text. ERR_CONFIG without a
+ * position. */
 enum status lets_expand(struct text *expanded, const struct manifest_parser *parser, const char *source,
                         struct err *err);
 record_get_fn into_lets; /* struct manifest */
@@ -95,7 +96,7 @@ record_get_fn into_short_form;        /* the same: one launch */
 /* ---- check.c ---- */
 
 extern const struct record metric_element, check_record;
-/* What only the whole manifest shows: inputs nothing fills, outputs nothing verifies, buffers nothing uses. */
+/* Checks that need the whole manifest: inputs that nothing fills, outputs that nothing verifies, unused buffers. */
 enum status manifest_check_whole(const struct manifest_parser *parser, const cJSON *root, struct err *err);
 
 #endif

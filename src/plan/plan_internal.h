@@ -66,12 +66,12 @@ void key_add_value(struct text *key, const struct param_value *value);
 
 /* ---- plan_values.c: parameter values ---- */
 
-/* Brings a value given by a user to the kind its parameter has, and holds it against the parameter's limits. ERR_CONFIG
- * without a place. */
+/* Converts a value given by a user to its parameter's kind, and checks it against the parameter's limits. ERR_CONFIG
+ * without a position. */
 enum status value_fit(struct param_value *value, const struct param *param, struct arena *arena, struct err *err);
-/* ERR_UNSUPPORTED: what the device made of a default that asks it is outside of the parameter's limits. */
+/* ERR_UNSUPPORTED: a default that depends on the device is outside of the parameter's limits there. */
 enum status values_check_asked(const struct manifest *manifest, const struct param_value *values, struct err *err);
-/* The parameter's index. ERR_CONFIG with a did-you-mean, without a place. */
+/* The parameter's index. ERR_CONFIG with a did-you-mean, without a position. */
 enum status param_find(size_t *param, const struct manifest *manifest, const char *name, struct err *err);
 
 /* ---- plan_expand.c: which values a suite case takes ---- */
@@ -84,9 +84,9 @@ struct entry {
     bool selected; /* a combination of its values passed the filters */
 };
 
-/* Where a given value comes from; cases made from a result's id have no text behind them. */
+/* Where a given value comes from; cases made from a result's id have neither. */
 struct origin {
-    bool given; /* else it is the manifest's */
+    bool given; /* else it is the manifest's default */
     const cJSON *at;
     const char *set; /* --set's own text */
 };
@@ -128,7 +128,8 @@ bool expansion_next(struct expansion *expansion, struct arena *arena);
 /* Does an exclude expression hold? ERR_CONFIG when one cannot be evaluated. */
 enum status expansion_excludes(bool *excluded, const struct expansion *expansion, const struct device_facts *device,
                                struct arena *scratch, struct err *err);
-/* "file:line:column: /pointer: text" for what a user gave, "--set name=value: text" from the command line. */
+/* Fails with "file:line:column: /pointer: text" for a value in a suite, "--set name=value: text" for the command line.
+ */
 enum status origin_fail(const struct origin *origin, struct err *err, const char *text);
 
 enum status set_list_init(struct set_list *sets, const char *const *texts, size_t count, struct arena *arena,
@@ -162,7 +163,7 @@ struct planner {
     size_t kernel_count;
 };
 
-/* What is known of a kernel whatever the values. */
+/* What is known about a kernel, whatever its parameters' values. */
 struct planned_kernel {
     const struct manifest *manifest;
     bool *compiled; /* per parameter: is it compiled into the code? */
@@ -180,7 +181,7 @@ struct planned_kernel *kernel_of(struct planner *planner, const struct manifest 
 enum status entries_make(struct entry **entries, size_t *count, struct planner *planner,
                          const struct suite *const *suites, size_t suite_count, const struct set_list *sets,
                          struct err *err);
-/* A default that no kernel of its suite has, or a --set that no selected kernel has, is a typing error. */
+/* Fails for a default that no kernel of its suite has, or a --set that no selected kernel has: a typing error. */
 enum status entries_check_used(const struct entry *entries, size_t count, const struct suite *const *suites,
                                size_t suite_count, const struct set_list *sets, struct err *err);
 
@@ -195,7 +196,7 @@ enum status codes_add(struct planner *planner, struct resolved *resolved, bool f
 
 /* How the case is verified: sets verify, variant and reference. An error makes the case invalid (or skipped). */
 enum status verify_choose(struct planner *planner, struct plan_case *plan_case, struct err *err);
-/* Operations and bytes: what a reference costs, about one nanosecond each on the CPU device. */
+/* Operations and bytes of a reference, which cost about one nanosecond each on the CPU device. */
 double reference_cost(const struct plan_reference *reference);
 
 /* Expected wall time of a reference that still has its buffers; `device` is the case's. */
@@ -227,7 +228,7 @@ struct resolve {
     struct err *err;
 };
 
-/* A place in the manifest. Looked up only when something is wrong with it. */
+/* A position in the manifest, looked up only for an error. */
 struct place {
     const cJSON *at;
     const char *key; /* member of `at`; NULL: `at` itself */
@@ -259,8 +260,8 @@ enum status timing_of(struct timing *timing, const struct resolve *resolve);
 /* ERR_CONFIG: this timer would not see what the case times. */
 enum status timing_check(const struct resolved *resolved, enum timer_choice timer, struct err *err);
 
-/* Resolves a manifest at values, which must live as long as `resolved`, like the device. `scratch` is for what is
- * needed no longer afterwards. */
+/* Resolves a manifest at `values`, which must live as long as `resolved`, and so must `device`. `scratch` is for memory
+ * that is not needed afterwards. */
 enum status resolve_manifest(struct resolved *resolved, const struct manifest *manifest,
                              const struct param_value *values, const struct device_facts *device, struct arena *arena,
                              struct arena *scratch, struct err *err);
@@ -268,13 +269,13 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
 /* ---- work_fit.c ---- */
 
 struct predicted_launch;
-/* Notes bytes that the manifest claims and the walked launches do not ask for by far. */
+/* Notes when the manifest states far more bytes than the walked launches ask for. */
 void work_walked(struct prediction *prediction, const struct resolved *resolved,
                  const struct predicted_launch *launches, size_t count);
 
 /* ---- predictor.c: cases between others ---- */
 
-/* What the launches of a case were walked to. */
+/* The walks of a case's launches. */
 struct case_walks {
     struct launch_walk {
         const struct walk_code *code;
@@ -284,7 +285,7 @@ struct case_walks {
     } * items;
     size_t count;
 };
-/* A case among others: how much each of them counts. */
+/* A case between others, and the weight of each of these. */
 #define BETWEEN_CORNERS 4
 struct predictor_between {
     const struct case_walks *corners[BETWEEN_CORNERS];
@@ -292,10 +293,10 @@ struct predictor_between {
     size_t count;
 };
 struct predictor;
-/* Of the case that was predicted last. */
+/* Those of the case that was predicted last. */
 struct case_walks *predictor_walks(const struct predictor *predictor, struct arena *arena);
-/* From now on launches are between those of the corners, where these have the same; NULL: walked. True: since the last
- * call there was one that had to be walked. */
+/* From now on launches are interpolated from those of the corners, if these have the same launches; NULL: they are
+ * walked. True: since the last call one had to be walked. */
 bool predictor_set_between(struct predictor *predictor, const struct predictor_between *between);
 
 #endif

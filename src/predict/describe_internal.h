@@ -7,8 +7,8 @@
 /* A machine as the models see it; rates per microsecond, which sizes in bytes and FLOP suit. */
 struct described_machine {
     const struct machine *machine;
-    double cus, clock_mhz, lanes; /* lanes: that a compute unit issues vector instructions for in a clock */
-    double memory_bytes_us;       /* of the vendor's peak; raw: what is to be expected of it */
+    double cus, clock_mhz, lanes; /* lanes for which a compute unit issues vector instructions in a clock */
+    double memory_bytes_us;       /* of the vendor's peak; raw: the rate to be expected */
     double memory_latency_us, l2_latency_us, launch_us;
     double wave, line_bytes; /* of the L1 and L2 caches */
     double l1_bytes;         /* of one compute unit */

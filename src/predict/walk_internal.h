@@ -43,7 +43,7 @@ enum operand_kind {
     OPERAND_VECTOR,
     OPERAND_CONSTANT,
     OPERAND_OFF,    /* "off", "null" */
-    OPERAND_UNKNOWN /* something without a value here */
+    OPERAND_UNKNOWN /* something whose value is not known here */
 };
 
 struct operand {
@@ -79,7 +79,7 @@ struct modifiers {
     uint32_t pattern; /* quad_perm: 2 bits each; dpp8: 3 bits each */
     bool sdwa;
     uint8_t select[2]; /* of the sources, walk_values.c */
-    bool writes_part;  /* of the destination: what is left of it is not followed */
+    bool writes_part;  /* only a part of the destination; the rest of it is not followed */
     uint8_t op_sel, op_sel_hi, neg_lo, neg_hi;
 };
 
@@ -177,7 +177,7 @@ extern const size_t vector_meaning_count, scalar_meaning_count;
 
 struct op {
     const struct isa_instruction *in;
-    execute_fn *execute; /* NULL: no meaning */
+    execute_fn *execute; /* NULL: not known */
     const struct meaning *meaning;
     uint8_t class;
     uint8_t operand_count;
@@ -191,12 +191,12 @@ struct op {
     uint8_t wait[QUEUES];
     uint32_t clocks;        /* s_nop, matrix instructions */
     uint16_t sources_first; /* operands from here on are read */
-    bool unknown_data;      /* floating point that is not followed: no word about it */
+    bool unknown_data;      /* floating point that is not followed, and not reported */
     bool serves_access;     /* in no loop, or in one that accesses global memory */
     bool takes_lanes;       /* in a loop that takes a wave's lanes one after the other */
     bool is_index;          /* vector arithmetic of whole numbers, where it serves accesses */
     bool is_f64;            /* vector arithmetic of f64, conversions to and from it too */
-    bool unneeded;          /* no address, scalar, mask or branch comes from its result: it is not computed */
+    bool unneeded;          /* no address, scalar, mask or branch depends on its result, so it is not computed */
 };
 #define NO_TARGET SIZE_MAX
 
@@ -249,7 +249,7 @@ void memory_write(struct memory *memory, uint64_t address, uint32_t value, bool 
 size_t memory_buffer(const struct memory *memory, uint64_t address); /* or NO_BUFFER */
 bool memory_is_blank(const struct memory *memory, size_t buffer);    /* nothing in it is known */
 
-/* Sets of lines; with a limit the one that was used longest ago gives way. */
+/* Sets of lines; beyond the limit the least recently used line is dropped. */
 struct lines {
     struct line {
         uint64_t line;
@@ -269,7 +269,7 @@ void lines_drop(struct lines *lines, uint64_t line);
 
 struct loop; /* walk_loop.c */
 
-/* An access of LDS by where its lanes stand to each other: shifted by whole dwords it has as many conflicts. */
+/* An access of LDS by its lanes' distances: shifted by whole dwords it has the same conflicts. */
 struct lds_pattern {
     uint64_t lanes;
     uint32_t dwords, distance[LANES];
@@ -287,8 +287,8 @@ struct wave {
     double *ready;        /* when a vector register's value is there */
     uint8_t *origin;      /* 1 + the buffer that the pointer in it leads to; 0: not known */
     uint64_t exec, lanes; /* lanes: those that exist */
-    /* What wrote EXEC from data that is not known, the lanes that it guessed, and those of before, whose return ends
-     * it. NULL: nothing, or a branch or an access depended on it, and it counts as decided. */
+    /* The operation that wrote EXEC from unknown data, the lanes that it guessed, and the lanes before it, whose return
+     * ends the guess. NULL: none, or a branch or an access has depended on it and it counts as decided. */
     const struct op *guessed;
     uint64_t uncertain, guessed_of;
     bool scc, scc_known, scc_compared; /* by s_cmp, or what follows from one */
@@ -311,7 +311,7 @@ struct wave {
     struct loop *recording; /* whose compares are kept */
     unsigned watching;      /* loops whose accesses are kept */
 };
-/* walk_cache.c: a page and more from the line that this row of the wave's traffic had before. */
+/* walk_cache.c: is the line a page or more from the one before in this row of the wave's traffic? */
 bool lines_apart(struct wave *wave, uint64_t line, const struct walk_traffic *traffic);
 
 /* One workgroup. */
@@ -395,9 +395,9 @@ void queue_wait(struct wave *wave, enum queue queue, unsigned most);
 
 /* walk_scalar.c, walk_vector.c, walk_compare.c */
 execute_fn branch_execute, compare_execute, scalar_compare_execute;
-/* Fills what the name alone says: compares. */
+/* Fills what the name of a compare tells. */
 bool compare_decode(struct op *op, const char *name, const struct walk_code *code);
-/* Loads, stores, atomics: walk_access_decode.c. False: it is none. */
+/* Loads, stores, atomics: walk_access_decode.c. False: it is none of these. */
 bool access_decode(struct op *op, const char *name, struct arena *arena);
 
 /* walk_loop.c: passes of loops. loop_compared with no distance: a branch that no compare decides. */

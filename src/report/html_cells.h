@@ -22,7 +22,7 @@ struct html_place {
 
 /* What a column's bars are relative to. */
 double html_longest(const struct table *t, size_t column);
-/* Whether what stands in the place of a row's values has the room of all. */
+/* Does the text in place of a row's values span all columns? */
 bool html_takes_row(const struct table_row *row);
 /* `span`: columns that it has. */
 void html_cell(struct text *out, const struct html_place *at, double most, size_t span);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page has beside its sections: the data it was made of, and its script.
+ * What a page has besides its sections: the data it was made of, and its script.
  */
 #ifndef ROOFTILE_PAGE_DATA_H
 #define ROOFTILE_PAGE_DATA_H

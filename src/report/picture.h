@@ -24,7 +24,8 @@ void document_chart(struct document *document, const struct chart *chart, const 
 
 /* A mark is a case that was measured. */
 bool is_mark(const struct result_case *c);
-/* What is known of it: time, rate, share of the ceiling, prediction, clock; kept in the chart. */
+/* Adds a point with what is known about a case: time, rate, share of the ceiling, prediction, clock. The chart keeps
+ * it. */
 struct chart_point *chart_case(struct chart *chart, struct chart_series *series, double x, double y,
                                const struct result_case *c);
 
@@ -32,8 +33,8 @@ struct chart_point *chart_case(struct chart *chart, struct chart_series *series,
 struct kernel_sum {
     const char *name;
     size_t cases;
-    double time_ns;              /* what they are in order of */
-    double bounded_ns, bound_ns; /* of its cases with a lower bound: their time, and that */
+    double time_ns;              /* by which they are sorted */
+    double bounded_ns, bound_ns; /* of its cases with a lower bound: their time, and their lower bounds */
     double measured_ns;          /* where `time_ns` is not the measured one */
     const struct result_case *best;
 };
@@ -47,7 +48,7 @@ double weight_of(const struct result_case *c);
 struct kernel_sums kernel_sums_new(struct arena *arena, size_t most);
 /* The one of that name, added where there is none. */
 struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name);
-/* The longest first; returns the time of all. */
+/* Sorts, the longest first; returns the time of all. */
 double kernel_sums_sort(struct kernel_sums *sums);
 
 void picture_roofline(struct document *document, const struct result *result, const char *suffix);

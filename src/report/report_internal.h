@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of src/report share: how tables are seen by people, and figures, tables and words that several reports
+ * What the files of src/report share: tables as people see them, and figures, tables and words that several reports
  * use.
  */
 #ifndef ROOFTILE_REPORT_INTERNAL_H
@@ -11,7 +11,7 @@
 
 /* ---- words ---- */
 
-/* What people read a key figure in: a share as percent. */
+/* The unit in which people read a key figure: a share as percent. */
 const char *kpi_shown_unit(const char *of, const char *unit);
 /* "+1.2 %" */
 const char *change_words(double change, struct arena *arena);
@@ -28,7 +28,7 @@ const char *count_members(struct table *summary, const struct count *counts, siz
 void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text);
 unsigned report_columns(const struct report_options *options);
 
-/* The section has something to say to these readers (SHOW_*). */
+/* Does the section have anything for these readers (SHOW_*)? */
 bool section_shown(const struct section *section, unsigned reader);
 /* Neighbours of one family and with one reason are one row. */
 const struct table *table_with_families(const struct table *all, struct arena *arena);
@@ -36,11 +36,11 @@ const struct table *table_with_families(const struct table *all, struct arena *a
 const struct table *table_for_people(const struct table *table, struct arena *arena);
 /* Rows that people see. */
 size_t rows_shown(const struct table *table);
-/* People see the column at all: it has a title, and some row has something to say in it. */
+/* Do people see the column? It needs a title, and a value in some row. */
 bool column_shown(const struct table *table, size_t column, const struct report_options *options);
 /* Which columns they see, into `shown`, which has room for all; how many. */
 size_t columns_shown(size_t *shown, const struct table *table, const struct report_options *options);
-/* The same, without columns that say "-" in every row: on a page they are no news. */
+/* The same, without columns that have "-" in every row, which a page need not show. */
 size_t columns_known(size_t *shown, const struct table *table, const struct report_options *options);
 /* A cell where notes have no line of their own: what became of a row stands in its `second` column, the note below it
  * in its `last` one. */
@@ -58,7 +58,7 @@ const char *figure_words(const char *name, const struct result_case *c, struct a
 double figure_value(const char *name, const struct result_case *c);
 /* "203 us ±0.3%", or of a prediction "203 us (162 .. 313 us)". */
 const char *time_words(const struct result_case *c, struct arena *arena);
-/* There is one of that key or title; all of them; and of two cases the one with more of it is the better one. */
+/* Is there a figure of that key or title? All of their names. Is more of it better? */
 bool figure_known(const char *name);
 size_t figure_names(const char ***names, struct arena *arena);
 bool figure_more_is_better(const char *name);
@@ -71,8 +71,8 @@ extern const struct flag_words flag_words[]; /* the gravest first; ends with fla
 
 /* The plan id: the case's id without its timer, which other tools keep histories by. */
 const char *plain_id(struct arena *arena, const struct result_case *c);
-/* Such names where they stand together: without parameters' values that most names of a kernel (a name's first word)
- * have, where some are long. `usual` (NULL: nobody asks) is what those were, a line for each kernel. */
+/* Such names shortened for a table: where some are long, without the parameters' values that most names of a kernel (a
+ * name's first word) have. `usual` (may be NULL) gets these values, a line for each kernel. */
 const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena);
 /* Those of a table's rows that people see; NULL where rows are no cases. */
 const char *const *table_names_apart(const struct table *table, const char **usual, struct arena *arena);
@@ -80,7 +80,7 @@ const char *const *table_names_apart(const struct table *table, const char **usu
 /* For JSON: the terms that are not 0, in ns (forecast.c); and the notes. */
 struct table *prediction_terms(const struct prediction *prediction, struct arena *arena);
 struct table *prediction_notes(const struct prediction *prediction, struct arena *arena);
-/* How far its predictions were from what was measured; nothing where nothing was. */
+/* How far its predictions were from what was measured; adds nothing if nothing was predicted and measured. */
 void prediction_line(struct document *document, const struct result *result);
 
 /* ---- formats of other tools ---- */
@@ -103,12 +103,12 @@ void report_svg(struct text *out, const struct result *result);
 void result_figures(struct document *document, const struct result *result, const char *suffix);
 /* What is wrong, a row each. */
 void result_findings(struct document *document, const struct result *result, const char *suffix);
-/* What a page says first of a comparison: its verdict, and what changed. */
+/* What a page of a comparison begins with: its verdict, and what changed. */
 struct cell comparison_mark(const struct comparison *comparison);
 void comparison_sections(struct document *document, const struct comparison *comparison);
 
-/* page.c: what is furthest from the ceiling, what is flagged, and every picture; and a table of all cases, with search,
- * filters and links, which the others lead to by `suffix`. `comparison` may be NULL. */
+/* page.c: the cases furthest from the ceiling, flagged cases, and every picture; and a table of all cases, with search,
+ * filters and links, to which the others link by `suffix`. `comparison` may be NULL. */
 void result_pictures(struct document *document, const struct result *result, const struct comparison *comparison,
                      const char *suffix);
 struct section *result_case_table(struct document *document, const struct result *result,
@@ -119,12 +119,12 @@ struct table *schema_record(struct arena *arena, const char *id, const char *ver
 
 /* What a suite derives from its cases: lines, and a table for each matrix, sum and, with `ratios`, comparison. */
 void derived_sections(struct document *document, const struct result *result, bool ratios);
-/* Levels, latencies, arithmetic units, other figures: those that are known. */
+/* Known levels, latencies, arithmetic units and other figures. */
 void machine_tables(struct document *document, const struct machine *machine);
-/* Parameters that all cases share, in one line; and which way of doing the same work is the fastest. */
+/* Parameters that all cases share, in one line. sweep_answers: which way of doing the same work is the fastest. */
 void shared_params(struct document *document, const struct result *result);
 void sweep_answers(struct document *document, const struct result *result);
-/* Of cases that stand for operators of a trace: traced, ours, the library's. */
+/* For cases that stand for operators of a trace: the times of trace, our kernel and the library. */
 void traced_section(struct document *document, const struct result *result);
 /* Which library the cases of one kernel called, once. */
 void library_lines(struct document *document, const struct result *result);
@@ -162,7 +162,7 @@ const char *codediff_sides(const struct code_pair *pair, struct arena *arena);
 
 /* ---- JSON from files ---- */
 
-/* Members of a JSON object that comes from a file: NaN and "" for what is not there or of another type. */
+/* Members of a JSON object that comes from a file; NaN or "" if missing or of another type. */
 double member_number(const cJSON *object, const char *key);
 const char *member_string(const cJSON *object, const char *key);
 /* An array's first element; NULL of anything else. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts as SVG: axes with ticks in people's units, lines, bars, marks, and labels that keep clear of each other. What
- * a thing looks like is its class (page/picture.css); text from elsewhere is escaped here.
+ * Charts as SVG: axes with ticks in readable units, lines, bars, marks, and labels that do not overlap. Looks are set
+ * by classes (page/picture.css); text from elsewhere is escaped here.
  *
  * Coordinates are pixels of the view box; svg_x and svg_y turn values of the axes into them.
  */
@@ -27,14 +27,14 @@ struct svg {
     double width, height;
     struct svg_box plot; /* where the axes span */
     struct chart_axis x, y;
-    bool upright;                         /* names of x stand above the plot, on their ends */
+    bool upright;                         /* names of x are above the plot and turned upright */
     struct svg_box taken[SVG_MOST_BOXES]; /* where labels stand */
     size_t taken_count;
     double lines[SVG_MOST_LINES][4]; /* that labels along others keep clear of */
     size_t line_count;
 };
 
-/* What every picture says of itself, to those who do not see it too. */
+/* What every picture says about itself, also for people who cannot see it. */
 struct svg_head {
     const char *id; /* of its own in the page */
     const char *title, *desc;

@@ -35,16 +35,16 @@ void derive_arms(struct json_out *out, const struct derive *d);
  * "unmatched": how many cases have no counterpart. */
 void derive_ratio(struct json_out *out, const struct derive *d);
 
-/* Where y falls below 95 % of what it was one step of x before: "dips" (x, before, after), the first of which is a
+/* Where y falls below 95 % of its value one step of x before: "dips" (x, before, after), the first of which is a
  * finding. */
 void derive_dips(struct json_out *out, const struct derive *d);
 
-/* Copies that are made at once, set against the mean of those that the kernel spec->to made alone with the same x:
+/* Copies made at once, compared with the mean of those that the kernel spec->to made alone with the same x:
  * "points" (x, copies, whole_ns, slowest_ns alone, sum_ns of so many alone, overlap: sum over whole). A whole that is
  * nearer to the sum than to the slowest is a finding: something serialises them. */
 void derive_together(struct json_out *out, const struct derive *d);
 
-/* Several kernels at once, set against the same kernels one by one with equal parameters (spec->parts): "points" (at:
+/* Several kernels at once, compared with the same kernels one by one with equal parameters (spec->parts): "points" (at:
  * what tells the case from the kernel's others; whole_ns; of the parts longest_ns and sum_ns; speedup: sum over whole;
  * ideal_speedup: sum over longest; efficiency: 1 where only the longest part takes time, 0 where nothing overlaps,
  * null where the others are too short for that to be seen). */

@@ -26,7 +26,7 @@ struct sidecar {
 void result_head_json(struct text *out, const struct result *result, bool goes_on);
 
 void case_json(struct json_out *out, const struct result_case *result_case, struct sidecar *sidecar);
-/* With a `passing` arena the samples go there, are only looked at and forgotten, and the clocks are not read. */
+/* With a `passing` arena the samples go there, are checked and dropped, and the clocks are not read. */
 enum status case_from_json(struct result_case *out, const cJSON *json, struct arena *arena, struct arena *passing,
                            struct err *err);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two parts of the gate: all series run by run, and what they share of a run (gate.c); one series judged
- * (gate_judge.c).
+ * The two parts of the gate: all series run by run, with their common mode (gate.c); judging one series (gate_judge.c).
  */
 #ifndef ROOFTILE_STATS_GATE_INTERNAL_H
 #define ROOFTILE_STATS_GATE_INTERNAL_H

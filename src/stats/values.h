@@ -34,7 +34,7 @@ double sd_of(const double *values, size_t count);              /* n - 1; NaN bel
  * then. `scratch` has room for count values. NaN below 2. */
 double successive_sd(const double *values, size_t count, double *scratch);
 
-/* May it be the sd of something: not known (NaN), or finite and not below 0? */
+/* Is it a valid sd: unknown (NaN), or finite and not below 0? */
 bool is_sigma(double sigma);
 
 /* ---- significance ---- */
