@@ -27,15 +27,14 @@ const struct command commands[] = {
          "A SUITE is a JSON file, or the name of one in configs/; a KERNEL is a name of 'rooftile list'. Every "
          "parameter that --set gives several values is swept; several parameters make every combination.\n"
          "Several devices (--device A,B) run one after the other, and one table has them side by side. -o FILE.json "
-         "writes one result for each, FILE.A.json and so on, as whatever reads results wants one device.\n"
+         "writes one result for each, FILE.A.json and so on, because a result is of one device.\n"
          "--profile is for looking at kernels with other tools: in a trace each case is a range with its id, and in it "
          "the ranges 'warm' and 'timed' with one launch each (of every step, where a kernel has several). There are no "
          "other launches, and no watchdog unless --timeout sets one. Cases run in a worker process: in a debugger say "
          "'set detach-on-fork off' and 'set schedule-multiple on' first.\n"
-         "A case that is finished is on the disk before the next one begins: in FILE.journal of -o FILE (else in the "
-         "data "
-         "folder, where -v says its name) until the result is written. Of a run that was killed, --resume, report, "
-         "compare and merge read it in place of FILE.\n"
+         "A finished case is on the disk before the next one begins: in FILE.journal with -o FILE (else in the data "
+         "folder; -v prints its name) until the result is written. If the run was killed, --resume, report, compare "
+         "and merge read it in place of FILE.\n"
          "Exit codes: 0 ok; 1 findings: a wrong result, a crash, a speed beyond a physical peak; 2 usage or "
          "configuration; 3 nothing could be measured; 4 with --strict: inconclusive, or time ran out before all cases; "
          "130 interrupted, with a valid partial result.",
@@ -70,15 +69,13 @@ const struct command commands[] = {
                  "  rooftile build softmax_row --arch gfx1100 --set wave=32,64 --set cumode=0,1\n"
                  "  rooftile build quick --references --cache D  for GPU machines without clang\n",
      .details =
-         "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' "
-         "looks into; give --cache to fill another folder, and the same to 'rooftile run' on a machine without a "
-         "compiler. 'rooftile list --targets' shows what can be compiled here. The compiler is the first that "
-         "knows the target: $ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; for NVIDIA CUDA's nvcc, "
-         "else the newest clang++ from LLVM 19 on, which writes PTX for the driver to compile; or what "
-         "ROOFTILE_KERNEL_COMPILER names.\n"
-         "With --references it is what 'check --run' and the suites named compare results with, for every GPU (or "
-         "those of --arch), "
-         "whether its compiler is here or not.\n"
+         "Without arguments every kernel is compiled. Compiled kernels are kept in a cache that 'rooftile run' looks "
+         "into; give --cache to fill another folder, and the same to 'rooftile run' on a machine without a compiler. "
+         "'rooftile list --targets' shows what can be compiled here. The compiler is the first that knows the target: "
+         "$ROCM_PATH/llvm/bin/amdclang++, hipcc, the newest clang++; for NVIDIA CUDA's nvcc, else the newest clang++ "
+         "from LLVM 19 on, which writes PTX for the driver to compile; or what ROOFTILE_KERNEL_COMPILER names.\n"
+         "With --references it compiles what 'check --run' and the named suites compare results with, for every GPU "
+         "(or those of --arch), whether its compiler is installed or not.\n"
          "Exit code 1: something did not compile, and the compiler's own message is shown; or no compiler knows a "
          "target of --arch.",
      .options = "arch device set filter machine " COMPILING "references isolate",
@@ -94,11 +91,12 @@ const struct command commands[] = {
                  "  rooftile check my_kernel --kernels . --run --orders\n"
                  "  rooftile check --inject-faults            would a wrong result be noticed?\n",
      .details =
-         "Every kernel is built at its check size and the arguments that its manifest passes, and the occupancy that "
-         "it claims, are compared with those of the code: for the targets of --arch, else for the first that a "
-         "compiler here knows. With --run or --inject-faults that is skipped unless --arch is given.\n\n"
-         "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does "
-         "not fit its code; 3 with --run: nothing was verified; 4 with --strict: time ran out before all kernels.",
+         "Every kernel is built at its check size, and the arguments and the occupancy that its manifest states are "
+         "compared with those of the code: for the targets of --arch, else for the first that an installed compiler "
+         "knows. With --run or --inject-faults this is skipped unless --arch is given.\n"
+         "\n"
+         "Exit codes: 1 a kernel is wrong, or a fault went unnoticed; 2 a manifest or suite is broken, or does not fit "
+         "its code; 3 with --run: nothing was verified; 4 with --strict: time ran out before all kernels.",
      .options = "arch run orders inject-faults device set filter out json seed " COMPILING "timeout budget strict",
      .max_args = ANY_NUMBER,
      .run = cmd_check,
@@ -137,7 +135,7 @@ const struct command commands[] = {
      .run = cmd_list},
     {.name = "devices",
      .args = "",
-     .summary = "list the devices, or say exactly why one is off",
+     .summary = "list the devices, or say exactly why one is missing",
      .examples = "  rooftile devices\n"
                  "  rooftile devices --json -                 for programs\n",
      .options = "names out json",
@@ -147,7 +145,7 @@ const struct command commands[] = {
      .summary = "show registers, occupancy and instructions of kernels",
      .examples = "  rooftile inspect gemm_buffered --arch gfx942   compiled for it, no GPU needed\n"
                  "  rooftile inspect gemm_buffered --arch gfx90a --set dtype=f64 --isa\n"
-                 "  rooftile inspect my_kernel.hsaco          anybody's code object or bundle\n"
+                 "  rooftile inspect my_kernel.hsaco          any code object or bundle\n"
                  "  rooftile inspect ./app --filter '*gemm*'  kernels inside a HIP program\n"
                  "  rooftile inspect my.co --block 256 --json -   for programs\n"
                  "  rooftile inspect x.hsaco --manifest -o x.json   for 'rooftile run'\n",
@@ -173,11 +171,11 @@ const struct command commands[] = {
                  "  rooftile codediff clang++-19 clang++-22 --pin accepted.json\n",
      .details =
          "A and B are folders of kernels, compilers, looked up in PATH, with their flags (\"clang++-22 -O1 -g\"), or "
-         "code objects and libraries; of "
-         "these further words choose kernels. No GPU is needed. Registers, spills, scratch, LDS, occupancy, code "
-         "size, and for the hot loop instructions, issue clocks, waits and the longest dependent chain, each for the "
-         "same work: a loop that is unrolled twice as often does twice the work in a pass. Every kernel that changed "
-         "has a cause; then follow totals of each figure with helped, hurt and same, and the worst five.\n"
+         "code objects and libraries; of these further words choose kernels. No GPU is needed. Compared are registers, "
+         "spills, scratch, LDS, occupancy and code size, and for the hot loop instructions, issue clocks, waits and "
+         "the longest dependent chain, each for the same work: a loop that is unrolled twice as often does twice the "
+         "work in a pass. Every kernel that changed has a cause; below are the totals of each figure with helped, hurt "
+         "and same, and the worst five.\n"
          "A kernel is hurt by new spills or scratch, fewer waves per SIMD, or 5 % more issue clocks for the same work "
          "in its hot loop.\n"
          "Exit codes: 1 a kernel is hurt; 2 nothing could be compared.",
@@ -197,14 +195,14 @@ const struct command commands[] = {
                  "  rooftile import config.json --decode --batch 16 --tp 8 -o model.json\n",
      .details =
          "A FILE is what PyTorch's profiler wrote (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys' SQLite export or "
-         "CSV, any log with lines of hipblaslt-bench, rocblas-bench or MIOpenDriver, a table of TunableOp or AITER, "
-         "or a model's config.json. Its content says which; gzip is read through. Several files of one run add up.\n"
+         "CSV, any log with lines of hipblaslt-bench, rocblas-bench or MIOpenDriver, a table of TunableOp or AITER, or "
+         "a model's config.json. Its content says which; gzip is read through. Several files of one run add up.\n"
          "Time is what the GPUs were busy with, by the innermost operator that launched it. Lower bounds are those of "
          "the GPU that the trace names, or of --machine; 'tuned' is what a well tuned kernel is predicted to take "
          "there. Under HIP and CUDA graphs a trace has no operators: a trace of the capture, or an eager one, with "
          "--shapes, or a library's log fills shapes in; what remains is named.\n"
          "The suite that -o writes has a case for each operator, shape, types and layout, with its weight (calls) and "
-         "the traced time. Its runs show what took each operator's place beside the trace, and the key figure "
+         "the traced time. Its runs show each operator's time here next to the traced one, and the key figure "
          "'weighted time' of the whole, which compare, history and nightly judge.\n"
          "A folder among the files is searched for the code of the trace's kernels: Triton's cache (and the folder of "
          "PyTorch's compiler, which says which variant it chose), or launches that kerncap kept. Beside -o mine.json "
@@ -225,10 +223,10 @@ const struct command commands[] = {
                  "  rooftile report r.json --picture kernels -o kernels.svg   for a paper\n"
                  "  rooftile report --history h.db results -o site   nightly runs, a fleet\n",
      .details =
-         "Several results make one page: two of one device are compared, the older one first; those of several "
-         "devices stand side by side. The page needs nothing beside it and works without JavaScript. "
-         "With --history, and of folders of a fleet's results, it writes a static site: an index, and a page for "
-         "each channel and device and each fleet.",
+         "Several results make one page: two of one device are compared, the older one first; those of several devices "
+         "stand side by side. The page is self-contained and works without JavaScript. With --history, and of folders "
+         "of a fleet's results, it writes a static site: an index, and a page for each channel and device and each "
+         "fleet.",
      .options = "filter sort top format picture history out json",
      .min_args = 0,
      .max_args = ANY_NUMBER,
@@ -244,13 +242,13 @@ const struct command commands[] = {
      .details =
          "Kernels are compiled for each machine's target and walked: instructions, addresses and waits of sampled "
          "waves, with the buffers' known contents. Where there is no code to walk, the work that the manifest states "
-         "is taken, and that is said. Limited by: the term that takes the most time; bound: the roofline's word. 10 % "
-         "faster: how much less time it takes when that term is a tenth faster. Portability: the harmonic mean of the "
-         "shares of the ceilings.\n"
-         "Of a FILE.co without a manifest the launch is assumed from its metadata and --set; --filter chooses its "
+         "is taken, and that is said. Limited by: the term that takes the most time; bound: as the roofline names it. "
+         "10 % faster: how much less time it takes when that term is a tenth faster. Portability: the harmonic mean of "
+         "the shares of the ceilings.\n"
+         "For a FILE.co without a manifest the launch is assumed from its metadata and --set; --filter chooses its "
          "kernel.\n"
-         "Of a RESULT its cases (--filter chooses) on other machines; one that was predicted before it was measured is "
-         "scaled by how far that was off, where the same takes the time on both.",
+         "For a RESULT: its cases (--filter chooses) on other machines; a case that was predicted before it was "
+         "measured is scaled by measured over predicted, if the same term limits it on both.",
      .options = "machine set filter out json format seed kernels " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -268,10 +266,10 @@ const struct command commands[] = {
          "model says with one of its inputs changed (docs/predict.md). Evidence is what the walk of the kernel saw: "
          "registers and occupancy, widths and lines of accesses, bank conflicts, waits, idle lanes, atomics, the "
          "tail.\n"
-         "Of a RESULT the cases that --filter leaves (by id, label or kernel), at the clock that they held, with what "
-         "prediction and measurement disagree about, and the ablation twins of 'run --isolate'.\n"
-         "The command for rocprofv3 counts what tells these causes apart on a real GPU; --counters reads what it "
-         "wrote and sets it beside what the model expects.",
+         "For a RESULT: the cases that --filter chooses (by id, label or kernel), at their measured clock, with the "
+         "differences between prediction and measurement, and the ablation twins of 'run --isolate'.\n"
+         "The command for rocprofv3 counts what tells these causes apart on a real GPU; --counters reads what it wrote "
+         "and sets it beside what the model expects.",
      .options = "machine set filter counters out json format seed kernels " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
@@ -284,7 +282,7 @@ const struct command commands[] = {
                  "  rooftile model-error --truth gemms.csv --format csv > rows.csv   row by row\n"
                  "  rooftile model-error --truth times.csv --kernels mine   programs by kernels\n",
      .details =
-         "Of RESULTs the predictions that were made before their cases were measured, by kernel; of --truth times "
+         "For RESULTs: the predictions that were made before their cases were measured, by kernel; for --truth: times "
          "that others measured. Errors are relative to the measured time, signed ones above 0 where the prediction is "
          "too slow. Raw: by data sheets and documented figures alone; calibrated: with the constants of --models. In "
          "the interval: how often the truth lies inside the 80 % interval. Programs (kernel_name) are compiled and "
@@ -321,13 +319,11 @@ const struct command commands[] = {
      .details =
          "Both results should have 3 trials or more (run --trials 5): the spread between processes decides what can be "
          "told, and fewer trials are never confirmed. SLOWER and FASTER are certain to --alpha and beyond --delta; "
-         "SAME is "
-         "within 3 %; everything else is INCONCLUSIVE, with the change that could have been seen.\n"
-         "--devices has results of two different devices side by side: how many times as fast the second is, the share "
-         "that each reaches of its own ceilings, and bounds that differ; without a verdict.\n"
+         "SAME is within 3 %; everything else is INCONCLUSIVE, with the change that could have been seen.\n"
+         "--devices shows results of two different devices side by side: how many times as fast the second is, each "
+         "one's share of its own ceilings, and bounds that differ; without a verdict.\n"
          "Exit codes: 0 nothing slower; 1 a case or key figure is slower, broken or missing; 2 the two cannot be "
-         "compared; "
-         "4 with --strict: something is inconclusive, new or not comparable.",
+         "compared; 4 with --strict: something is inconclusive, new or not comparable.",
      .options = "format json out filter alpha delta strict devices",
      .min_args = 2,
      .max_args = 2,
@@ -342,11 +338,10 @@ const struct command commands[] = {
                  "  rooftile fleet results --baseline fleet.json --format nagios\n",
      .details =
          "Reads results only, of any runs; under Slurm, Flux, mpirun, Kubernetes or torchrun they name their node. "
-         "Devices of one "
-         "model, partition mode, power cap and driver are set against each other, each against the median of the "
-         "others; what else differs between them is drift. A device is slow when a case takes over 3 % longer, beyond "
-         "5 spreads of its group, in every run of it (docs/fleet.md has the rule and what it can see). Five alike are "
-         "needed, or a baseline.\n"
+         "Devices of one model, partition mode, power cap and driver are compared, each with the median of the others; "
+         "what else differs between them is drift. A device is slow when a case takes over 3 % longer, beyond 5 "
+         "spreads of its group, in every run of it (docs/fleet.md has the rule and what it can see). Five devices of a "
+         "kind are needed, or a baseline.\n"
          "Exit codes: 0 alike; 1 a device is slow, broken or missing, a file is no result, a case has two groups, or a "
          "group is below its baseline; 2 the command line or a file is wrong; 3 nothing was read; 4 too few alike to "
          "tell, with --strict also drift. With --format nagios they are a plugin's: 0 OK, 1 WARNING (drift), 2 "
@@ -362,8 +357,8 @@ const struct command commands[] = {
                  "  rooftile aa nightly --trials 40 --json noise.json\n",
      .details =
          "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' then "
-         "knows what each case can show. Cases whose smallest visible change exceeds "
-         "10 % are named as too noisy to gate. 8 trials are the least that teach anything.",
+         "knows what each case can show. Cases whose smallest visible change exceeds 10 % are named as too noisy to "
+         "gate. It needs at least 8 trials.",
      .options =
          "device set filter trials out json result quick seed machine " COMPILING "samples " MEASURING "budget strict",
      .min_args = 1,
@@ -376,13 +371,11 @@ const struct command commands[] = {
      .examples = "  rooftile checkup out/gpu_check            in a few lines\n"
                  "  rooftile checkup out/gpu_check --html check.html -o check.json\n",
      .details = "scripts/gpu_check calls it at its end. FOLDER has steps.json, and for each step that ran its log and "
-                "its result. A "
-                "step counts as passed only when its exit code is 0, its result is whole, nothing in it is wrong and "
-                "nothing was skipped "
-                "for want of time.\n"
+                "its result. A step counts as passed only when its exit code is 0, its result is whole, nothing in it "
+                "is wrong and nothing was skipped for want of time.\n"
                 "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the "
-                "folder is none of "
-                "gpu_check; 3 something could not be built or measured; 4 nothing is wrong, but time ran out.",
+                "folder is not one of gpu_check's; 3 something could not be built or measured; 4 nothing is wrong, but "
+                "time ran out.",
      .options = "out json html",
      .min_args = 1,
      .max_args = 1,

@@ -24,32 +24,31 @@ static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 const struct option_row option_rows[] = {
     VALUE(
         "device", STRING, "DEV", device,
-        "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; of "
-        "run and plan also all (every GPU) and local (the GPU of this rank); 'rooftile devices' lists them (default: "
-        "the best one "
-        "present)",
+        "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; run "
+        "and plan also take all (every GPU) and local (the GPU of this rank); 'rooftile devices' lists them (default: "
+        "the best one present)",
         .key = 'd', .complete = COMPLETE_DEVICE),
     LIST("set", PAIRS, "NAME=VALUES", sets, set_count,
          "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); wave=32,64 "
-         "and cumode=0,1 compile a kernel for both of RDNA's; repeatable",
+         "and cumode=0,1 compile a kernel for both of RDNA's modes; repeatable",
          .complete = COMPLETE_PARAM),
     LIST("filter", LIST, "GLOB", filters, filter_count, "only what matches, such as 'stream_*'; repeatable"),
     VALUE("seed", U64, "N", seed, "seed of inputs and case order (default: 1)"),
     VALUE("sample-seed", U64, "N", sample_seed,
-          "seed of the elements that a reference is asked for where it cannot compute all (default: another one each "
-          "run; results name it)"),
+          "seed that chooses the elements for a reference that cannot compute all (default: a new one each run; the "
+          "result has it)"),
     FLAG("quick", quick, "shorter and less precise"),
     FLAG("dry-run", dry_run, "only say what would be run, as 'rooftile plan' does"),
     VALUE("out", STRING, "FILE", out,
-          "write the result to FILE, '-' is standard output; of what is shown the name says the format: .json .csv .md "
-          ".xml .html .svg",
+          "write the result to FILE, '-' is standard output; the name chooses the format of what can be shown in "
+          "several: .json .csv .md .xml .html .svg",
           .key = 'o', .complete = COMPLETE_FILE),
     VALUE("out-dir", STRING, "DIR", out_dir,
           "write a result for each device into DIR, as NODE.DEVICE.json: for 'rooftile fleet'",
           .complete = COMPLETE_FOLDER),
     VALUE("together", CHOICE, "HOW", together,
-          "with --out-dir, of several devices: alone (one after the other), node (all at once, each case at one time) "
-          "or both (default: what the suite says, else alone)",
+          "with --out-dir and several devices: alone (one after the other), node (all at once, each case at the same "
+          "time) or both (default: what the suite says, else alone)",
           .choices = together_names),
     VALUE("json", STRING, "FILE|-", json, "write the result as JSON to FILE; '-' is standard output",
           .complete = COMPLETE_FILE),
@@ -58,11 +57,10 @@ const struct option_row option_rows[] = {
     VALUE("sort", STRING, "NAME", sort,
           "order by a column or parameter, such as time, rate or n, the best first; -NAME: the other way round"),
     VALUE("top", UNSIGNED, "N", top, "only the first N cases"),
-    VALUE("html", STRING, "FILE", html, "write it as one web page, which needs nothing beside it",
-          .complete = COMPLETE_FILE),
+    VALUE("html", STRING, "FILE", html, "write it as one self-contained web page", .complete = COMPLETE_FILE),
     VALUE("format", WORD, "NAME", format, report_format_help, .choices = report_format_names),
     VALUE("picture", STRING, "NAME", picture,
-          "of --format svg: roofline, kernels (time against the lower bound), curve-1 ..., map-1 ... (default: "
+          "for --format svg: roofline, kernels (time against the lower bound), curve-1 ..., map-1 ... (default: "
           "roofline)"),
     VALUE("machine", STRING, "FILE", machine,
           "machine file with the ceilings, or the name of one in configs/machines (default: what 'rooftile roofline' "
@@ -84,12 +82,13 @@ const struct option_row option_rows[] = {
         "state of the caches: hot (as the last launch left them), cold (flushed) or rotate (another copy of the data)",
         .choices = cache_modes),
     VALUE("timer", CHOICE, "TIMER", timer,
-          "what takes the time: dispatch (the kernel's own), event, batch or graph (many launches a sample), host; by "
-          "default auto",
+          "how launches are timed: dispatch (the kernel's own times), event, batch or graph (many launches a sample), "
+          "host (default: auto)",
           .choices = timer_choice_names),
     VALUE("timeout", TIME, "TIME", timeout, "end a case that hangs after this time (default: 120s)"),
     VALUE("budget", TIME, "TIME", budget,
-          "stop after so long, such as 60s or 2min, compiling included; what is left is skipped, and says so"),
+          "stop after this time, such as 60s or 2min, compiling included; the remaining cases are skipped with that "
+          "reason"),
     VALUE(
         "trials", UNSIGNED, "N", trials,
         "fresh processes, each with the cases in another random order: 3 for a nightly job, 5 to compare (default: 1)"),
@@ -101,10 +100,11 @@ const struct option_row option_rows[] = {
     LIST("arch", SPLIT, "ARCH,...", archs, arch_count,
          "compile for these targets instead of the device, such as gfx942,gfx90a, or by product: mi300x",
          .complete = COMPLETE_ARCH),
-    VALUE("jobs", UNSIGNED, "N", jobs, "compile so many at once (default: all cores)", .key = 'j'),
+    VALUE("jobs", UNSIGNED, "N", jobs, "compile this many at once (default: all cores)", .key = 'j'),
     FLAG("force", force, "compile even what the cache has", .key = 'f'),
     FLAG("allow-flags", allow_flags,
-         "take every compiler flag of a manifest, also those that load plugins, linkers or files: they run as you"),
+         "accept every compiler flag of a manifest, also those that load plugins, linkers or files: their code runs as "
+         "you"),
     FLAG("references", references,
          "only the references, which run on the processor and need clang: for a GPU machine that has none"),
     FLAG("run", run, "also run every kernel at its check size and verify it"),
@@ -112,22 +112,27 @@ const struct option_row option_rows[] = {
         "inject-faults", inject_faults,
         "inject faults (a skipped launch, a flipped output, a perturbed input) and see that verification catches them"),
     FLAG("orders", orders, "with --run: work-items forward, backward and shuffled, so that a missing barrier shows"),
-    FLAG("devices", devices, "of two different devices: side by side, without a verdict"),
+    FLAG("devices", devices, "show two different devices side by side, without a verdict"),
     FLAG("strict", strict,
-         "exit with 4 when in doubt: a case saw interference or throttled, time ran out, a verdict is open"),
+         "exit with 4 when in doubt: a case saw interference, throttled or has no ceiling, time ran out, a verdict is "
+         "open"),
     VALUE("db", STRING, "FILE", db,
           "the history's file (default: $ROOFTILE_HISTORY, else history.db in the data folder)",
           .complete = COMPLETE_FILE),
-    VALUE("history", STRING, "FILE", history, "pages of this history's channels and devices into the folder --out",
+    VALUE("history", STRING, "FILE", history,
+          "write pages of this history's channels and devices into the folder of "
+          "--out",
           .complete = COMPLETE_FILE),
     VALUE("channel", STRING, "NAME", channel,
           "runs that belong together: one suite on one schedule (default: nightly)"),
     VALUE("keep", UNSIGNED, "N", keep, "drop all but the newest N runs of the channel"),
-    FLAG("backfill", backfill, "let an older result in where it belongs"),
-    FLAG("confirm", confirm_devices, "only the devices to measure again before a slow one is believed, one per line",
+    FLAG("backfill", backfill, "accept an older result, and insert it where it belongs"),
+    FLAG("confirm", confirm_devices,
+         "list only the devices that a single run shows slow and that should be measured "
+         "again, one per line",
          .only = "fleet"),
-    VALUE("confirm", STRING, "SUITE", confirm,
-          "measure what seems to have moved again, from this suite, before judging", .complete = COMPLETE_FILE),
+    VALUE("confirm", STRING, "SUITE", confirm, "before judging, measure again with this suite what seems to have moved",
+          .complete = COMPLETE_FILE),
     VALUE("reason", STRING, "TEXT", reason, "why the baseline moves"),
     VALUE("alpha", FRACTION, "P", alpha, "how often a case may be called different when it is not (default: 0.001)"),
     VALUE("delta", FRACTION, "F", delta, "smallest change that is worth a verdict (default: 1%)"),
@@ -141,19 +146,19 @@ const struct option_row option_rows[] = {
     VALUE("tp", UNSIGNED, "N", tp, "of a model's configuration: devices that share each layer (default: 1)"),
     FLAG("decode", decode, "of a model's configuration: one new token for each sequence, not a prompt"),
     FLAG("isolate", isolate,
-         "measure the ablation twins that manifests name, too (loads alone, arithmetic alone, one workgroup), for "
+         "also measure the ablation twins that manifests name (loads alone, arithmetic alone, one workgroup), for "
          "'explain'"),
     VALUE("expect", STRING, "NODES", expect,
           "nodes that should be there, as Slurm lists them: n[001-064,070]; those without a result are missing"),
     VALUE("list", WORD, "bad|good", list, "only names of nodes, one per line: for --exclude= or a host file",
           .choices = node_lists),
-    VALUE("baseline", STRING, "FILE", baseline,
-          "what healthy devices reached, as 'rooftile fleet --json FILE' wrote it", .complete = COMPLETE_FILE),
+    VALUE("baseline", STRING, "FILE", baseline, "times of healthy devices, as 'rooftile fleet --json FILE' wrote them",
+          .complete = COMPLETE_FILE),
     FLAG("profile", profile,
          "launch each case once warm and once timed, inside ROCTX (NVTX) ranges named after it, for rocprofv3, rocgdb "
          "or nsys; nothing is verified, and the result is marked as no measurement"),
     VALUE("block", UNSIGNED, "N", block,
-          "occupancy for workgroups of so many threads (default: the launch's, else the largest allowed)"),
+          "occupancy for workgroups of this many threads (default: the launch's, else the largest allowed)"),
     VALUE("truth", STRING, "FILE", truth,
           "times that were measured elsewhere, as CSV (docs/predict.md has the columns)", .complete = COMPLETE_FILE),
     VALUE("counters", STRING, "FILE", counters,
@@ -163,16 +168,16 @@ const struct option_row option_rows[] = {
           "constants of the models by description (default: configs/models/described.json)", .complete = COMPLETE_FILE),
     FLAG("isa", isa, "print the disassembly, annotated"),
     VALUE("pin", STRING, "FILE", pin,
-          "accepted figures: written when there is no such file, or with --force; else what is worse than them is "
-          "hurt, and "
-          "what is not is accepted",
+          "accepted figures: written if FILE is missing, or with --force; else kernels with worse figures are hurt, "
+          "and the others accepted",
           .complete = COMPLETE_FILE),
     FLAG("manifest", manifest, "write the beginning of a manifest for the kernel of a FILE, to be filled in and run"),
     FLAG("ir", ir, "print the LLVM IR that the compiler makes of the source"),
     FLAG("names", names, "names only, one per line"),
-    FLAG("params", params, "what --set may say of the kernels, one per line"),
-    FLAG("targets", targets,
-         "the GPUs that kernels are compiled for instead, with the LLVM each needs and the compiler at hand"),
+    FLAG("params", params, "what --set accepts for the kernels, one per line"),
+    FLAG(
+        "targets", targets,
+        "list the GPUs that kernels can be compiled for instead, with the LLVM that each needs and the compiler found"),
     VALUE("color", CHOICE, "WHEN", color, "auto, always or never; NO_COLOR is honoured", .choices = whens),
     VALUE("progress", CHOICE, "WHEN", progress, "auto, always or never", .choices = whens),
     FLAG("quiet", quiet, "errors only on standard error", .key = 'q'),
