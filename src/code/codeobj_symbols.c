@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where code begins and ends in an AMDGPU ELF image. Labels of hand-written assembly are symbols too, those of its
- * kernels have no size, and compilers' sizes leave out what a kernel jumps to: so each kernel and each device function
+ * kernels have no size, and compilers' sizes omit what a kernel jumps to: so each kernel and each device function
  * (STT_FUNC with a size, no kernel) reaches from its start to the next one's or to the end of its section, whatever
  * stands between.
  */

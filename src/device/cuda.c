@@ -232,7 +232,7 @@ const struct gpu_vendor cuda_vendor = {
     .library = "libcuda",
     .place = {"CUDA's driver", "ROOFTILE_CUDA_LIBRARY", places, symbols, RTLD_LOCAL},
     /* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a
-     * kernel that holds a stream back, that is forever. */
+     * blocking kernel, for ever. */
     .setting = {"CUDA_MODULE_LOADING", "EAGER"},
     .pci_vendor = "10de",
     .hints = hints,

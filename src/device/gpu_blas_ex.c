@@ -55,7 +55,7 @@ static enum status open_ex(struct gpu_library *library, struct err *err)
 {
     if (library->set_math && BLAS_TRY(library, err, set_math, library->handle, library->blas->numbers.exact))
         return err->status;
-    /* Memory of its own, which it frees now, must not be freed while a stream is held back. */
+    /* Memory of its own, which it frees now, must not be freed while a kernel blocks a stream. */
     return use_stream(library, NULL, err);
 }
 

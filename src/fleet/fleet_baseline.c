@@ -58,7 +58,7 @@ enum status fleet_baseline_read(const struct fleet_baseline **baseline, const ch
     return STATUS_OK;
 }
 
-/* By its id: what a label leaves out, as the size, may be another in the baseline. */
+/* By its id: what a label omits, such as the size, may differ in the baseline. */
 struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group,
                                           const struct fleet_metric *metric)
 {

@@ -97,8 +97,8 @@ static enum status run_timed(double *host_ns, struct sampling *sampling, struct 
                                                        : run_next(sampling, EVENTS_AROUND, err);
 }
 
-/* Everything of a sample stands in the stream before the first of it runs, where a start can be held back: then neither
- * the probe's clock nor the first launch is of a device that waits for the host. */
+/* With a blocking kernel, all of a sample is in the stream before the first of it runs: so neither the probe's clock
+ * nor the first launch is of a device that waits for the host. */
 static enum status queue_sample(double *host_ns, struct sampling *sampling, struct err *err)
 {
     struct worker *worker = sampling->worker;
@@ -202,7 +202,7 @@ static enum timer unqueued_timer(const struct sampling *sampling, uint32_t batch
     return sampling->worker->info.predicted ? TIMED_SIM : batch > 1 ? TIMED_BATCH : TIMED_HOST;
 }
 
-/* Cases whose launches do not fit behind a held back start are launched freely. A kernel's own times and the host's
+/* Cases whose launches do not fit behind a blocking kernel are launched freely. A kernel's own times and the host's
  * need no full queue. */
 static void choose_blocking(struct sampling *sampling)
 {

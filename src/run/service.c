@@ -38,7 +38,7 @@ static void *words_of(struct ready *ready, uint32_t rotation, uint64_t size_byte
     return fits ? ready_buffer(ready, 0, rotation) : NULL;
 }
 
-/* ---- a start held back ---- */
+/* ---- the blocking kernel ---- */
 
 /* Words of service_blocking.hip's `control`. */
 enum { RELEASED, MOST_LOOKS, OUTCOME, LOOKS, CONTROL_WORDS };

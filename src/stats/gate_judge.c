@@ -157,8 +157,8 @@ static bool search(struct finding *found, const struct gate_points *points, cons
     return candidate;
 }
 
-/* Do the trials that were measured again say the same by themselves? What disturbs the machine now and then disturbs
- * them too, but seldom all: without the fastest one's say up to 6 runs in 100 were red for nothing (simulated). */
+/* Do the trials that were measured again show the same by themselves? Occasional interference affects them too, but
+ * seldom all: without asking the fastest one, up to 6 runs in 100 were red for nothing (simulated). */
 static bool stands_again(const struct finding *found, const struct gate_points *points, const struct gate_view *view,
                          double s0, const struct gate_options *options)
 {
