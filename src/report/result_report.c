@@ -301,7 +301,7 @@ static void report_jsonl(struct text *out, const struct result *result)
     FORMAT("csv", "one row per case, base units, RFC 4180", report_csv)                                                \
     FORMAT("json", "the result itself, as --out writes it", result_document)                                           \
     FORMAT("jsonl", "one event per line; of a run as it happens", report_jsonl)                                        \
-    FORMAT("html", "one page with pictures, which needs nothing beside it", report_html)                               \
+    FORMAT("html", "one self-contained page with pictures", report_html)                                               \
     FORMAT("svg", "its roofline as a picture, for papers and slides", report_svg)                                      \
     FORMAT("markdown", "a summary that fits a pull request's comment", NULL)                                           \
     FORMAT("junit", "a case is a test, a finding a failure", report_junit)                                             \
