@@ -34,7 +34,7 @@ struct trace_event {
     double start, end;    /* of the file's own clock: timeline.unit_ns */
     uint32_t correlation; /* 0: none; of the runtime call, while its file is read */
     uint32_t external;    /* 0: none; of the operator, while its file is read; then the number of its row */
-    uint32_t name;        /* trace.names: the kernel's, and behind a line feed its launch (trace_name) */
+    uint32_t name;        /* trace.names: the kernel's, then a line feed and its launch */
     uint32_t operator;    /* trace.signatures; TRACE_NONE: not known */
     uint32_t call;        /* the operator's call: events of one call are one call of its row; TRACE_NONE: its own */
     uint16_t device;      /* number of the timeline: a device in a file */
@@ -95,7 +95,7 @@ struct timeline {
 struct trace {
     struct arena arena;
     struct texts names;      /* kernels with their launches */
-    struct texts signatures; /* an operator with its inputs, as signature_parse reads them */
+    struct texts signatures; /* an operator with its inputs, as operator_read takes them */
     uint8_t *activities;     /* of names: enum activity + 1; 0: not asked yet */
     size_t activity_count;
     struct trace_event *events;
@@ -110,7 +110,7 @@ struct trace {
     size_t timeline_count;
     const char *device_name, *arch; /* NULL: not known */
     uint32_t cus;
-    struct text launch;       /* room for trace_name */
+    struct text launch;       /* room for a name with its launch */
     struct texts plain_names; /* kernels without their launches */
     struct trace_launch *launches;
     size_t launch_count;
