@@ -247,12 +247,12 @@ def confirmation(bench):
 
 
 def confirmed_at_once(bench):
-    """What is as slow when it is measured again is red in its first run: the history has a
-    thousandth of the real times, so that no noise of a busy machine is as large."""
-    real = {c["params"]["n"]: c["stats"]["median_ns"] for c in load(bench.home / "base.json")["cases"]}
+    """What is as slow when it is measured again is red in its first run: the history has a thousandth of the least real
+    time, so that no noise of a busy machine is as large. Some of the others can be stalls."""
+    least = min(c["stats"]["median_ns"] for c in load(bench.home / "base.json")["cases"])
     fast = Bench(bench.home, copy.deepcopy(bench.base))
     for case in fast.base["cases"]:
-        runs.set_time(case, real[case["params"]["n"]] * 0.001, [1, 1, 1])
+        runs.set_time(case, least * 0.001, [1, 1, 1])
     fast.fresh().add_all(range(8))
     fast.add_all([8], ratios={1024: 1000})
     fast.gate(0, "a thousand times as slow, once", "TENTATIVE  stream_copy n=1Ki")
