@@ -147,7 +147,7 @@ const char *lower_bound_lacks(const struct machine *machine, const struct work *
 void lower_bound_settle(struct lower_bound *lower_bound, const struct work *work, double time_ns)
 {
     const bool launch = lower_bound->launch_ns > lower_bound->time_ns;
-    if (work->level[0] || !lower_bound->ceiling_name[0] || !(time_ns > 0))
+    if (work->level[0] || !lower_bound->bound[0] || !(time_ns > 0))
         return;
     const char *bound = launch && time_ns <= 2 * lower_bound->launch_ns    ? "launch"
                         : time_ns > LOWER_BOUND_FAR * lower_bound->time_ns ? BOUND_NONE_NEAR

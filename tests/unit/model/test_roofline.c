@@ -174,7 +174,10 @@ static void test_bound_of_a_known_time(void **state)
     assert_string_equal(bound.bound, "no_link");
     lower_bound_compute(&bound, &machine, &none, CACHE_HOT);
     lower_bound_settle(&bound, &none, 1100);
-    assert_string_equal(bound.bound, "launch"); /* nothing else is known */
+    assert_string_equal(bound.bound, BOUND_NONE_NEAR);
+    lower_bound_compute(&bound, &machine, &none, CACHE_HOT);
+    lower_bound_settle(&bound, &none, 900);
+    assert_string_equal(bound.bound, "launch");
 }
 
 static void test_lower_bound_details(void **state)
