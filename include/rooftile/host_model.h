@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time of accesses on a CPU that are not consecutive: strided and indirect ones, whose bytes alone do not tell it.
- * The lines that they move come from a walk of the same source, compiled for a GPU with waves of the CPU device's size:
- * taken one work-item after the other, as a CPU does, the addresses are the same.
+ * What a CPU takes for accesses that are not consecutive and for arithmetic whose steps depend on each other: neither
+ * is told by the stated work. Both come from a walk of the same source, compiled for a GPU with waves of the CPU
+ * device's size: taken one work-item after the other, as a CPU does, addresses and dependences are the same.
  *
  *     issue    an eighth of a clock per walked instruction: a CPU issues four a clock, each worth two walked ones
  *     near     lines from L2: a stream's time for them; lines a page or more from the one before: the latency of L2
  *     far      lines from beyond L2: three times a stream's time, as not all prefetched lines are used (fitted to
  *              access_read); lines a page or more from the one before: at least the latency of the level that holds
  *              the footprint, over the misses that a core has in flight (Little's law)
+ *     chain    results of arithmetic that the walk waits for, if nothing else takes time, at the latency of a fused
+ *              multiply-add: as measured ("f32_fma_latency"), else 4 clocks, as of Intel's cores since Skylake and
+ *              AMD's since Zen 3 (uops.info)
  *
  * Misses in flight: 24, fitted to gather on a Zen 5 processor, and at most those within the 900 walked instructions
  * that a core looks ahead, about twice a reorder buffer of 450.
@@ -29,6 +32,8 @@ struct host_walk {
     double apart_placed; /* ... those in a known buffer, */
     double apart_bytes;  /* ... and the same weighted with the bytes of that buffer */
     double bytes;        /* that accesses ask for */
+    double flops;        /* of the arithmetic */
+    double chain_steps;  /* of dependent arithmetic, one workgroup after the other */
     bool in_part;        /* the walk ended at its budget: these are sums of a part */
 };
 
@@ -46,5 +51,8 @@ struct host_time {
 };
 struct host_time host_time(const struct host_walk *walk, const struct machine *machine, double share, double rate,
                            double near_ns, double far_ns);
+
+/* What a core needs for its share of the chains; 0 where the clock is not known. */
+double host_chain_ns(const struct host_walk *walk, const struct machine *machine, double share);
 
 #endif

@@ -63,13 +63,18 @@ enum status predictor_plan(struct plan *plan, struct predictor *predictor, const
 
 /* By the work that the manifest states, at what is expected of the machine. Where the machine lacks what this needs,
  * time_ns is 0 and a note says why. `why`: the reason for having no walk, for a note; NULL: no walk was expected.
- * `walk`: where the accesses of a case on a CPU go; NULL: not known. */
+ * `walk`: of a case that predicted_on_host names; NULL: not known. */
 void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
                        const struct machine *machine, const char *why, const struct host_walk *walk);
 
-/* On a CPU: the case is about its accesses, and their bytes alone say too little. Its code is compiled once more, for
- * the walk; other cases are not walked on a CPU. */
-bool predicted_by_lines(const struct resolved *resolved);
+/* What a walk adds to a case on a CPU, where the stated work says too little. The case's code is compiled once more,
+ * for the walk; other cases are not walked on a CPU. */
+enum predicted_on_host {
+    HOST_NOT_WALKED,
+    HOST_LINES, /* the case is about its accesses, which do not follow each other */
+    HOST_CHAIN, /* arithmetic of single work-items, whose steps may depend on each other */
+};
+enum predicted_on_host predicted_on_host(const struct resolved *resolved);
 
 /* The CPU device's `request`, turned into one for a GPU whose code can be walked, with waves of the same size. Lives in
  * the arena. */

@@ -90,7 +90,10 @@ struct walk_options {
     double coin;                 /* probability that an unknown bit is 1; 0: one half */
     bool every_group;            /* all workgroups in turn, whose stores the later ones see; no neighbours, no jumps */
     bool no_jumps;               /* long loops are walked to their end */
-    bool counts_each;            /* the result has `executed`, and nothing about neighbours */
+    /* 0: waves issue in order. Else as an out-of-order core: an instruction waits for its operands and for the
+     * arithmetic that many before it alone; its result takes vector_latency, moves and memory nothing. No matrices. */
+    uint32_t window;
+    bool counts_each; /* the result has `executed`, and nothing about neighbours */
     /* What if: LDS without bank conflicts; accesses that touch no more lines than their bytes need; scratch memory that
      * costs nothing (cost.h) */
     bool no_conflicts, coalesced, no_scratch;

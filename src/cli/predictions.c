@@ -21,9 +21,9 @@ static enum status cached_builds(struct build_result **builds, struct session *s
     return build_all(*builds, plan->codes, plan->code_count, &options, session->arena, err);
 }
 
-/* A CPU's code is not walked; that of a GPU, from the same source, tells how accesses lie where a case needs it. A plan
- * takes what earlier runs compiled. */
-static enum status lines_builds(struct build_result **builds, struct session *session, struct err *err)
+/* A CPU's code is not walked; that of a GPU, from the same source, tells how accesses lie and what depends on what,
+ * where a case needs it. A plan takes what earlier runs compiled. */
+static enum status host_builds(struct build_result **builds, struct session *session, struct err *err)
 {
     const struct plan *plan = session->plan;
     struct arena *arena = session->arena;
@@ -34,7 +34,7 @@ static enum status lines_builds(struct build_result **builds, struct session *se
     struct plan codes = *plan;
     for (size_t k = 0; k < plan->count; k++) {
         const struct resolved *resolved = &plan->cases[k].resolved;
-        const bool needs = plan->cases[k].state == PLAN_READY && predicted_by_lines(resolved);
+        const bool needs = plan->cases[k].state == PLAN_READY && predicted_on_host(resolved) != HOST_NOT_WALKED;
         for (size_t c = 0; needs && c < resolved->code_count; c++)
             wanted[resolved->codes[c]] = true;
     }
@@ -66,7 +66,7 @@ static enum status codes_to_walk(struct build_result **builds, struct session *s
     const size_t most = runs ? MOST_WALKED_TO_RUN : MOST_WALKED;
     *builds = NULL;
     if (!strcmp(session->info.backend, "cpu"))
-        return lines_builds(builds, session, err);
+        return host_builds(builds, session, err);
     if (!text_starts(session->info.arch, "gfx"))
         return STATUS_OK;
     if (session->plan->count > most) {

@@ -116,13 +116,13 @@ static double rate_of(const struct machine_level *level, const struct work *work
 
 /* What passes over a footprint again and again finds nothing of it in a level that cannot hold all: what was used
  * longest ago has gone. Where the level ends is known as a range, in which the share that is found falls. */
-static double cached_ns(const struct asked *asked, enum cache_mode cache)
+static double cached_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
     const struct work *work = asked->work;
     const struct machine *machine = asked->machine;
     const double bytes = work->read_bytes + work->write_bytes;
     const double footprint = work->footprint_bytes > 0 ? fmin(work->footprint_bytes, bytes) : bytes;
-    double left = 1, time_ns = 0;
+    double left = 1, time_ns = 0, longest_ns = 0;
     for (uint32_t k = 0; k < machine->level_count && left > 0; k++) {
         const struct machine_level *level = &machine->levels[k];
         const bool last = k + 1 == machine->level_count;
@@ -133,17 +133,20 @@ static double cached_ns(const struct asked *asked, enum cache_mode cache)
         if (rate <= 0 || (cache == CACHE_COLD && !last))
             continue;
         found = fmin(found, left);
-        time_ns += found * bytes / rate * 1e9;
+        const double here_ns = found * bytes / rate * 1e9;
+        *level_name = here_ns >= longest_ns ? level->name : *level_name;
+        longest_ns = fmax(longest_ns, here_ns);
+        time_ns += here_ns;
         left -= found;
     }
     return time_ns;
 }
 
-/* The lower bound's time at what is expected of its level rather than at the best. */
-static double memory_ns(const struct asked *asked, enum cache_mode cache)
+/* The lower bound's time at what is expected of its level, *level_name, rather than at the best. */
+static double memory_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
     if (asked->cpu && !asked->work->level[0])
-        return cached_ns(asked, cache);
+        return cached_ns(asked, cache, level_name);
     struct lower_bound bound;
     struct work bytes = *asked->work;
     bytes.flops = bytes.transcendentals = 0;
@@ -153,6 +156,7 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache)
     const struct machine_level *level = level_named(asked->machine, bound.ceiling_name);
     if (!level)
         return 0;
+    *level_name = level->name;
     const double rate = rate_of(level, &bytes);
     return rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
 }
@@ -221,16 +225,20 @@ static double chain_ns(const struct asked *asked)
            (asked->work->read_bytes > 0 ? 1 : launch_lanes(asked->resolved, asked->cpu));
 }
 
-static double compute_ns(const struct asked *asked)
+/* `unit`: what takes longest, which may be that of exponentials. */
+static double compute_ns(const struct asked *asked, char unit[static MACHINE_NAME])
 {
     struct lower_bound bound;
     struct work flops = *asked->work;
     const struct machine_figure *figure = worked_out(asked);
     const bool own = asked->machine->measured && asked->resolved->manifest->class == CLASS_COMPUTE;
     flops.read_bytes = flops.write_bytes = 0;
+    snprintf(unit, MACHINE_NAME, "%s", flops.unit);
     if (figure)
         return flops.flops / figure->value * 1e9;
     lower_bound_compute(&bound, asked->machine, &flops, CACHE_HOT);
+    if (bound.ceiling_name[0])
+        snprintf(unit, MACHINE_NAME, "%s", bound.ceiling_name);
     return bound.compute_ns / (own ? 1 : SHARE_OF_PEAK);
 }
 
@@ -242,19 +250,23 @@ static double launches_ns(const struct asked *asked)
     return launches > 0 ? machine->launch_ns + (launches - 1) * next_ns : 0;
 }
 
-bool predicted_by_lines(const struct resolved *resolved)
+enum predicted_on_host predicted_on_host(const struct resolved *resolved)
 {
     const struct work *work = &resolved->work;
     const double bytes = work->read_bytes + work->write_bytes;
-    return !strcmp(resolved->device->backend, "cpu") && resolved->manifest->class == CLASS_MEMORY && work->flops <= 0 &&
-           work->items > 0 && bytes > 0 && bytes < work->items * HOST_LINE_BYTES;
+    if (strcmp(resolved->device->backend, "cpu") != 0)
+        return HOST_NOT_WALKED;
+    if (resolved->manifest->class == CLASS_COMPUTE)
+        return text_starts(work->unit, "vector") && launch_lanes(resolved, true) == 1 ? HOST_CHAIN : HOST_NOT_WALKED;
+    const bool by_lines = work->flops <= 0 && work->items > 0 && bytes > 0 && bytes < work->items * HOST_LINE_BYTES;
+    return resolved->manifest->class == CLASS_MEMORY && by_lines ? HOST_LINES : HOST_NOT_WALKED;
 }
 
 /* Each of its accesses may move a line. */
 static double lines_for_bytes(struct prediction *prediction, const struct asked *asked)
 {
     const struct work *work = asked->work;
-    if (!predicted_by_lines(asked->resolved))
+    if (predicted_on_host(asked->resolved) != HOST_LINES)
         return 1;
     prediction_note(prediction, "how its accesses lie is not known: each may move a line of %.0f bytes",
                     HOST_LINE_BYTES);
@@ -268,24 +280,39 @@ static double lines_rate(const struct asked *asked)
     reads.read_bytes += reads.write_bytes;
     reads.write_bytes = 0;
     const struct asked as_reads = {asked->resolved, &reads, asked->machine, asked->cpu};
-    const double ns = cached_ns(&as_reads, CACHE_HOT);
+    const char *level = "";
+    const double ns = cached_ns(&as_reads, CACHE_HOT, &level);
     return ns > 0 ? reads.read_bytes / ns * 1e9 : 0;
+}
+
+/* Of the walked part's bytes or FLOPs, what each core has of all. */
+static double share_of(const struct asked *asked, double all, double walked)
+{
+    return (walked > 0 ? all / walked : 1) / fmax(1, asked->machine->cus);
 }
 
 static void add_lines(struct prediction *prediction, const struct asked *asked, const struct host_walk *walk)
 {
     const struct work *work = asked->work;
     const struct machine *machine = asked->machine;
-    const double bytes = work->read_bytes + work->write_bytes;
-    const double share = (walk->in_part && walk->bytes > 0 ? bytes / walk->bytes : 1) / fmax(1, machine->cus);
+    const double share = share_of(asked, work->read_bytes + work->write_bytes, walk->in_part ? walk->bytes : 0);
     const bool placed = walk->apart_placed > 0 && walk->apart_placed >= walk->apart / 2;
     const double apart = placed ? walk->apart_bytes / walk->apart_placed : work->footprint_bytes;
     const double near_ns = machine->latency_count > 1 ? machine->latencies[1].latency_ns : 0;
     const struct host_time time =
         host_time(walk, machine, share, lines_rate(asked), near_ns, chased_ns(machine, apart));
-    prediction->method = "walk";
     prediction->term_ns[TERM_MEMORY] = fmax(prediction->term_ns[TERM_MEMORY], time.lines_ns);
     prediction->term_ns[TERM_SCALAR] = time.issue_ns;
+}
+
+static void add_walk(struct prediction *prediction, const struct asked *asked, const struct host_walk *walk)
+{
+    prediction->method = "walk";
+    if (predicted_on_host(asked->resolved) == HOST_LINES)
+        add_lines(prediction, asked, walk);
+    else
+        prediction->term_ns[TERM_LATENCY] =
+            host_chain_ns(walk, asked->machine, share_of(asked, asked->work->flops, walk->in_part ? walk->flops : 0));
 }
 
 void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
@@ -308,11 +335,15 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
         spread.high *= UNKNOWN_PEAK;
     }
     spread.high *= walk ? 1 : lines_for_bytes(prediction, &asked);
-    prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache);
-    prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked);
+    const char *level = "";
+    char compute[MACHINE_NAME];
+    prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache, &level);
+    prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked, compute);
     prediction->term_ns[TERM_LATENCY] = chain_ns(&asked);
     prediction->term_ns[TERM_LAUNCH] = launches_ns(&asked);
     if (walk)
-        add_lines(prediction, &asked, walk);
-    prediction_conclude(prediction, machine, resolved->work.unit, DEVICE_NORM, spread);
+        add_walk(prediction, &asked, walk);
+    prediction_conclude(prediction, machine, compute, DEVICE_NORM, spread);
+    if (prediction->limiter == TERM_MEMORY && level[0])
+        snprintf(prediction->bound, sizeof(prediction->bound), "%s", level);
 }

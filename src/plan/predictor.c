@@ -255,7 +255,7 @@ struct asked {
     struct prediction *prediction;
     struct err *err;
     const char *why; /* a launch cannot be walked */
-    bool on_host;    /* for its lines alone */
+    bool on_host;    /* for what the stated work of a CPU's case lacks */
     struct host_walk host;
 };
 
@@ -470,7 +470,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     arena_reset(&predictor->launch);
     predictor->launches = NULL;
     predictor->launch_count = 0;
-    asked.on_host = predicted_by_lines(resolved);
+    asked.on_host = predicted_on_host(resolved) != HOST_NOT_WALKED;
     /* A path that a walk does not know of; a CPU's cases whose bytes say enough. */
     if (resolved->work.level[0] || (!asked.on_host && !strcmp(resolved->device->backend, "cpu"))) {
         predicted_by_work(prediction, resolved, cache, machine, NULL, NULL);

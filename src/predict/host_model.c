@@ -10,7 +10,11 @@
 #define CLOCKS_ISSUE 0.125
 #define TIMES_STREAM 3.0
 #define MISSES 24.0
-#define WINDOW 900.0 /* walked instructions: two for each of 450 */
+#define WINDOW 900 /* walked instructions: two for each of 450 */
+
+/* The walk's clock is a step of dependent arithmetic: what issue and memory take is not told by a GPU's code. */
+static const struct walk_clocks arithmetic_alone = {.vector_latency = 1, .lds_bytes = INFINITY, .l1_bytes = INFINITY};
+#define STEP_CLOCKS 4
 
 static double cache_bytes(const struct machine *machine, uint32_t number, double otherwise)
 {
@@ -21,12 +25,13 @@ static double cache_bytes(const struct machine *machine, uint32_t number, double
 void host_walk_options(struct walk_options *options, const struct machine *machine)
 {
     const double l1 = cache_bytes(machine, 0, L1_BYTES), l2 = cache_bytes(machine, 1, L2_BYTES);
-    *options = (struct walk_options){.clocks = walk_clocks_usual,
+    *options = (struct walk_options){.clocks = arithmetic_alone,
                                      .line_bytes = (uint32_t)HOST_LINE_BYTES,
                                      .l1_lines = (uint64_t)(l1 / HOST_LINE_BYTES),
                                      .l2_lines = (uint64_t)(fmax(l1, l2) / HOST_LINE_BYTES),
                                      .dies = (uint32_t)fmax(1, machine->cus),
-                                     .budget = BUDGET};
+                                     .budget = BUDGET,
+                                     .window = WINDOW};
 }
 
 void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, const struct walk_result *walk,
@@ -38,6 +43,8 @@ void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, cons
     const double each = times * walk->working * groups / walked;
     sum->instructions += each * walk->sums.instructions * items / waves;
     sum->bytes += each * walk->sums.access_bytes;
+    sum->flops += each * walk->sums.flops;
+    sum->chain_steps += each * walk->clocks;
     sum->in_part |= walk->over_budget;
     for (size_t k = 0; k <= launch->buffer_count; k++) {
         const struct walk_traffic *traffic = &walk->traffic[k];
@@ -69,4 +76,11 @@ struct host_time host_time(const struct host_walk *walk, const struct machine *m
     const double clock_ns = machine->core_hz > 0 ? 1e9 / machine->core_hz : 0;
     return (struct host_time){.issue_ns = share * walk->instructions * CLOCKS_ISSUE * clock_ns,
                               .lines_ns = share * (walk->near * near + walk->far * far)};
+}
+
+double host_chain_ns(const struct host_walk *walk, const struct machine *machine, double share)
+{
+    const struct machine_figure *latency = machine_figure(machine, "f32_fma_latency");
+    const double clocks_ns = machine->core_hz > 0 ? STEP_CLOCKS / machine->core_hz * 1e9 : 0;
+    return share * walk->chain_steps * (latency ? latency->value : clocks_ns);
 }

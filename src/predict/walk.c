@@ -158,6 +158,26 @@ static void promise_result(struct wave *wave, const struct op *op, double when)
             wave->ready[to->first + part] = when;
 }
 
+/* Out of order: a result is there one latency after its operands, wherever its instruction stands, if the arithmetic a
+ * window before has been completed. What moves a value, as spills and copies do, takes no time and no room. */
+static void complete(struct wave *wave, const struct op *op)
+{
+    const struct walk_options *options = wave->group->walker->options;
+    const bool again = op->meaning && op->meaning->flags & ADDS_TO_RESULT;
+    double ready = 0;
+    for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++)
+        for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++)
+            if (op->operands[k].first + part < wave->code->vectors)
+                ready = fmax(ready, wave->ready[op->operands[k].first + part]);
+    if (op->in->flops > 0 || op->in->ops > 0 || op->class == WALK_TRANSCENDENTAL) {
+        double *before = &wave->completed[wave->computed++ % options->window];
+        ready = fmax(ready, *before) + options->clocks.vector_latency;
+        *before = wave->time = fmax(wave->time, ready);
+    }
+    if (op->sources_first)
+        promise_result(wave, op, ready);
+}
+
 static double vector_clocks(const struct walk_clocks *clocks, const struct op *op)
 {
     if (op->class == WALK_TRANSCENDENTAL)
@@ -268,11 +288,13 @@ void wave_run(struct wave *wave)
         if (wave->executed)
             wave->executed[wave->at - 1]++;
         const double began = wave->time;
-        if (op->class == WALK_WAIT)
+        if (walker->options->window)
+            complete(wave, op);
+        else if (op->class == WALK_WAIT)
             await_memory(wave, op);
         if (walker->tracks_results && op->class != WALK_SCALAR)
             await_sources(wave, op);
-        const double takes = issue(wave, op);
+        const double issued = issue(wave, op), takes = walker->options->window ? 0 : issued;
         perform(wave, op);
         wave->time += takes;
         if (op->takes_lanes)

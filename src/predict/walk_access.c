@@ -9,12 +9,13 @@
 
 /* ---- completions ---- */
 
-/* A full queue stalls its wave until the oldest access is done. */
+/* A full queue stalls its wave until the oldest access is done; not out of order, where memory takes no time. */
 void queue_push(struct wave *wave, enum queue queue, double done)
 {
-    if (wave->queue_count[queue] == QUEUE_ROOM)
+    if (wave->queue_count[queue] == QUEUE_ROOM && !wave->completed)
         queue_wait(wave, queue, QUEUE_ROOM - 1);
-    wave->queue[queue][(wave->queue_first[queue] + wave->queue_count[queue]++) % QUEUE_ROOM] = done;
+    if (wave->queue_count[queue] < QUEUE_ROOM)
+        wave->queue[queue][(wave->queue_first[queue] + wave->queue_count[queue]++) % QUEUE_ROOM] = done;
 }
 
 void queue_wait(struct wave *wave, enum queue queue, unsigned most)

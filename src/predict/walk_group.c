@@ -88,6 +88,7 @@ static void start_wave(struct wave *wave, struct group *group, uint32_t number)
     wave->v = take(code->vectors, sizeof(*wave->v));
     wave->v_known = take(code->vectors, sizeof(*wave->v_known));
     wave->ready = take(code->vectors, sizeof(*wave->ready));
+    wave->completed = walker->options->window ? take(walker->options->window, sizeof(*wave->completed)) : NULL;
     wave->origin = take(code->vectors, sizeof(*wave->origin));
     wave->undecided = take(code->count, sizeof(*wave->undecided));
     wave->traffic = take(walker->launch->buffer_count + 1, sizeof(*wave->traffic));
@@ -105,6 +106,7 @@ static void end_wave(struct wave *wave)
     free(wave->v);
     free(wave->v_known);
     free(wave->ready);
+    free(wave->completed);
     free(wave->origin);
     free(wave->undecided);
     free(wave->traffic);

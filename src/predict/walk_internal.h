@@ -285,6 +285,8 @@ struct wave {
     uint32_t (*v)[LANES];
     uint64_t *v_known;
     double *ready;        /* when a vector register's value is there */
+    double *completed;    /* when the last `window` ones of arithmetic were, in a ring; NULL: in order */
+    uint64_t computed;    /* that many of them so far */
     uint8_t *origin;      /* 1 + the buffer that the pointer in it leads to; 0: not known */
     uint64_t exec, lanes; /* lanes: those that exist */
     /* The operation that wrote EXEC from unknown data, the lanes that it guessed, and the lanes before it, whose return

@@ -456,6 +456,8 @@ static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
             wave->queue[queue][k] += more;
     for (uint32_t k = 0; k < wave->code->vectors; k++)
         wave->ready[k] += more;
+    for (uint32_t k = 0; k < wave->group->walker->options->window; k++)
+        wave->completed[k] += more;
 }
 
 /* ---- passes ---- */

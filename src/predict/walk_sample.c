@@ -286,8 +286,8 @@ static void start_walker(struct walker *walker)
     walker->left = options->budget ? options->budget : DEFAULT_BUDGET;
     walker->lds_bytes = (size_t)walker->code->isa->code.group_segment_bytes + walker->launch->lds_bytes;
     walker->lds_bytes = walker->lds_bytes > (1u << 20) ? 1u << 20 : walker->lds_bytes;
-    walker->tracks_results = options->clocks.vector_latency > options->clocks.vector;
-    for (size_t k = 0; k < walker->code->count; k++)
+    walker->tracks_results = options->clocks.vector_latency > options->clocks.vector && !options->window;
+    for (size_t k = 0; k < walker->code->count && !options->window; k++)
         walker->tracks_results |= walker->code->ops[k].class == WALK_MATRIX;
     for (uint32_t bytes = options->line_bytes ? options->line_bytes : 128; bytes > 1; bytes /= 2)
         walker->line_shift++;

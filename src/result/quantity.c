@@ -76,6 +76,17 @@ bool result_is_latency(const struct result_case *c)
     return c->class && (!strcmp(c->class, "latency") || !strcmp(c->class, "launch"));
 }
 
+/* A ceiling that allows less than half of the time does not bind. What does is named by a prediction that foresaw this
+ * time: a chain, LDS, another level. */
+#define CEILING_BINDS 0.5
+static void name_predicted_bound(struct result_case *c, double time_ns)
+{
+    const struct predicted *seen = &c->prediction;
+    const bool launch = !strcmp(c->lower_bound.bound, "launch");
+    if (c->fraction < CEILING_BINDS && !launch && time_ns >= seen->low_ns && time_ns <= seen->high_ns && seen->bound[0])
+        snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", seen->bound);
+}
+
 void result_take_time(struct result_case *c)
 {
     const double time_ns = result_case_time(c);
@@ -84,6 +95,8 @@ void result_take_time(struct result_case *c)
     c->items_per_s = per_second(c->work.items, time_ns);
     c->fraction = lower_bound_fraction(&c->lower_bound, time_ns);
     lower_bound_settle(&c->lower_bound, &c->work, time_ns);
+    if (c->prediction.time_ns > 0 && !c->work.level[0])
+        name_predicted_bound(c, time_ns);
     if (result_is_latency(c))
         snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", c->class);
 }

@@ -67,6 +67,36 @@ static void test_levels(void **state)
     }
 }
 
+/* The level that most of the time goes to is what binds, and exponentials where these take longest. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "rows", .class = CLASS_MEMORY};
+    static const struct {
+        double footprint, flops, exponentials;
+        const char *bound;
+    } cases[] = {{0x1p20, 0, 0, "L2"},
+                 {0x1p22, 0, 0, "DRAM"},
+                 {0x1p20, 1e12, 0, "vector_f32"},
+                 {0x1p20, 1e11, 1e11, TRANSCENDENTAL_UNIT}};
+    struct machine machine = measured_machine();
+    snprintf(machine.units[1].name, MACHINE_NAME, "%s", TRANSCENDENTAL_UNIT);
+    machine.units[1].peak.measured = 1e10;
+    machine.unit_count = 2;
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct prediction prediction;
+        const struct resolved resolved = {.manifest = &manifest,
+                                          .device = &cpu,
+                                          .work = {.read_bytes = 0x1p30,
+                                                   .footprint_bytes = cases[k].footprint,
+                                                   .flops = cases[k].flops,
+                                                   .transcendentals = cases[k].exponentials,
+                                                   .unit = "vector_f32"}};
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, NULL);
+        assert_string_equal(prediction.bound, cases[k].bound);
+    }
+}
+
 /* Kernels of class "compute" reach the peak that one of them has measured. */
 static void test_peaks(void **state)
 {
@@ -162,6 +192,41 @@ static void test_walked_lines(void **state)
     }
 }
 
+/* A chain of arithmetic: by the latency that was measured, else four clocks; a part of it stands for all. */
+static void test_walked_chain(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "chains", .class = CLASS_COMPUTE};
+    struct resolved_step step = {
+        .kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {8, 1, 1}, .block = {1, 1, 1}}};
+    struct resolved resolved = {.manifest = &manifest,
+                                .device = &cpu,
+                                .steps = &step,
+                                .step_count = 1,
+                                .work = {.flops = 1e6, .unit = "vector_f32"}};
+    static const struct {
+        struct host_walk walk;
+        double latency_ns, time_ns; /* of two cores */
+    } cases[] = {
+        {{.chain_steps = 4e6, .flops = 1e6}, 1.5, 3e6},
+        {{.chain_steps = 4e6, .flops = 1e6}, 0, 4e6}, /* at 2 GHz */
+        {{.chain_steps = 1e6, .flops = 2.5e5, .in_part = true}, 1.5, 3e6},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct prediction prediction;
+        struct machine machine = measured_machine();
+        machine.core_hz = 2e9;
+        if (cases[k].latency_ns > 0)
+            add_figure(&machine, "f32_fma_latency", "ns", cases[k].latency_ns, "op_float/OP=fma");
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, &cases[k].walk);
+        assert_true(fabs(prediction.time_ns / cases[k].time_ns - 1) < 1e-3);
+        assert_string_equal(prediction.bound, "latency");
+    }
+    assert_int_equal(predicted_on_host(&resolved), HOST_CHAIN);
+    step.launch.block[0] = 64; /* lanes of which nobody knows how they are taken together */
+    assert_int_equal(predicted_on_host(&resolved), HOST_NOT_WALKED);
+}
+
 /* Between what was seen inside and outside a capacity a chase's latency grows by the same factor for each doubling. */
 static void test_chases(void **state)
 {
@@ -184,9 +249,9 @@ static void test_chases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks), cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines), cmocka_unit_test(test_walked_lines),
-        cmocka_unit_test(test_chases),
+        cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
+        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
+        cmocka_unit_test(test_chases), cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

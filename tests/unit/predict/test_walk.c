@@ -508,6 +508,40 @@ static void test_f64(void **state)
     }
 }
 
+/* Out of order: the chain takes time, not copies, no-ops, loads and the second chain between its steps; with room for
+ * one step alone all arithmetic is a chain. Long loops are added as they would be walked. */
+static void test_window(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {LOADED,
+                                        "s_mov_b32 s7, 0",
+                                        "v_fma_f32 v3, v1, v3, v2",
+                                        "v_mov_b32_e32 v5, v3",
+                                        "v_fmac_f32_e32 v4, v1, v1",
+                                        "s_nop 7",
+                                        "v_add_f32_e32 v3, v5, v1",
+                                        "v_add_f32_e32 v6, v1, v1",
+                                        "s_add_i32 s7, s7, 1",
+                                        "s_cmp_lt_u32 s7, 5000",
+                                        "s_cbranch_scc1 @5",
+                                        "s_endpgm",
+                                        NULL};
+    static const struct {
+        uint32_t window;
+        double steps; /* of a pass */
+    } cases[] = {{100, 2}, {1, 4}};
+    for (size_t k = 0; k < 2 * COUNT_OF(cases); k++) {
+        struct bench bench;
+        setup(&bench, "gfx90a", lines);
+        bench.options.clocks = (struct walk_clocks){.vector_latency = 3, .lds_bytes = INFINITY, .l1_bytes = INFINITY};
+        bench.options.window = cases[k / 2].window;
+        bench.options.no_jumps = k % 2;
+        run(&bench);
+        assert_near(bench.result.clocks, 5000 * 3 * cases[k / 2].steps, 1e-9);
+        teardown(&bench);
+    }
+}
+
 /* An argument comes from L2, a buffer's line and what lies at an address that is not known from where data is. */
 static void test_scalar_loads(void **state)
 {
@@ -663,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
         cmocka_unit_test(test_scalar_loads), cmocka_unit_test(test_idle_workgroups),
         cmocka_unit_test(test_needed),       cmocka_unit_test(test_lanes_in_turn),
+        cmocka_unit_test(test_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,33 @@ static void test_build(void **state)
 }
 
 /* Clocks, second timer and start of a measurement; a probe that failed counts for nothing. */
+/* A ceiling that allows less than half of the time does not bind: what was predicted does, if it was right. */
+static void test_bound_of_a_prediction(void **state)
+{
+    (void)state;
+    static const struct {
+        double median_ns;
+        const char *bound;
+    } cases[] = {{1500, "DRAM"}, {1700, "latency"}, {2500, "latency"}, {3100, "DRAM"}, {9000, "none near"}};
+    static const struct predicted chain = {
+        .time_ns = 2000, .low_ns = 1000, .high_ns = 3000, .method = "walk", .limiter = "latency", .bound = "latency"};
+    struct arena arena = {0};
+    struct resolved_step step;
+    struct plan_case plan = planned(&step);
+    struct measurement *m = calloc(1, sizeof(*m));
+    plan.prediction = &chain;
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct result_case c;
+        *m = (struct measurement){
+            .status = CASE_OK, .timer = TIMED_HOST, .sample_count = 1, .samples_ns = {cases[k].median_ns}};
+        result_case_build(&c, &plan, m, "", &machine, &arena); /* the lower bound is 800 ns */
+        assert_string_equal(c.lower_bound.bound, cases[k].bound);
+        assert_string_equal(c.lower_bound.ceiling_name, "DRAM");
+    }
+    free(m);
+    arena_release(&arena);
+}
+
 static void test_build_clocks(void **state)
 {
     (void)state;
@@ -225,11 +252,9 @@ static void test_build_predicted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exit_code),
-        cmocka_unit_test(test_id_length),
-        cmocka_unit_test(test_build),
-        cmocka_unit_test(test_build_clocks),
-        cmocka_unit_test(test_build_unmeasured),
+        cmocka_unit_test(test_exit_code),       cmocka_unit_test(test_id_length),
+        cmocka_unit_test(test_build),           cmocka_unit_test(test_bound_of_a_prediction),
+        cmocka_unit_test(test_build_clocks),    cmocka_unit_test(test_build_unmeasured),
         cmocka_unit_test(test_build_predicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
