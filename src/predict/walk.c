@@ -138,16 +138,24 @@ static void perform(struct wave *wave, const struct op *op)
 
 /* ---- clocks ---- */
 
+/* When the vector registers among its operands from `first` on are there. */
+static double operands_ready(const struct wave *wave, const struct op *op, unsigned first)
+{
+    double ready = 0;
+    for (unsigned k = first; k < op->operand_count; k++)
+        for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++)
+            if (op->operands[k].first + part < wave->code->vectors)
+                ready = fmax(ready, wave->ready[op->operands[k].first + part]);
+    return ready;
+}
+
 static void await_sources(struct wave *wave, const struct op *op)
 {
-    for (unsigned k = 0; k < op->operand_count; k++)
-        for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++) {
-            const unsigned at = op->operands[k].first + part;
-            if (at >= wave->code->vectors || wave->ready[at] <= wave->time)
-                continue;
-            wave->sums.wait_result_clocks += wave->ready[at] - wave->time;
-            wave->time = wave->ready[at];
-        }
+    const double ready = operands_ready(wave, op, 0);
+    if (ready <= wave->time)
+        return;
+    wave->sums.wait_result_clocks += ready - wave->time;
+    wave->time = ready;
 }
 
 static void promise_result(struct wave *wave, const struct op *op, double when)
@@ -164,11 +172,7 @@ static void complete(struct wave *wave, const struct op *op)
 {
     const struct walk_options *options = wave->group->walker->options;
     const bool again = op->meaning && op->meaning->flags & ADDS_TO_RESULT;
-    double ready = 0;
-    for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++)
-        for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++)
-            if (op->operands[k].first + part < wave->code->vectors)
-                ready = fmax(ready, wave->ready[op->operands[k].first + part]);
+    double ready = operands_ready(wave, op, again ? 0 : op->sources_first);
     if (op->in->flops > 0 || op->in->ops > 0 || op->class == WALK_TRANSCENDENTAL) {
         double *before = &wave->completed[wave->computed++ % options->window];
         ready = fmax(ready, *before) + options->clocks.vector_latency;
@@ -288,10 +292,10 @@ void wave_run(struct wave *wave)
         if (wave->executed)
             wave->executed[wave->at - 1]++;
         const double began = wave->time;
+        if (op->class == WALK_WAIT)
+            await_memory(wave, op);
         if (walker->options->window)
             complete(wave, op);
-        else if (op->class == WALK_WAIT)
-            await_memory(wave, op);
         if (walker->tracks_results && op->class != WALK_SCALAR)
             await_sources(wave, op);
         const double issued = issue(wave, op), takes = walker->options->window ? 0 : issued;

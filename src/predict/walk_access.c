@@ -9,13 +9,12 @@
 
 /* ---- completions ---- */
 
-/* A full queue stalls its wave until the oldest access is done; not out of order, where memory takes no time. */
+/* A full queue stalls its wave until the oldest access is done. */
 void queue_push(struct wave *wave, enum queue queue, double done)
 {
-    if (wave->queue_count[queue] == QUEUE_ROOM && !wave->completed)
+    if (wave->queue_count[queue] == QUEUE_ROOM)
         queue_wait(wave, queue, QUEUE_ROOM - 1);
-    if (wave->queue_count[queue] < QUEUE_ROOM)
-        wave->queue[queue][(wave->queue_first[queue] + wave->queue_count[queue]++) % QUEUE_ROOM] = done;
+    wave->queue[queue][(wave->queue_first[queue] + wave->queue_count[queue]++) % QUEUE_ROOM] = done;
 }
 
 void queue_wait(struct wave *wave, enum queue queue, unsigned most)
@@ -23,7 +22,7 @@ void queue_wait(struct wave *wave, enum queue queue, unsigned most)
     for (; wave->queue_count[queue] > most; wave->queue_count[queue]--) {
         const double done = wave->queue[queue][wave->queue_first[queue]];
         wave->queue_first[queue] = (wave->queue_first[queue] + 1) % QUEUE_ROOM;
-        if (wave->time >= done)
+        if (wave->time >= done || wave->completed) /* out of order memory takes no time */
             continue;
         const bool memory = queue == QUEUE_LOAD || queue == QUEUE_STORE;
         *(memory ? &wave->sums.wait_memory_clocks : &wave->sums.wait_lds_clocks) += done - wave->time;

@@ -82,8 +82,8 @@ bool result_is_latency(const struct result_case *c)
 static void name_predicted_bound(struct result_case *c, double time_ns)
 {
     const struct predicted *seen = &c->prediction;
-    const bool launch = !strcmp(c->lower_bound.bound, "launch");
-    if (c->fraction < CEILING_BINDS && !launch && time_ns >= seen->low_ns && time_ns <= seen->high_ns && seen->bound[0])
+    const bool known = c->work.level[0] || !strcmp(c->lower_bound.bound, "launch");
+    if (!known && c->fraction < CEILING_BINDS && time_ns >= seen->low_ns && time_ns <= seen->high_ns && seen->bound[0])
         snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", seen->bound);
 }
 
@@ -95,8 +95,7 @@ void result_take_time(struct result_case *c)
     c->items_per_s = per_second(c->work.items, time_ns);
     c->fraction = lower_bound_fraction(&c->lower_bound, time_ns);
     lower_bound_settle(&c->lower_bound, &c->work, time_ns);
-    if (c->prediction.time_ns > 0 && !c->work.level[0])
-        name_predicted_bound(c, time_ns);
+    name_predicted_bound(c, time_ns);
     if (result_is_latency(c))
         snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", c->class);
 }
