@@ -329,6 +329,7 @@ static enum status wait_for_some(struct build *build, bool blocked, struct err *
     }
     /* Backwards: finish() moves the last job into the gap. */
     for (size_t i = count; i-- > 0;) {
+        child_limit(&build->jobs[i].child);
         if (!fds[i].revents || child_read(&build->jobs[i].child))
             continue;
         if (finish(build, i, err))

@@ -13,7 +13,6 @@
 #include "rooftile/clock.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
-#include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
 #define COMPILER_WORDS_BYTES 100000
@@ -220,11 +219,70 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
         argv_add(&argv, "--cuda-device-only"); /* --genco would bundle, which text has no place for */
     argv_add_words(&argv, "-S -emit-llvm -o");
     argv_add(&argv, output);
-    enum status status = spawn_run(&result, argv.items, NULL, COMPILER_WORDS_BYTES, 0, arena, err);
+    const int limit_ms = compile_limit_seconds() * 1000;
+    enum status status = spawn_run(&result, argv.items, NULL, COMPILER_WORDS_BYTES, limit_ms, arena, err);
     if (!status && result.exit_code)
         status =
             err_set(err, ERR_BUILD, "%s failed with %d:\n%s", unit->compiler->path, result.exit_code, result.errors);
     return status;
+}
+
+/* ---- questions ---- */
+
+/* An empty file compiles in 0.1 s; a cold file server may need much longer. */
+#define PROBE_SECONDS 120
+
+/* Compilers that gave no answer in time: they are not asked again in the life of this process. */
+static struct {
+    struct arena arena;
+    const char **keys;
+    size_t count;
+} hung;
+
+int compile_limit_seconds(void)
+{
+    const char *text = getenv("ROOFTILE_COMPILE_TIMEOUT");
+    char *end = NULL;
+    const long value = text ? strtol(text, &end, 10) : 0;
+    return end && end != text && !*end && value > 0 && value <= INT_MAX / 1000 ? (int)value : COMPILE_SECONDS;
+}
+
+static int probe_seconds(void)
+{
+    const int limit = compile_limit_seconds();
+    return limit < PROBE_SECONDS ? limit : PROBE_SECONDS;
+}
+
+static bool is_hung(const char *key)
+{
+    for (size_t i = 0; i < hung.count; i++)
+        if (strcmp(hung.keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+enum status compiler_ask(struct spawn_result *ran, const char *kind, const char *const *argv, size_t limit_bytes,
+                         struct arena *arena, struct err *err)
+{
+    *ran =
+        (struct spawn_result){.timed_out = true, .output = arena_strdup(arena, ""), .errors = arena_strdup(arena, "")};
+    const char *key = arena_printf(arena, "%s %s", argv[0], kind);
+    if (is_hung(key))
+        return STATUS_OK;
+    if (spawn_run(ran, argv, NULL, limit_bytes, probe_seconds() * 1000, arena, err))
+        return err->status;
+    if (ran->timed_out)
+        ARENA_PUSH(&hung.arena, hung.keys, hung.count, arena_strdup(&hung.arena, key));
+    return STATUS_OK;
+}
+
+const char *compiler_silence(const struct spawn_result *ran, struct arena *arena)
+{
+    if (ran->timed_out)
+        return arena_printf(arena, "no answer within %d s", probe_seconds());
+    if (ran->exit_code <= 128 || ran->exit_code >= 128 + 32 || ran->errors[0])
+        return NULL;
+    return arena_printf(arena, "killed by signal %d (%s)", ran->exit_code - 128, strsignal(ran->exit_code - 128));
 }
 
 /* ---- children ---- */
@@ -331,6 +389,15 @@ bool child_read(struct build_child *child)
     return got > 0;
 }
 
+void child_limit(struct build_child *child)
+{
+    const uint64_t limit_ns = (uint64_t)compile_limit_seconds() * 1000000000u;
+    if (child->timed_out || clock_now_ns() - child->started_ns < limit_ns)
+        return;
+    child->timed_out = true;
+    kill(-child->pid, SIGKILL);
+}
+
 /* Ends at a whole line, and says how much is missing. */
 static char *message_of(const struct build_child *child, struct arena *arena)
 {
@@ -366,7 +433,10 @@ enum status child_finish(struct build_child *child, const char **message, struct
 {
     const int state = wait_for(child->pid);
     const bool ok = WIFEXITED(state) && WEXITSTATUS(state) == 0;
-    if (!ok && child->output.length > 0)
+    if (!ok && child->timed_out)
+        *message = arena_printf(arena, "the compiler was stopped after %d s (ROOFTILE_COMPILE_TIMEOUT)",
+                                compile_limit_seconds());
+    else if (!ok && child->output.length > 0)
         *message = message_of(child, arena);
     else if (!ok && WIFSIGNALED(state))
         *message = arena_printf(arena, "the compiler was killed by signal %d (%s)", WTERMSIG(state),

@@ -10,6 +10,7 @@
 
 #include "rooftile/build.h"
 #include "rooftile/hash.h"
+#include "rooftile/spawn.h"
 
 /* An argument vector that grows in an arena; `items` always ends with NULL once something was added. */
 struct argv {
@@ -25,6 +26,15 @@ char *argv_quote(const struct argv *argv); /* for a POSIX shell */
 
 /* The compiler that the user named: the build's `own`, else ROOFTILE_KERNEL_COMPILER; NULL: none. */
 const char *compiler_named(const char *own);
+/* How long it may take for one file: ROOFTILE_COMPILE_TIMEOUT, or COMPILE_SECONDS. */
+#define COMPILE_SECONDS 1200
+int compile_limit_seconds(void);
+/* Runs argv, the path of a compiler and its arguments, for two minutes at most. One that did not answer a `kind` of
+ * question in time is not asked such a one again in the life of this process: `timed_out` at once. */
+enum status compiler_ask(struct spawn_result *ran, const char *kind, const char *const *argv, size_t limit_bytes,
+                         struct arena *arena, struct err *err);
+/* How one that failed ended, where its own words do not tell; NULL: they do. */
+const char *compiler_silence(const struct spawn_result *ran, struct arena *arena);
 /* As build_find_compiler(), with the build's own choice. */
 enum status compiler_find(struct compiler *compiler, const char *own, const struct build_target *target,
                           unsigned min_llvm, struct arena *arena, struct err *err);
@@ -76,6 +86,7 @@ struct build_child {
     struct text output; /* the first part of what it said */
     size_t dropped_bytes;
     uint64_t started_ns;
+    bool timed_out;
     const char *object;
     const char *depfile;
 };
@@ -85,6 +96,8 @@ enum status child_start(struct build_child *child, const struct build_unit *unit
                         struct arena *arena, struct err *err);
 /* Reads what is there; false at the end. */
 bool child_read(struct build_child *child);
+/* Kills it when it has run for too long; its end is read as any other. */
+void child_limit(struct build_child *child);
 /* Waits for the end; STATUS_OK, or ERR_BUILD with the compiler's words in *message. */
 enum status child_finish(struct build_child *child, const char **message, struct arena *arena);
 void child_kill(struct build_child *child);

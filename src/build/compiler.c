@@ -6,7 +6,6 @@
 
 #include "build_internal.h"
 #include "rooftile/file.h"
-#include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
 /* clang 14 is the oldest that kernels compile with. */
@@ -17,8 +16,6 @@
 /* The oldest that writes the PTX of a target that is not in the table. */
 #define PTX_OLDEST 19u
 
-/* An empty file compiles in 0.1 s; a cold file server may need much longer. */
-#define PROBE_TIMEOUT_MS 120000
 #define OUTPUT_LIMIT_BYTES 16384u
 
 #define COMPILER_HINT                                                                                                  \
@@ -148,16 +145,6 @@ static const char *recall_version(const char *file, const char *path, struct are
     return now && strcmp(now, data) == 0 ? version : NULL;
 }
 
-/* How a program that failed ended, where its own words do not tell; NULL: they do. */
-static const char *silent_end(const struct spawn_result *ran, struct arena *arena)
-{
-    if (ran->timed_out)
-        return "no answer within two minutes";
-    if (ran->exit_code <= 128 || ran->exit_code >= 128 + 32 || ran->errors[0])
-        return NULL;
-    return arena_printf(arena, "killed by signal %d (%s)", ran->exit_code - 128, strsignal(ran->exit_code - 128));
-}
-
 /* All of `path --version`; NULL when it does not run. */
 static const char *ask_version(struct search *search, const char *path)
 {
@@ -175,9 +162,9 @@ static const char *ask_version(struct search *search, const char *path)
     if (known)
         return known;
     const char *const argv[] = {path, "--version", NULL};
-    if (spawn_run(&ran, argv, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, arena, &err))
+    if (compiler_ask(&ran, "version", argv, OUTPUT_LIMIT_BYTES, arena, &err))
         return NULL;
-    search->silent = silent_end(&ran, arena);
+    search->silent = compiler_silence(&ran, arena);
     if (search->silent || ran.exit_code != 0)
         return NULL;
     const char *identity = identity_of(path, ran.output, true, arena);
@@ -282,7 +269,7 @@ static enum status probe(struct spawn_result *ran, struct argv *argv, const stru
     argv_add_all(argv, (const char *const[]){"-o", path_join(argv->arena, scratch, "empty.o"), source}, 3);
     enum status status = file_write(source, "\n", 1, err);
     if (!status)
-        status = spawn_run(ran, argv->items, NULL, OUTPUT_LIMIT_BYTES, PROBE_TIMEOUT_MS, argv->arena, err);
+        status = compiler_ask(ran, "target", argv->items, OUTPUT_LIMIT_BYTES, argv->arena, err);
     scratch_remove(scratch);
     return status;
 }
@@ -312,7 +299,7 @@ static enum status refusal_of(const char **refusal, const char *question, struct
     const char *command = argv_quote(argv);
     if (probe(&ran, argv, search->target, err))
         return err->status;
-    const char *silent = silent_end(&ran, argv->arena);
+    const char *silent = compiler_silence(&ran, argv->arena);
     if (silent || ran.exit_code)
         *refusal = arena_strdup(&refusals.arena, silent ? silent : ran.errors);
     else

@@ -117,6 +117,7 @@ static const struct fact variables[] = {
     {"ROOFTILE_KERNELS", "folders with kernels, separated by colons, instead of the built-in ones"},
     {"ROOFTILE_CONFIGS", "folder with suites, machines and schemas instead of the built-in one"},
     {"ROOFTILE_KERNEL_COMPILER", "the compiler of kernels"},
+    {"ROOFTILE_COMPILE_TIMEOUT", "how many seconds one compilation may take; 1200"},
     {"ROOFTILE_OBJDUMP", "the disassembler of kernels, an llvm-objdump"},
     {"ROOFTILE_NVDISASM", "the disassembler of kernels for NVIDIA, an nvdisasm or cuobjdump"},
     {"ROOFTILE_CACHE", "folder of compiled kernels, instead of ~/.cache/rooftile"},

@@ -105,6 +105,7 @@ static inline int fixture_setup(void **state)
     setenv("ROOFTILE_KERNEL_COMPILER", fixture->compiler, 1);
     setenv("LOG", fixture->log, 1);
     setenv("HEADERS", "", 1);
+    unsetenv("ROOFTILE_COMPILE_TIMEOUT");
     unsetenv("ROCM_PATH");
     unsetenv("CPATH");
     *state = fixture;

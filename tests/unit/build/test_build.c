@@ -332,22 +332,23 @@ static void test_changed_while_compiling(void **state)
 static void test_failures(void **state)
 {
     static const struct {
-        const char *script;
-        const char *message; /* its beginning */
+        const char *script, *message; /* of the message: how it begins */
     } cases[] = {
         {"echo 'a.hip:1:2: error: no such thing' >&2; exit 1\n", "a.hip:1:2: error: no such thing"},
         {"exit 3\n", "the compiler ended with exit code 3 and said nothing"},
         {"kill -9 $$\n", "the compiler was killed by signal 9 (Killed)"},
+        {"sleep 1000\n", "the compiler was stopped after 5 s (ROOFTILE_COMPILE_TIMEOUT)"},
         {"rm \"$object\"\n", "the compiler ended well but its object cannot be read: "},
     };
     struct fixture *fixture = *state;
     struct build_request requests[COUNT(cases) + 1] = {0};
     struct build_result results[COUNT(cases) + 1];
-    for (size_t i = 0; i < COUNT(cases); i++)
-        requests[i].source = fixture_write(fixture, arena_printf(&fixture->arena, "k/%zu.hip", i), cases[i].script);
-    requests[COUNT(cases)].source = fixture_write(fixture, "k/good.hip", "true\n");
-    for (size_t i = 0; i < COUNT(requests); i++)
+    for (size_t i = 0; i < COUNT(requests); i++) {
+        const char *script = i < COUNT(cases) ? cases[i].script : "true\n";
+        requests[i].source = fixture_write(fixture, arena_printf(&fixture->arena, "k/%zu.hip", i), script);
         requests[i].target = gfx942;
+    }
+    setenv("ROOFTILE_COMPILE_TIMEOUT", "5", 1);
     const struct build_options options = options_of(fixture);
     struct err err = {0};
     assert_int_equal(build_all(results, requests, COUNT(requests), &options, &fixture->arena, &err), STATUS_OK);
@@ -357,8 +358,7 @@ static void test_failures(void **state)
         assert_true(text_starts(results[i].message, cases[i].message));
     }
     assert_int_equal(results[COUNT(cases)].state, BUILD_COMPILED);
-    /* A failure is not kept. */
-    assert_int_equal(build_source(fixture, requests[0].source).state, BUILD_FAILED);
+    assert_int_equal(build_source(fixture, requests[0].source).state, BUILD_FAILED); /* is not kept */
 }
 
 static void test_long_message(void **state)

@@ -216,6 +216,34 @@ static void test_crashes(void **state)
     }
 }
 
+/* A compiler that hangs, always or when it compiles, is asked once, however many targets there are. */
+static void test_hangs(void **state)
+{
+    static const char *const answers[] = {"", "[ \"$1\" = --version ] && { echo clang version 22.1.0; exit; }\n"};
+    static const struct build_target *const targets[] = {&gfx942, &gfx950, &cpu};
+    static const char *const said[] = {"/hangs-0 --version: no answer within 1 s",
+                                       "/hangs-1 (LLVM 22): no answer within 1 s"};
+    struct fixture *fixture = *state;
+    setenv("ROOFTILE_COMPILE_TIMEOUT", "1", 1);
+    for (size_t k = 0; k < 2; k++) {
+        const char *path = fixture_script(fixture, arena_printf(&fixture->arena, "hangs-%zu", k),
+                                          arena_printf(&fixture->arena,
+                                                       "#!/bin/sh\n%s"
+                                                       "echo asked >> \"$LOG\"\nexec sleep 1000\n",
+                                                       answers[k]));
+        setenv("ROOFTILE_KERNEL_COMPILER", path, 1);
+        for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
+            struct compiler compiler = {0};
+            struct err err;
+            assert_int_equal(find(&compiler, fixture, *targets[i], &err), ERR_BUILD);
+            if (!strstr(err.text, said[k]))
+                fail_msg("'%s' is not in '%s'", said[k], err.text);
+        }
+        assert_int_equal(fixture_count(fixture, "asked"), k + 1);
+    }
+    unsetenv("ROOFTILE_COMPILE_TIMEOUT");
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -384,6 +412,7 @@ int main(void)
         TEST(test_none_found),
         TEST(test_min_llvm),
         TEST(test_crashes),
+        TEST(test_hangs),
         TEST(test_refusals),
         TEST(test_wave_sizes),
         TEST(test_remembers),
