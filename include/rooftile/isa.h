@@ -194,7 +194,7 @@ struct isa_finding {
 
 /* A device function that a kernel calls, jumps to or runs into, directly or through others. */
 struct isa_function {
-    const char *name; /* mangled */
+    const char *name, *demangled; /* equal unless it is of an inspection */
     uint64_t address;
     size_t first, count; /* its instructions among the kernel's */
 };
@@ -228,7 +228,7 @@ struct isa_kernel {
 
 /* Code of the object that is no kernel. */
 struct isa_code {
-    const char *name;
+    const char *name, *demangled; /* equal unless it is of an inspection */
     uint64_t address;
     uint64_t instructions, matrix_instructions;
     bool is_reached; /* by a kernel that was asked for */

@@ -39,7 +39,9 @@ static enum status inspect_argument(struct inspections *found, const char *argum
     if (options->ir)
         return err_set(err, ERR_USAGE, "--ir needs the source: %s is compiled; give a kernel of 'rooftile list'",
                        argument);
+    progress_show(options, "reading %s", argument);
     enum status status = inspect_file(&inspection, argument, &choice, arena, err);
+    progress_clear();
     if (status)
         return argument_explain(err, argument, "compiled code", arena);
     ARENA_PUSH(arena, found->items, found->count, inspection);

@@ -207,6 +207,24 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
 
 /* ---- one object ---- */
 
+/* Both lists are by address. */
+static void name_functions(struct isa *isa, struct arena *arena)
+{
+    const char **names = arena_array(arena, isa->function_count + 1, sizeof(*names));
+    for (size_t k = 0; k < isa->function_count; k++)
+        names[k] = isa->functions[k].name;
+    demangle(names, isa->function_count, arena);
+    for (size_t k = 0; k < isa->function_count; k++)
+        isa->functions[k].demangled = names[k];
+    FOR_EACH(struct isa_kernel, kernel, isa->kernels, isa->kernel_count)
+        for (size_t f = 0, k = 0; f < kernel->function_count; f++) {
+            while (k < isa->function_count && isa->functions[k].address < kernel->functions[f].address)
+                k++;
+            if (k < isa->function_count && isa->functions[k].address == kernel->functions[f].address)
+                kernel->functions[f].demangled = names[k];
+        }
+}
+
 static void disassemble(struct inspect_object *object, const struct inspect_choice *choice, struct arena *arena)
 {
     struct codeobj_kernel *codes = arena_array(arena, object->kernel_count, sizeof(*codes));
@@ -225,6 +243,8 @@ static void disassemble(struct inspect_object *object, const struct inspect_choi
         object->isa_problem = arena_strdup(arena, err.text);
     object->tool = isa->tool;
     object->isa = object->isa_problem ? NULL : isa;
+    if (object->isa)
+        name_functions(isa, arena);
     if (object->isa && (!choice->is_brief || object->kernel_count <= INSPECT_DETAILS_FEW))
         isa_lines_read(isa, object->code, arena);
     for (size_t k = 0; k < object->kernel_count && object->isa; k++) {

@@ -198,8 +198,8 @@ static void take_instructions(struct isa_kernel *kernel, struct reach *reach, si
         }
         if (callee) {
             kernel->functions[kernel->function_count++] =
-                (struct isa_function){callee->function->name, callee->function->address, kernel->instruction_count,
-                                      callee->last - callee->first};
+                (struct isa_function){callee->function->name, callee->function->name, callee->function->address,
+                                      kernel->instruction_count, callee->last - callee->first};
             append(kernel, listing, callee->first, callee->last);
         }
     }
@@ -257,6 +257,7 @@ static void count_code(struct isa *isa, const struct reach *reach, struct arena 
         const struct callee *callee = &reach->callees[k];
         const size_t count = callee->last > callee->first ? callee->last - callee->first : 0;
         isa->functions[k] = (struct isa_code){.name = callee->function->name,
+                                              .demangled = callee->function->name,
                                               .address = callee->function->address,
                                               .instructions = count,
                                               .is_reached = callee->reached_by != 0};

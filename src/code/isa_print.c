@@ -154,7 +154,7 @@ static void print_function_start(struct text *out, const struct isa_kernel *kern
 {
     for (size_t k = 0; k < kernel->function_count; k++)
         if (kernel->functions[k].first == i)
-            text_addf(out, "%s:\n", kernel->functions[k].name);
+            text_addf(out, "%s:\n", kernel->functions[k].demangled);
     if (kernel->function_count && kernel->instructions[i].address == kernel->code.code_address)
         text_addf(out, "%s:\n", kernel->code.name);
 }

@@ -9,8 +9,7 @@
 #include "rooftile/targets.h"
 
 enum {
-    OTHER_IDS = 4,    /* of a bundle's entries that are no GPU code */
-    ROW_LONGEST = 28, /* of a kernel in a table */
+    OTHER_IDS = 4, /* of a bundle's entries that are no GPU code */
     PREFIX_SHORTEST = 8,
 };
 
@@ -72,16 +71,42 @@ static void details(const struct view *view, const struct inspection *inspection
 
 /* ---- one line per kernel ---- */
 
-/* Kernels of the catalog go by what tells their cases apart, others by their own names, without what all of a table
- * begin with. A long one is cut in the middle. */
-static struct cell name_cell(const struct inspection *inspection, const struct inspect_object *object,
-                             const struct inspect_kernel *kernel, size_t prefix, struct arena *arena)
+/* "kernel<float>" of "kernel<float>(float*, unsigned long)". */
+static const char *without_parameters(const char *name, struct arena *arena)
 {
-    const char *name = kernel->name;
-    if (inspection->label)
-        name = object->kernel_count == 1 ? inspection->label
-                                         : arena_printf(arena, "%s: %s", inspection->label, kernel->name);
-    return cell_text(text_cut(arena, name + prefix, ROW_LONGEST, ".."));
+    size_t at = strlen(name), open = 0;
+    if (!at || name[at - 1] != ')')
+        return name;
+    do {
+        at--;
+        open += (name[at] == ')') - (size_t)(name[at] == '(');
+    } while (open && at);
+    return open || !at ? name : arena_strndup(arena, name, at);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Of an object's kernels: those of the catalog go by what tells their cases apart, others by their own names; their
+ * parameters stay where names without them are not all different. */
+static const char **names_of(const struct inspection *inspection, const struct inspect_object *object,
+                             struct arena *arena)
+{
+    const char **names = arena_array(arena, object->kernel_count + 1, sizeof(*names));
+    for (size_t k = 0; k < object->kernel_count; k++)
+        names[k] = inspection->label && object->kernel_count == 1 ? inspection->label
+                   : inspection->label ? arena_printf(arena, "%s: %s", inspection->label, object->kernels[k].name)
+                                       : without_parameters(object->kernels[k].name, arena);
+    const char **sorted = arena_copy(arena, names, (object->kernel_count + 1) * sizeof(*names));
+    qsort(sorted, object->kernel_count, sizeof(*sorted), compare_names);
+    bool differ = true;
+    for (size_t k = 1; k < object->kernel_count; k++)
+        differ &= strcmp(sorted[k - 1], sorted[k]) != 0;
+    for (size_t k = 0; k < object->kernel_count && !differ && !inspection->label; k++)
+        names[k] = object->kernels[k].name;
+    return names;
 }
 
 /* Up to the end of a word: "void gemm<" of two instances, "Cijk_Ailk_" of a library. */
@@ -92,23 +117,25 @@ static size_t cut_at_word(const char *name, size_t length)
     return length;
 }
 
-/* Bytes that all names of files begin with; few are not worth dropping. */
-static size_t common_prefix(const struct inspection *list, size_t count)
+/* What all names of a file begin with; few bytes are not worth dropping, and nothing is where all are one name. */
+static const char *common_prefix(const struct inspection *file, struct arena *arena)
 {
     const char *first = NULL;
-    size_t length = 0, names = 0;
-    for (size_t i = 0; i < count && !list[0].label; i++)
-        for (size_t o = 0; o < list[i].object_count; o++)
-            for (size_t k = 0; k < list[i].objects[o].kernel_count; k++, names++) {
-                const char *name = list[i].objects[o].kernels[k].name;
-                size_t same = 0;
-                while (first && same < length && name[same] == first[same])
-                    same++;
-                length = first ? same : strlen(name);
-                first = first ? first : name;
-            }
-    length = names > 1 ? cut_at_word(first, length) : 0;
-    return length >= PREFIX_SHORTEST ? length : 0;
+    size_t length = 0;
+    bool differ = false;
+    FOR_EACH(const struct inspect_object, object, file->objects, file->object_count) {
+        const char **names = names_of(file, object, arena);
+        for (size_t k = 0; k < object->kernel_count; k++) {
+            size_t same = 0;
+            while (first && same < length && names[k][same] == first[same])
+                same++;
+            length = first ? same : strlen(names[k]);
+            first = first ? first : names[k];
+            differ |= strcmp(first, names[k]) != 0;
+        }
+    }
+    length = differ && !file->label ? cut_at_word(first, length) : 0;
+    return length >= PREFIX_SHORTEST ? arena_strndup(arena, first, length) : "";
 }
 
 enum { NAME, VGPRS, AGPRS, SGPRS, LDS, SCRATCH, SPILLS, BLOCK, WAVES, FINDINGS, LIMITS };
@@ -183,9 +210,10 @@ static void add_rows(struct table *table, const struct inspection *inspection, s
 {
     FOR_EACH(const struct inspect_object, object, inspection->objects, inspection->object_count) {
         const size_t first = table->row_count;
+        const char **names = names_of(inspection, object, arena);
         for (size_t k = 0; k < object->kernel_count; k++)
-            add_row(table, name_cell(inspection, object, &object->kernels[k], prefix, arena), &object->kernels[k],
-                    target_is_nvidia(object->code->target), arena);
+            add_row(table, cell_text(names[k] + prefix), &object->kernels[k], target_is_nvidia(object->code->target),
+                    arena);
         if (inspection->object_count > 1 && table->row_count > first)
             table->rows[first].heading = object->code->target;
     }
@@ -212,11 +240,11 @@ static void one_table(const struct view *view, const struct inspection *list, si
     } else {
         head(view, &list[0]);
     }
-    const size_t prefix = common_prefix(list, count);
-    if (prefix)
-        text = arena_printf(view->arena, "all names begin with %.*s", (int)prefix, list[0].objects[0].kernels[0].name);
+    const char *prefix = common_prefix(&list[0], view->arena);
+    if (*prefix)
+        text = arena_printf(view->arena, "all names begin with %s", prefix);
     for (size_t k = 0; k < count; k++)
-        add_rows(table, &list[k], prefix, view->arena);
+        add_rows(table, &list[k], strlen(prefix), view->arena);
     document_table(view->document, NULL, title, table)->text = text;
 }
 
@@ -224,16 +252,14 @@ static void one_table(const struct view *view, const struct inspection *list, si
 
 static struct table *functions_of(const struct isa *isa, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "name"},
-                                                  {.key = "address"},
-                                                  {.key = "instructions"},
-                                                  {.key = "matrix_instructions"},
-                                                  {.key = "reached"}};
+    static const struct table_column columns[] = {
+        {.key = "name"},         {.key = "demangled"},           {.key = "address"},
+        {.key = "instructions"}, {.key = "matrix_instructions"}, {.key = "reached"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; isa && k < isa->function_count; k++) {
         const struct isa_code *code = &isa->functions[k];
-        table_add(table, (struct cell[]){cell_known(code->name), inspect_address(code->address, arena),
-                                         cell_number((double)code->instructions),
+        table_add(table, (struct cell[]){cell_known(code->name), cell_known(code->demangled),
+                                         inspect_address(code->address, arena), cell_number((double)code->instructions),
                                          cell_number((double)code->matrix_instructions), cell_bool(code->is_reached)});
     }
     return table;

@@ -135,12 +135,13 @@ static struct cell hot_cell(const struct isa_kernel *isa, const char *target, st
 
 static struct table *reached_functions(const struct isa_kernel *isa, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "name"}, {.key = "address"}, {.key = "instructions"}};
+    static const struct table_column columns[] = {
+        {.key = "name"}, {.key = "demangled"}, {.key = "address"}, {.key = "instructions"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < isa->function_count; k++)
-        table_add(table,
-                  (struct cell[]){cell_known(isa->functions[k].name), inspect_address(isa->functions[k].address, arena),
-                                  cell_number((double)isa->functions[k].count)});
+        table_add(table, (struct cell[]){cell_known(isa->functions[k].name), cell_known(isa->functions[k].demangled),
+                                         inspect_address(isa->functions[k].address, arena),
+                                         cell_number((double)isa->functions[k].count)});
     return table;
 }
 
@@ -283,7 +284,7 @@ static void add_rest(struct text *lines, const struct isa_kernel *isa)
     struct word_count counts[MOST_WORDS];
     const size_t known = count_words(counts, isa);
     for (size_t k = 0; k < isa->function_count && k < SHOWN_FUNCTIONS; k++)
-        text_addf(lines, "%s%s, %zu instructions", k ? "; " : "  with what it calls: ", isa->functions[k].name,
+        text_addf(lines, "%s%s, %zu instructions", k ? "; " : "  with what it calls: ", isa->functions[k].demangled,
                   isa->functions[k].count);
     if (isa->function_count > SHOWN_FUNCTIONS)
         text_addf(lines, "; and %zu more", isa->function_count - SHOWN_FUNCTIONS);

@@ -189,7 +189,22 @@ static const char *finding_text(const struct inspect_kernel *kernel, const struc
     return text_take(&text, arena);
 }
 
-static struct table *findings_of(const struct inspect_kernel *kernel, struct arena *arena)
+enum { SHOWN_ALIKE = 3 /* findings of one kind, besides the hot loop's */ };
+
+/* For people: many differ in their loop alone. *skipped: how many of its kind are not shown, at the last that is. */
+static bool is_shown(size_t *skipped, const struct inspect_kernel *kernel, size_t index, size_t hot)
+{
+    size_t before = 0, after = 0;
+    const struct isa_finding *f = kernel->findings;
+    const bool is_hot = f[index].loop == hot && hot != ISA_NO_LOOP;
+    for (size_t k = 0; k < kernel->finding_count; k++)
+        if (!strcmp(f[k].code, f[index].code) && (hot == ISA_NO_LOOP || f[k].loop != hot) && k != index)
+            *(k < index ? &before : &after) += 1;
+    *skipped = before + 1 == SHOWN_ALIKE && !is_hot ? after : 0;
+    return is_hot || before < SHOWN_ALIKE;
+}
+
+static struct table *findings_of(const struct inspect_kernel *kernel, bool all, struct arena *arena)
 {
     static const struct table_column columns[] = {
         {.key = "code"},
@@ -202,13 +217,24 @@ static struct table *findings_of(const struct inspect_kernel *kernel, struct are
     };
     struct table *table = TABLE(arena, columns);
     table->indent = 2;
-    FOR_EACH(const struct isa_finding, f, kernel->findings, kernel->finding_count)
-        table_add(table, (struct cell[]){cell_text(f->code),
-                                         cell_toned(isa_severity_name(f->severity),
-                                                    f->severity == ISA_PROBLEM ? TONE_BAD : TONE_PLAIN),
-                                         cell_text(finding_text(kernel, f, arena)), inspect_loop(f->loop),
-                                         f->address ? inspect_address(f->address, arena) : cell_unknown(NULL),
-                                         cell_text(f->what), cell_known(f->advice)});
+    struct isa_hot hot = {.loop = ISA_NO_LOOP};
+    if (kernel->isa && !all)
+        isa_hot_find(&hot, kernel->isa, arena);
+    for (size_t k = 0; k < kernel->finding_count; k++) {
+        const struct isa_finding *f = &kernel->findings[k];
+        size_t skipped = 0;
+        if (!all && !is_shown(&skipped, kernel, k, hot.loop))
+            continue;
+        struct table_row *row =
+            table_add(table, (struct cell[]){cell_text(f->code),
+                                             cell_toned(isa_severity_name(f->severity),
+                                                        f->severity == ISA_PROBLEM ? TONE_BAD : TONE_PLAIN),
+                                             cell_text(finding_text(kernel, f, arena)), inspect_loop(f->loop),
+                                             f->address ? inspect_address(f->address, arena) : cell_unknown(NULL),
+                                             cell_text(f->what), cell_known(f->advice)});
+        if (skipped)
+            row->note = arena_printf(arena, "%zu more of this kind: --json has all", skipped);
+    }
     return table;
 }
 
@@ -332,7 +358,7 @@ struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char 
         {"occupancy_problem", cell_text(kernel->occupancy_problem)},
         {"occupancy", occupancy_cell(kernel, arena)},
         {"code", inspect_code_cell(kernel->isa, target, arena)},
-        {"findings", cell_table(findings_of(kernel, arena))},
+        {"findings", cell_table(findings_of(kernel, true, arena))},
     };
     for (size_t k = 0; k < COUNT_OF(members); k++)
         table_member(record, members[k].key, NULL, members[k].cell);
@@ -365,7 +391,7 @@ void inspect_kernel(struct document *document, const struct inspect_kernel *kern
     if (kernel->isa && is_nvidia)
         document_text(document, SHOW_PEOPLE, TONE_DIM,
                       "here a warp is a wave, shared memory LDS, local memory scratch, the uniform datapath scalar");
-    document_table(document, NULL, NULL, findings_of(kernel, arena));
+    document_table(document, NULL, NULL, findings_of(kernel, false, arena));
     if (isa && kernel->isa) {
         struct text text = {0};
         isa_print(&text, kernel->isa);
