@@ -14,6 +14,9 @@
 /* "x86-64", "aarch64", ...: the machine this program was built for. */
 const char *cpu_target_arch(void);
 
+/* Is this the backend of the CPU device? What differs there is asked by this, everywhere. */
+bool backend_is_cpu(const char *backend);
+
 /* Appends the target of a processor with these flags, as /proc/cpuinfo lists them ("fpu vme ... avx512_fp16"). */
 void cpu_target_resolve(struct text *target, const char *flags);
 

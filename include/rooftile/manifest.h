@@ -111,6 +111,7 @@
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
 
+#include "rooftile/cpu_target.h"
 #include "rooftile/dtype.h"
 #include "rooftile/expr.h"
 #include "rooftile/fill_spec.h"

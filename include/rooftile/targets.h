@@ -40,8 +40,12 @@ const struct target_facts *target_facts(const char *target);
  * are chosen by their matrix_layout. */
 const struct target_facts *target_cpu_facts(uint32_t wave, size_t *layouts);
 
-/* "sm_90a": nvcc's. */
+/* "gfx942" and "sm_90a". */
+bool target_is_amd(const char *arch);
 bool target_is_nvidia(const char *arch);
+
+/* What its vendor calls a compute unit, without an 's': "CU", "SM"; "thread" of a CPU. */
+const char *target_unit_word(const char *arch);
 
 /* The PTX version for code for a target of NVIDIA's, 84 for 8.4: the lowest that has everything kernels use, because a
  * driver accepts no newer version than its own. */

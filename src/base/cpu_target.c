@@ -38,6 +38,11 @@ static const struct {
 };
 enum { EXTRA_COUNT = sizeof(extras) / sizeof(extras[0]) };
 
+bool backend_is_cpu(const char *backend)
+{
+    return !strcmp(backend, "cpu");
+}
+
 const char *cpu_target_arch(void)
 {
 #if defined(__x86_64__)

@@ -64,7 +64,7 @@ static void find_units(struct machine *machine, const struct result *result)
 {
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         /* What a CPU works out in loops is no peak of a matrix unit. */
-        const bool worked_out = !strcmp(result->device.backend, "cpu") && text_starts(c->work.unit, "matrix");
+        const bool worked_out = backend_is_cpu(result->device.backend) && text_starts(c->work.unit, "matrix");
         if (!ceilings_usable(c) || strcmp(c->class, "compute") || !c->work.unit[0] || !(c->flops_per_s > 0) ||
             worked_out)
             continue;

@@ -200,7 +200,7 @@ static void find_bandwidths(struct machine *machine, const struct result *result
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
         snprintf(machine->levels[k].name, MACHINE_NAME, "L%u", k + 1);
     snprintf(machine->levels[machine->level_count - 1].name, MACHINE_NAME, "%s",
-             strcmp(result->device.backend, "cpu") ? "VRAM" : "DRAM");
+             backend_is_cpu(result->device.backend) ? "DRAM" : "VRAM");
     for (uint32_t k = 0; k < machine->level_count; k++) {
         struct machine_level *level = &machine->levels[k];
         const double low = k ? boundaries[k - 1].x_high : 0;
@@ -267,7 +267,7 @@ static void find_latencies(struct machine *machine, const struct curve *chases, 
 static bool may_be_instances(uint32_t instances, const struct device_info *device)
 {
     const uint32_t cus = device->cus ? device->cus : 1;
-    if (!strcmp(device->backend, "cpu"))
+    if (backend_is_cpu(device->backend))
         return cus % instances == 0;
     return instances == 1 || instances == cus || 2 * instances == cus || instances == device->xccs;
 }

@@ -267,7 +267,7 @@ bool argument_is_known(const char *word, struct arena *arena)
 /* "gfx90a:xnack-", "gfx9-4-generic", "sm_90a". */
 static bool is_target(const char *word)
 {
-    return text_starts(word, "gfx") || target_is_nvidia(word) || !strcmp(word, "cpu");
+    return target_is_amd(word) || target_is_nvidia(word) || backend_is_cpu(word);
 }
 
 /* A target, a product that has it, or nvcc's name for it; NULL: none. */

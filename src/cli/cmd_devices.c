@@ -4,6 +4,7 @@
  */
 
 #include "rooftile/file.h"
+#include "rooftile/targets.h"
 #include "rooftile/units.h"
 #include "session.h"
 
@@ -110,7 +111,7 @@ static const char *facts(const struct listed_device *device, struct arena *arena
     char unit[UNITS_TEXT];
     text_addf(&out, "%s: %s", info->name, info->arch);
     if (info->cus)
-        text_addf(&out, ", %u %s", info->cus, strcmp(info->backend, "cpu") ? "CUs" : info->cus > 1 ? "cores" : "core");
+        text_addf(&out, ", %u %s%s", info->cus, target_unit_word(info->arch), text_s(info->cus));
     if (info->partition[0])
         text_addf(&out, ", mode %s", info->partition);
     if (info->core_hz > 0)

@@ -4,6 +4,7 @@
 #include "import_code.h"
 #include "rooftile/file.h"
 #include "rooftile/report.h"
+#include "rooftile/targets.h"
 #include "session.h"
 
 /* ---- the trace's own GPU ---- */
@@ -69,7 +70,7 @@ static enum status add_estimates(struct import *import, const struct machine *de
 {
     struct models models;
     struct prediction prediction;
-    if (!text_starts(device->arch, "gfx"))
+    if (!target_is_amd(device->arch))
         return STATUS_OK;
     struct machine *machine = arena_copy(arena, device, sizeof(*device));
     struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));

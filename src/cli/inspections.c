@@ -17,7 +17,7 @@ static enum status default_arch(const char **arch, const struct cli_options *opt
     const struct build_target target = {.kind = BUILD_AMD, .arch = FALLBACK_ARCH, .wave = 64};
     struct compiler compiler;
     if (!session_go(&session, SESSION_DEVICE, err) &&
-        (text_starts(session.info.arch, "gfx") || target_is_nvidia(session.info.arch))) {
+        (target_is_amd(session.info.arch) || target_is_nvidia(session.info.arch))) {
         *arch = arena_strdup(arena, session.info.arch);
         return STATUS_OK;
     }

@@ -5,6 +5,7 @@
 #include "measure.h"
 #include "rooftile/log.h"
 #include "rooftile/predictor.h"
+#include "rooftile/targets.h"
 
 /* A walk takes milliseconds: of more cases only the stated work is looked at. Measuring a case takes longer. */
 enum { MOST_WALKED = 500, MOST_WALKED_TO_RUN = 20000 };
@@ -65,9 +66,9 @@ static enum status codes_to_walk(struct build_result **builds, struct session *s
     const bool runs = session->builds && !session->info.predicted;
     const size_t most = runs ? MOST_WALKED_TO_RUN : MOST_WALKED;
     *builds = NULL;
-    if (!strcmp(session->info.backend, "cpu"))
+    if (backend_is_cpu(session->info.backend))
         return host_builds(builds, session, err);
-    if (!text_starts(session->info.arch, "gfx"))
+    if (!target_is_amd(session->info.arch))
         return STATUS_OK;
     if (session->plan->count > most) {
         log_info("more than %zu cases: predicted by their stated work, not from their code", most);

@@ -242,7 +242,7 @@ enum status session_all_kernels(struct session *session, bool helpers, struct er
 
 enum status session_reference_target(struct session *session, struct err *err)
 {
-    if (session->info.predicted || !strcmp(session->info.backend, "cpu"))
+    if (session->info.predicted || backend_is_cpu(session->info.backend))
         return STATUS_OK;
     const struct device_request cpu = {.backend = "cpu"};
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
@@ -316,7 +316,7 @@ static enum status find_device(struct session *session, struct err *err)
 static struct plan_options plan_options_of(const struct session *session)
 {
     const struct cli_options *options = session->options;
-    const bool cpu = !strcmp(session->info.backend, "cpu");
+    const bool cpu = backend_is_cpu(session->info.backend);
     return (struct plan_options){.sets = options->sets,
                                  .set_count = options->set_count,
                                  .filters = options->filters,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codediff_internal.h"
+#include "rooftile/targets.h"
 
 #define MORE_ISSUE 1.05 /* issue clocks per unit of work that are a regression */
 #define SAME_WITHIN 0.005
@@ -215,7 +216,7 @@ static void add_figures(struct code_figures *figures, const struct code_pair *pa
         return;
     figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
     figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
-    if (text_starts(pair->target, "gfx"))
+    if (target_is_amd(pair->target))
         figures->value[CODE_LIVE] = live_of(kernel->isa);
     add_loop(figures, pair, side, arena);
 }

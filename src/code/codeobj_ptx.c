@@ -6,6 +6,7 @@
  */
 
 #include "codeobj_internal.h"
+#include "rooftile/targets.h"
 
 /* A name, a number, a directive with its dot, or one other character; empty at the end. */
 struct token {
@@ -257,7 +258,7 @@ enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *a
     }
     object->kernels = ptx.kernels;
     object->kernel_count = ptx.kernel_count;
-    if (!status && !(object->target && text_starts(object->target, "sm_")))
+    if (!status && !(object->target && target_is_nvidia(object->target)))
         status = err_set(err, ERR_CONFIG, "not a code object: PTX without a .target");
     return status;
 }

@@ -125,7 +125,7 @@ static enum status parse_rest(struct device_request *request, char *rest, struct
         uint32_t index;
         if (word == rest && parse_count(&index, word)) {
             request->index = (int)index;
-        } else if (strcmp(request->backend, "cpu") != 0) {
+        } else if (!backend_is_cpu(request->backend)) {
             return err_set(err, ERR_USAGE, "device %s:%s: expected a number", request->backend, word);
         } else {
             if (parse_option(request, word, err))

@@ -223,9 +223,19 @@ const struct target targets[] = {
 };
 const size_t target_count = sizeof(targets) / sizeof(*targets);
 
+bool target_is_amd(const char *arch)
+{
+    return text_starts(arch, "gfx");
+}
+
 bool target_is_nvidia(const char *arch)
 {
     return text_starts(arch, "sm_");
+}
+
+const char *target_unit_word(const char *arch)
+{
+    return target_is_amd(arch) ? amd.unit : target_is_nvidia(arch) ? nvidia.unit : "thread";
 }
 
 /* PTX ISA's "Release Notes": the version that first knows each target; for 89 and 90 that of mma's 8-bit floats. */
@@ -255,7 +265,7 @@ const struct target *target_find(const char *arch)
 /* 9 for gfx90a and gfx9-4-generic, 11 for gfx1151 and gfx11-generic: the last two characters are minor and stepping. */
 static unsigned long gfx_major(const char *arch)
 {
-    if (!text_starts(arch, "gfx"))
+    if (!target_is_amd(arch))
         return 0;
     const size_t length = strcspn(arch + 3, "-:");
     char major[8] = "";

@@ -97,7 +97,7 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
     return added;
 }
 
-/* A case that cannot be bound or verified is data: its state and reason, with the suite's and the manifest's places. */
+/* A case that cannot be resolved or verified is data: its state and reason, with places in suite and manifest. */
 static void refuse_case(struct plan_case *plan_case, const struct expansion *expansion, struct arena *arena,
                         const struct err *cause)
 {
@@ -117,7 +117,7 @@ static enum status check_modes(const struct planner *planner, const struct resol
     const struct device_facts *device = planner->device;
     const uint32_t wave = manifest_wave(resolved->manifest, resolved->values);
     const bool cumode = manifest_cumode(resolved->manifest, resolved->values);
-    if (strcmp(device->backend, "cpu") != 0)
+    if (!backend_is_cpu(device->backend))
         return wave || cumode ? target_check_modes(device->arch, wave ? wave : (uint32_t)device->wave, cumode, err)
                               : STATUS_OK;
     if (cumode)
@@ -275,11 +275,11 @@ static const struct device_facts *cpu_facts(const struct device_facts *device, c
 {
     struct device_facts cpu = {
         .cus = 1, .xccs = 1, .max_block = CPU_MAX_BLOCK, .lds_bytes = CPU_LDS_BYTES, .backend = "cpu", .arch = ""};
-    if (strcmp(device->backend, "cpu") == 0)
+    if (backend_is_cpu(device->backend))
         cpu = *device;
     cpu.wave = options->cpu_wave;
     cpu.layouts = target_cpu_facts(options->cpu_wave, &cpu.layout_count);
-    if (strcmp(device->backend, "cpu") != 0)
+    if (!backend_is_cpu(device->backend))
         cpu.target = *cpu.layouts;
     return arena_copy(arena, &cpu, sizeof(cpu));
 }

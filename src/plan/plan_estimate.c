@@ -71,7 +71,7 @@ struct rates {
 static struct rates rates_of(const struct machine *machine, const struct device_facts *device)
 {
     return (struct rates){.machine = machine,
-                          .cpu = !strcmp(device->backend, "cpu"),
+                          .cpu = backend_is_cpu(device->backend),
                           .cus = fmax(1, device->cus),
                           .near_bytes = device->l2_bytes > 0 ? device->l2_bytes : 0x1p20};
 }

@@ -254,7 +254,7 @@ enum predicted_on_host predicted_on_host(const struct resolved *resolved)
 {
     const struct work *work = &resolved->work;
     const double bytes = work->read_bytes + work->write_bytes;
-    if (strcmp(resolved->device->backend, "cpu") != 0)
+    if (!backend_is_cpu(resolved->device->backend))
         return HOST_NOT_WALKED;
     if (resolved->manifest->class == CLASS_COMPUTE)
         return text_starts(work->unit, "vector") && launch_lanes(resolved, true) == 1 ? HOST_CHAIN : HOST_NOT_WALKED;
@@ -321,7 +321,7 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
     const struct asked asked = {.resolved = resolved,
                                 .work = &resolved->work,
                                 .machine = machine,
-                                .cpu = !strcmp(resolved->device->backend, "cpu")};
+                                .cpu = backend_is_cpu(resolved->device->backend)};
     const bool matrix = text_starts(resolved->work.unit, "matrix");
     struct prediction_spread spread = asked.cpu ? cpu_spread : gpu_spread;
     *prediction = (struct prediction){.method = "description"};

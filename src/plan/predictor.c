@@ -472,7 +472,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     predictor->launch_count = 0;
     asked.on_host = predicted_on_host(resolved) != HOST_NOT_WALKED;
     /* A path that a walk does not know of; a CPU's cases whose bytes say enough. */
-    if (resolved->work.level[0] || (!asked.on_host && !strcmp(resolved->device->backend, "cpu"))) {
+    if (resolved->work.level[0] || (!asked.on_host && backend_is_cpu(resolved->device->backend))) {
         predicted_by_work(prediction, resolved, cache, machine, NULL, NULL);
         return STATUS_OK;
     }

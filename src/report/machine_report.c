@@ -4,14 +4,10 @@
  */
 
 #include "report_internal.h"
+#include "rooftile/targets.h"
 
 /* Below this a capacity boundary between two levels is named as uncertain. */
-static const double sure = 0.99;
-
-static const char *cores_of(const struct machine *machine)
-{
-    return text_starts(machine->arch, "gfx") ? "compute unit" : "thread";
-}
+static const double confident = 0.99;
 
 /* "96.0 .. 128 KiB"; one number where both ends are the same. */
 static struct cell extent(double low, double high)
@@ -176,16 +172,16 @@ static void add_disagreements(struct document *document, const struct machine *m
 
 static void add_method(struct document *document, const struct machine *machine)
 {
-    const char *unsure = "";
+    const char *unsure = "", *unit = target_unit_word(machine->arch);
     document_text(
         document, 0, TONE_PLAIN,
         "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
         "the range. chase: the same for dependent loads of one %s. confidence: that there is a capacity boundary. "
         "\u00b195%%: half of the median's 95 %% interval. vendor: the measured clock and the widest vector "
         "instructions",
-        cores_of(machine), cores_of(machine));
+        unit, unit);
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
-        if (machine->levels[k].capacity_confidence > 0 && machine->levels[k].capacity_confidence < sure)
+        if (machine->levels[k].capacity_confidence > 0 && machine->levels[k].capacity_confidence < confident)
             unsure = arena_printf(document->arena, "%s%s %s (%.0f %%)", unsure, *unsure ? "," : "",
                                   machine->levels[k].name, machine->levels[k].capacity_confidence * 100);
     if (*unsure)
@@ -198,8 +194,8 @@ void report_machine(struct text *out, const struct machine *machine, const struc
     struct document document = {.arena = &arena};
     const struct cell clock = cell_quantity(machine->core_hz, UNIT_HZ),
                       launch = cell_quantity(machine->launch_ns, UNIT_TIME);
-    document_text(&document, 0, TONE_BOLD, "%s, %u %ss%s%s\n\n", machine->title[0] ? machine->title : machine->name,
-                  machine->cus, cores_of(machine), machine->core_hz > 0 ? ", " : "",
+    document_text(&document, 0, TONE_BOLD, "%s, %u %s%s%s%s\n\n", machine->title[0] ? machine->title : machine->name,
+                  machine->cus, target_unit_word(machine->arch), text_s(machine->cus), machine->core_hz > 0 ? ", " : "",
                   machine->core_hz > 0 ? cell_words(&clock, NULL, &arena) : "");
     machine_tables(&document, machine);
     if (machine->launch_ns > 0 && !machine->figure_count) /* as older files have it */

@@ -5,6 +5,7 @@
  */
 
 #include "report_internal.h"
+#include "rooftile/targets.h"
 
 enum { MOST_FINDINGS = 50 };
 
@@ -204,9 +205,9 @@ static struct document document_of(const struct result *result, const struct rep
     add_flag_legend(&document, result);
     add_unchecked(&document, result);
     add_looked_at(&document, result);
-    document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s, wave %u; seed %llu", result->device.name,
-                  result->device.cus, !strcmp(result->device.backend, "cpu") ? "threads" : "CUs", result->device.wave,
-                  (unsigned long long)result->seed);
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s%s, wave %u; seed %llu", result->device.name,
+                  result->device.cus, target_unit_word(result->device.arch), text_s(result->device.cus),
+                  result->device.wave, (unsigned long long)result->seed);
     library_lines(&document, result);
     struct table *all = arena_copy(arena, cases, sizeof(*cases));
     all->rest = "all are in the result file";

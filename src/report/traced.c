@@ -94,6 +94,6 @@ void traced_section(struct document *document, const struct result *result)
                      "against the trace, all calls together%s; worth: how the faster of ours and the "
                      "library's changes the whole%s",
                      result->predicted ? " (predicted)" : "",
-                     strcmp(result->device.backend, "cpu") == 0 ? "; measured on a processor, not on a GPU" : ""),
+                     backend_is_cpu(result->device.backend) ? "; measured on a processor, not on a GPU" : ""),
         table);
 }

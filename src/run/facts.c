@@ -60,7 +60,7 @@ static struct target_facts facts_of_target(const struct device_info *info, const
     *layouts = NULL;
     *layout_count = 0;
     struct target_facts facts = *target_facts(info->arch);
-    if (!strcmp(info->backend, "cpu")) {
+    if (backend_is_cpu(info->backend)) {
         *layouts = target_cpu_facts(info->wave, layout_count);
         facts = **layouts;
         facts.f16 = cpu_target_has(info->target, "avx512fp16");
@@ -78,7 +78,7 @@ static struct target_facts facts_of_target(const struct device_info *info, const
 /* A prediction is of what the GPU's own backend would run: its variants, its vendor's libraries. */
 static const char *backend_of(const struct device_info *info)
 {
-    const bool amd = text_starts(info->arch, "gfx"), nvidia = text_starts(info->arch, "sm_");
+    const bool amd = target_is_amd(info->arch), nvidia = target_is_nvidia(info->arch);
     return info->predicted && amd ? "hip" : info->predicted && nvidia ? "cuda" : info->backend;
 }
 

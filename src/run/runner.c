@@ -50,7 +50,7 @@ static const char *phase_now(struct run_shared *shared)
 static enum status open_reference_device(struct worker *worker, struct err *err)
 {
     struct device_info ignored = {0};
-    if (!worker->device->ops->executes || !strcmp(worker->info.backend, "cpu")) {
+    if (!worker->device->ops->executes || backend_is_cpu(worker->info.backend)) {
         worker->reference_device = worker->device;
         return STATUS_OK;
     }

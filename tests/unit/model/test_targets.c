@@ -148,6 +148,15 @@ static void the_cpu_plays_layouts(void **state)
     assert_true(rows[3].matrix_layout == 1250 && rows[3].matrix_k_f16 == 32 && rows[3].matrix_k_mx == 128);
 }
 
+static void units_have_their_vendors_name(void **state)
+{
+    (void)state;
+    assert_true(target_is_amd("gfx942") && !target_is_amd("sm_90a") && !target_is_amd("x86-64"));
+    assert_string_equal(target_unit_word("gfx942"), "CU");
+    assert_string_equal(target_unit_word("sm_90a"), "SM");
+    assert_string_equal(target_unit_word("x86-64"), "thread");
+}
+
 static void an_added_row_comes_first(void **state)
 {
     static const struct target_family added = {{.targets = "gfx942 gfx9999 "}, {.matrix_k_f16 = 7}};
@@ -168,6 +177,7 @@ int main(void)
         cmocka_unit_test(knows_facts),
         cmocka_unit_test(knows_no_occupancy_of_families),
         cmocka_unit_test(the_cpu_plays_layouts),
+        cmocka_unit_test(units_have_their_vendors_name),
         cmocka_unit_test(an_added_row_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
