@@ -4,7 +4,7 @@
  * configuration) -> which operators with which shapes the time goes to, and a suite that measures them.
  *
  * Files of one run add up. The kind of a file is found in its content, gzip is read through, and a trace is read as a
- * stream: memory is a window of the file, 64 bytes for each GPU event, 32 for each operator's call of the file that is
+ * stream: memory is a window of the file, 40 bytes for each GPU event, 32 for each operator's call of the file that is
  * being read, and each distinct text once.
  *
  * A GPU event belongs to the innermost operator that was running on the host thread when it was launched, found by the

@@ -30,8 +30,8 @@ size_t launch_fit(struct text *out, const struct resolved *resolved, const struc
 enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_launch *launch, const char *target,
                              const struct codeobj_kernel *kernel, struct err *err);
 
-/* Appends in one sentence how the occupancy of a launch differs from what the manifest claims, what limits it and what
- * would raise it: "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40
+/* Appends in one sentence how the occupancy of a launch differs from what the manifest states, what limits it and what
+ * would raise it: "the manifest states 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40
  * VGPRs fewer gives 4 waves per SIMD instead of 3". False: nothing differs, none are declared, or the rules are not
  * known. */
 bool launch_claim_differs(struct text *out, const struct resolved *resolved, const struct resolved_launch *launch,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can run at the same time as the matrix unit. A step has ACC matrix instructions, each followed by BESIDE other
+ * What can run at the same time as the matrix unit. A step has ACC matrix instructions, each followed by RATIO other
  * instructions that are independent of it: fused multiply-adds (matrix_vector) or 16-byte loads from LDS (matrix_lds).
  * If the two units work at the same time, a step takes as long as the slower of them, otherwise as long as both.
  *
@@ -13,7 +13,7 @@
  * which the lanes' sum of the other instructions' results is added, its own or, with SPLIT 1, that of wave w + 4.
  * Multiply-adds count steps, x * one + one, exactly; for LDS it is what the last loads gave.
  *
- * Defines: IN, M, K, TILE_LAYOUT as in matrix_peak; ACC; BESIDE; SPLIT; BLOCK work-items.
+ * Defines: IN, M, K, TILE_LAYOUT as in matrix_peak; ACC; RATIO; SPLIT; BLOCK work-items.
  */
 #include "portable.h"
 #include "tile.h"
@@ -99,8 +99,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void matrix_vector(double *__rest
             for (int i = 0; i < ACC; ++i) {
                 acc.c[i] = tile_mma<fragment>(from.a[i], from.b, acc.c[i]);
 #pragma unroll
-                for (int r = 0; r < (SPLIT ? 0 : BESIDE); ++r) {
-                    float &chain = x[(i * BESIDE + r) % CHAINS];
+                for (int r = 0; r < (SPLIT ? 0 : RATIO); ++r) {
+                    float &chain = x[(i * RATIO + r) % CHAINS];
                     chain = opaque(fma(chain, step, step));
                 }
                 schedule_fence();
@@ -111,7 +111,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void matrix_vector(double *__rest
 #pragma unroll 1
         for (uint32_t count = 0; count < iterations; ++count) {
 #pragma unroll
-            for (int r = 0; r < ACC * BESIDE; ++r)
+            for (int r = 0; r < ACC * RATIO; ++r)
                 x[r % CHAINS] = opaque(fma(x[r % CHAINS], step, step));
         }
     }
@@ -147,11 +147,11 @@ extern "C" __global__ __launch_bounds__(BLOCK) void matrix_lds(double *__restric
             for (int i = 0; i < ACC; ++i) {
                 acc.c[i] = tile_mma<fragment>(from.a[i], from.b, acc.c[i]);
 #pragma unroll
-                for (int r = 0; r < (SPLIT ? 0 : BESIDE); ++r) {
-                    words &slot = value[(i * BESIDE + r) % CHAINS];
+                for (int r = 0; r < (SPLIT ? 0 : RATIO); ++r) {
+                    words &slot = value[(i * RATIO + r) % CHAINS];
                     keep(slot);
                     memory_fence_compiler();
-                    slot = column[(i * BESIDE + r) % 2 * BLOCK];
+                    slot = column[(i * RATIO + r) % 2 * BLOCK];
                 }
                 schedule_fence();
             }
@@ -161,7 +161,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void matrix_lds(double *__restric
 #pragma unroll 1
         for (uint32_t count = 0; count < iterations; ++count) {
 #pragma unroll
-            for (int r = 0; r < ACC * BESIDE; ++r) {
+            for (int r = 0; r < ACC * RATIO; ++r) {
                 keep(value[r % CHAINS]);
                 memory_fence_compiler();
                 value[r % CHAINS] = column[r % 2 * BLOCK];

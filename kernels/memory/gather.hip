@@ -4,8 +4,8 @@
  * bits per run of RUN adjacent elements and is read in order; access i goes to element index[i / RUN] * RUN + i % RUN.
  * With RUN 1 single elements are scattered, with RUN 32 runs of 32.
  *
- * Each lane has DEPTH accesses in flight. Gathered values are summed, which proves that all were read and stores
- * nothing. A scattered value is the number of the word it goes to, so each word of the table shows whether it was
+ * Each lane has DEPTH accesses in flight. Gathered values are summed, so that every one is read and nothing is
+ * stored. A scattered value is the number of the word it goes to, so each word of the table shows whether it was
  * written.
  *
  * Defines: WIDTH bytes of an element: 4, 8 or 16; RUN; DEPTH accesses in flight; BLOCK work-items.

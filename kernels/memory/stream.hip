@@ -2,7 +2,7 @@
  *
  * Streaming kernels: how fast memory can be read, written, and both. copy, scale (BabelStream's mul), add, triad and
  * dot do what BabelStream's do, init sets three arrays as its preparation does. read and write are what BabelStream
- * leaves out; update scales one array in place, so that every line is both read and written.
+ * skips; update scales one array in place, so that every line is both read and written.
  *
  * All of them walk memory in the same way. Workgroup g owns the slice [g * slice, (g + 1) * slice) of every array and
  * goes over it `passes` times:
@@ -236,7 +236,7 @@ __device__ inline T sum_all(const sums &sum)
     return group_sum(total);
 }
 
-/* Sums up what it reads, so nothing can be left out: result[g] is the sum of workgroup g's slice, over all passes. */
+/* Sums up what it reads, so no read can be dropped: result[g] is the sum of workgroup g's slice, over all passes. */
 extern "C" __global__ __launch_bounds__(BLOCK) void stream_read(
     T *__restrict result, const T *__restrict a, uint64_t n, uint64_t slice, uint32_t passes)
 {

@@ -119,7 +119,7 @@ static void build_skipped(struct result_case *out, const struct plan_case *plan_
 }
 
 /* What the budget left no time for is in the result too; a run with such cases is one to --resume. */
-static void leave_out(struct progress *progress, struct result *result)
+static void skip_rest(struct progress *progress, struct result *result)
 {
     struct session *session = progress->session;
     size_t count = 0;
@@ -471,7 +471,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
     if (!status)
         status = run_cases(&progress, err);
     if (session_late(status)) {
-        leave_out(&progress, result);
+        skip_rest(&progress, result);
         status = STATUS_OK;
     }
     if (status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)

@@ -2,8 +2,8 @@
  *
  * The history's SQLite file: opening, its schema and migrations, statements with our errors.
  */
-#ifndef ROOFTILE_STORE_DATABASE_H
-#define ROOFTILE_STORE_DATABASE_H
+#ifndef ROOFTILE_HISTORY_DATABASE_H
+#define ROOFTILE_HISTORY_DATABASE_H
 
 #include <sqlite3.h>
 

@@ -162,7 +162,7 @@ static void keep_shapes_only(struct trace *trace)
 }
 
 /* What was launched before the recording began has no runtime call, where most others have; and no operator. */
-static void leave_out_unlinked(struct trace *trace)
+static void skip_unlinked(struct trace *trace)
 {
     size_t kept = trace->first_event, linked = 0;
     for (size_t k = trace->first_event; k < trace->event_count; k++)
@@ -209,7 +209,7 @@ void trace_attribute(struct trace *trace)
     sort_events(&trace->runtime, by_id);
     if (by_correlation(trace))
         by_external_id(trace);
-    leave_out_unlinked(trace);
+    skip_unlinked(trace);
     keep_captured(trace);
     if (trace->shapes_only && trace->event_count > trace->first_event)
         keep_shapes_only(trace);

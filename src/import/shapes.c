@@ -300,8 +300,9 @@ bool conv_shape(struct trace_operator *out, const struct operator_inputs *in, co
     const size_t last = x->rank - 1;
     const bool line = x->rank == 3;
     const size_t inner = x->rank == 5; /* of lists: the element of the height; the width follows */
-    const bool turned = at[5] == 8 && input_number(in, 6, 0, 0) > 0; /* filters: [channels, filters of a group, R, S] */
-    const double groups = !turned && w->dims[1] > 0 ? x->dims[1] / w->dims[1] : input_number(in, at[5], 0, 1);
+    const bool transposed =
+        at[5] == 8 && input_number(in, 6, 0, 0) > 0; /* filters: [channels, filters of a group, R, S] */
+    const double groups = !transposed && w->dims[1] > 0 ? x->dims[1] / w->dims[1] : input_number(in, at[5], 0, 1);
     const double dims[] = {x->dims[0],
                            x->dims[1],
                            line ? 1 : x->dims[last - 1],
@@ -318,7 +319,7 @@ bool conv_shape(struct trace_operator *out, const struct operator_inputs *in, co
     out->dtype = out->total = x->dtype;
     const size_t width = line ? 0 : inner + 1;
     struct text extra = {0};
-    if (turned) {
+    if (transposed) {
         out->dims[4] = w->dims[1] * fmax(1, dims[10]);
         text_add(&extra, " transposed");
     }

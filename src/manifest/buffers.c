@@ -236,7 +236,7 @@ static const struct record_field buffer_rows[] = {
 static const struct record buffer_record = {RECORD_TABLE(buffer_rows)};
 #undef RECORD_STRUCT
 
-/* A word is checked here; what has placeholders, when its case is bound. */
+/* A word is checked here; what has placeholders, when its case is resolved. */
 static enum status check_space(const struct manifest_buffer *buffer, struct err *err)
 {
     const cJSON *at = json_member(buffer->at, "space");

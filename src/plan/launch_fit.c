@@ -263,7 +263,7 @@ bool launch_claim_differs(struct text *out, const struct resolved *resolved, con
     const double got = occupancy.waves_per_simd;
     if (fabs(got - declared) <= ROUNDING * declared || (!exactly && got > declared))
         return false;
-    text_addf(out, "the manifest claims %s%.4g %s, %s holds %.4g of this launch", exactly ? "" : "at least ",
+    text_addf(out, "the manifest states %s%.4g %s, %s holds %.4g of this launch", exactly ? "" : "at least ",
               occupancy_waves(&occupancy, declared), occupancy_waves_unit(&occupancy, declared == 1), target,
               occupancy_waves(&occupancy, got));
     add_limits(out, &occupancy, kernel);

@@ -67,10 +67,10 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
     const size_t before = out->length;
     for (size_t k = 0; k < sizeof(claims) / sizeof(*claims) && !code->endless; k++)
         if (claims[k].declared > claims[k].most * (1 + 1e-9))
-            text_addf(out, "%sthe manifest claims %.4g %s, the instructions of the launch can do %.4g",
+            text_addf(out, "%sthe manifest states %.4g %s, the instructions of the launch can do %.4g",
                       out->length ? "\n" : "", claims[k].declared, claims[k].what, claims[k].most);
     if (code->endless && declared > 0 && code->transcendentals <= 0)
-        text_addf(out, "%sthe manifest claims %.4g transcendental operations, the code has no such instruction",
+        text_addf(out, "%sthe manifest states %.4g transcendental operations, the code has no such instruction",
                   out->length ? "\n" : "", declared);
     if (rated && declared <= 0 && code->has_transcendentals)
         text_addf(out,
@@ -85,7 +85,7 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
 #define AGREES_WITHIN 2.0
 #define SCALAR_BYTES 64.0 /* of the widest scalar load */
 
-/* Of one pass. Caches serve what is asked for again: that is the most that may be claimed, and what no other
+/* Of one pass. Caches serve what is asked for again: that is the most that may be stated, and what no other
  * workgroup touches the least. */
 struct walked_work {
     double asked_bytes, own_bytes, operations, flops;
@@ -124,11 +124,11 @@ static void add_walked(struct walked_work *work, const struct predicted_launch *
                   (walk->sums.accesses > 0 || global->load_bytes + global->store_bytes <= 0);
 }
 
-static void disagrees(struct prediction *prediction, double claimed, double walked, bool bytes, const char *what)
+static void disagrees(struct prediction *prediction, double stated, double walked, bool bytes, const char *what)
 {
     char words[2][UNITS_TEXT];
     const char *(*say)(char *out, double value) = bytes ? units_bytes : units_count;
-    prediction_note(prediction, "\"work\" of its manifest claims %s%s, the walked code %s %s", say(words[0], claimed),
+    prediction_note(prediction, "\"work\" of its manifest states %s%s, the walked code %s %s", say(words[0], stated),
                     bytes ? "" : " operations", what, say(words[1], walked));
     prediction->work_disagrees = true;
 }

@@ -275,7 +275,7 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
     term_ns[TERM_ATOMICS] = change.atomics * atomics_ns(model, machine, options, &walk->sums);
 }
 
-/* ---- how sure that is ---- */
+/* ---- its interval ---- */
 
 /* 10 % and 90 % of truth over prediction on times of an MI300A, each kernel one vote. */
 #define SPREAD_LOW 0.80

@@ -371,13 +371,13 @@ void checkup_beside(struct checkup *checkup, const struct machine *model, struct
     const double own = machine->levels[machine->level_count - 1].bandwidth.measured;
     const struct ceiling *sheet = &model->levels[model->level_count - 1].bandwidth;
     const double share = sheet->vendor > 0 && own > 0 ? own / sheet->vendor : NAN;
-    char reached[UNITS_TEXT], named[UNITS_TEXT];
+    char measured[UNITS_TEXT], named[UNITS_TEXT];
     add_number(&j, "memory bandwidth, of the data sheet's", share, "share");
     if (!(share < sheet->least))
         return;
     add_finding(&j, "memory bandwidth", "slow",
                 arena_printf(arena, "%s is %.0f %% of the data sheet's %s; a healthy %s reaches %.0f %% or more",
-                             units_rate(reached, own, "B/s"), share * 100, units_rate(named, sheet->vendor, "B/s"),
+                             units_rate(measured, own, "B/s"), share * 100, units_rate(named, sheet->vendor, "B/s"),
                              model->title, sheet->least * 100));
     section->headline = arena_printf(arena, "the memory is slow; %s", section->headline);
     raise_to(section, CHECKUP_FINDINGS);

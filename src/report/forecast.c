@@ -412,10 +412,10 @@ static void say_best(struct document *document, const struct forecast *forecast)
     if (!next)
         return;
     const double gap = next->prediction.time_ns / best->prediction.time_ns - 1;
-    const bool sure = best->prediction.high_ns < next->prediction.low_ns;
+    const bool apart = best->prediction.high_ns < next->prediction.low_ns;
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s: the fastest is %s, %.0f %% before %s; %s", forecast->name,
                   best->plan_case->label, 100 * gap, next->plan_case->label,
-                  sure ? "their intervals do not overlap" : "not sure, their intervals overlap");
+                  apart ? "their intervals do not overlap" : "their intervals overlap");
 }
 
 /* A swept parameter that no forecast depends on is one the model may not know of. */

@@ -254,7 +254,7 @@ static struct table *functions_of(const struct isa *isa, struct arena *arena)
 {
     static const struct table_column columns[] = {
         {.key = "name"},         {.key = "demangled"},           {.key = "address"},
-        {.key = "instructions"}, {.key = "matrix_instructions"}, {.key = "reached"}};
+        {.key = "instructions"}, {.key = "matrix_instructions"}, {.key = "reachable"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; isa && k < isa->function_count; k++) {
         const struct isa_code *code = &isa->functions[k];

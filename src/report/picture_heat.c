@@ -280,11 +280,11 @@ void picture_machines(struct document *document, const struct result *const *res
     struct chart *chart = chart_new(
         arena, "machines-map", "Machines against each other",
         "Speed in each case as a share of the fastest machine's, which has a frame; darker is further from it.");
-    size_t rows = 0, left_out = 0;
+    size_t rows = 0, skipped = 0;
     chart_add(chart, CHART_CELL, "", 0);
     for (size_t k = 0; k < results[0]->case_count; k++) {
         if (rows == MOST_ROWS)
-            left_out += is_on_several(results[0]->cases[k].id, results, count);
+            skipped += is_on_several(results[0]->cases[k].id, results, count);
         else if (add_machine_row(chart, rows, results[0]->cases[k].id, results, count))
             names[rows++] = case_name(&results[0]->cases[k]);
     }
@@ -295,8 +295,7 @@ void picture_machines(struct document *document, const struct result *const *res
     chart->y.names = names_apart(names, rows, NULL, arena);
     if (rows)
         document_chart(document, chart, table);
-    if (left_out)
+    if (skipped)
         document_text(document, SHOW_HTML, TONE_DIM,
-                      "The first %d cases that several machines have are drawn, %zu more are not.", MOST_ROWS,
-                      left_out);
+                      "The first %d cases that several machines have are drawn, %zu more are not.", MOST_ROWS, skipped);
 }

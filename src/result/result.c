@@ -32,9 +32,9 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
     out->param_count = count;
 }
 
-static void take_shape(struct result_case *out, const struct resolved *bound)
+static void take_shape(struct result_case *out, const struct resolved *resolved)
 {
-    const struct resolved_launch *launch = launch_first_timed(bound);
+    const struct resolved_launch *launch = launch_first_timed(resolved);
     if (!launch)
         return;
     memcpy(out->grid, launch->grid, sizeof(out->grid));

@@ -25,9 +25,9 @@ RIGHT = [
 # The claim that is off, and the sentence that must come of it.
 WRONG = [
     ({"exactly": "waves + 1"}, "lds=1 waves=4",
-     "the manifest claims 5 waves per SIMD, gfx942 holds 4 of this launch, limited by LDS (8192 bytes)"),
+     "the manifest states 5 waves per SIMD, gfx942 holds 4 of this launch, limited by LDS (8192 bytes)"),
     ({"least": "5"}, "VGPRS=1 waves=4",
-     "the manifest claims at least 5 waves per SIMD, gfx942 holds 4 of this launch, limited by VGPRs (128)"),
+     "the manifest states at least 5 waves per SIMD, gfx942 holds 4 of this launch, limited by VGPRs (128)"),
     ({"least": "3"}, "VGPRS=1 waves=4", None),
 ]
 
@@ -61,7 +61,7 @@ def check_wrong(home, claim, settings, sentence):
     harness.check(not sentence or f"differs  claims: {sentence}" in done.stdout, f"{claim} {settings}: {done.stdout}")
 
 
-# What `work` claims and the code cannot do: what of the work is another, and the sentence.
+# What `work` states and the code cannot do: what of the work is another, and the sentence.
 NSTREAM = {
     "name": "nstream", "summary": "a += b + 3 c", "params": {"n": 16384},
     "code": {"source": "nstream.hip", "symbol": "nstream"},
@@ -77,9 +77,9 @@ extern "C" __global__ void nstream(float *a, const float *b)
 """
 WORKS = [
     ({}, None),
-    ({"flops": "30 * n"}, "the manifest claims 1.229e+05 operations, the instructions of the launch can do"),
-    ({"read": "40 * n", "footprint": "8 * n"}, "the manifest claims 1.638e+05 bytes read, the instructions of the launch can do 3.4"),
-    ({"transcendentals": "n"}, "the manifest claims 4096 transcendental operations, the instructions of the launch can do 0"),
+    ({"flops": "30 * n"}, "the manifest states 1.229e+05 operations, the instructions of the launch can do"),
+    ({"read": "40 * n", "footprint": "8 * n"}, "the manifest states 1.638e+05 bytes read, the instructions of the launch can do 3.4"),
+    ({"transcendentals": "n"}, "the manifest states 4096 transcendental operations, the instructions of the launch can do 0"),
 ]
 
 

@@ -407,8 +407,8 @@ static void key_figures_know_what_is_better(void **state)
 
 enum { DEVICES = 8 };
 
-/* One night of all devices; the cases of device d take `slower[d]` times as long. */
-static void add_night(struct runs *n, const double *slower, const char *driver_of_last)
+/* One run of all devices; the cases of device d take `slower[d]` times as long. */
+static void add_run_of_all(struct runs *n, const double *slower, const char *driver_of_last)
 {
     for (int d = 0; d < DEVICES; d++) {
         for (size_t k = 0; k < CASES; k++)
@@ -448,23 +448,23 @@ static void what_the_group_shares_is_told_from_what_one_device_does(void **state
     double slower[DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
     (void)state;
     open_history(&n, 31);
-    for (int night = 0; night < 10; night++)
-        add_night(&n, slower, "");
+    for (int run = 0; run < 10; run++)
+        add_run_of_all(&n, slower, "");
     assert_string_equal(gate_beside(&n, "GPU-2"), "= 0");
     slower[5] = 1.06;
-    add_night(&n, slower, "");
-    add_night(&n, slower, "");
+    add_run_of_all(&n, slower, "");
+    add_run_of_all(&n, slower, "");
     assert_string_equal(gate_beside(&n, "GPU-5"), "confirmed copy/n=3 environment 0/7; = 1");
     assert_string_equal(gate_beside(&n, "GPU-2"), "= 0");
     for (int d = 0; d < DEVICES; d++)
         slower[d] = d == 3 ? 1 : 1.06;
-    add_night(&n, slower, "");
-    add_night(&n, slower, "");
+    add_run_of_all(&n, slower, "");
+    add_run_of_all(&n, slower, "");
     assert_string_equal(gate_beside(&n, "GPU-2"), "confirmed copy/n=3 group 5/7; = 1"); /* 3 and 5 did not move */
     for (int d = 0; d < DEVICES; d++)
         slower[d] = 1.5 + 1.12; /* everything: a class */
-    add_night(&n, slower, "");
-    add_night(&n, slower, "");
+    add_run_of_all(&n, slower, "");
+    add_run_of_all(&n, slower, "");
     assert_non_null(strstr(gate_beside(&n, "GPU-3"), "confirmed suite:memory group 7/7; "));
     close_history(&n);
 }
@@ -476,17 +476,17 @@ static void a_device_that_always_was_slower_is_slow_beside_its_group(void **stat
     double slower[DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1.08};
     (void)state;
     open_history(&n, 32);
-    add_night(&n, slower, "");
+    add_run_of_all(&n, slower, "");
     assert_string_equal(gate_beside(&n, "GPU-7"), "slow copy/n=3  0/7; = 1"); /* while it learns, too */
-    for (int night = 0; night < 8; night++)
-        add_night(&n, slower, "");
+    for (int run = 0; run < 8; run++)
+        add_run_of_all(&n, slower, "");
     for (int d = 0; d < DEVICES; d++) {
         char device[16];
         snprintf(device, sizeof(device), "GPU-%d", d);
         assert_string_equal(gate_beside(&n, device), d == 7 ? "slow copy/n=3  0/7; = 1" : "= 0");
     }
     slower[4] = 1.08; /* in one run of two: no device is slow by that */
-    add_night(&n, slower, "");
+    add_run_of_all(&n, slower, "");
     assert_string_equal(gate_beside(&n, "GPU-4"), "tentative copy/n=3 environment 0/7; = 0");
     const char *const globs[] = {"copy/n=3"};
     size_t count = 0;
@@ -501,8 +501,8 @@ static void another_driver_or_too_few_are_no_group(void **state)
     const double slower[DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1.08};
     (void)state;
     open_history(&n, 33);
-    add_night(&n, slower, "6.4");
-    add_night(&n, slower, "6.4");
+    add_run_of_all(&n, slower, "6.4");
+    add_run_of_all(&n, slower, "6.4");
     assert_string_equal(gate_beside(&n, "GPU-7"), "= 0");
     close_history(&n);
 }

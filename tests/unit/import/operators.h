@@ -7,7 +7,7 @@
 
 #include "../../../src/import/trace.h"
 
-/* "gemm B=1 M=4 N=16 K=8 f16>f16 TN causal"; dimensions that are 0 are left out. */
+/* "gemm B=1 M=4 N=16 K=8 f16>f16 TN causal"; dimensions that are 0 are skipped. */
 static inline const char *operator_words(const struct trace_operator *o, struct arena *arena)
 {
     struct text out = {0};

@@ -26,24 +26,24 @@ static const struct {
     {"at least", "gfx942", 2, false, 64, 128, 0, 0, 0, 0, NULL},
     {"unknown rules", "gfx9-4-generic", 3, true, 64, 128, 0, 0, 0, 0, NULL},
     {"too many registers", "gfx942", 4, true, 64, 168, 0, 0, 0, 0,
-     "the manifest claims 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40 VGPRs fewer "
+     "the manifest states 4 waves per SIMD, gfx942 holds 3 of this launch, limited by VGPRs (168): 40 VGPRs fewer "
      "gives 4 waves "
      "per SIMD instead of 3"},
     {"both kinds of registers", "gfx90a", 2, true, 64, 256, 256, 0, 0, 0,
-     "the manifest claims 2 waves per SIMD, gfx90a holds 1 of this launch, limited by VGPRs (512): 256 VGPRs fewer "
+     "the manifest states 2 waves per SIMD, gfx90a holds 1 of this launch, limited by VGPRs (512): 256 VGPRs fewer "
      "gives 2 "
      "waves per SIMD instead of 1"},
     {"more than is vendor", "gfx942", 2, true, 64, 128, 0, 0, 0, 0,
-     "the manifest claims 2 waves per SIMD, gfx942 holds 4 of this launch, limited by VGPRs (128)"},
+     "the manifest states 2 waves per SIMD, gfx942 holds 4 of this launch, limited by VGPRs (128)"},
     {"fewer than at least", "gfx942", 8, false, 64, 64, 0, 0, 32768, 0,
-     "the manifest claims at least 8 waves per SIMD, gfx942 holds 2 of this launch, limited by LDS (32768 bytes): "
+     "the manifest states at least 8 waves per SIMD, gfx942 holds 2 of this launch, limited by LDS (32768 bytes): "
      "11264 bytes "
      "of LDS less gives 3 workgroups per CU instead of 2"},
     {"static and dynamic LDS", "gfx942", 1, true, 64, 64, 0, 512, 65024, 0, NULL},
     {"the whole WGP's LDS", "gfx1100", 4, true, 32, 48, 0, 0, 65536, WGP, NULL},
     {"one CU's LDS", "gfx1100", 4, true, 32, 48, 0, 0, 65536, 0, NULL},
     {"half of one CU's LDS", "gfx1100", 4, true, 32, 48, 0, 0, 32768, 0,
-     "the manifest claims 4 waves per SIMD, gfx1100 holds 8 of this launch, limited by LDS (32768 bytes)"},
+     "the manifest states 4 waves per SIMD, gfx1100 holds 8 of this launch, limited by LDS (32768 bytes)"},
 };
 
 static void test_claims(void **state)

@@ -104,7 +104,7 @@ static void test_whole(void **state)
     arena_release(&f.arena);
 }
 
-/* What the manifest claims of the occupancy is a number of the case. */
+/* What the manifest states of the occupancy is a number of the case. */
 static void test_claim(void **state)
 {
     static const struct {

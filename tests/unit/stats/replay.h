@@ -36,10 +36,10 @@ static inline void replay_runs(struct gate_verdict *out, struct gate_verdict *cl
     arena_release(&arena);
 }
 
-/* One night after another, the last one possibly twice. */
+/* One run after another, the last one possibly twice. */
 struct replay {
     struct gate_pass pass;
-    struct gate_window *windows; /* as they were before this night */
+    struct gate_window *windows; /* as they were before this run */
     struct gate_segment *segments, *class_segments;
 };
 
@@ -52,7 +52,7 @@ static inline void replay_init(struct replay *replay, const struct gate_set *set
     replay->class_segments = arena_array(arena, set->class_count, sizeof(*replay->class_segments));
 }
 
-static inline void replay_night(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
+static inline void replay_one(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
 {
     const struct gate_pass *pass = &replay->pass;
     const struct gate_set *set = pass->set;
@@ -63,8 +63,8 @@ static inline void replay_night(struct replay *replay, struct gate_verdict *out,
     gate_pass_judge(&replay->pass, out, classes);
 }
 
-/* The same night with what was measured again; the first judgement leaves no trace. */
-static inline void replay_night_again(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
+/* The same run with what was measured again; the first judgement leaves no trace. */
+static inline void replay_one_again(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
 {
     struct gate_pass *pass = &replay->pass;
     const struct gate_set *set = pass->set;

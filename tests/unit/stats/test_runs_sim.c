@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nights as scripts/nightly has them: 200 cases, 3 trials each, what seems to have moved measured again with 5, then
- * judged. How many nights without a change are red, and how often one slower case is red on its first night. The table
- * in docs/measuring.md: `unit_stats_test_nights_sim 1000`; a smaller number plays fewer nights, none the few of a test.
+ * Runs as scripts/nightly has them: 200 cases, 3 trials each, what seems to have moved measured again with 5, then
+ * judged. How many runs without a change are red, and how often one slower case is red on its first run. The table
+ * in docs/measuring.md: `unit_stats_test_runs_sim 1000`; a smaller number plays fewer runs, none the few of a test.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -21,35 +21,35 @@
 #include "rooftile/gate.h"
 #include "rooftile/summary.h"
 
-enum { CASES = 200, CLASSES = 4, WARM = 20, NIGHTS = 120, COUNTED = NIGHTS - WARM, TRIALS = 3, AGAIN = 5 };
+enum { CASES = 200, CLASSES = 4, WARM = 20, RUNS = 120, COUNTED = RUNS - WARM, TRIALS = 3, AGAIN = 5 };
 
-/* From one night to the next one more case gets slower by one of these and stays so; or none does. */
+/* From one run to the next one more case gets slower by one of these and stays so; or none does. */
 static const double steps[] = {0.03, 0.05, 0.10};
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
-/* One trial in so many is slowed down by something else, by 10 % on average (exponential): on most nights, and on the
- * one night in ten when something interferes. */
+/* One trial in so many is slowed down by something else, by 10 % on average (exponential): on most runs, and on the
+ * one run in ten when something interferes. */
 struct interference {
     const char *name;
     double usual, interfered;
 };
 
-/* A night's measurement of a case: ln. Half of the variance between runs is the night's, and is there when it is
+/* A run's measurement of a case: ln. Half of the variance between runs is the run's, and is there when it is
  * measured again; the other half is the process's, as is the trial's own noise. */
 struct world {
     struct rng rng;
     struct interference interference;
     bool steps, median_alone; /* median_alone: the fastest trial measured again is not asked */
     double sigma[CASES];
-    double night[CASES], class[CLASSES], interfered; /* of this night */
+    double run[CASES], class[CLASSES], interfered; /* of this run */
     double trials[CASES][TRIALS];
-    double ns[CASES][NIGHTS];
+    double ns[CASES][RUNS];
     struct gate_series series[CASES];
     struct gate_set set;
 };
 
 struct counts {
-    size_t nights, red, measured_again;
+    size_t runs, red, measured_again;
     size_t slower[STEPS], found[STEPS];
 };
 
@@ -57,20 +57,20 @@ static void world_init(struct world *world, double sigma, const struct interfere
 {
     rng_init(&world->rng, seed);
     world->interference = *interference;
-    world->set = (struct gate_set){world->series, CASES, NIGHTS, NULL, CLASSES, NULL};
+    world->set = (struct gate_set){world->series, CASES, RUNS, NULL, CLASSES, NULL};
     for (size_t c = 0; c < CASES; c++) {
         world->sigma[c] = noise_case_sigma(&world->rng, sigma);
         world->series[c] = (struct gate_series){.run_ns = world->ns[c], .class_index = (uint32_t)(c % CLASSES)};
     }
 }
 
-static double measure(struct world *world, size_t c, size_t night, double process)
+static double measure(struct world *world, size_t c, size_t run, double process)
 {
-    const double level = world->steps && night >= WARM + c ? log1p(steps[c % STEPS]) : 0;
+    const double level = world->steps && run >= WARM + c ? log1p(steps[c % STEPS]) : 0;
     const double noise = process + world->sigma[c] / 2 * random_normal(&world->rng);
     const double slowed =
         random_uniform(&world->rng) < world->interfered ? -0.1 * log(1 - random_uniform(&world->rng)) : 0;
-    return 1e5 * exp(level + world->class[c % CLASSES] + world->night[c] + noise + slowed);
+    return 1e5 * exp(level + world->class[c % CLASSES] + world->run[c] + noise + slowed);
 }
 
 static double process_noise(struct world *world, size_t c)
@@ -78,7 +78,7 @@ static double process_noise(struct world *world, size_t c)
     return sqrt(0.5) * world->sigma[c] * random_normal(&world->rng);
 }
 
-static void measure_night(struct world *world, size_t night)
+static void measure_run(struct world *world, size_t run)
 {
     const struct interference *d = &world->interference;
     world->interfered = random_uniform(&world->rng) < 0.1 ? d->interfered : d->usual;
@@ -87,26 +87,26 @@ static void measure_night(struct world *world, size_t night)
     for (size_t c = 0; c < CASES; c++) {
         double trials[TRIALS];
         const double process = process_noise(world, c);
-        world->night[c] = process_noise(world, c);
+        world->run[c] = process_noise(world, c);
         for (size_t k = 0; k < TRIALS; k++)
-            trials[k] = world->trials[c][k] = measure(world, c, night, process);
-        world->ns[c][night] = median_of(trials, TRIALS);
+            trials[k] = world->trials[c][k] = measure(world, c, run, process);
+        world->ns[c][run] = median_of(trials, TRIALS);
         world->series[c].again_ns = world->series[c].again_least_ns = 0;
     }
 }
 
 /* As `history gate --confirm` does: the new trials count by themselves, and the value is the median of all. */
-static void measure_again(struct world *world, size_t c, size_t night)
+static void measure_again(struct world *world, size_t c, size_t run)
 {
     double all[TRIALS + AGAIN], again[AGAIN];
     const double process = process_noise(world, c);
     for (size_t k = 0; k < TRIALS; k++)
         all[k] = world->trials[c][k];
     for (size_t k = 0; k < AGAIN; k++)
-        all[TRIALS + k] = again[k] = measure(world, c, night, process);
+        all[TRIALS + k] = again[k] = measure(world, c, run, process);
     world->series[c].again_ns = median_of(again, AGAIN); /* sorts them */
     world->series[c].again_least_ns = world->median_alone ? 0 : again[0];
-    world->ns[c][night] = median_of(all, TRIALS + AGAIN);
+    world->ns[c][run] = median_of(all, TRIALS + AGAIN);
 }
 
 static bool is_candidate(const struct gate_verdict *verdict)
@@ -116,24 +116,24 @@ static bool is_candidate(const struct gate_verdict *verdict)
 
 /* The cases that moved, and those of a class that did as a whole. */
 static size_t measure_candidates(struct world *world, const struct gate_verdict *out,
-                                 const struct gate_verdict *classes, size_t night)
+                                 const struct gate_verdict *classes, size_t run)
 {
     size_t count = 0;
     for (size_t c = 0; c < CASES; c++)
         if (is_candidate(&out[c]) || classes[c % CLASSES].state == GATE_TENTATIVE) {
-            measure_again(world, c, night);
+            measure_again(world, c, run);
             count++;
         }
     return count;
 }
 
 /* Without a change every case slower, and every class, is false; with one, the case that got slower counts. */
-static void count_night(struct counts *counts, const struct world *world, const struct gate_verdict *out,
-                        const struct gate_verdict *classes, size_t night)
+static void count_run(struct counts *counts, const struct world *world, const struct gate_verdict *out,
+                      const struct gate_verdict *classes, size_t run)
 {
-    const size_t c = night - WARM;
+    const size_t c = run - WARM;
     bool red = false;
-    counts->nights++;
+    counts->runs++;
     if (world->steps) {
         counts->slower[c % STEPS]++;
         counts->found[c % STEPS] += out[c].state == GATE_CONFIRMED && out[c].slower;
@@ -153,16 +153,16 @@ static void play(struct counts *counts, struct world *world)
     struct arena arena = {0};
     struct replay replay;
     replay_init(&replay, &world->set, &options, &arena);
-    for (size_t night = 0; night < NIGHTS; night++) {
-        measure_night(world, night);
-        replay_night(&replay, out, classes);
-        const size_t again = measure_candidates(world, out, classes, night);
+    for (size_t run = 0; run < RUNS; run++) {
+        measure_run(world, run);
+        replay_one(&replay, out, classes);
+        const size_t again = measure_candidates(world, out, classes, run);
         if (again)
-            replay_night_again(&replay, out, classes);
-        if (night < WARM)
+            replay_one_again(&replay, out, classes);
+        if (run < WARM)
             continue;
         counts->measured_again += again;
-        count_night(counts, world, out, classes, night);
+        count_run(counts, world, out, classes, run);
     }
     arena_release(&arena);
 }
@@ -171,11 +171,11 @@ static const struct interference interferences[] = {
     {"never", 0, 0}, {"some", 0.01, 0.10}, {"many", 0.03, 0.25}, {"most", 0.05, 0.40}};
 static const double sigmas[] = {0.005, 0.01, 0.03};
 
-static struct counts nights_of(size_t d, size_t s, bool with_steps, bool median_alone, size_t nights)
+static struct counts runs_of(size_t d, size_t s, bool with_steps, bool median_alone, size_t runs)
 {
     static struct world world;
     struct counts counts = {0};
-    for (size_t k = 0; counts.nights < nights; k++) {
+    for (size_t k = 0; counts.runs < runs; k++) {
         world_init(&world, sigmas[s], &interferences[d], rng_at(rng_derive(d * 100 + s, "nights"), k));
         world.steps = with_steps;
         world.median_alone = median_alone;
@@ -189,36 +189,36 @@ static double percent(size_t count, size_t of)
     return 100 * (double)count / (double)of;
 }
 
-/* What interferes with some trials now and then must not make a night red; by the median alone it does. */
-static void test_nights_without_a_change(void **state)
+/* What interferes with some trials now and then must not make a run red; by the median alone it does. */
+static void test_runs_without_a_change(void **state)
 {
     (void)state;
-    const struct counts quiet = nights_of(2, 0, false, false, COUNTED);
-    const struct counts median_alone = nights_of(2, 0, false, true, COUNTED);
-    printf("red: %zu of %zu nights, by the median alone %zu\n", quiet.red, quiet.nights, median_alone.red);
+    const struct counts quiet = runs_of(2, 0, false, false, COUNTED);
+    const struct counts median_alone = runs_of(2, 0, false, true, COUNTED);
+    printf("red: %zu of %zu runs, by the median alone %zu\n", quiet.red, quiet.runs, median_alone.red);
     assert_true(quiet.red <= 1);
     assert_true(median_alone.red > 1);
 }
 
-static void test_slower_on_the_first_night(void **state)
+static void test_slower_on_the_first_run(void **state)
 {
     (void)state;
-    const struct counts got = nights_of(1, 0, true, false, COUNTED);
+    const struct counts got = runs_of(1, 0, true, false, COUNTED);
     for (size_t k = 0; k < STEPS; k++)
-        printf("+%.0f %%: red on the first night %zu of %zu\n", 100 * steps[k], got.found[k], got.slower[k]);
+        printf("+%.0f %%: red on the first run %zu of %zu\n", 100 * steps[k], got.found[k], got.slower[k]);
     assert_true(percent(got.found[1], got.slower[1]) > 60);
     assert_true(percent(got.found[2], got.slower[2]) > 90);
 }
 
 /* The table. */
-static void print_row(size_t d, size_t s, size_t nights)
+static void print_row(size_t d, size_t s, size_t runs)
 {
-    const struct counts got = nights_of(d, s, false, false, nights);
-    const struct counts median_alone = nights_of(d, s, false, true, nights);
-    const struct counts found = nights_of(d, s, true, false, nights), found_alone = nights_of(d, s, true, true, nights);
+    const struct counts got = runs_of(d, s, false, false, runs);
+    const struct counts median_alone = runs_of(d, s, false, true, runs);
+    const struct counts found = runs_of(d, s, true, false, runs), found_alone = runs_of(d, s, true, true, runs);
     printf("| %s | %.1f %% | %.2f | %.2f | %.1f |", interferences[d].name, 100 * sigmas[s],
-           percent(median_alone.red, median_alone.nights), percent(got.red, got.nights),
-           (double)got.measured_again / (double)got.nights);
+           percent(median_alone.red, median_alone.runs), percent(got.red, got.runs),
+           (double)got.measured_again / (double)got.runs);
     for (size_t k = 0; k < STEPS; k++)
         printf(" %.0f (%.0f) |", percent(found.found[k], found.slower[k]),
                percent(found_alone.found[k], found_alone.slower[k]));
@@ -226,18 +226,18 @@ static void print_row(size_t d, size_t s, size_t nights)
     fflush(stdout);
 }
 
-static void print_table(size_t nights)
+static void print_table(size_t runs)
 {
     for (size_t d = 0; d < sizeof(interferences) / sizeof(interferences[0]); d++)
         for (size_t s = 0; s < sizeof(sigmas) / sizeof(sigmas[0]); s++)
-            print_row(d, s, nights);
+            print_row(d, s, runs);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nights_without_a_change),
-        cmocka_unit_test(test_slower_on_the_first_night),
+        cmocka_unit_test(test_runs_without_a_change),
+        cmocka_unit_test(test_slower_on_the_first_run),
     };
     if (argc > 1) {
         print_table(strtoul(argv[1], NULL, 10));
