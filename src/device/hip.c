@@ -3,6 +3,7 @@
  * AMD GPUs: what is AMD's own, over gpu.h. Which flag of memory means what: hip_runtime_api.h and clr's hip_memory.cpp.
  */
 #include "gpu.h"
+#include "rooftile/targets.h"
 
 #include <dlfcn.h>
 
@@ -103,7 +104,7 @@ static enum status read_arch(char arch[static ARCH_BYTES], const struct gpu *gpu
     enum status status = renewed ? GPU_TRY(gpu, err, hipGetDevicePropertiesR0600, properties, gpu->index)
                                  : GPU_TRY(gpu, err, hipGetDeviceProperties, properties, gpu->index);
     const char *name = properties + (renewed ? ARCH_AT_R0600 : ARCH_AT_R0000);
-    if (!status && !text_starts(name, "gfx"))
+    if (!status && !target_is_amd(name))
         status = err_set(err, ERR_DEVICE, "%s: the device properties have an unknown layout", gpu->library.path);
     if (!status)
         snprintf(arch, ARCH_BYTES, "%.*s", ARCH_BYTES - 1, name);
