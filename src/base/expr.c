@@ -39,6 +39,11 @@ struct block {
     struct expr_value values[EXPR_MAX_STACK];
     bool both[EXPR_MAX_STACK]; /* for each open choice: both sides run */
     size_t choices;
+    struct {
+        double base, powers[BLOCK_MAX];
+        struct expr_value exponents;
+        size_t count;
+    } kept; /* that were computed last */
 };
 
 /* Leaves the stack as it is: to clear it would take longer than most evaluations. */
@@ -47,6 +52,7 @@ static void begin(struct block *b, const struct expr *expr, const double *slots,
     b->expr = expr;
     b->slots = slots;
     b->arrays = arrays;
+    b->kept.count = 0;
 }
 
 static struct expr_value *last(struct block *b)
@@ -64,22 +70,12 @@ static bool is_one(const struct expr_value *x)
     return !x->row && x->step == 0;
 }
 
-/* x[k] = element k of a value without a row. */
-static void write_elements(double *x, const struct expr_value *value, size_t count)
-{
-    const double first = value->first, step = value->step, over = value->over;
-    for (int k = 0; k < (int)count; k++)
-        x[k] = first + step * k;
-    for (size_t k = 0; k < count && over != 1; k++)
-        x[k] /= over;
-}
-
 /* The value becomes a row. */
 static double *widen(struct block *b, struct expr_value *x)
 {
     if (!x->row) {
         x->row = b->rows + (size_t)(x - b->values) * b->length;
-        write_elements(x->row, x, b->count);
+        expr_write_elements(x->row, x, b->count);
     }
     return x->row;
 }
@@ -100,12 +96,31 @@ static void unary(struct block *b, enum expr_op op)
         expr_apply_unary(op, widen(b, x), b->count);
 }
 
+/* Rows often have the same powers of a number, as frequencies of a rotary embedding are, and pow takes longer than all
+ * else. */
+static void powers(struct block *b, struct expr_value *base, const struct expr_value *exponents)
+{
+    const struct expr_value e = *exponents, *kept = &b->kept.exponents;
+    if (b->kept.count < b->count || kept->first != e.first || kept->step != e.step || kept->over != e.over ||
+        b->kept.base != base->first) {
+        b->kept.base = base->first;
+        b->kept.exponents = e;
+        b->kept.count = b->count;
+        expr_write_elements(b->kept.powers, &e, b->count);
+        for (size_t k = 0; k < b->count; k++)
+            b->kept.powers[k] = pow(base->first, b->kept.powers[k]);
+    }
+    memcpy(widen(b, base), b->kept.powers, b->count * sizeof(*b->kept.powers));
+}
+
 static void binary(struct block *b, enum expr_op op)
 {
     struct expr_value *y = last(b), *x = y - 1;
     b->top--;
     if (is_one(x) && is_one(y))
         expr_apply_binary(op, &x->first, &y->first, true, 1);
+    else if (op == OP_POW && is_one(x) && !y->row)
+        powers(b, x, y);
     else if (is_one(y) && (x->row || !expr_affine_binary(op, x, y, &b->count)))
         expr_apply_binary(op, widen(b, x), &y->first, true, b->count);
     else if (!is_one(y) && (x->row || y->row || !expr_affine_binary(op, x, y, &b->count)))
@@ -182,10 +197,8 @@ static void select_sides(struct block *b)
     if (!b->both[--b->choices])
         return;
     b->top -= 2;
-    double *restrict condition = last(b)->row;
-    const double *restrict yes = widen(b, &b->values[b->top]), *restrict no = widen(b, &b->values[b->top + 1]);
-    for (size_t k = 0; k < b->count; k++)
-        condition[k] = condition[k] != 0 ? yes[k] : no[k];
+    struct expr_value *sides = last(b) + 1;
+    expr_select(last(b)->row, widen(b, &sides[0]), widen(b, &sides[1]), b->count);
 }
 
 static bool is_finite(struct block *b)
@@ -306,7 +319,7 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
             if (b.values[0].row)
                 memcpy(values + done, b.values[0].row, b.count * sizeof(*values));
             else
-                write_elements(values + done, &b.values[0], b.count);
+                expr_write_elements(values + done, &b.values[0], b.count);
             continue;
         }
         enum status status = run_each(values + done, &b, err);

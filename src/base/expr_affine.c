@@ -8,7 +8,7 @@
  */
 #include "expr_internal.h"
 
-#define SHORTEST 64 /* elements: runs that are shorter, again and again, cost more than rows */
+#define SHORTEST 128 /* elements: runs that are shorter, again and again, cost more than rows */
 
 static bool is_whole(double x)
 {
@@ -31,6 +31,14 @@ static double same_sign(double first, double step)
 {
     const double zero = step != 0 ? -first / step : -1;
     return zero < 0 ? (double)INFINITY : zero == 0 ? 1 : ceil(zero);
+}
+
+/* ... that are all below 0, or all not. */
+static double same_side(double first, double step)
+{
+    if (first < 0)
+        return step > 0 ? ceil(-first / step) : (double)INFINITY;
+    return step < 0 ? expr_rounded_down(first / -step) + 1 : (double)INFINITY;
 }
 
 /* Elements until first + step * k leaves 0 .. modulus - 1, in which `first` is. */
@@ -117,7 +125,7 @@ bool expr_affine_binary(enum expr_op op, struct expr_value *x, const struct expr
         return y->step == 0 && y->first != 0 && divide(op, x, y->first, count);
     case OP_MIN:
     case OP_MAX:
-        cut(count, same_sign(first, step));
+        cut(count, same_side(first, step));
         *x = (first < 0) == (op == OP_MIN) ? *x : *y;
         return true;
     case OP_EQ:
@@ -126,7 +134,9 @@ bool expr_affine_binary(enum expr_op op, struct expr_value *x, const struct expr
     case OP_LE:
     case OP_GT:
     case OP_GE:
-        cut(count, same_sign(first, step));
+        cut(count, op == OP_EQ || op == OP_NE   ? same_sign(first, step)
+                   : op == OP_LT || op == OP_GE ? same_side(first, step)
+                                                : same_side(-first, -step));
         expr_apply_binary(op, &x->first, &y->first, true, 1);
         return set(x, x->first, 0, 1);
     default:

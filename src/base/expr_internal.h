@@ -122,6 +122,10 @@ bool expr_affine_binary(enum expr_op op, struct expr_value *x, const struct expr
 /* The same of rows; y may be `one` number for all. */
 void expr_apply_unary(enum expr_op op, double *x, size_t count);
 void expr_apply_binary(enum expr_op op, double *restrict x, const double *restrict y, bool one, size_t count);
+/* x[k] = element k of a value without a row. */
+void expr_write_elements(double *x, const struct expr_value *value, size_t count);
+/* condition[k] = the element of the side that it chooses. */
+void expr_select(double *restrict condition, const double *restrict yes, const double *restrict no, size_t count);
 double expr_not_finite(const double *x, size_t count); /* 0, or NaN where not all are finite */
 double expr_not_zero(const double *x, size_t count);   /* how many */
 

@@ -49,6 +49,21 @@ WIDER static double not_whole(const double *x, size_t count)
     SUM(fabs(a) < 0x1p50 ? fabs((fabs(a) + 0x1p52) - 0x1p52 - fabs(a)) : 1.0);
 }
 
+WIDER void expr_write_elements(double *x, const struct expr_value *value, size_t count)
+{
+    const double first = value->first, step = value->step, over = value->over;
+    for (int k = 0; k < (int)count; k++)
+        x[k] = first + step * k;
+    if (over != 1)
+        expr_apply_binary(OP_DIV, x, &over, true, count);
+}
+
+WIDER void expr_select(double *restrict condition, const double *restrict yes, const double *restrict no, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        condition[k] = condition[k] != 0 ? yes[k] : no[k];
+}
+
 #define EACH(expression)                                                                                               \
     for (size_t k = 0; k < count; k++) {                                                                               \
         const double a = x[k];                                                                                         \
@@ -65,6 +80,13 @@ static inline double inverted(double a)
 static inline bool have_bits(double a, double b)
 {
     return fabs(a) <= EXPR_BITS_MAX && fabs(b) <= EXPR_BITS_MAX && (double)(int64_t)a == a && (double)(int64_t)b == b;
+}
+
+/* Then a / b and a * (1 / b) are the same, and a product is vector code of a clock. */
+static inline bool is_power_of_two(double b)
+{
+    int exponent;
+    return fabs(frexp(b, &exponent)) == 0.5 && abs(exponent) < 1000;
 }
 
 static inline bool can_shift(double a, double b)
@@ -119,6 +141,10 @@ WIDER void expr_apply_binary(enum expr_op op, double *restrict x, const double *
     case OP_MUL:
         EACH_WITH(a * b);
     case OP_DIV:
+        if (one && is_power_of_two(y[0])) {
+            const double inverse = 1 / y[0];
+            EACH(a * inverse);
+        }
         EACH_WITH(a / b);
     case OP_MOD:
         if (one && fabs(y[0]) == 1) {
