@@ -15,6 +15,7 @@ struct catalog_entry {
     const char *problem;             /* why it cannot be read; NULL: no problem is known so far */
     const cJSON *root;               /* what is in the file; NULL: it is not JSON */
     size_t dir;                      /* which folder it is from */
+    uint64_t hash;                   /* of the name: plans ask for kernels once per case and once per reference */
 };
 
 struct catalog {

@@ -441,6 +441,8 @@ int manifest_param(const struct manifest *manifest, const char *name); /* index,
 enum status template_render(char **out, const struct text_template *template, const struct manifest *manifest,
                             const struct param_value *values, const double *slots, struct arena *arena,
                             struct err *err);
+/* The type that it is, without rendering it; DTYPE_NONE: rendering tells. */
+enum dtype template_dtype(const struct text_template *template, const struct param_value *values);
 /* Does the template mention this parameter (by index)? Decides which parameters are compile-time. */
 bool template_uses(const struct text_template *template, size_t param);
 /* Is the parameter used in any define (of code or of a launch), image, library or symbol? Then its value is baked into

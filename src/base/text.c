@@ -7,6 +7,8 @@
 
 /* Words longer than this are not typing errors of an option or a parameter. */
 #define NEAREST_LIMIT 64
+/* Few formatted pieces are longer, which are formatted twice. */
+#define USUAL_LENGTH 63
 
 void text_release(struct text *text)
 {
@@ -66,11 +68,14 @@ void text_vaddf(struct text *text, const char *format, va_list args)
     const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
     va_list again;
     va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
+    reserve(text, USUAL_LENGTH);
+    const int length = vsnprintf(text->data + text->length, USUAL_LENGTH + 1, format, args);
     if (length < 0)
         arena_out_of_memory(SIZE_MAX); /* glibc fails here only for want of memory or beyond INT_MAX characters */
-    reserve(text, (size_t)length);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+    if (length > USUAL_LENGTH) {
+        reserve(text, (size_t)length);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+    }
     text->length += (size_t)length;
     va_end(again);
     uselocale(before);

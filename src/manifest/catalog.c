@@ -2,6 +2,7 @@
 #include "rooftile/catalog.h"
 
 #include "rooftile/file.h"
+#include "rooftile/hash.h"
 
 /* ---- what a file is ---- */
 
@@ -79,10 +80,18 @@ const char *catalog_file_kind(const char *path, const char **name, struct arena 
 
 static struct catalog_entry *find_entry(const struct catalog *catalog, const char *name)
 {
+    const uint64_t hash = hash_u64(name, strlen(name));
     for (size_t i = 0; i < catalog->count; i++)
-        if (strcmp(catalog->entries[i].name, name) == 0)
+        if (catalog->entries[i].hash == hash && !strcmp(catalog->entries[i].name, name))
             return &catalog->entries[i];
     return NULL;
+}
+
+static struct catalog_entry *add_entry(struct catalog *catalog, struct catalog_entry *entry)
+{
+    entry->hash = hash_u64(entry->name, strlen(entry->name));
+    ARENA_PUSH(catalog->arena, catalog->entries, catalog->count, *entry);
+    return &catalog->entries[catalog->count - 1];
 }
 
 /* NULL with entry->problem. */
@@ -126,8 +135,7 @@ static struct catalog_entry *add_file(struct catalog *catalog, const char *path,
                                           first->path, first->name, path);
         entry.problem = arena_printf(arena, "%s: kernel '%s' is already in %s", path, entry.name, first->path);
     }
-    ARENA_PUSH(arena, catalog->entries, catalog->count, entry);
-    return &catalog->entries[catalog->count - 1];
+    return add_entry(catalog, &entry);
 }
 
 static void add_alone(struct catalog *catalog, const char *path, size_t dir)
@@ -158,8 +166,8 @@ static bool read_dir(struct catalog *catalog, size_t index)
     if (!present || file_list(&paths, &count, dir, ".json", arena, &err)) {
         const char *problem =
             present ? arena_strdup(arena, err.text) : arena_printf(arena, "%s: there is no such folder", dir);
-        const struct catalog_entry entry = {.name = dir, .path = dir, .problem = problem, .dir = index};
-        ARENA_PUSH(arena, catalog->entries, catalog->count, entry);
+        struct catalog_entry entry = {.name = dir, .path = dir, .problem = problem, .dir = index};
+        add_entry(catalog, &entry);
         return false;
     }
     for (size_t i = 0; i < count; i++)

@@ -7,6 +7,7 @@ enum part_kind { PART_TEXT, PART_PARAM, PART_CTYPE, PART_EXPR };
 struct template_part {
     enum part_kind kind;
     const char *text;        /* PART_TEXT */
+    enum dtype dtype;        /* PART_TEXT: that it names */
     size_t param;            /* PART_PARAM, PART_CTYPE */
     const struct expr *expr; /* PART_EXPR */
 };
@@ -91,7 +92,8 @@ static enum status part_parse(struct template_part *part, const struct manifest_
     const char *start = *source;
     const size_t plain = strcspn(start, "{}");
     if (plain) {
-        *part = (struct template_part){.kind = PART_TEXT, .text = arena_strndup(parser->arena, start, plain)};
+        const char *text = arena_strndup(parser->arena, start, plain);
+        *part = (struct template_part){.kind = PART_TEXT, .text = text, .dtype = dtype_from_name(text)};
         *source = start + plain;
         return STATUS_OK;
     }
@@ -168,7 +170,7 @@ enum status into_type(void *field, const cJSON *at, const struct record_field *r
     if (into_template(&template, at, row, in, err))
         return err->status;
     const struct template_part *part = template->parts;
-    if (template->count == 1 && part->kind == PART_TEXT && !dtype_from_name(part->text)) {
+    if (template->count == 1 && part->kind == PART_TEXT && !part->dtype) {
         const char *names[DTYPE_COUNT - 1];
         for (enum dtype dtype = DTYPE_NONE + 1; dtype < DTYPE_COUNT; dtype++)
             names[dtype - 1] = dtype_name(dtype);
@@ -181,6 +183,15 @@ enum status into_type(void *field, const cJSON *at, const struct record_field *r
     }
     *(const struct text_template **)field = template;
     return STATUS_OK;
+}
+
+enum dtype template_dtype(const struct text_template *template, const struct param_value *values)
+{
+    const struct template_part *part = template->parts;
+    if (template->count != 1)
+        return DTYPE_NONE;
+    const bool is_param = part->kind == PART_PARAM && values[part->param].kind == PARAM_DTYPE;
+    return is_param ? values[part->param].dtype : part->dtype;
 }
 
 /* A list loses its brackets, so that it can initialise an array. */

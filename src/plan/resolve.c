@@ -87,10 +87,12 @@ enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, cons
                           const struct place *place)
 {
     char *name = NULL;
-    enum status status = resolve_word(&name, resolve, template, place);
+    enum dtype found = template_dtype(template, resolve->resolved->values);
+    enum status status = found ? STATUS_OK : resolve_word(&name, resolve, template, place);
     if (status)
         return status;
-    const enum dtype found = dtype_from_name(name);
+    if (name)
+        found = dtype_from_name(name);
     if (found == DTYPE_NONE)
         return resolve_fail(resolve, place, "'%s' is no element type", name);
     *dtype = found;

@@ -125,7 +125,9 @@ void toned(struct text *out, const struct report_options *options, enum tone ton
         [TONE_GOOD] = "\033[32m", [TONE_DOUBT] = "\033[33m", [TONE_ACCENT] = "\033[36m",
     };
     const bool color = options->color && tone && *text;
-    text_addf(out, "%s%s%s", color ? codes[tone] : "", text, color ? "\033[0m" : "");
+    text_add(out, color ? codes[tone] : "");
+    text_add(out, text);
+    text_add(out, color ? "\033[0m" : "");
 }
 
 /* ---- what is shown ---- */

@@ -35,6 +35,13 @@ static void grows(void **state)
     assert_memory_equal(text.data + 3 * 567, "567", 3);
     text_addn(&text, "a\0b", 3);
     assert_memory_equal(text.data + 3000, "a\0b", 4);
+    text_clear(&text);
+    for (int width = 62; width <= 66; width++) /* a piece of the usual length, and a longer one */
+        text_addf(&text, "%*d", width, width);
+    assert_int_equal(text.length, 62 + 63 + 64 + 65 + 66);
+    assert_string_equal(text.data + text.length - 2, "66");
+    assert_memory_equal(text.data + 60, "62", 2);
+    assert_memory_equal(text.data + 62 + 63 + 64 - 2, "64", 2);
     text_release(&text);
     assert_null(text.data);
     text_clear(&text);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "../manifest/manifest_text.h"
+#include "rooftile/hash.h"
 #include "rooftile/plan.h"
 #include "rooftile/predictor.h"
 
@@ -88,8 +89,10 @@ static inline enum status world_kernel(struct world *world, size_t which, const 
 {
     struct catalog_entry *entry = &world->entries[which];
     const enum status status = parse_text(&entry->manifest, text, &world->arena, &world->err);
-    if (!status)
+    if (!status) {
         entry->name = entry->manifest->name;
+        entry->hash = hash_u64(entry->name, strlen(entry->name));
+    }
     return status;
 }
 
