@@ -235,10 +235,11 @@ static int unknown_command(const char *word, struct arena *arena)
 static int show_help(const struct command *command)
 {
     struct text text = {0};
+    const struct report_options look = cli_look(&(struct cli_options){0}, NULL);
     if (command)
-        help_command(&text, command, log_use_color(STDOUT_FILENO));
+        help_command(&text, command, &look);
     else
-        help_overview(&text, log_use_color(STDOUT_FILENO));
+        help_overview(&text, &look);
     cli_print(&text);
     return 0;
 }

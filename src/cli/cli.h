@@ -221,8 +221,8 @@ extern const char overview_summary[];  /* one sentence */
 extern const char overview_examples[]; /* lines like those of a command */
 
 /* What `rooftile COMMAND --help` and `rooftile` alone print: examples first, HELP_COLUMNS at most. */
-void help_command(struct text *out, const struct command *command, bool color);
-void help_overview(struct text *out, bool color);
+void help_command(struct text *out, const struct command *command, const struct report_options *look);
+void help_overview(struct text *out, const struct report_options *look);
 
 /* mdoc source. */
 void man_page(struct text *out);

@@ -17,36 +17,43 @@ const char overview_examples[] = "  rooftile run quick                   one min
 
 /* ---- layout ---- */
 
+/* Narrow terminals get narrow help; on wide ones lines stay as long as one reads with ease. */
+static unsigned columns_of(const struct report_options *look)
+{
+    return look->columns && look->columns < HELP_COLUMNS ? look->columns : HELP_COLUMNS;
+}
+
 /* Words wrapped at `indent`, as a paragraph. */
-static void add_paragraph(struct text *out, const char *words, unsigned indent)
+static void add_paragraph(struct text *out, const char *words, unsigned indent, const struct report_options *look)
 {
     text_pad(out, indent, ' ');
-    text_add_wrapped(out, words, indent, indent, HELP_COLUMNS);
+    text_add_wrapped(out, words, indent, indent, columns_of(look));
     text_add(out, "\n");
 }
 
 /* A line "left   right": the right side starts at column `at`, on the next line when the left one is too long. */
-static void add_item(struct text *out, unsigned at, const char *left, const char *right)
+static void add_item(struct text *out, unsigned at, const char *left, const char *right,
+                     const struct report_options *look)
 {
     text_addf(out, "  %s", left);
     if (text_columns(left) + 4 > at) {
         text_add(out, "\n");
-        add_paragraph(out, right, at);
+        add_paragraph(out, right, at, look);
         return;
     }
     text_pad(out, at - 2 - text_columns(left), ' ');
-    text_add_wrapped(out, right, at, at, HELP_COLUMNS);
+    text_add_wrapped(out, right, at, at, columns_of(look));
     text_add(out, "\n");
 }
 
-static void add_heading(struct text *out, const char *heading, bool color)
+static void add_heading(struct text *out, const char *heading, const struct report_options *look)
 {
-    text_addf(out, color ? "\033[1m%s\033[0m\n" : "%s\n", heading);
+    text_addf(out, look->color ? "\033[1m%s\033[0m\n" : "%s\n", heading);
 }
 
 /* ---- one command ---- */
 
-static void add_option(struct text *out, const struct option_row *row)
+static void add_option(struct text *out, const struct option_row *row, const struct report_options *look)
 {
     SCOPED(text_release) struct text left = {0};
     if (row->key)
@@ -54,55 +61,55 @@ static void add_option(struct text *out, const struct option_row *row)
     else
         text_pad(&left, 4, ' ');
     text_addf(&left, "--%s%s%s", row->name, row->argument ? " " : "", row->argument ? row->argument : "");
-    add_item(out, TEXT_COLUMN, left.data, row->help);
+    add_item(out, TEXT_COLUMN, left.data, row->help, look);
 }
 
-static void add_details(struct text *out, const char *details)
+static void add_details(struct text *out, const char *details, const struct report_options *look)
 {
     for (const char *at = details; *at;) {
         SCOPED(text_release) struct text paragraph = {0};
         const size_t length = strcspn(at, "\n");
         text_addn(&paragraph, at, length);
         text_add(out, "\n");
-        add_paragraph(out, paragraph.data, 0);
+        add_paragraph(out, paragraph.data, 0, look);
         at += length + strspn(at + length, "\n");
     }
 }
 
-void help_command(struct text *out, const struct command *command, bool color)
+void help_command(struct text *out, const struct command *command, const struct report_options *look)
 {
     const struct option_row *rows[MOST_OPTIONS];
     const size_t count = options_of(rows, command), own = count - COMMON_COUNT;
-    add_heading(out, "Examples:", color);
+    add_heading(out, "Examples:", look);
     text_addf(out, "%s\n", command->examples);
     SCOPED(text_release) struct text usage = {0};
     text_addf(&usage, "Usage: rooftile %s [OPTION]...%s%s", command->name, *command->args ? " " : "", command->args);
-    text_add_wrapped(out, usage.data, 0, 7, HELP_COLUMNS);
+    text_add_wrapped(out, usage.data, 0, 7, columns_of(look));
     text_add(out, "\n");
     const size_t sentence = out->length;
-    add_paragraph(out, command->summary, 0);
+    add_paragraph(out, command->summary, 0, look);
     out->data[sentence] = (char)toupper((unsigned char)out->data[sentence]);
     for (size_t k = 0; k < count; k++) {
         if (k == 0 || k == own) {
             text_add(out, "\n");
-            add_heading(out, k == own ? "Common options:" : "Options:", color);
+            add_heading(out, k == own ? "Common options:" : "Options:", look);
         }
-        add_option(out, rows[k]);
+        add_option(out, rows[k], look);
     }
     if (command->details)
-        add_details(out, command->details);
+        add_details(out, command->details, look);
 }
 
-void help_overview(struct text *out, bool color)
+void help_overview(struct text *out, const struct report_options *look)
 {
-    add_paragraph(out, overview_summary, 0);
+    add_paragraph(out, overview_summary, 0, look);
     text_add(out, "\n");
-    add_heading(out, "Examples:", color);
+    add_heading(out, "Examples:", look);
     text_addf(out, "%s\n", overview_examples);
-    add_heading(out, "Commands:", color);
+    add_heading(out, "Commands:", look);
     for (const struct command *command = commands; command->name; command++)
-        add_item(out, 14, command->name, command->summary);
+        add_item(out, 14, command->name, command->summary, look);
     text_add(out, "\n");
     add_paragraph(out, "'rooftile COMMAND --help' shows a command's examples and options, 'man rooftile' everything.",
-                  0);
+                  0, look);
 }

@@ -222,10 +222,11 @@ static const struct figure {
     {.column = {.key = "prediction_error", .title = "error", .unit = UNIT_CHANGE, .drop = 1, OF_CASE(predicted_error)},
      .shown = OF_MEASURED},
     {.column = {.key = "overhead_ns", KNOWN(overhead_ns)}},
-    {.column = {.title = "verified"}, .read = verified, .shown = OF_MEASURED},
+    {.column = {.title = "verified", .drop = 5}, .read = verified, .shown = OF_MEASURED},
     {.column = {.key = "verification"}, .read = verification},
     {.column = {.key = "method", OF_CASE(verification.method)}},
-    {.column = {.key = "tolerance_used", .title = "tolerance used", .unit = UNIT_SHARE, .flags = COLUMN_VERBOSE},
+    {.column =
+         {.key = "tolerance_used", .title = "tolerance used", .unit = UNIT_SHARE, .flags = COLUMN_VERBOSE, .drop = 1},
      .read = tolerance_used},
     {.column = {.key = "not_checked", OF_CASE(verification.not_checked)}},
     {.column = {.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},

@@ -182,12 +182,12 @@ static struct table *one_machine(const struct forecast *forecast, struct arena *
         {.title = "case", .flags = COLUMN_GROUP},
         {.title = "time", .unit = UNIT_TIME},
         {.title = "80 % interval", .unit = UNIT_TIME},
-        {.title = "bound"},
-        {.title = "limited by"},
+        {.title = "bound", .drop = 5},
+        {.title = "limited by", .drop = 3},
         {.title = "% of ceiling", .unit = UNIT_SHARE},
         {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
         {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
-        {.title = "10 % faster"},
+        {.title = "10 % faster", .drop = 4},
     };
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
@@ -246,9 +246,9 @@ static struct table *side_by_side(const struct forecast *forecasts, size_t count
     columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
     for (size_t k = 0; k < count; k++) {
         columns[1 + 2 * k] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
-        columns[2 + 2 * k] = (struct table_column){.title = "limited by"};
+        columns[2 + 2 * k] = (struct table_column){.title = "limited by", .drop = 2};
     }
-    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_SHARE};
+    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_SHARE, .drop = 1};
     struct table *table = table_new(arena, columns, 2 * count + 2);
     for (size_t k = 0; k < forecasts[0].count; k++) {
         const struct plan_case *first = forecasts[0].cases[k].plan_case;

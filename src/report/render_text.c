@@ -65,16 +65,20 @@ static uint32_t difference(const struct words *a, const struct words *b)
 
 /* How many rows from `first` on stand under one heading, and the words that vary among them. Two rows may differ in
  * anything; a further one joins when no other word begins to vary. */
-static size_t run_length(uint32_t *varies, const struct words *first, size_t count)
+static size_t run_length(uint32_t *varies, const char *const *labels, size_t count, struct arena *scratch)
 {
+    struct words first, next;
     size_t length = 1;
     *varies = 0;
-    while (length < count && first[length].count == first->count && !strcmp(first[length].word[0], first->word[0])) {
-        const uint32_t now = *varies | difference(first, &first[length]);
+    split(&first, labels[0], scratch);
+    for (; length < count; length++) {
+        split(&next, labels[length], scratch);
+        if (next.count != first.count || strcmp(next.word[0], first.word[0]) != 0)
+            break;
+        const uint32_t now = *varies | difference(&first, &next);
         if (length >= 2 && now != *varies)
             break;
         *varies = now;
-        length++;
     }
     return length;
 }
@@ -82,20 +86,18 @@ static size_t run_length(uint32_t *varies, const struct words *first, size_t cou
 static struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena)
 {
     SCOPED(arena_release) struct arena scratch = {0};
-    struct words *words = arena_array(&scratch, count + 1, sizeof(*words));
     struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
-    for (size_t k = 0; k < count; k++) {
-        grouped[k].text = labels[k];
-        split(&words[k], labels[k], &scratch);
-    }
     for (size_t k = 0, length; k < count; k += length) {
+        struct words words;
         uint32_t varies;
-        length = run_length(&varies, &words[k], count - k);
-        if (length == 1 || !varies)
-            continue;
-        grouped[k].heading = join(&words[k], ~varies, "", arena);
-        for (size_t row = k; row < k + length; row++)
-            grouped[row].text = join(&words[row], varies, "  ", arena);
+        length = run_length(&varies, &labels[k], count - k, &scratch);
+        for (size_t row = k; row < k + length; row++) {
+            split(&words, labels[row], &scratch);
+            grouped[row].text = varies ? join(&words, varies, "  ", arena) : labels[row];
+            if (varies && row == k)
+                grouped[k].heading = join(&words, ~varies, "", arena);
+            arena_reset(&scratch);
+        }
     }
     return grouped;
 }
@@ -333,21 +335,20 @@ static void choose_widths(struct layout *l)
 
 /* ---- rows ---- */
 
-static void add_prose_cell(struct line *line, const struct layout *l, const char *words, enum tone tone, bool head)
+/* In column `at`, or below it where the rest of the line is too narrow. */
+static void add_prose_cell(struct line *line, const struct layout *l, const char *words, enum tone tone, size_t at)
 {
     const bool alone = l->first == l->table->column_count;
-    const size_t at = l->table->indent + (alone ? 0 : l->label_width + rest_of(l, false) + GAP);
     if (!*words)
         return;
     if (at + text_columns(words) > l->columns && at + LEAST_PROSE > l->columns) {
-        if (head)
-            return;
-        new_line(line);
+        if (line->at)
+            new_line(line);
         line->blanks = l->table->indent + NOTE_INDENT;
         add_prose(line, words, tone, l->table->indent + NOTE_INDENT, l->columns);
         return;
     }
-    go_to(line, at, alone ? 0 : GAP);
+    go_to(line, at, alone || !line->at ? 0 : GAP);
     add_prose(line, words, tone, at, l->columns);
 }
 
@@ -367,9 +368,11 @@ static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
         add(line, words, shown ? shown->cells[k].tone : TONE_BOLD);
         end += GAP + l->widths[k];
     }
-    if (l->prose < t->column_count)
-        add_prose_cell(line, l, row < 0 ? t->columns[l->prose].title : words_at(l, (size_t)row, l->prose),
-                       shown ? shown->cells[l->prose].tone : TONE_BOLD, row < 0);
+    const size_t at = t->indent + (l->first == t->column_count ? 0 : l->label_width + rest_of(l, false) + GAP);
+    if (l->prose < t->column_count && shown)
+        add_prose_cell(line, l, words_at(l, (size_t)row, l->prose), shown->cells[l->prose].tone, at);
+    else if (l->prose < t->column_count && at + LEAST_PROSE <= l->columns)
+        add_prose_cell(line, l, t->columns[l->prose].title, TONE_BOLD, at);
 }
 
 static void add_label(struct line *line, const struct layout *l, const char *label, enum tone tone)
@@ -380,7 +383,12 @@ static void add_label(struct line *line, const struct layout *l, const char *lab
     label = cuts_label(l) ? text_cut(l->arena, label, l->label_width, "..") : label;
     const bool right = l->table->columns[l->first].unit && text_columns(label) < l->label_width;
     go_to(line, l->table->indent + (right ? l->label_width - text_columns(label) : 0), 0);
-    add(line, label, tone);
+    const size_t blanks = strspn(label, " ");
+    line->blanks += blanks;
+    if (l->table->indent + text_columns(label) > l->columns)
+        add_prose(line, label + blanks, tone, l->table->indent + NOTE_INDENT, l->columns);
+    else
+        add(line, label + blanks, tone);
     if (text_columns(label) > l->label_width)
         new_line(line);
 }
@@ -395,8 +403,8 @@ static void add_row(struct text *out, const struct layout *l, size_t row)
             add_lines(out, headings[k], l->options, TONE_BOLD, l->table->indent, l->columns, false);
     add_label(&line, l, l->labels[row].text, l->first < l->table->column_count ? shown->cells[l->first].tone : 0);
     if (shown->instead.kind) {
-        go_to(&line, l->table->indent + l->label_width + GAP, line.at ? GAP : 0);
-        add(&line, printable(l->arena, cell_words(&shown->instead, NULL, l->arena)), shown->instead.tone);
+        add_prose_cell(&line, l, printable(l->arena, cell_words(&shown->instead, NULL, l->arena)), shown->instead.tone,
+                       l->table->indent + l->label_width + GAP);
     } else {
         add_cells(&line, l, (ptrdiff_t)row);
     }

@@ -350,7 +350,9 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     if (points.count) {
         draw(&plot, &points);
         toned(out, options, TONE_BOLD, "Roofline");
-        text_add(out, " (log-log; / memory levels, - arithmetic units, letters are cases)\n");
+        text_add_wrapped(out, "(log-log; / memory levels, - arithmetic units, letters are cases)", strlen("Roofline"),
+                         2, report_columns(options));
+        text_add(out, "\n");
         plot_text(out, &plot, "FLOP/B", axis_unit(&points), options);
         document_table(&document, NULL, NULL, legend(&points, &arena));
     }

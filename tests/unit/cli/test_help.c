@@ -31,7 +31,7 @@ static void help_fits_and_starts_with_examples(void **state)
     (void)state;
     for (const struct command *command = commands; command->name; command++) {
         struct text text = {0};
-        help_command(&text, command, false);
+        help_command(&text, command, &(struct report_options){0});
         assert_true(text_starts(text.data, "Examples:\n  "));
         assert_fits(command->name, text.data);
         const struct option_row *rows[MOST_OPTIONS];
@@ -44,7 +44,7 @@ static void help_fits_and_starts_with_examples(void **state)
         text_release(&text);
     }
     struct text text = {0};
-    help_overview(&text, false);
+    help_overview(&text, &(struct report_options){0});
     assert_fits("overview", text.data);
     text_release(&text);
 }

@@ -135,7 +135,7 @@ static void test_widths(void **state)
         cases[k].flags = FLAG_INTERFERENCE | FLAG_LAUNCH_BOUND | FLAG_CEILING_RAISED;
         snprintf(cases[k].lower_bound.bound, MACHINE_NAME, "vector_f32");
     }
-    for (unsigned columns = 80; columns <= 160; columns += 4)
+    for (unsigned columns = 60; columns <= 160; columns += 4)
         check_width(report(&out, &result, "table", columns), columns);
     report(&out, &result, "table", 0); /* 0 is 100 */
     check_width(out.data, 100);
