@@ -129,6 +129,12 @@ enum status argument_add(struct session *session, const char *word, const struct
         strchr(word, '.') && !text_ends(word, ".json") ? catalog_file_kind(word, NULL, session->arena) : NULL;
     if (kind && !strcmp(kind, "object"))
         return add_image(session, word, err);
+    const size_t head = strcspn(word, "/:");
+    if (word[head] && strchr(word + head, '=') && !file_exists(word))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is no kernel, suite or file; a parameter is --set NAME=VALUE, and a case is 'rooftile %s "
+                       "%.*s --filter ID'",
+                       word, session->options->command->name, (int)head, word);
     if (!strchr(word, '/') && !text_ends(word, ".json") && strcmp(word, "-") != 0) {
         path = session_config(session->arena, "", arena_printf(session->arena, "%s.json", word));
         if (!file_exists(path))

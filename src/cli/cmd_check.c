@@ -243,6 +243,8 @@ enum status cmd_check(struct call *call, struct err *err)
     session_catch_signals();
     if (options->out && !options->run)
         return err_set(err, ERR_USAGE, "-o keeps what --run measures: give --run, too");
+    if (options->orders && !options->run)
+        return err_set(err, ERR_USAGE, "--orders says how --run verifies: give --run, too");
     if (session_go(&session, SESSION_SUITES | SESSION_CATALOG, err))
         return err->status;
     size_t findings = check_files(&session);

@@ -17,6 +17,7 @@ enum status predict_sides(struct per_device **sides, size_t *count, const struct
     if (!options->machine)
         return err_set(err, ERR_USAGE, "--machine names the machines, such as mi300x or mi300x,mi210");
     for (const char *at = options->machine; *at;) {
+        at += strspn(at, " ");
         const size_t length = strcspn(at, ",");
         text_addf(&devices, "%ssim:%.*s", devices.length ? "," : "", (int)length, at);
         at += length + (at[length] == ',');

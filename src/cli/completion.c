@@ -289,15 +289,11 @@ const struct completion_shell completion_shells[] = {
 
 enum status cmd_completion(struct call *call, struct err *err)
 {
-    const char **names = NULL, *name = call->options->args[0];
-    size_t count = 0;
-    for (const struct completion_shell *shell = completion_shells; shell->name; shell++) {
-        ARENA_PUSH(call->arena, names, count, shell->name);
+    const char *name = call->options->args[0];
+    for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
         if (!strcmp(shell->name, name)) {
             shell->write(&call->out);
             return STATUS_OK;
         }
-    }
-    err_set(err, ERR_USAGE, "unknown shell '%s'", name);
-    return err_nearest(err, name, names, count, "there are bash, zsh and fish");
+    return err_set(err, ERR_USAGE, "there is no completion for '%s', only for bash, zsh and fish", name);
 }

@@ -33,8 +33,19 @@ static size_t split(const char ***words, const char *text, struct arena *arena)
     }
 }
 
-/* "all" of the first GPUs' backend that has some, or of a backend that is named; "local": the one of this process's
- * rank on its node, unless its launcher shows it a single one anyway. Any other word stands for itself. */
+static enum status expand_machines(const char ***words, size_t *count, struct arena *arena, struct err *err)
+{
+    char **paths = NULL;
+    size_t path_count = 0;
+    const enum status status = session_configs(&paths, &path_count, "machines", ".json", arena, err);
+    for (size_t k = 0; k < path_count && !status; k++)
+        ARENA_PUSH(arena, *words, *count, arena_printf(arena, "sim:%s", cli_stem(path_base(paths[k]), ".json", arena)));
+    return status;
+}
+
+/* "all" of the first GPUs' backend that has some, or of a backend that is named, which of sim are all machine
+ * files; "local": the one of this process's rank on its node, unless its launcher shows it a single one anyway. Any other
+ * word stands for itself. */
 static enum status expand(const char ***words, size_t *count, const char *word, const struct result_job *job,
                           struct arena *arena, struct err *err)
 {
@@ -44,6 +55,8 @@ static enum status expand(const char ***words, size_t *count, const char *word, 
         ARENA_PUSH(arena, *words, *count, word);
         return STATUS_OK;
     }
+    if (!strcmp(word, "sim:all"))
+        return expand_machines(words, count, arena, err);
     const char *const named = arena_strndup(arena, word, strcspn(word, ":"));
     const char *const *backends = local || all ? gpus : &named;
     struct text why = {0};

@@ -63,7 +63,8 @@ const struct option_row option_rows[] = {
           "for --format svg: roofline, kernels (time against the lower bound), curve-1 ..., map-1 ... (default: "
           "roofline)"),
     VALUE("machine", STRING, "FILE", machine,
-          "machine file with the ceilings, or the name of one in configs/machines (default: what 'rooftile roofline' "
+          "machine file with the ceilings, or the name of one in configs/machines; 'predict' takes several, or all "
+          "(default: what 'rooftile roofline' "
           "saved for this device)",
           .complete = COMPLETE_FILE),
     LIST("kernels", LIST, "DIR", kernel_dirs, kernel_dir_count,
