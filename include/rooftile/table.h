@@ -70,9 +70,7 @@ struct cell cell_json(const char *json);
 #define UNIT_COUNT "count"      /* 12345 */
 #define UNIT_SIZE "size"        /* 64Ki */
 #define UNIT_INTENSITY "FLOP/B" /* 0.167, 33k */
-#define UNIT_PERCENT "%"        /* 0.873: 87.3 % */
-#define UNIT_SHARE "share"      /* 0.873: 87% */
-#define UNIT_SPREAD "spread"    /* 0.012: 1.2%, half of an interval */
+#define UNIT_PERCENT "%"        /* 0.873: 87 %, 0.025: 2.5 % */
 #define UNIT_CHANGE "change"    /* 0.012: +1.2 % */
 
 enum {

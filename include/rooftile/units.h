@@ -25,8 +25,10 @@ const char *units_bytes(char *out, double size_bytes); /* "1.50 GiB", binary */
 const char *units_rate(char *out, double per_second, const char *unit);
 /* by its unit: "ns" as a time, "B/s" "FLOP/s" "Hz" "1/s" as a rate, "1" bare, any other behind the number */
 const char *units_quantity(char *out, double value, const char *unit);
-const char *units_hz(char *out, double hz);            /* "2.31 GHz" */
-const char *units_percent(char *out, double fraction); /* 0.873 -> "87.3 %" */
+const char *units_hz(char *out, double hz); /* "2.31 GHz" */
+/* 0.873 -> "87 %", 0.025 -> "2.5 %"; what is below 1 is never "100 %". */
+const char *units_percent(char *out, double fraction);
+const char *units_change(char *out, double fraction); /* "+2.5 %" */
 /* 33554432 -> "32Mi" when exact, else "33.6M", small ones plain */
 const char *units_count(char *out, double count);
 

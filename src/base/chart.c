@@ -97,7 +97,7 @@ struct table *chart_table(const struct chart *chart)
                                  chart->y.scale == CHART_NAMES ? NULL : chart->y.unit,
                                  axis->unit,
                                  axis->unit,
-                                 UNIT_SHARE};
+                                 UNIT_PERCENT};
     for (size_t k = 0; k < 7; k++)
         columns[k] = (struct table_column){.title = titles[k], .unit = units[k]};
     columns[0].title = names ? "" : "case";

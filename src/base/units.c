@@ -146,8 +146,25 @@ const char *units_hz(char *out, double hz)
 
 const char *units_percent(char *out, double fraction)
 {
-    static const struct unit percent[] = {{"%", 1}};
-    return put_scaled(out, fraction * 100, percent, COUNT_OF(percent), " ", "");
+    const long long tenths = isfinite(fraction) ? llround(fabs(fraction) * 1000) : 0;
+    const char *sign = fraction < 0 ? "-" : "";
+    if (!isfinite(fraction))
+        snprintf(out, UNITS_TEXT, "-");
+    else if (!tenths)
+        snprintf(out, UNITS_TEXT, fraction != 0 ? "<0.1 %%" : "0 %%");
+    else if (tenths < 100 || (tenths >= 995 && tenths < 1000))
+        snprintf(out, UNITS_TEXT, "%s%lld.%lld %%", sign, tenths / 10, tenths % 10);
+    else
+        snprintf(out, UNITS_TEXT, "%s%lld %%", sign, (tenths + 5) / 10);
+    return out;
+}
+
+const char *units_change(char *out, double fraction)
+{
+    char words[UNITS_TEXT];
+    const bool none = fabs(fraction) < 0.0005;
+    snprintf(out, UNITS_TEXT, "%s%s", fraction > 0 || none ? "+" : "", none ? "0.0 %" : units_percent(words, fraction));
+    return out;
 }
 
 const char *units_count(char *out, double count)

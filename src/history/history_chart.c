@@ -50,13 +50,14 @@ static void add_bands(struct chart *chart, const struct history_window *w, const
 static void add_lines(struct chart *chart, const struct history_window *w, const struct history_row *row)
 {
     for (size_t run = 1; run < w->run_count; run++) {
+        char words[UNITS_TEXT];
         const char *name = w->runs[run].environment != w->runs[run - 1].environment ? "environment" : NULL;
         if (row->breaks[run])
             name = row->changed[run] ? identity_words(row->changed[run], chart->arena) : "accepted";
         for (size_t k = 0; k < row->alarm_count; k++)
             if (row->alarms[k].tau == w->runs[run].started)
-                name = arena_printf(chart->arena, "%+.1f %%",
-                                    100 * history_in_unit(row->higher_is_better, row->alarms[k].shift));
+                name = arena_strdup(chart->arena,
+                                    units_change(words, history_in_unit(row->higher_is_better, row->alarms[k].shift)));
         if (name)
             chart_line(chart, CHART_BOUNDARY, name,
                        (double[]){(double)run - 0.5, chart->y.low, (double)run - 0.5, chart->y.high});

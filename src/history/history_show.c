@@ -45,9 +45,11 @@ static const char *open_words(const struct history_row *row, struct arena *arena
 {
     const struct history_alarm *first = NULL;
     const double level = history_open_level(row, &first);
-    return first ? arena_printf(arena, "open: %+.1f %% since %.10s",
-                                100 * history_in_unit(row->higher_is_better, expm1(level)), first->tau_at)
-                 : "";
+    char words[UNITS_TEXT];
+    return first
+               ? arena_printf(arena, "open: %s since %.10s",
+                              units_change(words, history_in_unit(row->higher_is_better, expm1(level))), first->tau_at)
+               : "";
 }
 
 /* The runs' predictions, as one more figure. */
@@ -57,9 +59,10 @@ static void add_prediction_error(struct document *document, const struct history
     for (size_t k = 0; k < w->run_count; k++)
         row.points[k] = (struct history_point){.value = w->runs[k].prediction_error};
     const double last = row.points[w->run_count - 1].value;
+    char words[UNITS_TEXT];
     if (values_of(&row, w->run_count))
         document_text(document, 0, TONE_PLAIN, "\nmedian error of predictions: %s %s\n",
-                      isfinite(last) ? arena_printf(document->arena, "%.1f %% in this run", 100 * last)
+                      isfinite(last) ? arena_printf(document->arena, "%s in this run", units_percent(words, last))
                                      : "none in this run",
                       spark(&row, w->run_count, document->arena));
 }
@@ -100,6 +103,7 @@ static const char *remarks(const struct history_window *w, const struct history_
                            struct arena *arena)
 {
     const struct history_point *p = &row->points[run];
+    char change[UNITS_TEXT];
     const char *said = !p->present               ? "not measured; "
                        : strcmp(p->status, "ok") ? arena_printf(arena, "%s: %s; ", p->status, p->reason)
                                                  : "";
@@ -107,8 +111,8 @@ static const char *remarks(const struct history_window *w, const struct history_
         said = arena_printf(arena, "%senvironment changed; ", said);
     FOR_EACH(const struct history_alarm, alarm, row->alarms, row->alarm_count)
         if (alarm->tau == w->runs[run].started)
-            said = arena_printf(arena, "%s%+.1f %% from here on (%s); ", said,
-                                100 * history_in_unit(row->higher_is_better, alarm->shift),
+            said = arena_printf(arena, "%s%s from here on (%s); ", said,
+                                units_change(change, history_in_unit(row->higher_is_better, alarm->shift)),
                                 alarm->open       ? "open"
                                 : alarm->accepted ? "accepted"
                                                   : "closed");

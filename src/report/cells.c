@@ -23,34 +23,13 @@ static const char *intensity(char *out, double value)
     return out;
 }
 
-static const char *share(char *out, double value)
-{
-    const bool tiny = value > 0 && value < 0.0005;
-    snprintf(out, UNITS_TEXT, tiny ? "<0.1%%" : value < 0.01 ? "%.1f%%" : "%.0f%%", value * 100);
-    return out;
-}
-
-static const char *spread(char *out, double value)
-{
-    snprintf(out, UNITS_TEXT, value < 0.0995 ? "%.1f%%" : "%.0f%%", value * 100);
-    return out;
-}
-
-static const char *change(char *out, double value)
-{
-    const double percent = value * 100;
-    snprintf(out, UNITS_TEXT, fabs(percent) < 9.95 ? "%+.1f %%" : "%+.0f %%", fabs(percent) < 0.05 ? 0.0 : percent);
-    return out;
-}
-
 static const char *quantity(char *out, double value, const char *unit)
 {
     static const struct {
         const char *unit;
         const char *(*words)(char *out, double value);
     } units[] = {{UNIT_BYTES, units_bytes},   {UNIT_COUNT, count},           {UNIT_SIZE, units_count},
-                 {UNIT_INTENSITY, intensity}, {UNIT_PERCENT, units_percent}, {UNIT_SHARE, share},
-                 {UNIT_SPREAD, spread},       {UNIT_CHANGE, change}};
+                 {UNIT_INTENSITY, intensity}, {UNIT_PERCENT, units_percent}, {UNIT_CHANGE, units_change}};
     for (size_t k = 0; k < COUNT_OF(units); k++)
         if (!strcmp(units[k].unit, unit))
             return units[k].words(out, value);
@@ -96,7 +75,13 @@ const char *kpi_shown_unit(const char *of, const char *unit)
 const char *change_words(double value, struct arena *arena)
 {
     char words[UNITS_TEXT];
-    return arena_strdup(arena, change(words, value));
+    return arena_strdup(arena, units_change(words, value));
+}
+
+const char *percent_words(double fraction, struct arena *arena)
+{
+    char words[UNITS_TEXT];
+    return arena_strdup(arena, units_percent(words, fraction));
 }
 
 struct table *schema_record(struct arena *arena, const char *id, const char *version)

@@ -90,7 +90,7 @@ static void add_verification(struct document *document, const struct result *res
     static const struct table_column columns[] = {{.title = "kernel"},
                                                   {.title = "compared by"},
                                                   {.title = "elements compared", .unit = UNIT_COUNT},
-                                                  {.title = "largest error, of what is allowed", .unit = UNIT_SHARE},
+                                                  {.title = "largest error, of what is allowed", .unit = UNIT_PERCENT},
                                                   {.title = "launches", .unit = UNIT_COUNT},
                                                   {.title = "not checked", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);

@@ -201,7 +201,7 @@ static struct table *classes_of(const struct comparison *comparison, struct aren
         [CLASS_VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
         SHIFT_COLUMNS(struct compare_class, group.shift),
         {.key = "cases", .title = "cases", .unit = UNIT_COUNT, FIELD(struct compare_class, group.cases)},
-        {.key = "share", .title = "the same way", .unit = UNIT_SHARE, FIELD(struct compare_class, group.share)}};
+        {.key = "share", .title = "the same way", .unit = UNIT_PERCENT, FIELD(struct compare_class, group.share)}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < comparison->class_count; k++) {
         const struct shift_group *group = &comparison->classes[k].group;

@@ -119,7 +119,7 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     least.unit = UNIT_TIME;
     table_member(record, "lower_bound_ns", "lower bound", least);
     table_member(record, "ceiling_share", "of the ceiling",
-                 cell_quantity(chain ? NAN : lower_bound_fraction(bound, time_of(c)), UNIT_SHARE));
+                 cell_quantity(chain ? NAN : lower_bound_fraction(bound, time_of(c)), UNIT_PERCENT));
     table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
     table_member(record, "bound", NULL, cell_known(p->bound));
     table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
@@ -175,8 +175,9 @@ static void say_best(struct document *document, const struct explained_case *c)
                       "Nothing that could be changed costs much: most is the work itself, at what %s reaches in "
                       "practice.",
                       e->prediction.bound);
-    document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %.0f %%.",
-                  cost_remedy(e->causes[0].cost), words_of(saved_ns, UNIT_TIME, document->arena), 100 * share);
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %s.",
+                  cost_remedy(e->causes[0].cost), words_of(saved_ns, UNIT_TIME, document->arena),
+                  percent_words(share, document->arena));
     document_text(document, SHOW_PEOPLE, TONE_DIM,
                   "Each costs what the prediction falls by when it alone is gone; costs overlap.");
 }
@@ -242,9 +243,9 @@ static void show_twins(struct document *document, const struct explained_case *c
         return;
     const double longer = fmax(share[0], share[1]), hidden = (share[0] + share[1] - 1) / fmin(share[0], share[1]);
     document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                  "%s alone take%s %.0f %% of the whole; %.0f %% of the shorter part is hidden.",
-                  share[0] > share[1] ? "Loads" : "The arithmetic", share[0] > share[1] ? "" : "s", 100 * longer,
-                  100 * fmax(0, fmin(1, hidden)));
+                  "%s alone take%s %s of the whole; %s of the shorter part is hidden.",
+                  share[0] > share[1] ? "Loads" : "The arithmetic", share[0] > share[1] ? "" : "s",
+                  percent_words(longer, document->arena), percent_words(fmax(0, fmin(1, hidden)), document->arena));
 }
 
 /* ---- counters ---- */
@@ -327,9 +328,9 @@ static void show_case(struct document *document, const struct explained_case *c)
 static struct table *list_of(const struct explained_case *cases, size_t count, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.title = "case", .flags = COLUMN_GROUP},      {.title = "time", .unit = UNIT_TIME},
-        {.title = "% of ceiling", .unit = UNIT_SHARE}, {.title = "costs most"},
-        {.title = "costs", .unit = UNIT_TIME},         {.title = "share", .unit = UNIT_PERCENT}};
+        {.title = "case", .flags = COLUMN_GROUP},        {.title = "time", .unit = UNIT_TIME},
+        {.title = "% of ceiling", .unit = UNIT_PERCENT}, {.title = "costs most"},
+        {.title = "costs", .unit = UNIT_TIME},           {.title = "share", .unit = UNIT_PERCENT}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         const struct explanation *e = &cases[k].explanation;

@@ -80,8 +80,8 @@ static void gha_entry(struct table *table, const char *name, const char *unit, d
 static const char *gha_extra(struct arena *arena, const struct result *result, const struct result_case *c)
 {
     const char *flags = figure_words("flags", c, arena);
-    const char *ceiling = c->fraction > 0 ? arena_printf(arena, "\n%.1f %% of the ceiling (%s)", c->fraction * 100,
-                                                         c->lower_bound.ceiling_name)
+    const char *ceiling = c->fraction > 0 ? arena_printf(arena, "\n%s of the ceiling (%s)",
+                                                         percent_words(c->fraction, arena), c->lower_bound.ceiling_name)
                                           : "";
     const char *how = result->predicted
                           ? "predicted"

@@ -151,22 +151,33 @@ static struct cell tolerance_used(const struct reading *r)
     return cell_number(r->c->verification.verdict == VERIFY_PASS ? r->c->verification.tolerance_used : NAN);
 }
 
-/* What its hot loop mostly holds, "v_fma_f32 97%". */
+/* What its hot loop mostly holds, "v_fma_f32 97 %". */
 static struct cell hot_loop(const struct reading *r)
 {
     const struct result_code *code = &r->c->code;
-    return cell_text(code->loop_instruction && *code->loop_instruction
-                         ? arena_printf(r->arena, "%.40s %.0f%%", code->loop_instruction, code->loop_share * 100)
-                         : "");
+    return cell_text(
+        code->loop_instruction && *code->loop_instruction
+            ? arena_printf(r->arena, "%.40s %s", code->loop_instruction, percent_words(code->loop_share, r->arena))
+            : "");
 }
 
-static struct cell flags(const struct reading *r)
+static struct cell flags_between(const struct reading *r, const char *separator)
 {
     const char *words = "";
     for (const struct flag_words *flag = flag_words; flag->flag; flag++)
         if (r->c->flags & flag->flag)
-            words = *words ? arena_printf(r->arena, "%s,%s", words, flag->name) : flag->name;
+            words = *words ? arena_printf(r->arena, "%s%s%s", words, separator, flag->name) : flag->name;
     return cell_toned(words, r->c->flags & FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT);
+}
+
+static struct cell flags(const struct reading *r)
+{
+    return flags_between(r, ",");
+}
+
+static struct cell flags_listed(const struct reading *r)
+{
+    return flags_between(r, ", ");
 }
 
 /* Members of the case; KNOWN: unless it is 0 or "". */
@@ -187,7 +198,7 @@ static const struct figure {
     {.column = {.title = "time", .unit = UNIT_TIME}, .read = time_of},
     {.column = {.title = "80 % interval", .unit = UNIT_TIME, .drop = 1}, .read = interval, .shown = OF_PREDICTED},
     {.column = {.key = "median_ns", KNOWN(stats.median)}},
-    {.column = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 3}, .read = spread, .shown = OF_MEASURED},
+    {.column = {.title = "\u00b195 %", .unit = UNIT_PERCENT, .drop = 3}, .read = spread, .shown = OF_MEASURED},
     {.column = {.key = "n",
                 .title = "samples",
                 .unit = UNIT_COUNT,
@@ -211,7 +222,7 @@ static const struct figure {
     {.column = {.key = "weight", KNOWN(weight)}},
     {.column = {.key = "traced_ns", .title = "traced", .unit = UNIT_TIME, OF_CASE(traced_ns)}, .read = traced},
     {.column = {.key = "bound", .title = "bound", .drop = 4, KNOWN(lower_bound.bound)}},
-    {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
+    {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
      .read = fraction},
     {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3, KNOWN(prediction.time_ns)},
      .shown = OF_MEASURED},
@@ -226,11 +237,12 @@ static const struct figure {
     {.column = {.key = "verification"}, .read = verification},
     {.column = {.key = "method", OF_CASE(verification.method)}},
     {.column =
-         {.key = "tolerance_used", .title = "tolerance used", .unit = UNIT_SHARE, .flags = COLUMN_VERBOSE, .drop = 1},
+         {.key = "tolerance_used", .title = "tolerance used", .unit = UNIT_PERCENT, .flags = COLUMN_VERBOSE, .drop = 1},
      .read = tolerance_used},
     {.column = {.key = "not_checked", OF_CASE(verification.not_checked)}},
     {.column = {.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},
-    {.column = {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags},
+    {.column = {.key = "flags"}, .read = flags},
+    {.column = {.title = "", .flags = COLUMN_INITIALS, .drop = 1}, .read = flags_listed},
     {.column = {.key = "kind"}},
     {.column = {.key = "device"}},
     {.column = {.key = "reason", OF_CASE(reason)}},
@@ -294,7 +306,7 @@ const char *time_words(const struct result_case *c, struct arena *arena)
 {
     const char *time = figure_words("time", c, arena);
     return c->timer == TIMED_SIM ? arena_printf(arena, "%s (%s)", time, figure_words("80 % interval", c, arena))
-                                 : arena_printf(arena, "%s \u00b1%s", time, figure_words("\u00b195%", c, arena));
+                                 : arena_printf(arena, "%s \u00b1%s", time, figure_words("\u00b195 %", c, arena));
 }
 
 double figure_value(const char *name, const struct result_case *c)

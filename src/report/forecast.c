@@ -184,7 +184,7 @@ static struct table *one_machine(const struct forecast *forecast, struct arena *
         {.title = "80 % interval", .unit = UNIT_TIME},
         {.title = "bound", .drop = 5},
         {.title = "limited by", .drop = 3},
-        {.title = "% of ceiling", .unit = UNIT_SHARE},
+        {.title = "% of ceiling", .unit = UNIT_PERCENT},
         {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
         {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
         {.title = "10 % faster", .drop = 4},
@@ -199,16 +199,16 @@ static struct table *one_machine(const struct forecast *forecast, struct arena *
             continue;
         }
         const enum prediction_term helps = most_helpful(p);
-        const struct cell cells[] = {
-            cell_text(c->plan_case->label),
-            cell_number(p->time_ns),
-            cell_range(p->low_ns, p->high_ns),
-            cell_text(p->bound),
-            cell_text(prediction_term_name(p->limiter)),
-            cell_number(ceiling_share(c)),
-            cell_number(c->plan_case->lower_bound.intensity),
-            cell_positive(c->waves_per_simd),
-            cell_text(arena_printf(arena, "%s: -%.0f %%", prediction_term_name(helps), 100 * forecast_gain(p, helps)))};
+        const struct cell cells[] = {cell_text(c->plan_case->label),
+                                     cell_number(p->time_ns),
+                                     cell_range(p->low_ns, p->high_ns),
+                                     cell_text(p->bound),
+                                     cell_text(prediction_term_name(p->limiter)),
+                                     cell_number(ceiling_share(c)),
+                                     cell_number(c->plan_case->lower_bound.intensity),
+                                     cell_positive(c->waves_per_simd),
+                                     cell_text(arena_printf(arena, "%s: -%s", prediction_term_name(helps),
+                                                            percent_words(forecast_gain(p, helps), arena)))};
         table_add(table, cells);
     }
     return table;
@@ -248,7 +248,7 @@ static struct table *side_by_side(const struct forecast *forecasts, size_t count
         columns[1 + 2 * k] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
         columns[2 + 2 * k] = (struct table_column){.title = "limited by", .drop = 2};
     }
-    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_SHARE, .drop = 1};
+    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_PERCENT, .drop = 1};
     struct table *table = table_new(arena, columns, 2 * count + 2);
     for (size_t k = 0; k < forecasts[0].count; k++) {
         const struct plan_case *first = forecasts[0].cases[k].plan_case;
@@ -357,8 +357,8 @@ static void add_rest(struct text *line, const struct forecast *forecast, const s
         return;
     const struct cell rest = cell_number(sum->rest_ns), scaled = cell_number(alike),
                       kept = cell_number(sum->time_ns + sum->rest_ns);
-    text_addf(line, "; the other %s (%.1f %%) of the trace have no forecast: all of it takes %s",
-              cell_words(&rest, &time, arena), 100 * share, cell_words(&scaled, &time, arena));
+    text_addf(line, "; the other %s (%s) of the trace have no forecast: all of it takes %s",
+              cell_words(&rest, &time, arena), percent_words(share, arena), cell_words(&scaled, &time, arena));
     text_addf(line, " if they change alike, %s if they stay as they were", cell_words(&kept, &time, arena));
 }
 
@@ -413,8 +413,8 @@ static void say_best(struct document *document, const struct forecast *forecast)
         return;
     const double gap = next->prediction.time_ns / best->prediction.time_ns - 1;
     const bool apart = best->prediction.high_ns < next->prediction.low_ns;
-    document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s: the fastest is %s, %.0f %% before %s; %s", forecast->name,
-                  best->plan_case->label, 100 * gap, next->plan_case->label,
+    document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s: the fastest is %s, %s before %s; %s", forecast->name,
+                  best->plan_case->label, percent_words(gap, document->arena), next->plan_case->label,
                   apart ? "their intervals do not overlap" : "their intervals overlap");
 }
 

@@ -42,10 +42,11 @@ static void timeline_line(struct document *document, const struct import *import
     if (!isfinite(t->span_ns))
         return;
     const struct cell span = cell_number(t->span_ns), busy = cell_number(t->busy_ns);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s%s%zu GPU events in %s: busy %s, idle %.1f %%%s",
-                  import->device, import->device[0] ? ", " : "", import->event_count,
-                  cell_words(&span, &time, document->arena), cell_words(&busy, &time, document->arena),
-                  t->span_ns > 0 ? 100 * t->idle_ns / t->span_ns : 0, t->devices > 1 ? " (devices added up)" : "");
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s%s%zu GPU events in %s: busy %s, idle %s%s", import->device,
+                  import->device[0] ? ", " : "", import->event_count, cell_words(&span, &time, document->arena),
+                  cell_words(&busy, &time, document->arena),
+                  percent_words(t->span_ns > 0 ? t->idle_ns / t->span_ns : 0, document->arena),
+                  t->devices > 1 ? " (devices added up)" : "");
 }
 
 /* ---- rows ---- */
@@ -125,7 +126,7 @@ static const struct table_column row_columns[] = {
     [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT},
     [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT, .drop = 7},
     [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4},
-    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE},
+    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT},
     [LIBRARY] = {.key = "library", .title = "library", .drop = 1},
     [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME},
     [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME},
@@ -269,16 +270,17 @@ static void explained_line(struct document *document, const struct import *impor
             continue;
         left++;
         if (named < 5 && ++named)
-            text_addf(&names, "%s%s (%.1f %%)", named > 1 ? ", " : "", short_name(row->operator, document->arena),
-                      100 * row->share);
+            text_addf(&names, "%s%s (%s)", named > 1 ? ", " : "", short_name(row->operator, document->arena),
+                      percent_words(row->share, document->arena));
     }
     if (left > named)
         text_addf(&names, " and %zu more", left - named);
     const struct cell all = cell_number(import->total_ns);
     if (import->total_ns > 0)
-        document_text(document, SHOW_PEOPLE, TONE_BOLD, "explained: %.1f %% of %s%s%s",
-                      100 * import->explained_ns / import->total_ns, cell_words(&all, &time, document->arena),
-                      left ? "; no shape is understood of " : "", left ? text_take(&names, document->arena) : "");
+        document_text(document, SHOW_PEOPLE, TONE_BOLD, "explained: %s of %s%s%s",
+                      percent_words(import->explained_ns / import->total_ns, document->arena),
+                      cell_words(&all, &time, document->arena), left ? "; no shape is understood of " : "",
+                      left ? text_take(&names, document->arena) : "");
 }
 
 /* What the rows that have an estimate would take with it; a kernel that is faster stays. */

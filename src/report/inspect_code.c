@@ -331,10 +331,10 @@ static void add_loops(struct document *document, const struct code_table *code, 
         text_addf(&lines, "  and %zu more loops: --json has them all\n", isa->loop_count + 1 - code->count);
     const bool is_hot = isa_hot_find(&hot, isa, code->arena);
     if (is_hot)
-        text_addf(
-            &lines, "  hot loop (%s): loop %zu, %.0f %% of its %llu vector, matrix, LDS and memory operations %s\n",
-            isnan(hot.turns) ? "a guess" : arena_printf(code->arena, "%.4g turns of a wave in this launch", hot.turns),
-            hot.loop + 1, hot.share * 100, (unsigned long long)hot.work, hot.instruction);
+        text_addf(&lines, "  hot loop (%s): loop %zu, %s of its %llu vector, matrix, LDS and memory operations %s\n",
+                  isnan(hot.turns) ? "a guess"
+                                   : arena_printf(code->arena, "%.4g turns of a wave in this launch", hot.turns),
+                  hot.loop + 1, percent_words(hot.share, code->arena), (unsigned long long)hot.work, hot.instruction);
     inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
     add_rest(&lines, isa);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena));

@@ -81,7 +81,7 @@ static struct table *latencies(const struct machine *machine, struct arena *aren
     static const struct table_column columns[] = {{.title = "chase up to", .unit = UNIT_BYTES},
                                                   {.title = "confidence", .unit = UNIT_PERCENT, .drop = 1},
                                                   {.title = "latency", .unit = UNIT_TIME},
-                                                  {.title = "\u00b195%", .unit = UNIT_SPREAD},
+                                                  {.title = "\u00b195 %", .unit = UNIT_PERCENT},
                                                   {.title = "level"}};
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct machine_latency, latency, machine->latencies, machine->latency_count) {
@@ -106,7 +106,7 @@ static struct table *units(const struct machine *machine, struct arena *arena)
     static const struct table_column columns[] = {
         {.title = "arithmetic", OF_UNIT(name)},
         [MEASURED] = {.title = "measured", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.measured)},
-        [SPREAD] = {.title = "\u00b195%", .unit = UNIT_SPREAD, .drop = 2},
+        [SPREAD] = {.title = "\u00b195 %", .unit = UNIT_PERCENT, .drop = 2},
         {.title = "at", .unit = UNIT_HZ, OF_UNIT(held_hz)},
         [VENDOR] = {.title = "vendor peak", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.vendor)},
         [SHARE] = {.title = "% of peak", .unit = UNIT_PERCENT},
@@ -127,7 +127,7 @@ static struct table *figures(const struct machine *machine, struct arena *arena)
 {
     static const struct table_column columns[] = {{.title = "LDS, launches, timer"},
                                                   {.title = "measured", .unit = UNIT_NUMBER},
-                                                  {.title = "\u00b195%", .unit = UNIT_SPREAD},
+                                                  {.title = "\u00b195 %", .unit = UNIT_PERCENT},
                                                   {.title = "by", .drop = 1}};
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct machine_figure, figure, machine->figures, machine->figure_count)
@@ -177,13 +177,13 @@ static void add_method(struct document *document, const struct machine *machine)
         document, 0, TONE_PLAIN,
         "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
         "the range. chase: the same for dependent loads of one %s. confidence: that there is a capacity boundary. "
-        "\u00b195%%: half of the median's 95 %% interval. vendor: the measured clock and the widest vector "
+        "\u00b195 %%: half of the median's 95 %% interval. vendor: the measured clock and the widest vector "
         "instructions",
         unit, unit);
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
         if (machine->levels[k].capacity_confidence > 0 && machine->levels[k].capacity_confidence < confident)
-            unsure = arena_printf(document->arena, "%s%s %s (%.0f %%)", unsure, *unsure ? "," : "",
-                                  machine->levels[k].name, machine->levels[k].capacity_confidence * 100);
+            unsure = arena_printf(document->arena, "%s%s %s (%s)", unsure, *unsure ? "," : "", machine->levels[k].name,
+                                  percent_words(machine->levels[k].capacity_confidence, document->arena));
     if (*unsure)
         document_text(document, 0, TONE_PLAIN, "uncertain capacity boundaries:%s", unsure);
 }

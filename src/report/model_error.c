@@ -10,15 +10,15 @@ static const struct table_column columns[] = {
     {.key = "family", .title = "family"},
     {.key = "machine", .title = "machine"},
     {.key = "rows", .title = "rows", .unit = UNIT_COUNT},
-    {.key = "raw_median", .title = "raw: median", .unit = UNIT_SHARE, .drop = 2},
-    {.key = "raw_p90", .title = "p90", .unit = UNIT_SHARE, .drop = 2},
-    {.key = "median", .title = "calibrated: median", .unit = UNIT_SHARE},
-    {.key = "p90", .title = "p90", .unit = UNIT_SHARE},
+    {.key = "raw_median", .title = "raw: median", .unit = UNIT_PERCENT, .drop = 2},
+    {.key = "raw_p90", .title = "p90", .unit = UNIT_PERCENT, .drop = 2},
+    {.key = "median", .title = "calibrated: median", .unit = UNIT_PERCENT},
+    {.key = "p90", .title = "p90", .unit = UNIT_PERCENT},
     {.key = "signed_median", .title = "signed", .unit = UNIT_CHANGE, .drop = 1},
-    {.key = "within_20", .title = "within 20 %", .unit = UNIT_SHARE, .drop = 3},
-    {.key = "wmape", .title = "WMAPE", .unit = UNIT_SHARE, .drop = 3},
-    {.key = "coverage", .title = "in the interval", .unit = UNIT_SHARE},
-    {.key = "bound_right", .title = "bound right", .unit = UNIT_SHARE},
+    {.key = "within_20", .title = "within 20 %", .unit = UNIT_PERCENT, .drop = 3},
+    {.key = "wmape", .title = "WMAPE", .unit = UNIT_PERCENT, .drop = 3},
+    {.key = "coverage", .title = "in the interval", .unit = UNIT_PERCENT},
+    {.key = "bound_right", .title = "bound right", .unit = UNIT_PERCENT},
 };
 
 static struct table *errors(const struct error_table *table, struct arena *arena)

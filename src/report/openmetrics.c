@@ -105,7 +105,7 @@ static double high(const struct result_case *c)
 static const struct case_family case_families[] = {
     {{"case_time_seconds", "seconds", "Median time of one launch, or its prediction."}, "time", 1e-9, NULL},
     {{"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it."},
-     "\u00b195%",
+     "\u00b195 %",
      1,
      NULL},
     {{"case_time_low_seconds", "seconds", "Where the 80 % interval of a predicted time begins."}, NULL, 1e-9, low},

@@ -73,9 +73,9 @@ static struct table *data_of(const struct kernel_sums *bars, double all_ns, stru
     static const struct table_column columns[] = {{.title = ""},
                                                   {.title = "count", .unit = UNIT_COUNT},
                                                   {.title = "time", .unit = UNIT_TIME},
-                                                  {.title = "of all", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
+                                                  {.title = "of all", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
                                                   {.title = "lower bound", .unit = UNIT_TIME},
-                                                  {.title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR}};
+                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < bars->count; k++) {
         const struct kernel_sum *bar = &bars->items[k];
@@ -99,7 +99,7 @@ static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t ro
 {
     struct arena *arena = chart->arena;
     const struct cell time = cell_quantity(bar->time_ns, UNIT_TIME),
-                      share = cell_quantity(bar->bound_ns / bar->bounded_ns, UNIT_SHARE);
+                      share = cell_quantity(bar->bound_ns / bar->bounded_ns, UNIT_PERCENT);
     const char *words = cell_words(&time, NULL, arena);
     if (bar->bounded_ns > 0)
         words = arena_printf(arena, "%s, %s", words, cell_words(&share, NULL, arena));

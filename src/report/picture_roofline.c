@@ -219,7 +219,7 @@ static struct table *data_of(const struct roofline *r, struct arena *arena)
                                                   {.title = "cases", .unit = UNIT_COUNT},
                                                   {.title = "best", .unit = UNIT_FLOP_RATE},
                                                   {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "% of ceiling", .unit = UNIT_SHARE, .flags = COLUMN_BAR},
+                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
                                                   {.title = "ceiling"}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < r->kernels.count; k++) {

@@ -29,10 +29,10 @@ static const char *evidence(const struct result_case *c, struct arena *arena)
     text_addf(&said, "%.80s\n%s", case_name(c), words(result_case_time(c), UNIT_TIME, arena));
     if (c->sample_count && isfinite(c->stats.ci95[1]))
         text_addf(&said, " \u00b1%s",
-                  words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_SPREAD, arena));
+                  words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_PERCENT, arena));
     text_addf(&said, ", %s", figure_words("rate", c, arena));
     if (bound->time_ns > 0 && c->fraction > 0)
-        text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", words(c->fraction, UNIT_SHARE, arena),
+        text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", words(c->fraction, UNIT_PERCENT, arena),
                   bound->ceiling_name, bound->ceiling_measured ? "measured" : "vendor's",
                   words(bound->ceiling_value,
                         bound->bound_is_memory ? UNIT_BYTE_RATE : machine_unit_rate(bound->ceiling_name), arena),
@@ -136,7 +136,7 @@ static void add_occupancy(struct document *document, const struct result *result
             chart_case(chart, series_named(chart, CHART_MARKS, c->kernel), c->code.waves_per_simd, c->fraction, c);
     }
     chart->x = (struct chart_axis){.title = "waves per SIMD", .unit = UNIT_NUMBER, .scale = CHART_LINEAR};
-    chart->y = (struct chart_axis){.title = "share of the ceiling", .unit = UNIT_SHARE, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "share of the ceiling", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart_fit(chart, false, 0);
     chart_fit(chart, true, 0.1);
     if (!chart->count || !(chart->x.high - chart->x.low > 1))
@@ -249,12 +249,12 @@ static void add_trace(struct document *document, const struct result *result, co
         names[k] = sum->name;
         point->low = 0;
         point->high = point->x;
-        point->words = words(point->x, UNIT_SHARE, arena);
+        point->words = words(point->x, UNIT_PERCENT, arena);
         point->said =
             arena_printf(arena, "%.80s\n%s in the trace, %s here", sum->name, words(sum->time_ns, UNIT_TIME, arena),
                          sum->measured_ns > 0 ? words(sum->measured_ns, UNIT_TIME, arena) : "not measured");
     }
-    chart->x = (struct chart_axis){.title = "share of the trace's time", .unit = UNIT_SHARE, .scale = CHART_LINEAR};
+    chart->x = (struct chart_axis){.title = "share of the trace's time", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
     chart_fit(chart, false, 0.01);
     chart->x.low = 0;

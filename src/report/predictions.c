@@ -21,8 +21,9 @@ void prediction_line(struct document *document, const struct result *result)
     const double median = median_of(errors, count); /* sorts them */
     if (count)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "predicted before they ran: %zu case%s, %zu from code, %zu by stated work; median error %.0f %%, "
-                      "90th percentile %.0f %%, %.0f %% inside the 80 %% interval",
-                      count, text_s(count), walked, count - walked, 100 * median,
-                      100 * errors[(size_t)ceil(0.9 * (double)count) - 1], 100 * (double)inside / (double)count);
+                      "predicted before they ran: %zu case%s, %zu from code, %zu by stated work; median error %s, "
+                      "90th percentile %s, %s inside the 80 %% interval",
+                      count, text_s(count), walked, count - walked, percent_words(median, &scratch),
+                      percent_words(errors[(size_t)ceil(0.9 * (double)count) - 1], &scratch),
+                      percent_words((double)inside / (double)count, &scratch));
 }

@@ -190,7 +190,7 @@ static void add_lines(struct text *out, const char *lines, const struct report_o
 static const char *initials(const char *words, struct arena *arena)
 {
     char *letters = arena_strdup(arena, words), *end = letters;
-    for (const char *p = words; *p; p += strcspn(p, ","), p += *p == ',') {
+    for (const char *p = words; *p; p += strcspn(p, ","), p += strspn(p, ", ")) {
         *end++ = *p;
         if (p[1] && p[1] != ',')
             *end++ = p[1];

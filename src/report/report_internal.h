@@ -13,8 +13,9 @@
 
 /* The unit in which people read a key figure: a share as percent. */
 const char *kpi_shown_unit(const char *of, const char *unit);
-/* "+1.2 %" */
+/* "+1.2 %"; "1.2 %" */
 const char *change_words(double change, struct arena *arena);
+const char *percent_words(double fraction, struct arena *arena);
 struct count {
     const char *key, *word;
     size_t count;

@@ -295,7 +295,7 @@ static struct table *legend(const struct points *points, struct arena *arena)
                                                   {.title = ""},
                                                   {.title = "best", .unit = UNIT_FLOP_RATE},
                                                   {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "% of ceiling", .unit = UNIT_SHARE},
+                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT},
                                                   {.title = "ceiling"}};
     struct table *table = TABLE(arena, columns);
     table->indent = 2;

@@ -70,7 +70,7 @@ def nothing_measured(home):
         check(row["kind"] == "predicted" and not any(row[key] for key in ("median_ns", "n", "batch", "ci95_low_ns", "ci95_high_ns", "min_ns", "max_ns")), f"{row}")
         check(float(row["predicted_low_ns"]) < float(row["predicted_ns"]) < float(row["predicted_high_ns"]), f"{row}")
     for name in ("table", "html", "markdown"):
-        check("80 % interval" in shown[name] and "\u00b195%" not in re.sub("<script.*</script>", "", shown[name], flags=re.S) and "predicted" in shown[name].lower(), f"{name}: {shown[name][:2000]}")
+        check("80 % interval" in shown[name] and "\u00b195 %" not in re.sub("<script.*</script>", "", shown[name], flags=re.S) and "predicted" in shown[name].lower(), f"{name}: {shown[name][:2000]}")
     check("\u00b1" not in shown["junit"] and " .. " in shown["junit"] and "PREDICTED" in shown["junit"], f"{shown['junit']}")
     check("case_time_interval_ratio" not in shown["openmetrics"] and "rooftile_predicted_case_time_low_seconds" in shown["openmetrics"], "openmetrics")
     old = measured(result) | {"predicted": True}

@@ -54,7 +54,7 @@ def pages(home):
     many = run("report", "many_sim.json", "many_other.json", "--format", "html", home=home).stdout
     check("The first 40 cases that several machines have are drawn, 5 more are not." in many, "rows that are not drawn")
     heads = re.findall(r'<th scope="col"[^>]*>(?:<button[^>]*>)?([^<]*)<', (folder / "sim.html").read_text())
-    check(heads.count("predicted") == 1 and "80 % interval" in heads and "\u00b195%" not in heads, f"a prediction and its interval stand once: {heads}")
+    check(heads.count("predicted") == 1 and "80 % interval" in heads and "\u00b195 %" not in heads, f"a prediction and its interval stand once: {heads}")
     check("more are not" not in (folder / "devices.html").read_text(), "all rows are drawn")
     two = (folder / "two.html").read_text()
     check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")

@@ -18,14 +18,14 @@ const prefixed = (v, steps, base) => {
   return [+v.toPrecision(3), steps[k]];
 };
 const bare = v => String(+v.toPrecision(3));
+const percent = v => (Math.abs(v) < 0.0995 ? +(v * 100).toFixed(1) : Math.round(v * 100)) + " %";
 const units = {
   "ns": v => prefixed(v, ["ns", "us", "ms", "s"], 1000).join(" "),
   "B": v => prefixed(v, ["B", "KiB", "MiB", "GiB", "TiB"], 1024).join(" "),
   "size": v => v >= 1024 && Number.isInteger(v) && v % 1024 === 0 ? prefixed(v, ["", "Ki", "Mi", "Gi"], 1024).join("") : prefixed(v, ["", "k", "M", "G"], 1000).join(""),
   "FLOP/B": v => prefixed(v, ["", "k", "M", "G"], 1000).join(""),
-  "share": v => bare(v * 100) + " %",
-  "%": v => bare(v * 100) + " %",
-  "change": v => (v > 0 ? "+" : "") + bare(v * 100) + " %",
+  "%": v => percent(v),
+  "change": v => (v > 0 ? "+" : "") + percent(v),
 };
 function words(v, unit) {
   if (v === 0) return "0";

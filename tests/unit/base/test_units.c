@@ -142,8 +142,8 @@ static const struct writing rates_written[] = {
 };
 static const struct writing hz_written[] = {{2.31e9, "2.31 GHz"}, {100e6, "100 MHz"}, {32768, "32.8 kHz"}, {NAN, "-"}};
 static const struct writing percents_written[] = {
-    {0.873, "87.3 %"}, {1, "100 %"}, {0, "0 %"},         {0.00123, "0.123 %"},
-    {12.5, "1250 %"},  {-0.1, "-"},  {0.0999, "9.99 %"},
+    {0.873, "87 %"},   {1, "100 %"},     {0, "0 %"},        {0.00123, "0.1 %"}, {12.5, "1250 %"}, {-0.1, "-10 %"},
+    {0.0994, "9.9 %"}, {0.0996, "10 %"}, {0.999, "99.9 %"}, {0.0001, "<0.1 %"}, {NAN, "-"},
 };
 static const struct writing counts_written[] = {
     {0, "0"},

@@ -45,9 +45,9 @@ static const struct {
               "\"share\":0.25},"
               "{\"part\":\"gate\",\"kernel\":\"silu\",\"times\":3,\"time_ns\":1000,\"share\":0.75}]}"},
      "d g=1: 4.00 us\n"
-     "  part  kernel         time   share\n"
-     "  qkv   gemm        1.00 us  25.0 %\n"
-     "  gate  silu    3 x 1.00 us  75.0 %\n"},
+     "  part  kernel         time  share\n"
+     "  qkv   gemm        1.00 us   25 %\n"
+     "  gate  silu    3 x 1.00 us   75 %\n"},
     {{.method = "shares", .x = "", .y = "time_ns", .json = "{\"sum_ns\":4000,\"parts\":7}"}, ""},
     {{.method = "of the future", .x = "n", .y = "time_ns", .json = "{\"z\":1}"}, ""},
     {{.method = "startup", .x = "n", .y = "time_ns", .json = "no json"}, ""},

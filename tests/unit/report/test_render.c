@@ -15,7 +15,7 @@
 static const struct table_column columns[] = {
     {.key = "name", .title = "case", .flags = COLUMN_GROUP},
     {.key = "median_ns", .title = "time", .unit = UNIT_TIME},
-    {.key = "fraction", .title = "% of ceiling", .unit = UNIT_SHARE, .drop = 2},
+    {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 2},
     {.key = "samples", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE},
     {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1},
     {.title = "why", .flags = COLUMN_PROSE},
@@ -67,7 +67,7 @@ static void test_text(void **state)
     check_text(some_cases(&arena), (struct report_options){0},
                "case             time  % of ceiling              why\n"
                "copy\n"
-               "  n=1         1.23 us           90%  noisy,late  one | two <three>\n"
+               "  n=1         1.23 us          90 %  noisy,late  one | two <three>\n"
                "  n=2               -             -\n"
                "dot ?[2J\"x\",  crashed\n"
                "    it said:\n"
@@ -161,10 +161,8 @@ static void test_units(void **state)
         {1536, UNIT_BYTES, "1.50 KiB"},
         {2e9, UNIT_BYTE_RATE, "2.00 GB/s"},
         {2e6, "row/s", "2.00 Mrow/s"},
-        {0.873, UNIT_PERCENT, "87.3 %"},
-        {0.873, UNIT_SHARE, "87%"},
-        {0.004, UNIT_SHARE, "0.4%"},
-        {0.0123, UNIT_SPREAD, "1.2%"},
+        {0.873, UNIT_PERCENT, "87 %"},
+        {0.0123, UNIT_PERCENT, "1.2 %"},
         {-0.0123, UNIT_CHANGE, "-1.2 %"},
         {-0.0001, UNIT_CHANGE, "+0.0 %"},
         {12345, UNIT_COUNT, "12345"},
@@ -326,7 +324,7 @@ static void test_markdown(void **state)
                 "**all is wrong**\n\n"
                 "<details><summary>All cases</summary>\n\n"
                 "| case | time | % of ceiling |  | why |\n|---|---:|---:|---|---|\n"
-                "| copy n=1 | 1.23 us | 90% | noisy,late | one \\| two \\<three\\> |\n"
+                "| copy n=1 | 1.23 us | 90 % | noisy,late | one \\| two \\<three\\> |\n"
                 "| copy n=2 | - | - |  |  |\n"
                 "| dot  \\[2J\"x\", | **crashed** |  |  | it said:   SIGSEGV |\n\n"
                 "</details>\n\n");

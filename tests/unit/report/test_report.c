@@ -31,11 +31,11 @@ static const char *line_with(struct text *line, const char *report, const char *
 
 /* The table of the fixture, exactly; the plot has its own tests. */
 static const char table_text[] =
-    "case      time  \u00b195%       rate  FLOP/B  bound  % of ceiling  predicted  error  verified\n"
+    "case      time  \u00b195 %       rate  FLOP/B  bound  % of ceiling  predicted  error  verified\n"
     "copy\n"
-    "  n=1  1.00 us  1.0%  95.9 GB/s   0.167  DRAM            90%    1.40 us  +40 %  expect\n"
-    "  n=2  1.00 us  1.0%  95.9 GB/s   0.167  DRAM            90%    1.40 us  +40 %  expect    "
-    "impossible,interference\n"
+    "  n=1  1.00 us  1.0 %  95.9 GB/s   0.167  DRAM           90 %    1.40 us  +40 %  expect\n"
+    "  n=2  1.00 us  1.0 %  95.9 GB/s   0.167  DRAM           90 %    1.40 us  +40 %  expect    "
+    "impossible, interference\n"
     "    impossible: 500 ns is 2 times as fast as DRAM's vendor peak of 10.0 GB/s allows\n"
     "  n=3  failed\n"
     "    c[17] is 3.5, expected 4\n"
@@ -51,7 +51,7 @@ static const char table_text[] =
     "slow        none: copy/n=3 failed\n"
     "\n"
     "derived from these cases\n"
-    "  levels dtype=f32: changes between n 1 and 2.50: 30.0 GB/s, then 20.0 GB/s (confidence 97.0 %)\n"
+    "  levels dtype=f32: changes between n 1 and 2.50: 30.0 GB/s, then 20.0 GB/s (confidence 97 %)\n"
     "  odd: none: no \"points\"\n"
     "\n"
     "6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 impossible; 2 trials\n"
@@ -142,7 +142,7 @@ static void test_widths(void **state)
     assert_null(strchr(out.data, '~'));
     /* Wide: words. Narrow: letters with a legend, and a label that does not fit has a line of its own, whole. */
     report(&out, &result, "table", 180);
-    assert_non_null(strstr(out.data, "ceiling_raised,interference,launch_bound\n"));
+    assert_non_null(strstr(out.data, "ceiling_raised, interference, launch_bound\n"));
     assert_non_null(strstr(out.data, "\nceiling_raised (3): "));
     report(&out, &result, "table", 80);
     assert_null(strstr(out.data, "ceiling_raised,"));
@@ -319,7 +319,7 @@ static void test_case_line(void **state)
     fixture_result(cases);
     struct text out = {0};
     report_case_line(&out, &cases[0], 3, 46);
-    assert_string_equal(out.data, "[3/46] copy n=1: 1.00 us \u00b11.0%, 95.9 GB/s, 90% of DRAM, verified\n");
+    assert_string_equal(out.data, "[3/46] copy n=1: 1.00 us \u00b11.0 %, 95.9 GB/s, 90 % of DRAM, verified\n");
     text_clear(&out);
     report_case_line(&out, &cases[1], 4, 46);
     assert_true(text_ends(out.data, ", verified, impossible,interference\n"));
@@ -330,7 +330,7 @@ static void test_case_line(void **state)
     cases[0].class = "latency"; /* bytes over time are no measure of a latency */
     cases[0].work.items = 1000;
     report_case_line(&out, &cases[0], 1, 1);
-    assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us \u00b11.0%, 1.00 ns each, verified\n");
+    assert_string_equal(out.data, "[1/1] copy n=1: 1.00 us \u00b11.0 %, 1.00 ns each, verified\n");
     text_clear(&out);
     cases[0].timer = TIMED_SIM;
     report_case_line(&out, &cases[0], 1, 1);

@@ -66,7 +66,7 @@ static void test_picture(void **state)
     assert_true(row_of(out.data, 'A', &stream) >
                 row_of(out.data, 'B', &fma)); /* faster is higher, denser is to the right */
     assert_true(stream < fma);
-    assert_non_null(strstr(out.data, "\n  A  stream  20.0 GFLOP/s     0.2           90%  DRAM\n"));
+    assert_non_null(strstr(out.data, "\n  A  stream  20.0 GFLOP/s     0.2          90 %  DRAM\n"));
     assert_non_null(strstr(out.data, "\n  B  fma      390 GFLOP/s    1000"));
     assert_non_null(strstr(
         out.data, "ceilings (measured): L1 1.00 TB/s, DRAM 107 GB/s (raised in this run), vector_f32 400 GFLOP/s\n"));
@@ -174,7 +174,7 @@ static void test_machine(void **state)
     report_machine(&out, &result.machine, &options);
     assert_true(text_starts(out.data, "A \"CPU\", 2 threads\n"));
     assert_non_null(strstr(out.data, "\nmemory  capacity  confidence  bandwidth  latency\n"
-                                     "L1      64.0 KiB      99.0 %  1.00 TB/s        -\n"
+                                     "L1      64.0 KiB        99 %  1.00 TB/s        -\n"
                                      "DRAM    the rest           -   107 GB/s        -\n"));
     assert_non_null(strstr(out.data, "\nvector_f32  400 GFLOP/s   -            -          -  fma\n"));
     check_width(out.data, 80);
