@@ -121,6 +121,7 @@ void fleet_join(struct fleet *fleet)
 
 /* ---- groups ---- */
 
+/* Baselines are found by it. */
 static const char *group_name(const struct fleet_device *device, struct arena *arena)
 {
     const char *name = "";
@@ -129,6 +130,21 @@ static const char *group_name(const struct fleet_device *device, struct arena *a
             name = arena_printf(arena, "%s%s%s%s", name, *name ? ", " : "", device->facts[k].value,
                                 !strcmp(device->facts[k].key, "compute units") ? " CUs" : "");
     return name;
+}
+
+/* The model, and what other groups of it have otherwise. */
+static const char *group_title(const struct fleet *fleet, const struct fleet_group *group)
+{
+    const char *title = group->model;
+    for (size_t k = 1; k < FLEET_GROUP_FACTS; k++) {
+        bool apart = false;
+        FOR_EACH(const struct fleet_group, other, fleet->groups, fleet->group_count)
+            apart |= !strcmp(other->model, group->model) && strcmp(other->facts[k].value, group->facts[k].value) != 0;
+        if (apart)
+            title = arena_printf(fleet->arena, "%s, %s %s", title, group->facts[k].key,
+                                 *group->facts[k].value ? group->facts[k].value : "unknown");
+    }
+    return title;
 }
 
 void fleet_make_groups(struct fleet *fleet)
@@ -141,8 +157,10 @@ void fleet_make_groups(struct fleet *fleet)
             at++;
         if (at == fleet->group_count)
             ARENA_PUSH(fleet->arena, fleet->groups, fleet->group_count,
-                       (struct fleet_group){.name = name, .model = device->facts[0].value});
+                       (struct fleet_group){.name = name, .model = device->facts[0].value, .facts = device->facts});
         fleet->groups[at].devices++;
         device->group = at;
     }
+    FOR_EACH(struct fleet_group, group, fleet->groups, fleet->group_count)
+        group->title = group_title(fleet, group);
 }

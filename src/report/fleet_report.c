@@ -109,7 +109,7 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
                 m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9) : cell_unknown("a time alone"),
                 cell_text(m->amount > 0 ? m->unit : UNIT_TIME), cell_number(s->modes.two ? 2 : 1), cell_bool(s->low)});
         if (!k || s->group != s[-1].group)
-            row->heading = fleet->groups[s->group].name;
+            row->heading = fleet->groups[s->group].title;
     }
     return table;
 }
@@ -211,11 +211,13 @@ static void add_strips(struct document *document, const struct fleet *fleet, siz
 {
     struct arena *arena = document->arena;
     const char **names = arena_array(arena, MOST_STRIPS, sizeof(*names));
-    struct chart *chart = chart_new(arena, arena_printf(arena, "strip-%zu", group + 1),
-                                    arena_printf(arena, "Devices of %s", fleet->groups[group].name),
-                                    "Each mark is a device: its time against the median of its group, case by case. "
-                                    "Slow ones have their names; what "
-                                    "took twice as long stands at the edge.");
+    struct chart *chart =
+        chart_new(arena, arena_printf(arena, "strip-%zu", group + 1),
+                  arena_printf(arena, "Devices of %s", fleet->groups[group].title),
+                  arena_printf(arena,
+                               "%s. Each mark is a device: its time against the median of its group, case by case. "
+                               "Slow ones have their names; what took twice as long stands at the edge.",
+                               fleet->groups[group].name));
     size_t rows = 0;
     chart_add(chart, CHART_MARKS, "alike", 7);
     chart_add(chart, CHART_MARKS, "slow", 1);
@@ -259,13 +261,13 @@ static void add_group_findings(struct document *document, const struct fleet *fl
         if (s->low)
             document_text(document, SHOW_PEOPLE, TONE_BAD,
                           "%s: all %zu devices of %s together are %s slower than the baseline: the group, not a device",
-                          m->name, s->n, fleet->groups[s->group].name, change_words(s->against, arena));
+                          m->name, s->n, fleet->groups[s->group].title, change_words(s->against, arena));
     }
     for (size_t g = 0; g < fleet->group_count; g++)
         if (!fleet->groups[g].judged)
             document_text(document, SHOW_PEOPLE, TONE_DOUBT,
                           "%s: %zu device%s cannot be judged: %d alike are needed, or a baseline of such devices",
-                          fleet->groups[g].name, fleet->groups[g].devices, text_s(fleet->groups[g].devices),
+                          fleet->groups[g].title, fleet->groups[g].devices, text_s(fleet->groups[g].devices),
                           OUTLIER_LEAST);
 }
 

@@ -316,6 +316,8 @@ def drift_and_modes(base, home):
     check(("driver", "6.2", "n3 hip:0") in found and ("governor", "powersave", "n7 hip:0") in found, f"drift: {found}")
     check(("network cards", "7 active at 400 Gb/s, 1 down", "n9 hip:0") in found, f"a card that is down is drift: {found}")
     check(code == 4 and not document["outliers"] and document["summary"]["not_judged"] == 1, "another driver is drift, not slow; one is not judged")
+    page = fleet(drift.folder, "--format", "html", home=home).stdout
+    check(set(re.findall(r'rowgroup" colspan="\d+">([^<]*)<', page)) == {f"AMD Instinct MI300X, driver {version}" for version in ("6.2", "6.4")}, "groups are called by what tells them apart")
     modes = Fleet(base, home / "modes", seed=6)
     for device in range(64):
         modes.add(f"n{device // 8}", device % 8, slow=1.14 if device // 8 in (2, 5) else 1)
