@@ -180,7 +180,9 @@ enum status report_devices(struct document *document, const struct result *a, co
                        wanted->filter_count ? " that the filter leaves" : "");
     const double speed = sides.pairs ? exp(sides.log_speed / (double)sides.pairs) : NAN;
     document->name = "devices";
-    document->title = arena_printf(document->arena, "rooftile: %s beside %s", a->device.name, b->device.name);
+    document->title =
+        arena_printf(document->arena, "rooftile: %s beside %s", device_title(a->device.name, document->arena),
+                     device_title(b->device.name, document->arena));
     table_member(head, "a", NULL, cell_text(sides.names[0]));
     table_member(head, "b", NULL, cell_text(sides.names[1]));
     table_member(head, "speed", NULL, cell_number(speed));

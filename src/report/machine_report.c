@@ -194,8 +194,9 @@ void report_machine(struct text *out, const struct machine *machine, const struc
     struct document document = {.arena = &arena};
     const struct cell clock = cell_quantity(machine->core_hz, UNIT_HZ),
                       launch = cell_quantity(machine->launch_ns, UNIT_TIME);
-    document_text(&document, 0, TONE_BOLD, "%s, %u %s%s%s%s\n\n", machine->title[0] ? machine->title : machine->name,
-                  machine->cus, target_unit_word(machine->arch), text_s(machine->cus), machine->core_hz > 0 ? ", " : "",
+    document_text(&document, 0, TONE_BOLD, "%s, %u %s%s%s%s\n\n",
+                  device_title(machine->title[0] ? machine->title : machine->name, &arena), machine->cus,
+                  target_unit_word(machine->arch), text_s(machine->cus), machine->core_hz > 0 ? ", " : "",
                   machine->core_hz > 0 ? cell_words(&clock, NULL, &arena) : "");
     machine_tables(&document, machine);
     if (machine->launch_ns > 0 && !machine->figure_count) /* as older files have it */

@@ -5,6 +5,14 @@
 
 #include "report_internal.h"
 
+const char *device_title(const char *name, struct arena *arena)
+{
+    size_t length = strlen(name);
+    while (length && name[length - 1] == ' ')
+        length--;
+    return length ? arena_strndup(arena, name, length) : "an unknown device";
+}
+
 enum { LONG = 40 /* columns; kernels whose names are no longer keep them */, FIRST = 8, MOST_WORDS = 160 };
 
 /* "SPLIT=1" of some names, and how many have it, or SPLIT at all. */

@@ -289,7 +289,7 @@ void picture_machines(struct document *document, const struct result *const *res
             names[rows++] = case_name(&results[0]->cases[k]);
     }
     for (size_t r = 0; r < count; r++)
-        devices[r] = results[r]->device.name;
+        devices[r] = device_title(results[r]->device.name, arena);
     chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = devices, .name_count = count};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = rows};
     chart->y.names = names_apart(names, rows, NULL, arena);

@@ -188,7 +188,7 @@ static struct document document_of(const struct result *result, const struct rep
     struct document document = {.arena = arena};
     document.title =
         arena_printf(arena, "%s on %s", result->predicted ? "PREDICTED (nothing was executed)" : "rooftile",
-                     result->device.name[0] ? result->device.name : "an unknown device");
+                     device_title(result->device.name, arena));
     if (result->predicted)
         document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
@@ -205,9 +205,9 @@ static struct document document_of(const struct result *result, const struct rep
     add_flag_legend(&document, result);
     add_unchecked(&document, result);
     add_looked_at(&document, result);
-    document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s%s, wave %u; seed %llu", result->device.name,
-                  result->device.cus, target_unit_word(result->device.arch), text_s(result->device.cus),
-                  result->device.wave, (unsigned long long)result->seed);
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s%s, wave %u; seed %llu",
+                  device_title(result->device.name, arena), result->device.cus, target_unit_word(result->device.arch),
+                  text_s(result->device.cus), result->device.wave, (unsigned long long)result->seed);
     library_lines(&document, result);
     struct table *all = arena_copy(arena, cases, sizeof(*cases));
     all->rest = "all are in the result file";

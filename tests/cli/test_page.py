@@ -211,6 +211,15 @@ def clock_held(home, result):
         check(len(peaks) == 1 + drawn and abs(lower - share) < 0.02 and ("at the clock that cases held" in svg) == drawn, f"{share}: {peaks}, {lower}")
 
 
+def padded_name(home, result):
+    """Some processors pad their names with blanks: people do not see them, keys keep them."""
+    result = copy.deepcopy(result)
+    result["environment"]["device"]["name"] = "A CPU   "
+    (home / "padded.result.json").write_text(json.dumps(result))
+    shown = {form: run("report", "padded.result.json", "--format", form, home=home).stdout for form in ("table", "html", "csv")}
+    check("on A CPU, " in shown["table"] and "<title>A CPU</title>" in shown["html"] and "A CPU   " in shown["csv"], "a name with blanks at its end")
+
+
 def nothing_known(home):
     """Rows that have a reason and no value, all of them, say the reason; what nothing is known of has no section."""
     run("run", "links", "--device", "sim:mi300x", "-o", "links.result.json", home=home)
@@ -248,6 +257,7 @@ def test(home):
     names(home, result)
     clock_held(home, result)
     nothing_known(home)
+    padded_name(home, result)
     skipped(home, result)
     sizes(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)

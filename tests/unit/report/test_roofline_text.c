@@ -182,7 +182,7 @@ static void test_machine(void **state)
     assert_null(strchr(out.data, '\033'));
     text_clear(&out);
     report_machine(&out, &none, &options);
-    assert_true(text_starts(out.data, ", 0 threads\n"));
+    assert_true(text_starts(out.data, "an unknown device, 0 threads\n"));
     text_clear(&out);
     unsure.levels[0].capacity_confidence = 0.9;
     snprintf(unsure.title, sizeof(unsure.title), "\033[31m");
