@@ -60,7 +60,8 @@ void report_case_line(struct text *out, const struct result_case *result_case, s
 void report_roofline_text(struct text *out, const struct result *result, const struct report_options *options);
 void report_machine(struct text *out, const struct machine *machine, const struct report_options *options);
 
-/* A comparison, and what the gate found: in one of these formats, the gate also in "openmetrics". */
+/* A comparison, and what the gate found: in one of these formats, the gate also in "openmetrics"; a comparison as
+ * "html" is the page of its two results. */
 #define REPORT_FORMATS "table, json, markdown or junit"
 bool report_has_format(const char *format);
 void report_comparison(struct text *out, const char *format, const struct comparison *comparison,

@@ -336,6 +336,12 @@ bool result_case_is_twin(const struct result_case *result_case);
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped,
  * error). */
 const char *result_case_finding(const struct result_case *result_case);
+/* Of how many trials it is: at least 1. */
+static inline uint32_t result_trials(const struct result *result)
+{
+    return result->trials ? result->trials : 1;
+}
+
 /* Its label, or its id where it has none. */
 const char *case_name(const struct result_case *c);
 

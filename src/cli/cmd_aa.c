@@ -174,7 +174,7 @@ static const struct table *head_of(const struct aa *aa)
     table_member(head, "fingerprint", NULL, cell_text(result->fingerprint));
     table_member(head, "device", NULL, cell_text(result->device.name));
     table_member(head, "learned_at", NULL, cell_text(result->finished_at ? result->finished_at : ""));
-    table_member(head, "trials", NULL, cell_number(result->trials ? result->trials : 1));
+    table_member(head, "trials", NULL, cell_number(result_trials(result)));
     table_member(head, "sigma", NULL, cell_table(sigma));
     table_member(head, "quiet_share", NULL, cell_number(s->quiet_share));
     table_member(head, "too_noisy", NULL, cell_number((double)s->too_noisy));
@@ -189,7 +189,7 @@ static const char *summary_of(const struct aa *aa)
                      "%zu case%s, %u trials each, on %s\n"
                      "noise: how far one trial's median lies from the next's (robust; sd has the glitches in it); "
                      "5 v 5, 7 runs: the smallest change that shows with so many trials or runs",
-                     s->cases, text_s(s->cases), aa->result->trials ? aa->result->trials : 1, aa->result->device.name);
+                     s->cases, text_s(s->cases), result_trials(aa->result), aa->result->device.name);
     if (!s->learned)
         return arena_printf(aa->arena, "%s\nnothing is learned from fewer than %d trials", head, SHIFT_LEARNED_TRIALS);
     return arena_printf(
@@ -202,7 +202,8 @@ static const char *summary_of(const struct aa *aa)
 
 static enum status show(const struct aa *aa, const struct cli_options *options, struct err *err)
 {
-    struct document document = {.arena = aa->arena};
+    struct document document = {.arena = aa->arena,
+                                .title = arena_printf(aa->arena, "The noise of %s", aa->result->device.name)};
     document_add(&document, (struct section){.show = SHOW_DATA, .table = head_of(aa)});
     document_table(&document, "cases", NULL, cases_of(aa, options->verbose > 0));
     document_text(&document, SHOW_PEOPLE, TONE_PLAIN, "%s", summary_of(aa));

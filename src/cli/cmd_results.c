@@ -27,17 +27,27 @@ static enum status write_picture(const struct cli_options *options, const struct
     return cli_write(options->out, &text, err);
 }
 
+/* With what was learned of this device's noise. */
+static enum status judge(struct comparison *comparison, const struct result *base, const struct result *now,
+                         struct compare_options *options, struct arena *arena, struct err *err)
+{
+    const char *noise = NULL;
+    return noise_file_path(&noise, now, false, arena, err) || noise_file_read(&options->noise, noise, arena, err)
+               ? err->status
+               : compare_results(comparison, base, now, options, arena, err);
+}
+
 /* Two of one device are compared. */
 static enum status write_page(const struct call *call, const struct result *const *results, size_t count,
                               struct err *err)
 {
-    const struct compare_options compare = {.shift = shift_defaults()};
+    struct compare_options compare = {.shift = shift_defaults()};
     struct report_page page = {.results = results, .count = count};
     struct comparison comparison;
     SCOPED(text_release) struct text text = {0};
     enum status status = STATUS_OK;
     if (count == 2 && !strcmp(results[0]->device.name, results[1]->device.name)) {
-        status = compare_results(&comparison, results[0], results[1], &compare, call->arena, err);
+        status = judge(&comparison, results[0], results[1], &compare, call->arena, err);
         page.comparison = &comparison;
     }
     if (status)
@@ -100,9 +110,9 @@ enum status cmd_merge(struct call *call, struct err *err)
 
 enum status comparison_check_format(const struct cli_options *options, struct err *err)
 {
-    if (!options->format || report_has_format(options->format))
+    if (!options->format || report_has_format(options->format) || is_format(options, "html"))
         return STATUS_OK;
-    return err_set(err, ERR_USAGE, "a comparison has no format '%s': " REPORT_FORMATS, options->format);
+    return err_set(err, ERR_USAGE, "a comparison has no format '%s': " REPORT_FORMATS ", or html", options->format);
 }
 
 static void write_comparison(struct text *out, const char *format, const void *what, const struct report_options *look)
@@ -113,10 +123,7 @@ static void write_comparison(struct text *out, const char *format, const void *w
 enum status comparison_show(struct comparison *comparison, const struct result *base, const struct result *now,
                             struct compare_options *options, const struct call *call, const char *path, struct err *err)
 {
-    const char *noise = NULL;
-    if (noise_file_path(&noise, now, false, call->arena, err) ||
-        noise_file_read(&options->noise, noise, call->arena, err) ||
-        compare_results(comparison, base, now, options, call->arena, err))
+    if (judge(comparison, base, now, options, call->arena, err))
         return err->status;
     return cli_show(call->options, path, write_comparison, comparison, err);
 }
@@ -149,7 +156,7 @@ enum status cmd_compare(struct call *call, struct err *err)
     compare.shift.same = fmax(compare.shift.same, compare.shift.delta);
     enum status status = comparison_check_format(options, err);
     for (int k = 0; k < 2 && !status; k++)
-        status = argument_result(&sides[k], options->args[k], true, call->arena, err);
+        status = argument_result(&sides[k], options->args[k], !is_format(options, "html"), call->arena, err);
     if (!status && options->devices)
         return show_devices(call, sides, err);
     if (!status)

@@ -315,6 +315,7 @@ const struct command commands[] = {
                  "  rooftile compare old.json new.json --strict     doubt fails too\n"
                  "  rooftile compare mi300x.json h100.json --devices   two GPUs side by side\n"
                  "  rooftile compare old.json new.json --format markdown -o comment.md\n"
+                 "  rooftile compare old.json new.json -o changes.html   a page, with pictures\n"
                  "  rooftile run quick --ab old_kernels kernels     measure both in turns instead\n",
      .details =
          "Both results should have 3 trials or more (run --trials 5): the spread between processes decides what can be "
@@ -359,8 +360,8 @@ const struct command commands[] = {
          "The spread between fresh processes is learned per case and per class, and kept: 'rooftile compare' then "
          "knows what each case can show. Cases whose smallest visible change exceeds 10 % are named as too noisy to "
          "gate. It needs at least 8 trials.",
-     .options =
-         "device set filter trials out json result quick seed machine " COMPILING "samples " MEASURING "budget strict",
+     .options = "device set filter trials out json format result quick seed machine " COMPILING "samples " MEASURING
+                "budget strict",
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_aa,

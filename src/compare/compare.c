@@ -372,11 +372,6 @@ int compare_exit_code(const struct comparison *comparison, bool strict)
     return strict && open ? 4 : 0;
 }
 
-static size_t trials_of(const struct result *result)
-{
-    return result->trials ? result->trials : 1;
-}
-
 /* Other input data or another launch is another measurement, also where its time is the same; other code is what
  * comparisons are for. NULL: none. */
 static const char *changed_unmoved(const struct comparison *comparison, struct arena *arena)
@@ -401,7 +396,7 @@ void compare_advice(const char *advice[static COMPARE_ADVICE + 1], const struct 
 {
     size_t count = 0;
     const bool few =
-        trials_of(comparison->base) < SHIFT_CONFIRM_TRIALS || trials_of(comparison->now) < SHIFT_CONFIRM_TRIALS;
+        result_trials(comparison->base) < SHIFT_CONFIRM_TRIALS || result_trials(comparison->now) < SHIFT_CONFIRM_TRIALS;
     if (compare_exit_code(comparison, false) == 2)
         advice[count++] = "nothing could be compared";
     if (few)

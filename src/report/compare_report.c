@@ -5,22 +5,10 @@
  * or where it was written: the same two results give the same bytes.
  */
 
+#include "compare_tables.h"
 #include "report_internal.h"
-#include "rooftile/compare.h"
 
-enum { MOST_ROWS = 200, NOT_SHOWN = 9 };
-
-struct verdict_words {
-    const char *word;
-    enum tone tone;
-    int rank; /* smaller is told earlier; NOT_SHOWN: not at all */
-};
-
-static const struct verdict_words of_verdict[] = {
-    [SHIFT_SLOWER] = {"SLOWER", TONE_BAD, 1},       [SHIFT_FASTER] = {"FASTER", TONE_GOOD, 6},
-    [SHIFT_SUSPECT] = {"SUSPECT", TONE_DOUBT, 4},   [SHIFT_INCONCLUSIVE] = {"INCONCLUSIVE", TONE_DOUBT, 7},
-    [SHIFT_SAME] = {"SAME", TONE_PLAIN, NOT_SHOWN},
-};
+enum { MOST_ROWS = 200 };
 
 static const struct verdict_words of_state[] = {
     [COMPARE_BROKEN] = {"BROKEN", TONE_BAD, 0},
@@ -34,32 +22,12 @@ static const struct verdict_words of_state[] = {
 
 static const struct verdict_words *words_of(const struct compare_case *c)
 {
-    return c->state == COMPARE_JUDGED ? &of_verdict[c->shift.verdict] : &of_state[c->state];
+    return c->state == COMPARE_JUDGED ? &words_of_verdict[c->shift.verdict] : &of_state[c->state];
 }
 
 static bool is_finding(const struct compare_case *c)
 {
     return words_of(c)->tone == TONE_BAD;
-}
-
-/* ---- a shift's members ---- */
-
-/* The first three are filled by put_shift. */
-enum { SHIFT_CELLS = 10 };
-#define SHIFT_COLUMNS(type, shift)                                                                                     \
-    {.key = "verdict"}, {.key = "verdict_reason"}, {.key = "common_ratio"},                                            \
-        {.key = "ratio", FIELD(type, shift.ratio)}, {.key = "ratio_ci", FIELD(type, shift.ratio_ci)},                  \
-        {.key = "p", FIELD(type, shift.p)}, {.key = "q", FIELD(type, shift.q)}, {.key = "sd", FIELD(type, shift.sd)},  \
-        {.key = "mde", FIELD(type, shift.mde)},                                                                        \
-    {                                                                                                                  \
-        .key = "suggested_trials", FIELD(type, shift.suggested_trials)                                                 \
-    }
-
-static void put_shift(struct cell *cells, const struct shift *shift, const char *verdict)
-{
-    cells[0] = cell_text(verdict);
-    cells[1] = cell_text(shift_reason_name(shift->reason));
-    cells[2] = cell_number(exp(shift->common));
 }
 
 /* ---- cases ---- */
@@ -93,7 +61,8 @@ static const struct table_column case_columns[] = {
 };
 enum { CASE_CELLS = COUNT_OF(case_columns) };
 
-static const char *why(const struct compare_case *c, struct arena *arena)
+/* Of how many trials the sides are is said above the table; here, where a case has others. */
+static const char *why(const struct compare_case *c, const struct comparison *comparison, struct arena *arena)
 {
     const size_t interference = c->interference[0] + c->interference[1],
                  trials = c->shift.base_trials + c->shift.new_trials;
@@ -103,7 +72,8 @@ static const char *why(const struct compare_case *c, struct arena *arena)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
     if (c->shift.reason == SHIFT_UNSUPPORTED)
         text = "the fastest trials do not show it";
-    if (c->shift.reason == SHIFT_FEW_TRIALS)
+    if (c->shift.reason == SHIFT_FEW_TRIALS && (c->shift.base_trials != result_trials(comparison->base) ||
+                                                c->shift.new_trials != result_trials(comparison->now)))
         text = arena_printf(arena, "%zu v %zu trials%s%s", c->shift.base_trials, c->shift.new_trials,
                             cause[0] ? "; " : "", cause);
     return interference ? arena_printf(arena, "%s%s%zu of %zu trials with interference", text, text[0] ? "; " : "",
@@ -118,7 +88,8 @@ static struct cell shown_time(const struct result_case *c, struct arena *arena)
     return (struct cell){.kind = CELL_ABSENT, .text = cell_words(&time, NULL, arena)};
 }
 
-static void fill_case(struct cell *cells, const struct compare_case *c, struct arena *arena)
+static void fill_case(struct cell *cells, const struct compare_case *c, const struct comparison *comparison,
+                      struct arena *arena)
 {
     const struct shift *shift = &c->shift;
     const bool judged = c->state == COMPARE_JUDGED;
@@ -126,7 +97,7 @@ static void fill_case(struct cell *cells, const struct compare_case *c, struct a
         memset(&cells[BASE], 0, (CASE_CELLS - BASE) * sizeof(*cells));
     cells[STATE] = cell_text(compare_state_name(c->state));
     cells[VERDICT] = cell_toned(words_of(c)->word, words_of(c)->tone);
-    cells[WHY] = cell_text(judged ? why(c, arena) : c->reason);
+    cells[WHY] = cell_text(judged ? why(c, comparison, arena) : c->reason);
     if (judged) {
         cells[MEASURED] = cell_number(expm1(shift->d));
         cells[CHANGE] = cell_number(shift->ratio - 1);
@@ -145,7 +116,7 @@ static struct table *cases_of(const struct comparison *comparison, struct arena 
     columns[INTERVAL].title = arena_printf(arena, "%g %% interval", 100 * (1 - comparison->options.alpha));
     struct table *table = table_new(arena, columns, CASE_CELLS);
     for (size_t k = 0; k < comparison->case_count; k++)
-        fill_case(table_add_object(table, &comparison->cases[k])->cells, &comparison->cases[k], arena);
+        fill_case(table_add_object(table, &comparison->cases[k])->cells, &comparison->cases[k], comparison, arena);
     return table;
 }
 
@@ -164,9 +135,22 @@ enum part { EVERYTHING, FINDINGS, THE_REST, MOVED, NOT_TOLD };
 
 static bool is_in(const struct compare_case *c, enum part part)
 {
-    const bool told = words_of(c)->rank < of_verdict[SHIFT_INCONCLUSIVE].rank;
+    const bool told = words_of(c)->rank < words_of_verdict[SHIFT_INCONCLUSIVE].rank;
     return part == EVERYTHING || (part == MOVED && told) || (part == NOT_TOLD && !told) ||
            (part == FINDINGS && is_finding(c)) || (part == THE_REST && !is_finding(c));
+}
+
+/* A note that all rows have is said once, above them. */
+static void share_note(struct table *table)
+{
+    const char *note = table->row_count > 1 ? table->rows[0].cells[WHY].text : NULL;
+    for (size_t k = 0; k < table->row_count && note; k++)
+        note = table->rows[k].cells[WHY].text && !strcmp(table->rows[k].cells[WHY].text, note) ? note : NULL;
+    if (!note || !*note)
+        return;
+    for (size_t k = 0; k < table->row_count; k++)
+        table->rows[k].cells[WHY] = cell_absent();
+    table->rows[0].heading = arena_printf(table->arena, "all of these: %s", note);
 }
 
 /* The rows worth showing, or a part of them. */
@@ -181,111 +165,9 @@ static struct table *visible_rows(const struct table *all, const struct comparis
     for (size_t k = 0; k < comparison->case_count && words_of(order[k])->rank < NOT_SHOWN; k++)
         if (is_in(order[k], part))
             table_add(table, all->rows[order[k] - comparison->cases].cells);
+    share_note(table);
     table->most_rows = MOST_ROWS;
     table->rest = "--format json has them all";
-    return table;
-}
-
-/* ---- classes, key figures, differences ---- */
-
-enum { CLASS_NAME, CLASS_RATIO, CLASS_VERDICT, CLASS_SHIFT };
-
-static struct table *classes_of(const struct comparison *comparison, struct arena *arena)
-{
-    static const struct table_column columns[] = {
-        [CLASS_NAME] = {.key = "class",
-                        .title = "suite-wide shift: class",
-                        .flags = COLUMN_TEST,
-                        FIELD(struct compare_class, name)},
-        [CLASS_RATIO] = {.key = "class_ratio", .title = "together", .unit = UNIT_CHANGE},
-        [CLASS_VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
-        SHIFT_COLUMNS(struct compare_class, group.shift),
-        {.key = "cases", .title = "cases", .unit = UNIT_COUNT, FIELD(struct compare_class, group.cases)},
-        {.key = "share", .title = "the same way", .unit = UNIT_PERCENT, FIELD(struct compare_class, group.share)}};
-    struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < comparison->class_count; k++) {
-        const struct shift_group *group = &comparison->classes[k].group;
-        const enum shift_verdict verdict = group->shift.verdict;
-        if (!group->shifted)
-            continue;
-        struct cell *cells = table_add_object(table, &comparison->classes[k])->cells;
-        cells[CLASS_RATIO] = cell_number(exp(group->common));
-        cells[CLASS_RATIO].text = change_words(exp(group->common) - 1, arena);
-        cells[CLASS_VERDICT] = cell_toned(of_verdict[verdict].word, of_verdict[verdict].tone);
-        put_shift(&cells[CLASS_SHIFT], &group->shift, shift_verdict_name(verdict));
-    }
-    return table;
-}
-
-/* What it is for a key figure: worse, better. */
-static struct cell kpi_word(const struct compare_kpi *kpi)
-{
-    const enum shift_verdict verdict = kpi->shift.verdict;
-    if (!kpi->judged)
-        return kpi->lost ? cell_toned("LOST", TONE_BAD) : cell_toned("", TONE_DIM);
-    return cell_toned(verdict == SHIFT_SLOWER   ? "WORSE"
-                      : verdict == SHIFT_FASTER ? "BETTER"
-                                                : of_verdict[verdict].word,
-                      of_verdict[verdict].tone);
-}
-
-enum { KPI_NAME, KPI_BETTER, KPI_BASE, KPI_NEW, KPI_CHANGE, KPI_VERDICT, KPI_WHY, KPI_SHIFT };
-#define OF_KPI(member) FIELD(struct compare_kpi, member)
-
-static struct table *kpis_of(const struct comparison *comparison, struct arena *arena)
-{
-    static const struct table_column columns[] = {
-        [KPI_NAME] = {.key = "name", .title = "key figure", .flags = COLUMN_TEST, OF_KPI(name)},
-        [KPI_BETTER] = {.key = "better"},
-        [KPI_BASE] = {.key = "base", .title = "base", .unit = UNIT_NUMBER, OF_KPI(base)},
-        [KPI_NEW] = {.key = "new", .title = "new", .unit = UNIT_NUMBER, OF_KPI(now)},
-        [KPI_CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
-        [KPI_VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
-        [KPI_WHY] = {.key = "reason", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL, OF_KPI(reason)},
-        SHIFT_COLUMNS(struct compare_kpi, shift),
-        {.key = "unit", OF_KPI(unit)},
-        {.key = "lost", OF_KPI(lost)}};
-    struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct compare_kpi, kpi, comparison->kpis, comparison->kpi_count) {
-        const enum shift_verdict verdict = kpi->shift.verdict;
-        struct cell *cells = table_add_object(table, kpi)->cells;
-        cells[KPI_BETTER] = cell_text(kpi->higher_is_better ? "higher" : "lower");
-        cells[KPI_BASE].unit = cells[KPI_NEW].unit = kpi_shown_unit(kpi->of, kpi->unit);
-        cells[KPI_VERDICT] = kpi_word(kpi);
-        cells[KPI_WHY].text = kpi->reason ? kpi->reason : "";
-        if (!kpi->judged) {
-            memset(&cells[KPI_SHIFT], 0, SHIFT_CELLS * sizeof(*cells));
-            continue;
-        }
-        cells[KPI_CHANGE] = cell_number(kpi->now / kpi->base - 1);
-        put_shift(&cells[KPI_SHIFT], &kpi->shift,
-                  verdict == SHIFT_SLOWER   ? "worse"
-                  : verdict == SHIFT_FASTER ? "better"
-                                            : shift_verdict_name(verdict));
-    }
-    return table;
-}
-
-/* Of a hash the beginning tells enough. */
-static const char *fact(const char *value, struct arena *arena)
-{
-    const size_t length = strlen(value);
-    return !length                                                       ? "none"
-           : length == 64 && strspn(value, "0123456789abcdef") == length ? arena_printf(arena, "%.12s...", value)
-                                                                         : value;
-}
-
-static struct table *differences_of(const struct comparison *comparison, struct arena *arena)
-{
-    static const struct table_column columns[] = {{.key = "what", .title = "what differs besides"},
-                                                  {.key = "base"},
-                                                  {.key = "new"},
-                                                  {.title = "base"},
-                                                  {.title = "new", .flags = COLUMN_PROSE}};
-    struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct compare_difference, d, comparison->differences, comparison->difference_count)
-        table_add(table, (struct cell[]){cell_text(d->what), cell_text(d->base), cell_text(d->now),
-                                         cell_text(fact(d->base, arena)), cell_text(fact(d->now, arena))});
     return table;
 }
 
@@ -297,7 +179,7 @@ static struct table *side_of(const struct result *result, struct arena *arena)
     table_member(side, "run_id", NULL, cell_text(result->run_id));
     table_member(side, "commit", NULL, cell_known(result->commit));
     table_member(side, "started_at", NULL, cell_text(result->started_at));
-    table_member(side, "trials", NULL, cell_number(result->trials ? result->trials : 1));
+    table_member(side, "trials", NULL, cell_number(result_trials(result)));
     table_member(side, "status", NULL, cell_text(result->status));
     table_member(side, "fingerprint", NULL, cell_known(result->fingerprint));
     return side;
@@ -305,7 +187,7 @@ static struct table *side_of(const struct result *result, struct arena *arena)
 
 static const char *side_words(const struct result *result, struct arena *arena)
 {
-    const unsigned trials = result->trials ? result->trials : 1;
+    const unsigned trials = result_trials(result);
     const bool dated = result->started_at && result->started_at[0], known = result->commit && result->commit[0];
     const bool whole = !result->status || !strcmp(result->status, "complete");
     return arena_printf(arena, "%u trial%s%s%s%s%.12s%s%s", trials, trials > 1 ? "s" : "", dated ? ", " : "",
@@ -362,7 +244,7 @@ static void add_head(struct document *document, const struct comparison *compari
     static const char *const verdicts[] = {
         [0] = "no regression", [1] = "regression", [2] = "nothing could be compared", [4] = "inconclusive"};
     const int code = compare_exit_code(comparison, true);
-    const char *device = comparison->now->device.name;
+    const char *device = device_title(comparison->now->device.name, document->arena);
     const bool predicted = comparison->base->predicted;
     document->title = arena_printf(document->arena, "rooftile: %s on %s%s", verdicts[code], device,
                                    predicted ? " (PREDICTED: nothing was executed)" : "");
@@ -429,13 +311,13 @@ void comparison_sections(struct document *document, const struct comparison *com
                                             .table = page_rows(comparison, NOT_TOLD, document->arena)});
     for (size_t k = 0; sentences[k]; k++)
         document_text(document, 0, TONE_DIM, "%s", sentences[k]);
-    document_table(document, NULL, NULL, classes_of(comparison, document->arena));
-    document_table(document, NULL, NULL, kpis_of(comparison, document->arena));
+    document_table(document, NULL, NULL, class_table(comparison, document->arena));
+    document_table(document, NULL, NULL, kpi_table(comparison, document->arena));
     document_text(document, 0, TONE_DIM, "base: %s\nnew: %s", side_words(comparison->base, document->arena),
                   side_words(comparison->now, document->arena));
     document_add(document, (struct section){.title = "What differs besides",
                                             .folded = true,
-                                            .table = differences_of(comparison, document->arena)});
+                                            .table = difference_table(comparison, document->arena)});
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
 }
@@ -444,7 +326,7 @@ static struct document document_of(const struct comparison *comparison, struct a
 {
     struct document document = {.arena = arena, .name = "compare", .date = comparison->now->started_at};
     struct table *summary = table_record(arena), *advice = table_list(arena);
-    const struct table *cases = cases_of(comparison, arena), *differences = differences_of(comparison, arena);
+    const struct table *cases = cases_of(comparison, arena), *differences = difference_table(comparison, arena);
     const char *counts = add_counts(summary, comparison), *sentences[COMPARE_ADVICE + 1];
     const unsigned doubts = compare_exit_code(comparison, true) ? SHOW_PEOPLE : SHOW_TEXT;
     compare_advice(sentences, comparison, arena);
@@ -455,8 +337,8 @@ static struct document document_of(const struct comparison *comparison, struct a
     document_table(&document, "summary", NULL, summary);
     document_table(&document, NULL, NULL, visible_rows(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;
     document_table(&document, NULL, NULL, visible_rows(cases, comparison, FINDINGS, arena))->show = SHOW_PAGE;
-    document_table(&document, "suite_shift", NULL, classes_of(comparison, arena));
-    document_table(&document, "kpis", NULL, kpis_of(comparison, arena));
+    document_table(&document, "suite_shift", NULL, class_table(comparison, arena));
+    document_table(&document, "kpis", NULL, kpi_table(comparison, arena));
     document_table(&document, "differences", NULL, differences)->show = SHOW_TEXT | SHOW_DATA;
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
     for (size_t k = 0; sentences[k]; k++)
@@ -477,6 +359,11 @@ void report_comparison(struct text *out, const char *format, const struct compar
                        const struct report_options *options)
 {
     SCOPED(arena_release) struct arena arena = {0};
+    const struct result *const sides[] = {comparison->base, comparison->now};
+    if (!strcmp(format, "html")) {
+        report_page(out, &(struct report_page){sides, COUNT_OF(sides), comparison}, options);
+        return;
+    }
     const struct document document = document_of(comparison, &arena);
     render_find(format)(out, &document, options);
 }

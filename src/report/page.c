@@ -136,8 +136,8 @@ static const char *about(const struct result *result, struct arena *arena)
 {
     const char *commit = result->commit && *result->commit ? arena_printf(arena, ", commit %.12s", result->commit) : "";
     const char *when = result->started_at && *result->started_at ? arena_printf(arena, "%s, ", result->started_at) : "";
-    return arena_printf(arena, "%s%u trial%s, seed %llu%s", when, result->trials ? result->trials : 1,
-                        text_s(result->trials ? result->trials : 1), (unsigned long long)result->seed, commit);
+    return arena_printf(arena, "%s%u trial%s, seed %llu%s", when, result_trials(result), text_s(result_trials(result)),
+                        (unsigned long long)result->seed, commit);
 }
 
 /* ---- what to look at ---- */
@@ -321,7 +321,8 @@ static const struct table *side_by_side(const struct report_page *page, struct a
     struct cell *cells = arena_array(arena, 2 * page->count + 1, sizeof(*cells));
     columns[0] = (struct table_column){.title = "case"};
     for (size_t r = 0; r < page->count; r++) {
-        columns[2 * r + 1] = (struct table_column){.title = page->results[r]->device.name, .unit = UNIT_TIME};
+        columns[2 * r + 1] =
+            (struct table_column){.title = device_title(page->results[r]->device.name, arena), .unit = UNIT_TIME};
         columns[2 * r + 2] = (struct table_column){.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR};
     }
     struct table *table = table_new(arena, columns, 2 * page->count + 1);
@@ -384,9 +385,8 @@ static void page_document(struct document *document, const struct report_page *p
     const struct result *newest = page->results[page->count - 1];
     const struct counts counts = count(newest, arena);
     const bool several = page->count > 1 && !page->comparison;
-    document->title = several                ? arena_printf(arena, "%zu devices", page->count)
-                      : *newest->device.name ? newest->device.name
-                                             : "an unknown device";
+    document->title =
+        several ? arena_printf(arena, "%zu devices", page->count) : device_title(newest->device.name, arena);
     document->mark = page->comparison ? comparison_mark(page->comparison) : mark_of(newest, &counts);
     document->data = data_of(page, arena);
     if (newest->predicted)
@@ -409,7 +409,7 @@ static void page_document(struct document *document, const struct report_page *p
         if (several)
             document_add(document, (struct section){.show = SHOW_HTML,
                                                     .key = arena_printf(arena, "device-%zu", r + 1),
-                                                    .title = page->results[r]->device.name,
+                                                    .title = device_title(page->results[r]->device.name, arena),
                                                     .text = about(page->results[r], arena),
                                                     .tone = TONE_DIM});
         if (several) {

@@ -47,8 +47,17 @@ static void put_table(struct text *out, const struct table *table, const struct 
     for (size_t k = 0; k < count; k++)
         text_add(out, t->columns[shown[k]].unit ? "|---:" : "|---");
     text_add(out, "|\n");
-    while (rows < rows_shown(t) && out->length - start <= MOST_BYTES)
+    while (rows < rows_shown(t) && out->length - start <= MOST_BYTES) {
+        const char *heading = table_at(t, rows)->heading;
+        if (heading) {
+            text_add(out, "| *");
+            text_add_markdown(out, heading);
+            text_add(out, "* ");
+            for (size_t k = 0; k < count; k++)
+                text_add(out, k + 1 < count ? "| " : "|\n");
+        }
         put_row(out, t, rows++, shown, count);
+    }
     text_add(out, "\n");
     if (rows < t->row_count) {
         text_addf(out, "%zu more%s", t->row_count - rows, t->rest ? "; " : "");

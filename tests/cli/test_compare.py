@@ -4,12 +4,14 @@ slower for sure from one trial; nothing bad that is fed to compare makes a green
 import copy
 import glob
 import json
+import re
 import shutil
 import signal
 import statistics
 import subprocess
 
 from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
+from runs import stretch
 
 SOURCE = """#include "portable.h"
 
@@ -215,7 +217,7 @@ def aa(home):
     check(len(load(files[0])["cases"]) == 2 and all(c["trials"] == 8 for c in load(files[0])["cases"]), "with both cases")
     done, comparison = compared(home, "t3.json", "t3.json")
     check(comparison["learned_noise"] is True and not any("never measured" in a for a in comparison["advice"]), f"compare reckons with it: {done.stderr}")
-    check_run(run("aa", "spin", "--kernels", "ka", "--set", "n=1024", *QUICK, "--trials", "8", home=home), 0, "another case")
+    check_run(run("aa", "spin", "--kernels", "ka", "--set", "n=1024", *QUICK, "--trials", "8", "--format", "html", home=home), 0, "another case, as a page", stdout=["<h1><bdi>The noise of ", "1 case, 8 trials each"])
     check(len(load(files[0])["cases"]) == 3, "what was learned before stays")
     text = files[0].read_text()
     for what, broken in (("half a noise file", text[: len(text) // 2]), ("another version", text.replace("noise/1/", "noise/9/"))):
@@ -322,6 +324,9 @@ def findings(home):
     check(document and [c["state"] for c in document["cases"]] == ["refused"] * 2 and "timed by 'batch'" in document["cases"][0]["reason"], f"another timer: {done.stderr}")
     check(done.returncode == 2, "a comparison of nothing is not green")
     validate(home, "compare", document)
+    page = run("compare", "t3.json", "wrong.json", "-o", "changes.html", home=home)
+    both = run("report", "t3.json", "wrong.json", "--format", "html", home=home)
+    check(page.returncode == 1 and (home / "changes.html").read_text() == both.stdout, f"a page, as report writes it: {page.stderr}")
     for form in ("junit", "markdown"):
         done = run("compare", "t3.json", "wrong.json", "--format", form, home=home)
         check_run(done, 1, form, stdout="broken")
@@ -329,6 +334,18 @@ def findings(home):
             (home / "c.xml").write_text(done.stdout)
             lint = subprocess.run(["xmllint", "--noout", "--schema", ROOT / "tests/data/junit.xsd", home / "c.xml"], capture_output=True, text=True)
             check(lint.returncode == 0, f"xmllint: {lint.stderr[-500:]}")
+
+
+def said_once(home):
+    """What is true of all rows stands above them, and how many trials a side has in its line alone."""
+    def slower(document):
+        document["environment"]["fingerprint"] = "0" * 64
+        for case in document["cases"]:
+            stretch(case, 2)
+    check_run(run("run", "s.json", "--kernels", "ka", *QUICK, "-o", "t1.json", home=home), 0, "one trial")
+    for form, heading in (("table", "\nall of these: environment\n"), ("markdown", "\\| \\*all of these: environment\\* \\|")):
+        told = run("compare", "t1.json", changed(home, "slower.json", slower, "t1.json"), "--format", form, home=home).stdout
+        check(len(re.findall(heading, told)) == 1 and told.count("environment") < 4 and " v 1 trials" not in told, f"{form}: {told}")
 
 
 def side_by_side(home):
@@ -367,4 +384,4 @@ def side_by_side(home):
 
 if __name__ == "__main__":
     main(make_kernels, trials, one_timer, merged_by_hand, trials_refused, ab_kernels, ab_objects, ab_compilers, interrupted, aa, deterministic,
-         one_against_one, bad_input, findings, side_by_side)
+         one_against_one, bad_input, findings, said_once, side_by_side)
