@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/forecast.h"
 
+#include "forecast_tables.h"
 #include "report_internal.h"
 
 #define FASTER 1.1
 #define NORM 3.0 /* as prediction_conclude takes it for walks */
 
-static double forecast_gain(const struct prediction *prediction, enum prediction_term term)
+double forecast_gain(const struct prediction *prediction, enum prediction_term term)
 {
     double before = 0, after = 0, added = 0, less = 0;
     for (int k = 0; k < TERM_COUNT; k++) {
@@ -23,25 +24,14 @@ static double forecast_gain(const struct prediction *prediction, enum prediction
     return was > 0 ? 1 - is / was : 0;
 }
 
-/* The term whose speed would help most; it need not be the largest, where others hide it. */
-static enum prediction_term most_helpful(const struct prediction *prediction)
-{
-    enum prediction_term best = TERM_LAUNCH;
-    for (int k = 0; k < TERM_COUNT; k++)
-        if (forecast_gain(prediction, (enum prediction_term)k) > forecast_gain(prediction, best))
-            best = (enum prediction_term)k;
-    return best;
-}
-
-static double ceiling_share(const struct forecast_case *c)
+double forecast_ceiling_share(const struct forecast_case *c)
 {
     const bool chain = c->plan_case->resolved.manifest->class == CLASS_LATENCY; /* of which no ceiling says anything */
     return c->prediction.time_ns > 0 && !chain ? lower_bound_fraction(&c->plan_case->lower_bound, c->prediction.time_ns)
                                                : NAN;
 }
 
-/* Where a result comes from. */
-static const char *origin_name(const struct result *result)
+const char *forecast_origin(const struct result *result)
 {
     return result->machine.name[0] ? result->machine.name : result->device.name;
 }
@@ -81,7 +71,7 @@ static struct table *origin_of(const struct forecast_case *c, const struct resul
 {
     struct table *record = table_record(arena);
     table_member(record, "id", NULL, cell_text(c->from->id));
-    table_member(record, "machine", NULL, cell_text(origin_name(result)));
+    table_member(record, "machine", NULL, cell_text(forecast_origin(result)));
     table_member(record, result->predicted ? "predicted_ns" : "measured_ns", NULL,
                  cell_positive(result_case_time(c->from)));
     table_member(record, "scale", NULL, cell_positive(c->scale));
@@ -111,7 +101,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             cell_known(p->bound),
             known ? cell_text(prediction_term_name(p->limiter)) : cell_unknown(NULL),
             cell_positive(c->plan_case->lower_bound.time_ns),
-            cell_number(ceiling_share(c)),
+            cell_number(forecast_ceiling_share(c)),
             cell_number(c->plan_case->state == PLAN_READY ? c->plan_case->lower_bound.intensity : NAN),
             cell_positive(c->waves_per_simd),
             cell_text(known ? p->method : NULL),
@@ -174,143 +164,7 @@ static struct table *machines_of(const struct forecast *forecasts, size_t count,
     return table;
 }
 
-/* ---- for people: one machine ---- */
-
-static struct table *one_machine(const struct forecast *forecast, struct arena *arena)
-{
-    static const struct table_column columns[] = {
-        {.title = "case", .flags = COLUMN_GROUP},
-        {.title = "time", .unit = UNIT_TIME},
-        {.title = "80 % interval", .unit = UNIT_TIME},
-        {.title = "bound", .drop = 5},
-        {.title = "limited by", .drop = 3},
-        {.title = "% of ceiling", .unit = UNIT_PERCENT},
-        {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
-        {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
-        {.title = "10 % faster", .drop = 4},
-    };
-    struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
-        const struct prediction *p = &c->prediction;
-        if (!(p->time_ns > 0)) {
-            struct table_row *row = table_add(table, NULL);
-            row->cells[0] = cell_text(c->plan_case->label);
-            row->instead = cell_toned(c->reason ? c->reason : "not predicted", TONE_DIM);
-            continue;
-        }
-        const enum prediction_term helps = most_helpful(p);
-        const struct cell cells[] = {cell_text(c->plan_case->label),
-                                     cell_number(p->time_ns),
-                                     cell_range(p->low_ns, p->high_ns),
-                                     cell_text(p->bound),
-                                     cell_text(prediction_term_name(p->limiter)),
-                                     cell_number(ceiling_share(c)),
-                                     cell_number(c->plan_case->lower_bound.intensity),
-                                     cell_positive(c->waves_per_simd),
-                                     cell_text(arena_printf(arena, "%s: -%s", prediction_term_name(helps),
-                                                            percent_words(forecast_gain(p, helps), arena)))};
-        table_add(table, cells);
-    }
-    return table;
-}
-
-/* ---- several machines ---- */
-
-static const struct forecast_case *case_of(const struct forecast *forecast, size_t asked)
-{
-    for (size_t k = 0; k < forecast->count; k++)
-        if (forecast->cases[k].plan_case->asked == asked)
-            return &forecast->cases[k];
-    return NULL;
-}
-
-/* The harmonic mean of the shares of the ceilings; 0 where one machine cannot run it (Pennycook, Sewall, Lee 2016). */
-static double portability(const struct forecast *forecasts, size_t count, size_t asked)
-{
-    double inverse = 0;
-    for (size_t k = 0; k < count; k++) {
-        const struct forecast_case *c = case_of(&forecasts[k], asked);
-        const double share = c ? ceiling_share(c) : NAN;
-        if (c && c->prediction.time_ns > 0 && isnan(share))
-            return NAN;
-        if (!(share > 0))
-            return 0;
-        inverse += 1 / share;
-    }
-    return (double)count / inverse;
-}
-
-static struct table *side_by_side(const struct forecast *forecasts, size_t count, struct arena *arena)
-{
-    struct table_column *columns = arena_array(arena, 2 * count + 2, sizeof(*columns));
-    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
-    for (size_t k = 0; k < count; k++) {
-        columns[1 + 2 * k] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
-        columns[2 + 2 * k] = (struct table_column){.title = "limited by", .drop = 2};
-    }
-    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_PERCENT, .drop = 1};
-    struct table *table = table_new(arena, columns, 2 * count + 2);
-    for (size_t k = 0; k < forecasts[0].count; k++) {
-        const struct plan_case *first = forecasts[0].cases[k].plan_case;
-        struct table_row *row = table_add(table, NULL);
-        struct cell *cells = row->cells;
-        cells[0] = cell_text(first->label);
-        for (size_t n = 0; n < count; n++) {
-            const struct forecast_case *c = case_of(&forecasts[n], first->asked);
-            const bool known = c && c->prediction.time_ns > 0;
-            if (c && c->reason && !row->note)
-                row->note = arena_printf(arena, "%s: %s", forecasts[n].name, c->reason);
-            cells[1 + 2 * n] = known ? cell_number(c->prediction.time_ns) : cell_unknown(NULL);
-            cells[2 + 2 * n] = known ? cell_text(prediction_term_name(c->prediction.limiter)) : cell_unknown(NULL);
-        }
-        cells[2 * count + 1] = cell_number(portability(forecasts, count, first->asked));
-    }
-    return table;
-}
-
-/* ---- a result's cases on other machines ---- */
-
-enum { OTHER_TIME, OTHER_INTERVAL, OTHER_SPEED, OTHER_LIMITER, OTHER_SCALE, OTHERS };
-
-static void set_other(struct cell *cells, const struct forecast_case *c, struct arena *arena)
-{
-    const struct prediction *p = &c->prediction;
-    const bool known = p->time_ns > 0;
-    cells[OTHER_TIME] = cell_positive(p->time_ns);
-    cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
-    cells[OTHER_SPEED] = cell_text(known ? arena_printf(arena, "%.3gx", result_case_time(c->from) / p->time_ns) : NULL);
-    cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
-    cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
-}
-
-static struct table *of_result(const struct forecast *forecasts, size_t count, struct arena *arena)
-{
-    const struct result *result = forecasts[0].of;
-    struct table_column *columns = arena_array(arena, OTHERS * count + 2, sizeof(*columns));
-    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
-    columns[1] = (struct table_column){.title = origin_name(result), .unit = UNIT_TIME};
-    for (size_t k = 0; k < count; k++) {
-        struct table_column *own = &columns[2 + OTHERS * k];
-        own[OTHER_TIME] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
-        own[OTHER_INTERVAL] = (struct table_column){.title = "80 % interval", .unit = UNIT_TIME, .drop = 1};
-        own[OTHER_SPEED] = (struct table_column){.title = "speed", .unit = UNIT_NUMBER};
-        own[OTHER_LIMITER] = (struct table_column){.title = "limited by", .drop = 3};
-        own[OTHER_SCALE] = (struct table_column){.title = "scaled by", .unit = UNIT_NUMBER, .drop = 2};
-    }
-    struct table *table = table_new(arena, columns, OTHERS * count + 2);
-    FOR_EACH(const struct forecast_case, first, forecasts[0].cases, forecasts[0].count) {
-        struct table_row *row = table_add(table, NULL);
-        row->cells[0] = cell_text(case_name(first->from));
-        row->cells[1] = cell_number(result_case_time(first->from));
-        for (size_t n = 0; n < count; n++) {
-            const struct forecast_case *c = case_of(&forecasts[n], first->plan_case->asked);
-            if (c)
-                set_other(&row->cells[2 + OTHERS * n], c, arena);
-            row->note = !row->note && c ? c->reason : row->note;
-        }
-    }
-    return table;
-}
+/* ---- lines below the tables ---- */
 
 /* How much faster in all, and what was scaled by how much. */
 static void say_speed(struct document *document, const struct forecast *forecast)
@@ -334,7 +188,7 @@ static void say_speed(struct document *document, const struct forecast *forecast
         return;
     struct text text = {0};
     text_addf(&text, "%s: %.3g times as fast as %s (geometric mean of %zu case%s)", forecast->name,
-              exp(logs / (double)cases), origin_name(forecast->of), cases, text_s(cases));
+              exp(logs / (double)cases), forecast_origin(forecast->of), cases, text_s(cases));
     if (scaled)
         text_addf(&text, "; %zu scaled by what %s took over the prediction there, %s%.3g", scaled,
                   scaled == 1 ? "it" : "they", scaled == 1 ? "" : arena_printf(document->arena, "%.3g to ", least),
@@ -463,12 +317,15 @@ void forecast_document(struct document *document, const struct forecast *forecas
 {
     document->title = "Predicted: nothing was executed";
     document_text(document, SHOW_TEXT, TONE_BOLD, "PREDICTED: nothing was executed");
+    for (size_t k = 0; k < count; k++)
+        forecast_picture(document, &forecasts[k], k);
     if (forecasts[0].of)
-        document_table(document, NULL, NULL, of_result(forecasts, count, document->arena))->show = SHOW_PEOPLE;
+        document_table(document, NULL, NULL, forecast_of_result(forecasts, count, document->arena))->show = SHOW_PEOPLE;
     else if (count == 1)
-        document_table(document, NULL, NULL, one_machine(&forecasts[0], document->arena))->show = SHOW_PEOPLE;
+        document_table(document, NULL, NULL, forecast_one_machine(&forecasts[0], document->arena))->show = SHOW_PEOPLE;
     else
-        document_table(document, NULL, NULL, side_by_side(forecasts, count, document->arena))->show = SHOW_PEOPLE;
+        document_table(document, NULL, NULL, forecast_side_by_side(forecasts, count, document->arena))->show =
+            SHOW_PEOPLE;
     document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", legend(forecasts, count));
     say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {

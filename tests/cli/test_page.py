@@ -211,6 +211,15 @@ def clock_held(home, result):
         check(len(peaks) == 1 + drawn and abs(lower - share) < 0.02 and ("at the clock that cases held" in svg) == drawn, f"{share}: {peaks}, {lower}")
 
 
+def forecasts(home):
+    """Predictions have a picture for each machine."""
+    for machines in ("mi300x", "mi300x,h100"):
+        done = run("predict", "stream_triad", "--set", "n=1Mi,64Mi", "--machine", machines, "--format", "html", home=home)
+        bars = re.findall(r'data-picture="forecast-(\d)"', done.stdout)
+        check(done.returncode == 0 and len(bars) == len(machines.split(",")), f"{machines}: {bars} {done.stderr[-400:]}")
+        check(re.search(r'class="label"[^>]*>stream_triad n=64Mi<', done.stdout), "a bar for each case")
+
+
 def padded_name(home, result):
     """Some processors pad their names with blanks: people do not see them, keys keep them."""
     result = copy.deepcopy(result)
@@ -258,6 +267,7 @@ def test(home):
     clock_held(home, result)
     nothing_known(home)
     padded_name(home, result)
+    forecasts(home)
     skipped(home, result)
     sizes(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cases of forecasts as people see them: on one machine, on several, and those of a result on others.
+ */
+#include "forecast_tables.h"
+#include "picture.h"
+#include "report_internal.h"
+
+/* The term whose speed would help most; it need not be the largest, where others hide it. */
+static enum prediction_term most_helpful(const struct prediction *prediction)
+{
+    enum prediction_term best = TERM_LAUNCH;
+    for (int k = 0; k < TERM_COUNT; k++)
+        if (forecast_gain(prediction, (enum prediction_term)k) > forecast_gain(prediction, best))
+            best = (enum prediction_term)k;
+    return best;
+}
+
+/* ---- one machine ---- */
+
+struct table *forecast_one_machine(const struct forecast *forecast, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.title = "case", .flags = COLUMN_GROUP},
+        {.title = "time", .unit = UNIT_TIME},
+        {.title = "80 % interval", .unit = UNIT_TIME},
+        {.title = "bound", .drop = 5},
+        {.title = "limited by", .drop = 3},
+        {.title = "% of ceiling", .unit = UNIT_PERCENT},
+        {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
+        {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
+        {.title = "10 % faster", .drop = 4},
+    };
+    struct table *table = TABLE(arena, columns);
+    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
+        const struct prediction *p = &c->prediction;
+        if (!(p->time_ns > 0)) {
+            struct table_row *row = table_add(table, NULL);
+            row->cells[0] = cell_text(c->plan_case->label);
+            row->instead = cell_toned(c->reason ? c->reason : "not predicted", TONE_DIM);
+            continue;
+        }
+        const enum prediction_term helps = most_helpful(p);
+        const struct cell cells[] = {cell_text(c->plan_case->label),
+                                     cell_number(p->time_ns),
+                                     cell_range(p->low_ns, p->high_ns),
+                                     cell_text(p->bound),
+                                     cell_text(prediction_term_name(p->limiter)),
+                                     cell_number(forecast_ceiling_share(c)),
+                                     cell_number(c->plan_case->lower_bound.intensity),
+                                     cell_positive(c->waves_per_simd),
+                                     cell_text(arena_printf(arena, "%s: -%s", prediction_term_name(helps),
+                                                            percent_words(forecast_gain(p, helps), arena)))};
+        table_add(table, cells);
+    }
+    return table;
+}
+
+/* ---- several machines ---- */
+
+static const struct forecast_case *case_of(const struct forecast *forecast, size_t asked)
+{
+    for (size_t k = 0; k < forecast->count; k++)
+        if (forecast->cases[k].plan_case->asked == asked)
+            return &forecast->cases[k];
+    return NULL;
+}
+
+/* The harmonic mean of the shares of the ceilings; 0 where one machine cannot run it (Pennycook, Sewall, Lee 2016). */
+static double portability(const struct forecast *forecasts, size_t count, size_t asked)
+{
+    double inverse = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct forecast_case *c = case_of(&forecasts[k], asked);
+        const double share = c ? forecast_ceiling_share(c) : NAN;
+        if (c && c->prediction.time_ns > 0 && isnan(share))
+            return NAN;
+        if (!(share > 0))
+            return 0;
+        inverse += 1 / share;
+    }
+    return (double)count / inverse;
+}
+
+struct table *forecast_side_by_side(const struct forecast *forecasts, size_t count, struct arena *arena)
+{
+    struct table_column *columns = arena_array(arena, 2 * count + 2, sizeof(*columns));
+    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
+    for (size_t k = 0; k < count; k++) {
+        columns[1 + 2 * k] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
+        columns[2 + 2 * k] = (struct table_column){.title = "limited by", .drop = 2};
+    }
+    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_PERCENT, .drop = 1};
+    struct table *table = table_new(arena, columns, 2 * count + 2);
+    for (size_t k = 0; k < forecasts[0].count; k++) {
+        const struct plan_case *first = forecasts[0].cases[k].plan_case;
+        struct table_row *row = table_add(table, NULL);
+        struct cell *cells = row->cells;
+        cells[0] = cell_text(first->label);
+        for (size_t n = 0; n < count; n++) {
+            const struct forecast_case *c = case_of(&forecasts[n], first->asked);
+            const bool known = c && c->prediction.time_ns > 0;
+            if (c && c->reason && !row->note)
+                row->note = arena_printf(arena, "%s: %s", forecasts[n].name, c->reason);
+            cells[1 + 2 * n] = known ? cell_number(c->prediction.time_ns) : cell_unknown(NULL);
+            cells[2 + 2 * n] = known ? cell_text(prediction_term_name(c->prediction.limiter)) : cell_unknown(NULL);
+        }
+        cells[2 * count + 1] = cell_number(portability(forecasts, count, first->asked));
+    }
+    return table;
+}
+
+/* ---- a result's cases on other machines ---- */
+
+enum { OTHER_TIME, OTHER_INTERVAL, OTHER_SPEED, OTHER_LIMITER, OTHER_SCALE, OTHERS };
+
+static void set_other(struct cell *cells, const struct forecast_case *c, struct arena *arena)
+{
+    const struct prediction *p = &c->prediction;
+    const bool known = p->time_ns > 0;
+    cells[OTHER_TIME] = cell_positive(p->time_ns);
+    cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
+    cells[OTHER_SPEED] = cell_text(known ? arena_printf(arena, "%.3gx", result_case_time(c->from) / p->time_ns) : NULL);
+    cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
+    cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
+}
+
+struct table *forecast_of_result(const struct forecast *forecasts, size_t count, struct arena *arena)
+{
+    const struct result *result = forecasts[0].of;
+    struct table_column *columns = arena_array(arena, OTHERS * count + 2, sizeof(*columns));
+    columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
+    columns[1] = (struct table_column){.title = forecast_origin(result), .unit = UNIT_TIME};
+    for (size_t k = 0; k < count; k++) {
+        struct table_column *own = &columns[2 + OTHERS * k];
+        own[OTHER_TIME] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
+        own[OTHER_INTERVAL] = (struct table_column){.title = "80 % interval", .unit = UNIT_TIME, .drop = 1};
+        own[OTHER_SPEED] = (struct table_column){.title = "speed", .unit = UNIT_NUMBER};
+        own[OTHER_LIMITER] = (struct table_column){.title = "limited by", .drop = 3};
+        own[OTHER_SCALE] = (struct table_column){.title = "scaled by", .unit = UNIT_NUMBER, .drop = 2};
+    }
+    struct table *table = table_new(arena, columns, OTHERS * count + 2);
+    FOR_EACH(const struct forecast_case, first, forecasts[0].cases, forecasts[0].count) {
+        struct table_row *row = table_add(table, NULL);
+        row->cells[0] = cell_text(case_name(first->from));
+        row->cells[1] = cell_number(result_case_time(first->from));
+        for (size_t n = 0; n < count; n++) {
+            const struct forecast_case *c = case_of(&forecasts[n], first->plan_case->asked);
+            if (c)
+                set_other(&row->cells[2 + OTHERS * n], c, arena);
+            row->note = !row->note && c ? c->reason : row->note;
+        }
+    }
+    return table;
+}
+
+/* ---- the picture ---- */
+
+void forecast_picture(struct document *document, const struct forecast *forecast, size_t machine)
+{
+    struct arena *arena = document->arena;
+    const char **names = arena_array(arena, forecast->count + 1, sizeof(*names));
+    struct kernel_sums bars = kernel_sums_new(arena, forecast->count);
+    for (size_t k = 0; k < forecast->count; k++)
+        names[k] = forecast->cases[k].plan_case->label;
+    const char *const *apart = names_apart(names, forecast->count, NULL, arena);
+    for (size_t k = 0; k < forecast->count; k++) {
+        const struct forecast_case *c = &forecast->cases[k];
+        const double time_ns = c->prediction.time_ns, share = forecast_ceiling_share(c);
+        if (!(time_ns > 0))
+            continue;
+        struct kernel_sum *bar = kernel_sum_of(&bars, apart[k]);
+        bar->cases++;
+        bar->time_ns += time_ns;
+        bar->bounded_ns += share > 0 ? time_ns : 0;
+        bar->bound_ns += share > 0 ? fmin(share, 1) * time_ns : 0;
+    }
+    picture_sums(document, &bars, arena_printf(arena, "forecast-%zu", machine + 1),
+                 arena_printf(arena, "Predicted time on %s", forecast->name),
+                 "The predicted time of each case, and the share of it that the ceilings of the machine demand.");
+}
