@@ -43,9 +43,9 @@ static enum status expand_machines(const char ***words, size_t *count, struct ar
     return status;
 }
 
-/* "all" of the first GPUs' backend that has some, or of a backend that is named, which of sim are all machine
- * files; "local": the one of this process's rank on its node, unless its launcher shows it a single one anyway. Any other
- * word stands for itself. */
+/* "all" of the first GPUs' backend that has some, or of a backend that is named, which of sim are all machine files;
+ * "local": the one of this process's rank on its node, unless its launcher shows it a single one anyway. Any other word
+ * stands for itself. */
 static enum status expand(const char ***words, size_t *count, const char *word, const struct result_job *job,
                           struct arena *arena, struct err *err)
 {
