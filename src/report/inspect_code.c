@@ -10,7 +10,7 @@
 enum { MOST_LOOPS = 6 }; /* columns beside the whole kernel's */
 
 /* A word that the disassembler does not know, and how often it is there; so many different ones are listed. */
-enum { MOST_WORDS = 64, SHOWN_WORDS = 4, SHOWN_FUNCTIONS = 4 };
+enum { MOST_WORDS = 64, SHOWN_WORDS = 4, SHOWN_FUNCTIONS = 4, FUNCTION_LONGEST = 60 /* columns */ };
 struct word_count {
     const struct isa_word *word;
     uint64_t count;
@@ -279,13 +279,13 @@ static void choose_loops(struct code_table *code, const struct isa_kernel *isa)
 }
 
 /* What the kernel reaches outside of itself, and what is missing of it. */
-static void add_rest(struct text *lines, const struct isa_kernel *isa)
+static void add_rest(struct text *lines, const struct isa_kernel *isa, struct arena *arena)
 {
     struct word_count counts[MOST_WORDS];
     const size_t known = count_words(counts, isa);
     for (size_t k = 0; k < isa->function_count && k < SHOWN_FUNCTIONS; k++)
-        text_addf(lines, "%s%s, %zu instructions", k ? "; " : "  with what it calls: ", isa->functions[k].demangled,
-                  isa->functions[k].count);
+        text_addf(lines, "%s%s, %zu instructions", k ? "; " : "  with what it calls: ",
+                  text_cut(arena, isa->functions[k].demangled, FUNCTION_LONGEST, ".."), isa->functions[k].count);
     if (isa->function_count > SHOWN_FUNCTIONS)
         text_addf(lines, "; and %zu more", isa->function_count - SHOWN_FUNCTIONS);
     if (isa->function_count)
@@ -336,7 +336,7 @@ static void add_loops(struct document *document, const struct code_table *code, 
                                    : arena_printf(code->arena, "%.4g turns of a wave in this launch", hot.turns),
                   hot.loop + 1, percent_words(hot.share, code->arena), (unsigned long long)hot.work, hot.instruction);
     inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
-    add_rest(&lines, isa);
+    add_rest(&lines, isa, code->arena);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena));
 }
 
