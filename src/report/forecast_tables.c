@@ -88,9 +88,9 @@ struct table *forecast_side_by_side(const struct forecast *forecasts, size_t cou
     columns[0] = (struct table_column){.title = "case", .flags = COLUMN_GROUP};
     for (size_t k = 0; k < count; k++) {
         columns[1 + 2 * k] = (struct table_column){.title = forecasts[k].name, .unit = UNIT_TIME};
-        columns[2 + 2 * k] = (struct table_column){.title = "limited by", .drop = 2};
+        columns[2 + 2 * k] = (struct table_column){.title = "limited by", .drop = 1};
     }
-    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_PERCENT, .drop = 1};
+    columns[2 * count + 1] = (struct table_column){.title = "portability", .unit = UNIT_PERCENT, .drop = 2};
     struct table *table = table_new(arena, columns, 2 * count + 2);
     for (size_t k = 0; k < forecasts[0].count; k++) {
         const struct plan_case *first = forecasts[0].cases[k].plan_case;
