@@ -4,6 +4,7 @@
  */
 #include "rooftile/forecast.h"
 
+#include "forecast_tables.h"
 #include "report_internal.h"
 #include "rooftile/result.h"
 
@@ -321,8 +322,7 @@ static void show_case(struct document *document, const struct explained_case *c)
     const struct prediction *p = &c->explanation.prediction;
     for (uint32_t k = 0; k < p->note_count; k++)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, p->notes[k]));
-    for (uint32_t k = 0; c->borrowed && k < c->borrowed->count; k++)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", c->borrowed->what[k]);
+    say_borrowed(document, "", c->borrowed);
 }
 
 static struct table *list_of(const struct explained_case *cases, size_t count, struct arena *arena)

@@ -284,13 +284,14 @@ static void say_unmoved(struct document *document, const struct forecast *foreca
     forecast_unmoved(document, forecast->name, cases, times, forecast->count);
 }
 
-static void say_borrowed(struct document *document, const struct forecast *forecast)
+void say_borrowed(struct document *document, const char *machine, const struct machine_borrowed *borrowed)
 {
     struct text text = {0};
-    for (uint32_t k = 0; k < forecast->borrowed->count; k++)
-        text_addf(&text, "%s%s", k ? ", " : "", forecast->borrowed->what[k]);
+    for (uint32_t k = 0; borrowed && k < borrowed->count; k++)
+        text_addf(&text, "%s%s", k ? ", " : "", borrowed->what[k]);
     if (text.length)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s: %s", forecast->name, text_take(&text, document->arena));
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s%snot known, so taken from a relative: %s", machine,
+                      *machine ? ": " : "", text_take(&text, document->arena));
 }
 
 static void say_notes(struct document *document, const struct forecast *forecast)
@@ -334,7 +335,7 @@ void forecast_document(struct document *document, const struct forecast *forecas
         else
             say_best(document, &forecasts[k]);
         say_unmoved(document, &forecasts[k]);
-        say_borrowed(document, &forecasts[k]);
+        say_borrowed(document, forecasts[k].name, forecasts[k].borrowed);
         say_notes(document, &forecasts[k]);
     }
     document_table(document, "machines", NULL, machines_of(forecasts, count, document->arena))->show = SHOW_DATA;

@@ -20,5 +20,7 @@ struct table *forecast_side_by_side(const struct forecast *forecasts, size_t cou
 struct table *forecast_of_result(const struct forecast *forecasts, size_t count, struct arena *arena);
 /* Time by case against its lower bound (HTML). `machine`: of those asked for, from 0. */
 void forecast_picture(struct document *document, const struct forecast *forecast, size_t machine);
+/* What predictions of a machine take from another one. `machine` "": it is known which. */
+void say_borrowed(struct document *document, const char *machine, const struct machine_borrowed *borrowed);
 
 #endif
