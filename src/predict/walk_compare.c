@@ -50,6 +50,8 @@ static bool find_type(struct op *op, const char *name)
     return false;
 }
 
+static execute_fn scalar_compare_execute;
+
 bool compare_decode(struct op *op, const char *name, const struct walk_code *code)
 {
     const bool scalar = text_starts(name, "s_cmp");
@@ -173,7 +175,7 @@ void compare_execute(struct wave *wave, const struct op *op)
         exec_set(wave, mask, known);
 }
 
-void scalar_compare_execute(struct wave *wave, const struct op *op)
+static void scalar_compare_execute(struct wave *wave, const struct op *op)
 {
     uint64_t a, b, a_known, b_known;
     if (op->width == 64) {

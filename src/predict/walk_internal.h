@@ -396,7 +396,7 @@ void queue_push(struct wave *wave, enum queue queue, double done);
 void queue_wait(struct wave *wave, enum queue queue, unsigned most);
 
 /* walk_scalar.c, walk_vector.c, walk_compare.c */
-execute_fn branch_execute, compare_execute, scalar_compare_execute;
+execute_fn branch_execute, compare_execute;
 /* Fills what the name of a compare tells. */
 bool compare_decode(struct op *op, const char *name, const struct walk_code *code);
 /* Loads, stores, atomics: walk_access_decode.c. False: it is none of these. */

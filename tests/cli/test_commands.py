@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from harness import PATIENCE_S, PROGRAM, check, check_run, environment, load, main, run
+from harness import PATIENCE_S, PROGRAM, ROOT, check, check_run, environment, load, main, run
 
 ESCAPE = "\x1b"
 SIM = ["--device", "sim:h100"]  # whose kernels nobody compiles to predict them
@@ -171,6 +171,19 @@ def build_prints_objects(home):
     check(len(objects) == 1 and pathlib.Path(objects[0]).stat().st_size > 0, f"build -v prints the object: {again.stdout}")
 
 
+def build_references(home):
+    """What results are compared with runs on the processor: a GPU machine without clang brings it along."""
+    kernels = home / "some_kernels"
+    for path in "include/*", "norm/softmax_row.*", "norm/row.h", "reference/softmax_reference.*", "reference/reference_exp.h":
+        (kernels / path).parent.mkdir(parents=True, exist_ok=True)
+        for source in (ROOT / "kernels").glob(path):
+            shutil.copy(source, (kernels / path).parent)
+    for what in r"[1-9] compiled", "0 compiled":
+        done = run("build", "softmax_row", "--references", "--arch", "gfx942", home=home, ROOFTILE_KERNELS=str(kernels), ROOFTILE_CACHE=str(home / "brought"))
+        check_run(done, 0, "build --references")
+        check(re.search(f"references for 1 target: {what}, 0 failed", done.stdout), f"{what}: {done.stdout}")
+
+
 def checks(home):
     check_run(run("check", home=home), 0, "check", stdout=["0 broken"])
     check_run(run("check", "quick", "characterize", home=home), 0, "check of the shipped suites", stdout=["suite "])
@@ -214,4 +227,4 @@ def installed(home):
 
 if __name__ == "__main__":
     main(listings, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile,
-         build_prints_objects, checks, installed)
+         build_prints_objects, build_references, checks, installed)
