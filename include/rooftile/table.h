@@ -17,8 +17,6 @@
 
 /* ---- cells ---- */
 
-enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
-
 enum cell_kind {
     /* has no meaning in this row: no member in JSON; for people only its `text`, if it has one */
     CELL_ABSENT,

@@ -28,6 +28,11 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_vaddf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_pad(struct text *text, size_t count, char filler);
 
+/* What words mean, as a terminal's colours and pages show it. */
+enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
+/* Adds the escape sequences around `words` where `color` is set. */
+void text_add_toned(struct text *text, bool color, enum tone tone, const char *words);
+
 /* Escapes text from outside for an output format; NULL is "". The table is in text.c. */
 enum escape {
     ESCAPE_XML,       /* character data or an attribute; what XML 1.0 has no place for is '?' */

@@ -46,7 +46,7 @@ static struct {
 
 struct style {
     const char *label;
-    const char *on; /* escape sequence of the label in colour */
+    enum tone tone;
 };
 
 void log_set_level(enum log_level level)
@@ -101,9 +101,11 @@ static void put_line(const struct style *style, const char *detail, const char *
 {
     SCOPED(text_release) struct text line = {0};
     if (style) {
-        const bool color = log_use_color(STDERR_FILENO);
-        text_addf(&line, "rooftile: %s%s%s%s:%s ", color ? style->on : "", style->label, *detail ? " " : "", detail,
-                  color ? "\033[0m" : "");
+        SCOPED(text_release) struct text label = {0};
+        text_addf(&label, "%s%s%s:", style->label, *detail ? " " : "", detail);
+        text_add(&line, "rooftile: ");
+        text_add_toned(&line, log_use_color(STDERR_FILENO), style->tone, label.data);
+        text_add(&line, " ");
     }
     text_add_escaped(&line, ESCAPE_LINES, message); /* it may quote anything */
     text_add(&line, "\n");
@@ -117,7 +119,7 @@ static void put_line(const struct style *style, const char *detail, const char *
 
 void log_at(enum log_level level, const char *format, ...)
 {
-    static const struct style styles[] = {[LOG_QUIET] = {"error", "\033[1;31m"}, [LOG_DEBUG] = {"debug", "\033[2m"}};
+    static const struct style styles[] = {[LOG_QUIET] = {"error", TONE_BAD}, [LOG_DEBUG] = {"debug", TONE_DIM}};
     SCOPED(text_release) struct text message = {0};
     if (shared.level < level)
         return;
@@ -150,7 +152,7 @@ static bool keep_warning(const char *entry)
 
 void log_warn(const char *code, const char *format, ...)
 {
-    static const struct style warning = {"warning", "\033[1;33m"};
+    static const struct style warning = {"warning", TONE_DOUBT};
     assert(log_code_name(code)); /* a new warning needs its row in warning_codes */
     SCOPED(text_release) struct text message = {0};
     SCOPED(text_release) struct text entry = {0};

@@ -48,7 +48,9 @@ static void add_item(struct text *out, unsigned at, const char *left, const char
 
 static void add_heading(struct text *out, const char *heading, const struct report_options *look)
 {
-    text_addf(out, look->color ? "\033[1m%s\033[0m\n" : "%s\n", heading);
+    text_add_toned(out, look->color, TONE_BOLD, heading);
+    text_add(out, "
+");
 }
 
 /* ---- one command ---- */

@@ -103,18 +103,6 @@ const char *count_members(struct table *summary, const struct count *counts, siz
     return line;
 }
 
-void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text)
-{
-    static const char *const codes[] = {
-        [TONE_PLAIN] = "",        [TONE_BOLD] = "\033[1m",   [TONE_DIM] = "\033[2m",     [TONE_BAD] = "\033[31m",
-        [TONE_GOOD] = "\033[32m", [TONE_DOUBT] = "\033[33m", [TONE_ACCENT] = "\033[36m",
-    };
-    const bool color = options->color && tone && *text;
-    text_add(out, color ? codes[tone] : "");
-    text_add(out, text);
-    text_add(out, color ? "\033[0m" : "");
-}
-
 /* ---- what is shown ---- */
 
 size_t rows_shown(const struct table *table)

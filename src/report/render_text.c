@@ -142,7 +142,7 @@ static void add(struct line *line, const char *words, enum tone tone)
     if (!*words)
         return;
     text_pad(line->out, line->blanks, ' ');
-    toned(line->out, line->options, tone, words);
+    text_add_toned(line->out, line->options->color, tone, words);
     line->at += line->blanks + text_columns(words);
     line->blanks = 0;
 }
@@ -451,7 +451,8 @@ static void add_title(struct text *out, const struct section *section, const str
     add_prose(&line, printable(&arena, section->title), TONE_BOLD, 0, report_columns(options));
     if (section->mark.kind) {
         text_add(out, "  ");
-        toned(out, options, section->mark.tone, printable(&arena, cell_words(&section->mark, NULL, &arena)));
+        text_add_toned(out, options->color, section->mark.tone,
+                       printable(&arena, cell_words(&section->mark, NULL, &arena)));
     }
     text_add(out, "\n");
 }

@@ -25,8 +25,6 @@ const char *count_members(struct table *summary, const struct count *counts, siz
 
 /* ---- rendering ---- */
 
-/* Adds text in a tone, "\033[31m" and so on; plain without colour. */
-void toned(struct text *out, const struct report_options *options, enum tone tone, const char *text);
 unsigned report_columns(const struct report_options *options);
 
 /* Does the section have anything for these readers (SHOW_*)? */

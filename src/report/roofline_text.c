@@ -157,11 +157,11 @@ static void plot_text(struct text *out, const struct plot *plot, const char *x_u
         for (int column = 0; column < end; column++) {
             const enum plot_mark mark = plot->cells[row][column].mark;
             const char text[] = {mark ? plot->cells[row][column].text : ' ', '\0'};
-            toned(out, options, tones[mark], text);
+            text_add_toned(out, options->color, tones[mark], text);
         }
         if (plot->names[row]) {
             text_add(out, " ");
-            toned(out, options, TONE_ACCENT, plot->names[row]);
+            text_add_toned(out, options->color, TONE_ACCENT, plot->names[row]);
         }
         text_add(out, "\n");
     }
@@ -349,7 +349,7 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     text_add(out, "\n");
     if (points.count) {
         draw(&plot, &points);
-        toned(out, options, TONE_BOLD, "Roofline");
+        text_add_toned(out, options->color, TONE_BOLD, "Roofline");
         text_add_wrapped(out, "(log-log; / memory levels, - arithmetic units, letters are cases)", strlen("Roofline"),
                          2, report_columns(options));
         text_add(out, "\n");

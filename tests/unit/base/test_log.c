@@ -169,7 +169,7 @@ static void color_choice(void **state)
         close(terminal);
     log_set_color(COLOR_ALWAYS);
     log_set_level(LOG_QUIET);
-    assert_string_equal(capture(say_everything), "rooftile: \033[1;31merror:\033[0m cannot open x\n");
+    assert_string_equal(capture(say_everything), "rooftile: \033[31merror:\033[0m cannot open x\n");
     log_set_level(LOG_NORMAL);
 }
 

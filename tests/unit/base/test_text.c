@@ -184,6 +184,17 @@ static void nearest_tie_by_order(void **state)
     assert_ptr_equal(text_nearest("carx", names, 2), names[0]);
 }
 
+static void tones_are_colours_only_where_asked(void **state)
+{
+    SCOPED(text_release) struct text text = {0};
+    (void)state;
+    text_add_toned(&text, true, TONE_BAD, "a");
+    text_add_toned(&text, true, TONE_PLAIN, "b");
+    text_add_toned(&text, true, TONE_GOOD, "");
+    text_add_toned(&text, false, TONE_BOLD, "c%");
+    assert_string_equal(text.data, "\033[31ma\033[0mbc%");
+}
+
 static void appends_within_its_room(void **state)
 {
     (void)state;
@@ -219,6 +230,7 @@ int main(void)
         cmocka_unit_test(matches),
         cmocka_unit_test(nearest),
         cmocka_unit_test(nearest_tie_by_order),
+        cmocka_unit_test(tones_are_colours_only_where_asked),
         cmocka_unit_test(appends_within_its_room),
         cmocka_unit_test(ignores_locale),
     };
