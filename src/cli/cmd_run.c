@@ -385,8 +385,12 @@ enum status cmd_run(struct call *call, struct err *err)
         return ab_run(call, err);
     enum status status = measure(result, &session, err);
     const bool interrupted = status == ERR_INTERRUPTED;
-    if ((status && !result->cases) || (options->out && write_or_save(result, &session, err)))
+    if (status && !result->cases)
         return execute_journals_kept(&session, err);
+    if (options->out && write_or_save(result, &session, err)) {
+        print_report(result, options); /* what was measured can be read, whatever becomes of the file */
+        return execute_journals_kept(&session, err);
+    }
     if (options->out)
         execute_journals_done(&session);
     if (status && !interrupted)

@@ -261,6 +261,7 @@ def rescue(home):
         done = run("run", "cpu.json", *CPU, "-q", "-o", "full/r.json", home=home, TMPDIR=str(home))
         saved = list(home.glob("rooftile-*.json"))
         check(done.returncode == 3 and len(saved) == 1 and str(saved[0]) in done.stderr, f"{saved}: {done.stderr}")
+        check("\n  n=3Ki " in done.stdout, f"the table is shown: {done.stdout}")
         check(len(load(saved[0])["cases"]) == 12 and saved[0].stat().st_mode & 0o777 == 0o600, "all of it, for nobody else")
         check(not list(where.iterdir()), "nothing is left on the full disk")
     finally:
