@@ -217,6 +217,14 @@ struct device_sense {
 };
 extern const struct device_sense device_sense_unknown; /* nothing is known: where a backend starts from */
 
+/* A page of memory that is watched. */
+#define DEVICE_PAGE_BYTES 4096
+struct device_page {
+    void *at;
+    bool writes;           /* only these count, else any access */
+    volatile bool touched; /* since it is watched */
+};
+
 /* All functions but count and open take an open device. Errors: ERR_DEVICE, ERR_DEVICE_MEMORY, ERR_DEVICE_LOST,
  * ERR_UNSUPPORTED. Optional operations are NULL in a backend that lacks them. */
 struct device_ops {
@@ -299,6 +307,9 @@ struct device_ops {
     enum status (*graph_launch)(struct device *device, const struct device_graph *graph, uint32_t stream,
                                 struct err *err);
     void (*graph_free)(struct device *device, struct device_graph *graph);
+    /* Optional (cpu): watches these pages in place of those before; NULL and 0: none any more. Never while a sample is
+     * taken. */
+    void (*watch)(struct device *device, struct device_page *pages, size_t count);
     /* Optional. With calibration rates it takes about 15 ms. */
     enum status (*sense)(struct device *device, struct device_sense *sense, struct err *err);
     /* Optional: a named range that the vendor's profiler shows; they nest. NULL ends the innermost. ERR_UNSUPPORTED

@@ -239,5 +239,6 @@ const struct device_ops device_cpu = {
 #endif
     .host_visible = true,
     .parallel = cpu_parallel,
+    .watch = cpu_watch,
     .sense = cpu_sense,
 };

@@ -31,6 +31,10 @@ bool pool_hold_caller(const struct pool *pool); /* back to its own core */
 /* Cores this process may use (its affinity mask). */
 uint32_t pool_allowed_cores(void);
 
+/* ---- cpu_watch.c ---- */
+
+void cpu_watch(struct device *device, struct device_page *pages, size_t count);
+
 /* ---- fiber_switch.c: switching between stacks of one thread, by fiber_switch.S for x86-64 and AArch64, by ucontext
  * elsewhere (about a hundred times slower: it makes a system call for the signal mask) ---- */
 

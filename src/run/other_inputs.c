@@ -279,8 +279,8 @@ static enum status check_alike(const struct checking *checking, struct err *err)
 
 enum status check_other_inputs(const struct checking *checking, struct err *err)
 {
-    static enum status (*const checks[])(const struct checking *checking,
-                                         struct err *err) = {check_drawn_anew, check_few_changed, check_alike};
+    static enum status (*const checks[])(const struct checking *checking, struct err *err) = {
+        check_touched, check_drawn_anew, check_few_changed, check_alike};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]) && !checking->ready->ranks; k++)
         if (!status && checking->out->verdict != VERIFY_FAIL)

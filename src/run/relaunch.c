@@ -325,8 +325,7 @@ static enum status judge(const struct checking *checking, bool (*which)(const st
     return STATUS_OK;
 }
 
-/* An output that every launch writes anew, whatever it held. */
-static bool is_overwritten(const struct ready *ready, size_t buffer)
+bool is_overwritten(const struct ready *ready, size_t buffer)
 {
     const struct manifest_buffer *spec = ready->resolved->buffers[buffer].spec;
     return is_compared(ready, buffer) && spec->role == ROLE_OUT && spec->reset == RESET_NONE &&

@@ -230,6 +230,8 @@ struct checking {
     enum lane_order order; /* cpu: of work-items where it may matter */
     const uint64_t *asked; /* elements that a reference computes before those that are drawn */
     uint64_t asked_count;
+    struct device_page *pages; /* that launches are watched on; NULL: none */
+    size_t page_count;
     struct verification *out;
 };
 /* Launches and compares; the verdict and its numbers go to *out. An error means that it could not be verified. */
@@ -262,6 +264,8 @@ enum status piece_read(const uint8_t **data, struct piece piece, const struct ch
 /* Outputs that only metrics read (clocks, counters) differ from launch to launch and are not compared. */
 bool is_input(const struct ready *ready, size_t buffer);
 bool is_compared(const struct ready *ready, size_t buffer);
+/* An output that every launch writes anew, whatever it held. */
+bool is_overwritten(const struct ready *ready, size_t buffer);
 /* The first piece whose hash is not the kept one; kept_count: there is none. */
 enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err);
 __attribute__((format(printf, 2, 3))) void verification_fail(struct verification *out, const char *format, ...);
@@ -286,6 +290,10 @@ enum status check_untimed(const struct checking *checking, struct err *err);
  * kernel that kept an earlier result in a buffer or in its code. Last, all inputs are one number, which shows a wrong
  * element that no sample met. */
 enum status check_other_inputs(const struct checking *checking, struct err *err);
+
+/* After the samples, where the device can tell which memory launches touch (touched.c): all that they claim to read,
+ * and outputs also where they are right already? */
+enum status check_touched(const struct checking *checking, struct err *err);
 
 /* ---- processes in lockstep (lockstep.c) ----
  *

@@ -301,7 +301,11 @@ static enum status launch(const struct checking *checking, bool poison_lds, stru
     const size_t count = ready->resolved->step_count;
     struct ready_step *steps = ready->steps + checking->rotation * count;
     prepare_launches(steps, count, options, poison_lds, checking->order);
+    if (checking->page_count)
+        ready->device->ops->watch(ready->device, checking->pages, checking->page_count);
     enum status status = ready_run(ready, checking->rotation, EVENTS_NONE, err);
+    if (checking->page_count)
+        ready->device->ops->watch(ready->device, NULL, 0);
     prepare_launches(steps, count, &(struct run_options){.seed = options->seed}, false, LANES_FORWARD);
     return status;
 }

@@ -90,6 +90,8 @@ KERNEL(prepares) { if (!HONEST) ALL out[i] = 2 * in[i]; }
 KERNEL(low_bits) { ALL ((uint64_t *)out)[i] = ((uint64_t)in[i] << 54) + (!HONEST && i == 3); }
 KERNEL(far) { ALL out[i] = 2 * in[i]; if (!HONEST) out[n + (1u << 20)] = 1; }
 KERNEL(restores) { ALL out[i] = 2 * in[i]; volatile uint32_t *at = in + 3; const uint32_t was = *at; *at = 77; *at = was; }
+KERNEL(only_wrong) { ALL if (HONEST || out[i] != 2 * in[i]) out[i] = 2 * in[i]; }
+KERNEL(one_period) { ALL out[i] = 2 * in[HONEST ? i : i % 251]; }
 KERNEL(plain) { ALL out[i] = 2 * in[i]; }
 KERNEL(jitter) { LAUNCHES; ALL ((float *)out)[i] = 2.0f * in[i] * (HONEST || launches % 2 ? 1 : 1 + 0x1p-22f); }
 
@@ -139,7 +141,7 @@ PREPARED = {"setup": [{"launch": {"symbol": "prepares", "grid": [1], "block": [1
 UNTIMED = {"launch": None, "steps": [PREPARED["setup"][0] | {"timed": False}, {"launch": {"grid": [1], "block": [1], "args": ARGS}}]}
 LONG = {"min_time": "500 ms", "max_samples": 100000} # of which a tenth is for launches that are looked at
 RARE = ("sixteenth", "sixty_fourth", "skips_rarely")
-RUN_ONLY = (*RARE, "memo_by_key", "memo_by_key_in_code", "one_element", "memo", "memo_in_code", "first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
+RUN_ONLY = (*RARE, "only_wrong", "one_period", "memo_by_key", "memo_by_key_in_code", "one_element", "memo", "memo_in_code", "first_buffer", "busy_only", "nan_late", "spoils_done", "tires", "eats_later", "past_later", "large", "row", "garbage")
 HOSTILE = {
     "first_only": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
     "reuses": (EXPECT, {}, "in launch 2 of the same code: out[0] is not written"),
@@ -179,6 +181,9 @@ HOSTILE = {
     "untimed": (EXPECT, UNTIMED | {"symbol": "prepared"}, "'out' is right before anything that is timed has run"),
     "low_bits": ({"expect": {"out": "2^54 * (i % 251)"}}, SMALL | {"type": "u64"}, "out[3] is 54043195528445960, expected 54043195528445952"),
     "swaps": (EXPECT, {}, "in launch 2 of the same code: out[0] is 2, expected 0"),
+    "only_wrong": (EXPECT, {}, "'out' is written only where it is not right already: launches that are timed leave 64 of 64 pages as they find them"),
+    "one_period": (EXPECT, {"work": {"read": "4 * n", "write": "4 * n"}},
+                   "\"work\" says that a launch goes over 512 KiB of its buffers, but it touches at most"),
     "nan_late": (EXPECT, {"type": "f32"}, "after the samples, as they left it: out[3] is nan"),
     "jitter": (EXPECT | {"expect": {"out": {"expr": "2 * (i % 251)", "rel": "2^-20"}}}, {"type": "f32"},
                "in launch 2 of the same code: 'out' differs from the first launch among elements 0 to"),

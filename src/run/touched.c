@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What timed launches touch, on devices that can tell: a kernel that writes only what is not right already, or that
+ * reads one period of its inputs, has right outputs and times of less work than it claims.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "rooftile/units.h"
+#include "run_internal.h"
+
+/* Of each buffer so many pages are looked at, and so many more may be touched than are seen. */
+enum { MOST_PAGES = 64, UNSEEN = 3 };
+static const double agrees_within = 1.5;
+
+struct touched {
+    struct device_page *pages;
+    size_t count;
+    struct of_buffer {
+        size_t first, count; /* of the pages */
+    } * buffers;
+};
+
+/* Those that lie in the buffer as a whole, evenly spread. */
+static void add_pages(struct touched *touched, const struct checking *checking, size_t buffer)
+{
+    const struct ready *ready = checking->ready;
+    const uintptr_t begin = (uintptr_t)ready_buffer(ready, buffer, checking->rotation), page = DEVICE_PAGE_BYTES;
+    const uintptr_t first = (begin + page - 1) / page,
+                    last = (begin + ready->resolved->buffers[buffer].size_bytes) / page;
+    const size_t all = last > first ? last - first : 0, count = all < MOST_PAGES ? all : MOST_PAGES;
+    touched->buffers[buffer] = (struct of_buffer){touched->count, count};
+    for (size_t k = 0; k < count; k++)
+        touched->pages[touched->count++] = (struct device_page){
+            .at = (void *)((first + (2 * k + 1) * all / (2 * count)) * page), .writes = !is_input(ready, buffer)};
+}
+
+static struct touched pages_of(const struct checking *checking, struct arena *arena)
+{
+    const struct ready *ready = checking->ready;
+    const size_t count = ready->resolved->buffer_count;
+    struct touched touched = {.pages = arena_array(arena, count * MOST_PAGES + 1, sizeof(*touched.pages)),
+                              .buffers = arena_array(arena, count + 1, sizeof(*touched.buffers))};
+    for (size_t k = 0; k < count; k++)
+        if (ready->resolved->buffers[k].space == BUFFER_DEVICE && (is_input(ready, k) || is_overwritten(ready, k)))
+            add_pages(&touched, checking, k);
+    return touched;
+}
+
+static enum status launch_watched(const struct checking *checking, const struct touched *touched, const uint8_t *poison,
+                                  struct err *err)
+{
+    struct checking watching = *checking;
+    watching.pages = touched->pages;
+    watching.page_count = touched->count;
+    checking->out->launches++;
+    return launch_again(&watching, poison, err);
+}
+
+static size_t pages_touched(const struct touched *touched, size_t buffer)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < touched->buffers[buffer].count; k++)
+        count += touched->pages[touched->buffers[buffer].first + k].touched;
+    return count;
+}
+
+/* ---- outputs ---- */
+
+/* Of the pages that a launch writes which finds poison, all are written by one that finds them right. */
+static enum status check_writes(const struct checking *checking, struct touched *touched, struct arena *arena,
+                                struct err *err)
+{
+    static const uint8_t poison = 0xff;
+    const struct resolved *resolved = checking->ready->resolved;
+    const struct device_page *found_right = arena_copy(arena, touched->pages, touched->count * sizeof(*touched->pages));
+    bool all = true;
+    for (size_t k = 0; k < touched->count; k++)
+        all = all && (touched->pages[k].touched || !touched->pages[k].writes);
+    enum status status = all ? STATUS_OK : launch_watched(checking, touched, &poison, err);
+    for (size_t k = 0; k < resolved->buffer_count && !all && !status; k++) {
+        const struct of_buffer *of = &touched->buffers[k];
+        size_t left = 0;
+        for (size_t n = of->first; n < of->first + of->count; n++)
+            left += touched->pages[n].writes && touched->pages[n].touched && !found_right[n].touched;
+        if (!left)
+            continue;
+        verification_fail(checking->out,
+                          "'%.60s' is written only where it is not right already: launches that are timed leave %zu of "
+                          "%zu pages as they find them",
+                          resolved->buffers[k].spec->name, left, of->count);
+        return STATUS_OK;
+    }
+    return status;
+}
+
+/* ---- inputs ---- */
+
+/* Bytes are touched as often as launches follow each other; a footprint is touched once. */
+static void check_reads(const struct checking *checking, const struct touched *touched)
+{
+    const struct resolved *resolved = checking->ready->resolved;
+    const struct work *work = &resolved->work;
+    const bool whole = resolved->manifest->footprint != NULL;
+    const double claimed = whole ? work->footprint_bytes : work->read_bytes / fmax(1, plan_launches(resolved));
+    char says[UNITS_TEXT], sees[UNITS_TEXT];
+    double seen = 0;
+    for (size_t k = 0; k < resolved->buffer_count; k++) {
+        const size_t count = touched->buffers[k].count, pages = pages_touched(touched, k) + UNSEEN;
+        const double share = !is_input(checking->ready, k) || pages >= count ? 1 : (double)pages / (double)count;
+        if (whole || resolved->buffers[k].spec->role != ROLE_OUT)
+            seen += share * (double)resolved->buffers[k].size_bytes;
+    }
+    if (work->read_bytes > 0 && claimed > agrees_within * seen)
+        verification_fail(
+            checking->out,
+            "\"work\" says that a launch goes over %s of its buffers, but it touches at most %s: the rest "
+            "is never read",
+            units_bytes(says, claimed), units_bytes(sees, seen));
+}
+
+enum status check_touched(const struct checking *checking, struct err *err)
+{
+    struct ready *ready = checking->ready;
+    if (!ready->device->ops->watch || !ready->resolved->timing.stream_launches)
+        return STATUS_OK;
+    SCOPED(arena_release) struct arena arena = {0};
+    struct touched touched = pages_of(checking, &arena);
+    if (!touched.count)
+        return STATUS_OK;
+    const enum status status = launch_watched(checking, &touched, NULL, err);
+    if (status)
+        return status;
+    check_reads(checking, &touched);
+    return checking->out->verdict == VERIFY_FAIL ? STATUS_OK : check_writes(checking, &touched, &arena, err);
+}
