@@ -84,14 +84,16 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
 
 #define AGREES_WITHIN 2.0
 #define SCALAR_BYTES 64.0 /* of the widest scalar load */
+#define MOST_LANES 64.0   /* of a wave */
 
 /* Of one pass. Caches serve what is asked for again: that is the most that may be stated, and what no other
  * workgroup touches the least. */
 struct walked_work {
     double asked_bytes, own_bytes, operations, flops;
-    bool whole;  /* the sample says what all do */
-    bool single; /* one launch: nothing of it is asked for again by the next */
-    bool plain;  /* its arithmetic is that of the algorithm: no tiles filled up, nothing across lanes, no series */
+    double lanes; /* of all instructions: not even an item that is next to nothing takes less than one */
+    bool whole;   /* the sample says what all do */
+    bool single;  /* one launch: nothing of it is asked for again by the next */
+    bool plain;   /* its arithmetic is that of the algorithm: no tiles filled up, nothing across lanes, no series */
 };
 
 static double own_bytes(const struct predicted_launch *launch, double groups)
@@ -116,6 +118,7 @@ static void add_walked(struct walked_work *work, const struct predicted_launch *
     work->asked_bytes += groups * (walk->sums.access_bytes + walk->sums.count[WALK_SCALAR_LOAD] * SCALAR_BYTES);
     work->own_bytes += own_bytes(launch, groups);
     work->operations += groups * walk->sums.operations;
+    work->lanes += groups * walk->sums.instructions * MOST_LANES;
     work->flops += groups * walk->sums.flops;
     work->plain = work->plain && !(walk->sums.matrix_clocks > 0) && !(walk->sums.count[WALK_TRANSCENDENTAL] > 0) &&
                   !(walk->sums.count[WALK_LDS] > 0);
@@ -124,12 +127,12 @@ static void add_walked(struct walked_work *work, const struct predicted_launch *
                   (walk->sums.accesses > 0 || global->load_bytes + global->store_bytes <= 0);
 }
 
-static void disagrees(struct prediction *prediction, double stated, double walked, bool bytes, const char *what)
+static void disagrees(struct prediction *prediction, double stated, double walked, const char *unit, const char *what)
 {
     char words[2][UNITS_TEXT];
-    const char *(*say)(char *out, double value) = bytes ? units_bytes : units_count;
+    const char *(*say)(char *out, double value) = *unit ? units_count : units_bytes;
     prediction_note(prediction, "\"work\" of its manifest states %s%s, the walked code %s %s", say(words[0], stated),
-                    bytes ? "" : " operations", what, say(words[1], walked));
+                    unit, what, say(words[1], walked));
     prediction->work_disagrees = true;
 }
 
@@ -159,11 +162,14 @@ void work_walked(struct prediction *prediction, const struct resolved *resolved,
     if (!walked.whole)
         return;
     if (bytes > AGREES_WITHIN * walked.asked_bytes)
-        disagrees(prediction, bytes, walked.asked_bytes, true, "asks for at most");
+        disagrees(prediction, bytes, walked.asked_bytes, "", "asks for at most");
     else if (walked.single && bytes > 0 && walked.own_bytes > AGREES_WITHIN * bytes)
-        disagrees(prediction, bytes, walked.own_bytes, true, "moves at least");
+        disagrees(prediction, bytes, walked.own_bytes, "", "moves at least");
     if (work->flops > AGREES_WITHIN * walked.operations)
-        disagrees(prediction, work->flops, walked.operations, false, "does at most");
+        disagrees(prediction, work->flops, walked.operations, " operations", "does at most");
     else if (is_float && walked.plain && work->flops > 0 && walked.flops > AGREES_WITHIN * work->flops)
-        disagrees(prediction, work->flops, walked.flops, false, "does");
+        disagrees(prediction, work->flops, walked.flops, " operations", "does");
+    const double most_items = fmax(walked.lanes, fmax(walked.asked_bytes, walked.operations));
+    if (work->items > AGREES_WITHIN * most_items)
+        disagrees(prediction, work->items, most_items, " items", "has work for at most");
 }

@@ -132,6 +132,7 @@ def work_against_code(home):
     right = {"flops": "2 * n", "unit": "vector_f32", "read": "8 * n", "write": "4 * n", "footprint": "8 * n"}
     for name, change, words in (("right", {}, None), ("half_more", {"flops": "3 * n"}, None), ("many_flops", {"flops": "90 * n"}, "operations, the walked code does at most"),
                                 ("few_flops", {"flops": "n / 2"}, "operations, the walked code does"), ("few_bytes", {"read": "n", "write": "n"}, "the walked code moves at least"),
+                                ("an_item_each", {"items": "n"}, None), ("many_items", {"items": "1000 * n"}, "items, the walked code has work for at most"),
                                 ("many_bytes", {"read": "8 * n * 20", "footprint": "8 * n"}, "the walked code asks for at most")):
         (home / f"{name}.json").write_text(json.dumps({
             "name": name, "summary": name, "params": {"n": 4194304}, "code": {"source": "axpy.hip", "symbol": "axpy"},
