@@ -82,7 +82,8 @@ struct fleet_device {
 struct fleet_group {
     const char *name;  /* "AMD Instinct MI300X, SPX/NPS1, 750 W" */
     const char *model; /* of the device alone */
-    const char *title; /* for people: "AMD Instinct MI300X, driver 6.3" where other groups of it have another */
+    const char *about; /* the name for people: "..., driver 6.3" */
+    const char *title; /* as short as can be: "AMD Instinct MI300X, driver 6.3" where other groups of it have another */
     const struct fleet_fact *facts;
     size_t devices;
     bool judged; /* some metric of it */

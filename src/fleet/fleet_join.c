@@ -121,14 +121,15 @@ void fleet_join(struct fleet *fleet)
 
 /* ---- groups ---- */
 
-/* Baselines are found by it. */
-static const char *group_name(const struct fleet_device *device, struct arena *arena)
+/* Baselines are found by it; in words a driver's version is called that. */
+static const char *group_name(const struct fleet_device *device, bool in_words, struct arena *arena)
 {
     const char *name = "";
     for (size_t k = 0; k < FLEET_GROUP_FACTS; k++)
         if (*device->facts[k].value)
-            name = arena_printf(arena, "%s%s%s%s", name, *name ? ", " : "", device->facts[k].value,
-                                !strcmp(device->facts[k].key, "compute units") ? " CUs" : "");
+            name = arena_printf(arena, "%s%s%s%s%s", name, *name ? ", " : "",
+                                in_words && !strcmp(device->facts[k].key, "driver") ? "driver " : "",
+                                device->facts[k].value, !strcmp(device->facts[k].key, "compute units") ? " CUs" : "");
     return name;
 }
 
@@ -151,13 +152,16 @@ void fleet_make_groups(struct fleet *fleet)
 {
     for (size_t k = 0; k < fleet->device_count; k++) {
         struct fleet_device *device = &fleet->devices[k];
-        const char *name = group_name(device, fleet->arena);
+        const char *name = group_name(device, false, fleet->arena);
         size_t at = 0;
         while (at < fleet->group_count && strcmp(fleet->groups[at].name, name) != 0)
             at++;
         if (at == fleet->group_count)
             ARENA_PUSH(fleet->arena, fleet->groups, fleet->group_count,
-                       (struct fleet_group){.name = name, .model = device->facts[0].value, .facts = device->facts});
+                       (struct fleet_group){.name = name,
+                                            .about = group_name(device, true, fleet->arena),
+                                            .model = device->facts[0].value,
+                                            .facts = device->facts});
         fleet->groups[at].devices++;
         device->group = at;
     }

@@ -217,7 +217,7 @@ static void add_strips(struct document *document, const struct fleet *fleet, siz
                   arena_printf(arena,
                                "%s. Each mark is a device: its time against the median of its group, case by case. "
                                "Slow ones have their names; what took twice as long stands at the edge.",
-                               fleet->groups[group].name));
+                               fleet->groups[group].about));
     size_t rows = 0;
     chart_add(chart, CHART_MARKS, "alike", 7);
     chart_add(chart, CHART_MARKS, "slow", 1);
@@ -228,7 +228,8 @@ static void add_strips(struct document *document, const struct fleet *fleet, siz
         }
     chart->x =
         (struct chart_axis){.title = "time against the group's median", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
-    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = rows};
+    chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .name_count = rows};
+    chart->y.names = names_apart(names, rows, NULL, arena);
     chart_fit(chart, false, 0.02);
     chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)rows - 0.5});
     if (rows)

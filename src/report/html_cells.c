@@ -87,6 +87,18 @@ enum {
     LONG_WORDS = 20, /* on a phone they have a line of their own */
 };
 
+/* Names whose words are long break behind underscores, not anywhere. */
+static void put_name(struct text *out, enum tone tone, const char *words)
+{
+    SCOPED(text_release) struct text whole = {0};
+    size_t longest = 0;
+    for (const char *p = words; *p; p += strcspn(p, " "), p += *p == ' ')
+        longest = strcspn(p, " ") > longest ? strcspn(p, " ") : longest;
+    html_put(&whole, tone, words);
+    for (const char *p = whole.data; p && *p; p++)
+        text_addf(out, *p == '_' && longest > LONG_WORDS ? "%c<wbr>" : "%c", *p);
+}
+
 static void put_words(struct text *out, const struct html_place *at, struct arena *arena)
 {
     const struct table_row *row = table_at(at->t, at->row);
@@ -98,10 +110,10 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
         html_attribute(out, "href", link);
         text_add(out, ">");
     }
-    html_put(out, at->second && row->instead.kind ? row->instead.tone : cell->tone,
-             !(at->t->columns[at->column].flags & COLUMN_PROSE)
-                 ? text_cut(arena, at->first && at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ")
-                 : words);
+    words = !(at->t->columns[at->column].flags & COLUMN_PROSE)
+                ? text_cut(arena, at->first && at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ")
+                : words;
+    (at->first ? put_name : html_put)(out, at->second && row->instead.kind ? row->instead.tone : cell->tone, words);
     text_add(out, link ? "</a>" : "");
 }
 

@@ -129,17 +129,23 @@ static double quantity(const struct result_case *c, const char *of, uint32_t tri
     return trial == WHOLE_RUN ? result_quantity(c, of) : result_at_time(c, of, time_in(c, trial));
 }
 
-/* The cases that a figure is made from. What the device cannot run is no part of it; case_count shows a change. */
-static size_t find_cases(const struct result_case **found, const struct result *result, const struct result_kpi *kpi)
+/* The cases that a figure is made from. What the device cannot run is no part of it, the first such is `skipped`;
+ * case_count shows a change. */
+static size_t find_cases(const struct result_case **found, const struct result_case **skipped,
+                         const struct result *result, const struct result_kpi *kpi)
 {
     SCOPED(text_release) struct text id = {0};
     size_t count = 0;
+    *skipped = NULL;
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         text_clear(&id);
         text_addn(&id, c->id, result_id_length(c->id));
-        if (c->status != CASE_SKIPPED && !result_case_is_twin(c) &&
-            text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
+        if (result_case_is_twin(c) || !text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
+            continue;
+        if (c->status != CASE_SKIPPED)
             found[count++] = c;
+        else if (!*skipped)
+            *skipped = c;
     }
     return count;
 }
@@ -191,8 +197,11 @@ static const char *trouble_of(const struct result_case *c)
     return finding[0] ? finding : case_status_name(c->status);
 }
 
-static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum, struct arena *arena)
+static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum, const struct result_case *skipped,
+                             struct arena *arena)
 {
+    if (!sum->count && skipped)
+        return arena_printf(arena, "all of its cases were skipped: %s", skipped->reason ? skipped->reason : "");
     if (!sum->count)
         return "no case matches";
     if (sum->bad && !result_case_counts(sum->bad))
@@ -225,12 +234,13 @@ void result_kpis_evaluate(struct result *result, struct arena *arena)
     for (size_t k = 0; k < result->kpi_count; k++) {
         struct result_kpi *kpi = &kpis[k];
         *kpi = result->kpis[k];
-        const size_t count = find_cases(cases, result, kpi);
+        const struct result_case *skipped;
+        const size_t count = find_cases(cases, &skipped, result, kpi);
         const struct sum sum = add_up(cases, count, kpi->of, WHOLE_RUN);
         kpi->value = value_of(kpi, &sum);
         kpi->case_count = sum.count;
         kpi->unit = unit_of(kpi, cases, count);
-        kpi->reason = reason_of(kpi, &sum, arena);
+        kpi->reason = reason_of(kpi, &sum, skipped, arena);
         double *values = arena_array(arena, trials + 1u, sizeof(*values));
         for (uint32_t trial = 0; trial < trials; trial++) {
             const struct sum part = add_up(cases, count, kpi->of, trial);

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from harness import PATIENCE_S, QUICK, ROOT, check, load, main, run, skip
+from runs import measured, stretch
 
 MODULES = ROOT / "build/page"
 HOSTILE = ["<img src=x onerror=pwned=1>", "\"><script>pwned=1</script>", "</script><b>", "\u202eright to left\u2066", "a'b\"c`d", "start" + "x" * 9990 + "stop!"]
@@ -211,13 +212,39 @@ def clock_held(home, result):
         check(len(peaks) == 1 + drawn and abs(lower - share) < 0.02 and ("at the clock that cases held" in svg) == drawn, f"{share}: {peaks}, {lower}")
 
 
-def forecasts(home):
+def documents(home, folder):
+    """Pages of no result: a fleet with a slow device, a trace; and with hostile names, those of predictions and traces."""
+    (home / "fleet").mkdir()
+    result = load(home / "cpu.result.json")
+    for k in range(8):
+        device = copy.deepcopy(result)
+        for n, case in enumerate(device["cases"] if k == 5 else []):
+            stretch(case, 1.1 + 0.03 * n)
+        device["environment"]["device"] |= {"uuid": f"GPU-{k}", "id": f"hip:{k}"}
+        device["run"] |= {"id": f"0000000{k}-0000-4000-8000-000000000000", "job": {"engine": None, "id": None, "rank": 0, "world": 0, "node": "node-with-a-name", "local_rank": 0,
+                                                                                "devices": 8, "started_together_ns": None}}
+        (home / f"fleet/{k}.json").write_text(json.dumps(device))
+    named = measured(load(home / "sim.result.json"))
+    for case, label in zip(named["cases"], HOSTILE * 3):
+        case["label"] = label
+    (home / "named.json").write_text(json.dumps(named))
+    events = [{"ph": "X", "cat": "kernel", "name": name, "ts": 9 * k, "dur": 2 + k, "pid": 0, "tid": 1, "args": {"stream": 1}} for k, name in enumerate(HOSTILE)]
+    (home / "names.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    for name, arguments in {"doc_fleet": ["fleet", "fleet"], "doc_import": ["import", ROOT / "tests/data/traces/bert_mi300x.json.gz"], "site_import": ["import", "names.json"],
+                            "site_predict": ["predict", "named.json", "--machine", "mi355x"], "site_explain": ["explain", "named.json"]}.items():
+        done = run(*arguments, "--format", "html", home=home)
+        check(done.returncode in (0, 1) and done.stdout.startswith("<!DOCTYPE html>"), f"{name}: {done.stderr[-400:]}")
+        (folder / f"{name}.html").write_text(done.stdout)
+
+
+def forecasts(home, folder):
     """Predictions have a picture for each machine."""
     for machines in ("mi300x", "mi300x,h100"):
         done = run("predict", "stream_triad", "--set", "n=1Mi,64Mi", "--machine", machines, "--format", "html", home=home)
         bars = re.findall(r'data-picture="forecast-(\d)"', done.stdout)
         check(done.returncode == 0 and len(bars) == len(machines.split(",")), f"{machines}: {bars} {done.stderr[-400:]}")
         check(re.search(r'class="label"[^>]*>stream_triad n=64Mi<', done.stdout), "a bar for each case")
+    (folder / "doc_forecast.html").write_text(done.stdout)
 
 
 def padded_name(home, result):
@@ -234,7 +261,7 @@ def nothing_known(home):
     run("run", "links", "--device", "sim:mi300x", "-o", "links.result.json", home=home)
     page = run("report", "links.result.json", "--format", "html", home=home).stdout
     check(">nothing predicted</span>" in page and "Furthest from the ceiling" not in page, "a page of nothing")
-    check("none: no case matches" in page and page.count(">skipped</span>") == len(load(home / "links.result.json")["cases"]), "reasons of what has no value")
+    check("none: all of its cases were skipped: the device has no peer" in page and page.count(">skipped</span>") == len(load(home / "links.result.json")["cases"]), "reasons of what has no value")
 
 
 def skipped(home, result):
@@ -267,11 +294,12 @@ def test(home):
     clock_held(home, result)
     nothing_known(home)
     padded_name(home, result)
-    forecasts(home)
+    forecasts(home, folder)
     skipped(home, result)
     sizes(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     hostile_site(home, folder)
+    documents(home, folder)
     middle = with_cases(home, home, "middle", result, 500, None)
     check(len(middle) < 1 << 20, f"500 cases: {len(middle)} bytes")
     with_cases(home, folder, "many", result, 5000, None)

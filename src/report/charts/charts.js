@@ -302,6 +302,12 @@ class Live {
       return { type: "group", children };
     };
   }
+  /* Words right of a mark would reach over the edge. */
+  reaches(x, text) {
+    const { low, high, scale } = this.chart.x, left = scale === "log" ? Math.log(high / x) / Math.log(high / low) : (high - x) / (high - low);
+    const plot = this.box.clientWidth - 24 - (this.above ? 0 : this.chart.y.scale === "names" ? this.name_room() : 70);
+    return left * plot < 6.8 * text.length;
+  }
   series(series, k) {
     const points = this.shown(series), faint = this.faint(series, k), all = [];
     const data = points.map(p => ({ value: [p.x, p.y], at: p.at }));
@@ -310,7 +316,7 @@ class Live {
     if (series.kind === "marks" || series.kind === "curve" || series.kind === "interval")
       all.push({
         id: k + " marks", type: "scatter", name: series.name, z: faint ? 3 : 4, symbol: symbol(series.look), symbolSize: series.look === 7 ? 6 : 9, 
-        data: data.map((d, at) => ({ ...d, itemStyle: { opacity: this.faint(series, k, points[at]) ? 0.1 : 1 }, label: { show: !!points[at].words && series.kind === "marks", position: d.value[0] > this.chart.x.low + 0.85 * (this.chart.x.high - this.chart.x.low) ? "left" : "right", formatter: () => points[at].words || "" } })),
+        data: data.map((d, at) => ({ ...d, itemStyle: { opacity: this.faint(series, k, points[at]) ? 0.1 : 1 }, label: { show: !!points[at].words && series.kind === "marks", position: this.reaches(d.value[0], points[at].words || "") ? "left" : "right", formatter: () => points[at].words || "" } })),
         itemStyle: { color: this.look.series[series.look], borderColor: this.look.paper, borderWidth: 0.9 },
         label: { color: this.look.label, fontFamily: font, fontSize: 12 }, labelLayout: { hideOverlap: true }, emphasis: { scale: 1.5 }, large: false,
       });
