@@ -6,6 +6,7 @@
 
 #include "measure.h"
 #include "rooftile/noise_file.h"
+#include "rooftile/units.h"
 
 enum { DEFAULT_TRIALS = 20, COMPARE_TRIALS = 5, MOST_ROWS = 40 };
 
@@ -184,6 +185,7 @@ static const struct table *head_of(const struct aa *aa)
 static const char *summary_of(const struct aa *aa)
 {
     const struct noise_summary *s = &aa->summary;
+    char words[5][UNITS_TEXT];
     const char *head =
         arena_printf(aa->arena,
                      "%zu case%s, %u trials each, on %s\n"
@@ -194,10 +196,11 @@ static const char *summary_of(const struct aa *aa)
         return arena_printf(aa->arena, "%s\nnothing is learned from fewer than %d trials", head, SHIFT_LEARNED_TRIALS);
     return arena_printf(
         aa->arena,
-        "%s\nhalf of the cases below %.2f %%, 3 of 4 below %.2f %%, 99 of 100 below %.2f %%, the noisiest "
-        "%.2f %%\n%.0f %% of the cases stay under %.1f %%; %zu %s too noisy to gate",
-        head, s->median * 100, s->q3 * 100, s->p99 * 100, s->max * 100, s->quiet_share * 100, NOISE_QUIET * 100,
-        s->too_noisy, s->too_noisy == 1 ? "is" : "are");
+        "%s\nhalf of the cases below %s, 3 of 4 below %s, 99 of 100 below %s, the noisiest %s\n%s of the cases stay "
+        "under %.1f %%; %zu %s too noisy to gate",
+        head, units_percent(words[0], s->median), units_percent(words[1], s->q3), units_percent(words[2], s->p99),
+        units_percent(words[3], s->max), units_percent(words[4], s->quiet_share), NOISE_QUIET * 100, s->too_noisy,
+        s->too_noisy == 1 ? "is" : "are");
 }
 
 static enum status show(const struct aa *aa, const struct cli_options *options, struct err *err)

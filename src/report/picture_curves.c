@@ -153,10 +153,12 @@ static void add_point(struct curve *curve, double x, double y, const struct resu
     curve->count++;
 }
 
+/* Those of as many points in the order of their cases, which is that of the sweep. */
 static int by_points(const void *a, const void *b)
 {
     const struct curve *p = a, *q = b;
-    return p->count != q->count ? (p->count < q->count) - (p->count > q->count) : strcmp(p->name, q->name);
+    return p->count != q->count ? (p->count < q->count) - (p->count > q->count)
+                                : (p->cases[0] > q->cases[0]) - (p->cases[0] < q->cases[0]);
 }
 
 /* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */

@@ -134,8 +134,9 @@ static void answer(struct answers *answers, const struct group *group)
     if (!*own || answers->given++ >= MOST_ANSWERS)
         return;
     if (equals + 1 == group->count)
-        document_text(answers->document, SHOW_PEOPLE, TONE_PLAIN, "%snone, all %zu %sare within %s of each other", head,
-                      group->count, group->count < answers->result->case_count ? "that do the same work " : "", noise);
+        document_text(answers->document, SHOW_PEOPLE, TONE_PLAIN,
+                      "%snone, all %zu %sare within %s of each other: %s, %s", head, group->count,
+                      group->count < answers->result->case_count ? "that do the same work " : "", noise, own, list);
     else
         document_text(answers->document, SHOW_PEOPLE, TONE_BOLD, "%s%s, %.3g times the worst%s%s%s%s", head, own,
                       time_each(worst) / time_each(best), equals ? "; within " : "", equals ? noise : "",

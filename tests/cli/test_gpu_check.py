@@ -66,7 +66,7 @@ def validate(document, what):
 
 class Page(html.parser.HTMLParser):
     """Balanced tags, and nothing that a browser would fetch."""
-    VOID = {"meta", "br", "link", "img"}
+    VOID = {"meta", "br", "link", "img", "wbr"}
 
     def __init__(self):
         super().__init__()

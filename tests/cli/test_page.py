@@ -158,6 +158,10 @@ def sparse_grid(home, result):
     (home / "sparse.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
     svg = run("report", "sparse.result.json", "--format", "svg", "--picture", "map-1", home=home).stdout
     check(svg.count('class="h0"') == 28 and ">59<" not in svg and "few cases have are skipped" in svg, svg[-2000:])
+    several = [result["cases"][0] | {"id": f"s{n}{p}", "kernel": "sweep", "label": f"sweep n={n} p={p}", "params": {"n": n, "p": p}} for p in (64, 128, 1024) for n in (1, 8, 64, 512, 4096)]
+    (home / "several.result.json").write_text(json.dumps(result | {"cases": several, "derived": [], "kpis": []}))
+    legend = re.findall(r">sweep p=([^<]*)<", run("report", "several.result.json", "--format", "svg", "--picture", "curve-1", home=home).stdout)
+    check(legend == ["64", "128", "1024"] or legend == ["64", "128", "1Ki"], f"curves in the order of the sweep: {legend}")
     near = [result["cases"][0] | {"id": f"k{n}", "kernel": "near", "params": {"n": 1000 + n}} for n in range(8)]
     (home / "near.result.json").write_text(json.dumps(result | {"cases": near, "derived": [], "kpis": []}))
     check('data-picture="curve' not in run("report", "near.result.json", "--format", "html", home=home).stdout, "a curve of one place")
