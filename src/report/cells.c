@@ -16,10 +16,10 @@ static const char *count(char *out, double value)
 
 static const char *intensity(char *out, double value)
 {
-    if (value >= 1e4 && value < 1e7)
-        snprintf(out, UNITS_TEXT, "%.0fk", value / 1e3);
+    if (value >= 1e4 && value < 1e9)
+        snprintf(out, UNITS_TEXT, value < 999500 ? "%.0fk" : "%.3gM", value < 999500 ? value / 1e3 : value / 1e6);
     else
-        snprintf(out, UNITS_TEXT, value >= 1e7 ? "%.0e" : value < 100 ? "%.3g" : "%.0f", value);
+        snprintf(out, UNITS_TEXT, value >= 1e9 ? "%.0e" : value < 100 ? "%.3g" : "%.0f", value);
     return out;
 }
 

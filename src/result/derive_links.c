@@ -11,6 +11,15 @@
 /* A larger message that goes this much slower than a smaller one is no property of a link, but of how it is used. */
 static const double dip_below = 0.95;
 
+/* As labels of cases have it. */
+static const char *group_words(const struct derive *d)
+{
+    char *words = arena_strdup(d->arena, d->group);
+    for (char *p = words; *p; p++)
+        *p = *p == ';' ? ' ' : *p;
+    return words;
+}
+
 void derive_dips(struct json_out *out, const struct derive *d)
 {
     const struct curve curve = curve_of(d);
@@ -21,7 +30,7 @@ void derive_dips(struct json_out *out, const struct derive *d)
     }
     json_out_array(out, "dips");
     for (size_t k = 1; k < curve.count; k++) {
-        char before[UNITS_TEXT], after[UNITS_TEXT];
+        char before[UNITS_TEXT], after[UNITS_TEXT], x[UNITS_TEXT];
         if (!(curve.y[k] < dip_below * curve.y[k - 1]))
             continue;
         json_out_object(out, NULL);
@@ -30,10 +39,9 @@ void derive_dips(struct json_out *out, const struct derive *d)
         json_out_number(out, "after", curve.y[k]);
         json_out_end(out);
         if (!dips++)
-            *d->finding =
-                arena_printf(d->arena, "%s%s%s dips to %s at %s %.15g, from %s one step before", d->spec->kernel,
-                             d->group[0] ? " " : "", d->group, units_rate(after, curve.y[k], "B/s"), d->spec->x,
-                             curve.x[k], units_rate(before, curve.y[k - 1], "B/s"));
+            *d->finding = arena_printf(d->arena, "%s%s%s %s=%s dips to %s, from %s one step before", d->spec->kernel,
+                                       d->group[0] ? " " : "", group_words(d), d->spec->x, units_count(x, curve.x[k]),
+                                       units_rate(after, curve.y[k], "B/s"), units_rate(before, curve.y[k - 1], "B/s"));
     }
     json_out_end(out);
 }

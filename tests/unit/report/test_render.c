@@ -157,21 +157,12 @@ static void test_units(void **state)
         double value;
         const char *unit, *words;
     } wanted[] = {
-        {1e6, UNIT_TIME, "1.00 ms"},
-        {1536, UNIT_BYTES, "1.50 KiB"},
-        {2e9, UNIT_BYTE_RATE, "2.00 GB/s"},
-        {2e6, "row/s", "2.00 Mrow/s"},
-        {0.873, UNIT_PERCENT, "87 %"},
-        {0.0123, UNIT_PERCENT, "1.2 %"},
-        {-0.0123, UNIT_CHANGE, "-1.2 %"},
-        {-0.0001, UNIT_CHANGE, "+0.0 %"},
-        {12345, UNIT_COUNT, "12345"},
-        {65536, UNIT_SIZE, "64Ki"},
-        {1.0 / 6, UNIT_INTENSITY, "0.167"},
-        {33000, UNIT_INTENSITY, "33k"},
-        {3, "W", "3 W"},
-        {0, UNIT_TIME, "0 ns"},
-        {1.25, UNIT_NUMBER, "1.25"},
+        {1e6, UNIT_TIME, "1.00 ms"},      {1536, UNIT_BYTES, "1.50 KiB"},     {2e9, UNIT_BYTE_RATE, "2.00 GB/s"},
+        {2e6, "row/s", "2.00 Mrow/s"},    {0.873, UNIT_PERCENT, "87 %"},      {0.0123, UNIT_PERCENT, "1.2 %"},
+        {-0.0123, UNIT_CHANGE, "-1.2 %"}, {-0.0001, UNIT_CHANGE, "+0.0 %"},   {12345, UNIT_COUNT, "12345"},
+        {65536, UNIT_SIZE, "64Ki"},       {1.0 / 6, UNIT_INTENSITY, "0.167"}, {33000, UNIT_INTENSITY, "33k"},
+        {999600, UNIT_INTENSITY, "1M"},   {2.5e7, UNIT_INTENSITY, "25M"},     {3, "W", "3 W"},
+        {0, UNIT_TIME, "0 ns"},           {1.25, UNIT_NUMBER, "1.25"},
     };
     struct arena arena = {0};
     for (size_t k = 0; k < sizeof(wanted) / sizeof(*wanted); k++) {

@@ -53,7 +53,7 @@ static void finds_dips(void **state)
     assert_non_null(strstr(found->json, "{\"dips\":[{\"x\":2000000,\"before\":10000000000,"));
     assert_null(strstr(found->json, "8000000")); /* 1 % below is no dip */
     assert_non_null(found->finding);
-    assert_non_null(strstr(found->finding, "all_reduce dips to 9.09 GB/s at size 2000000, from 10.0 GB/s"));
+    assert_non_null(strstr(found->finding, "all_reduce size=2.00M dips to 9.09 GB/s, from 10.0 GB/s"));
     assert_int_equal(result_exit_code(&result, false), 1);
     cases[2].bytes_per_s = 1e10;
     assert_string_equal(derived(&result, &along_sizes, &arena)->json, "{\"dips\":[]}");
