@@ -49,8 +49,7 @@ static void add_item(struct text *out, unsigned at, const char *left, const char
 static void add_heading(struct text *out, const char *heading, const struct report_options *look)
 {
     text_add_toned(out, look->color, TONE_BOLD, heading);
-    text_add(out, "
-");
+    text_add(out, "\n");
 }
 
 /* ---- one command ---- */
