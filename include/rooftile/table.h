@@ -17,6 +17,11 @@
 
 /* ---- cells ---- */
 
+/* What words mean, as a terminal's colours and pages show it. */
+enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
+/* Adds the escape sequences around `words` where `color` is set. */
+void text_add_toned(struct text *text, bool color, enum tone tone, const char *words);
+
 enum cell_kind {
     /* has no meaning in this row: no member in JSON; for people only its `text`, if it has one */
     CELL_ABSENT,

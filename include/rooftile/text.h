@@ -28,11 +28,6 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_vaddf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_pad(struct text *text, size_t count, char filler);
 
-/* What words mean, as a terminal's colours and pages show it. */
-enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_BAD, TONE_GOOD, TONE_DOUBT, TONE_ACCENT };
-/* Adds the escape sequences around `words` where `color` is set. */
-void text_add_toned(struct text *text, bool color, enum tone tone, const char *words);
-
 /* Escapes text from outside for an output format; NULL is "". The table is in text.c. */
 enum escape {
     ESCAPE_XML,       /* character data or an attribute; what XML 1.0 has no place for is '?' */
@@ -72,6 +67,7 @@ void text_append(char *to, size_t size, const char *between, const char *format,
 char *text_lower(const char *string, struct arena *arena);
 
 bool text_starts(const char *string, const char *prefix);
+size_t text_word(const char *string); /* letters, digits and '_' that it begins with */
 bool text_ends(const char *string, const char *suffix);
 
 /* Is `word`, of `length` bytes, one of the words of a list, between any of these separators? */

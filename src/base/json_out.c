@@ -207,6 +207,14 @@ void json_out_numbers(struct json_out *out, const char *key, const double *value
     json_out_end(out);
 }
 
+void json_out_strings(struct json_out *out, const char *key, const char *const *values, size_t count)
+{
+    json_out_array(out, key);
+    for (size_t k = 0; k < count; k++)
+        json_out_string(out, NULL, values[k]);
+    json_out_end(out);
+}
+
 void json_out_value(struct json_out *out, const char *key, const cJSON *value)
 {
     if (cJSON_IsNumber(value))

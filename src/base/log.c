@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "rooftile/table.h"
+
 /* Codes are for ever: a retired one keeps its row, a new one goes to the end. */
 static const struct {
     const char *code;

@@ -3,6 +3,18 @@
 
 /* ---- cells ---- */
 
+void text_add_toned(struct text *text, bool color, enum tone tone, const char *words)
+{
+    static const char *const codes[] = {
+        [TONE_BOLD] = "1",  [TONE_DIM] = "2",    [TONE_BAD] = "31",
+        [TONE_GOOD] = "32", [TONE_DOUBT] = "33", [TONE_ACCENT] = "36",
+    };
+    if (color && tone && *words)
+        text_addf(text, "\033[%sm%s\033[0m", codes[tone], words);
+    else
+        text_add(text, words);
+}
+
 struct cell cell_number(double value)
 {
     return (struct cell){.kind = isfinite(value) ? CELL_NUMBER : CELL_UNKNOWN, .value = value};

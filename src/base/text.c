@@ -87,18 +87,6 @@ void text_addf(struct text *text, const char *format, ...)
     va_end(args);
 }
 
-void text_add_toned(struct text *text, bool color, enum tone tone, const char *words)
-{
-    static const char *const codes[] = {
-        [TONE_BOLD] = "1",  [TONE_DIM] = "2",    [TONE_BAD] = "31",
-        [TONE_GOOD] = "32", [TONE_DOUBT] = "33", [TONE_ACCENT] = "36",
-    };
-    if (color && tone && *words)
-        text_addf(text, "\033[%sm%s\033[0m", codes[tone], words);
-    else
-        text_add(text, words);
-}
-
 void text_pad(struct text *text, size_t count, char filler)
 {
     reserve(text, count);
@@ -125,6 +113,11 @@ char *text_lower(const char *string, struct arena *arena)
     for (char *c = copy; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     return copy;
+}
+
+size_t text_word(const char *string)
+{
+    return strspn(string, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
 bool text_starts(const char *string, const char *prefix)

@@ -164,11 +164,9 @@ static void raise(struct ceiling *ceiling, const struct point *point)
 /* By the share of bytes that are written; TRAFFIC_COUNT for mixtures between. */
 static enum machine_traffic traffic_of(const struct work *work)
 {
-    static const double shares[TRAFFIC_COUNT] = {
-        [TRAFFIC_READ] = 0, [TRAFFIC_WRITE] = 1, [TRAFFIC_COPY] = 0.5, [TRAFFIC_TRIAD] = 1.0 / 3};
     const double share = work->write_bytes / (work->read_bytes + work->write_bytes);
     enum machine_traffic kind = 0;
-    while (kind < TRAFFIC_COUNT && fabs(share - shares[kind]) > 0.02)
+    while (kind < TRAFFIC_COUNT && fabs(share - machine_traffic_written[kind]) > 0.02)
         kind++;
     return kind;
 }

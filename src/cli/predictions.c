@@ -12,8 +12,7 @@ enum { MOST_WALKED = 500, MOST_WALKED_TO_RUN = 20000 };
 /* A plan waits for the compiler, but not for minutes; a run compiles all of it anyway. */
 enum { MOST_COMPILED = 12 };
 
-/* What is in the cache: a plan compiles nothing for a device that is there. */
-static enum status cached_builds(struct build_result **builds, struct session *session, struct err *err)
+enum status session_cached_builds(struct build_result **builds, struct session *session, struct err *err)
 {
     const struct plan *plan = session->plan;
     const struct build_options options = {
@@ -52,8 +51,8 @@ static enum status host_builds(struct build_result **builds, struct session *ses
         return STATUS_OK;
     struct session builder = *session;
     builder.plan = &codes;
-    enum status status =
-        session->builds ? session_build_plan(&made, &builder, &codes, err) : cached_builds(&made, &builder, err);
+    enum status status = session->builds ? session_build_plan(&made, &builder, &codes, err)
+                                         : session_cached_builds(&made, &builder, err);
     for (size_t k = 0; k < codes.code_count && !status; k++)
         all[numbers[k]] = made[k];
     *builds = all;
@@ -82,7 +81,7 @@ static enum status codes_to_walk(struct build_result **builds, struct session *s
     if (session->info.predicted)
         return predict_build(builds, session, err);
     *builds = session->builds;
-    return *builds ? STATUS_OK : cached_builds(builds, session, err);
+    return *builds ? STATUS_OK : session_cached_builds(builds, session, err);
 }
 
 enum status session_predict(struct session *session, struct err *err)

@@ -154,6 +154,8 @@ enum status session_predict(struct session *session, struct err *err);
 /* A plan of one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
                                struct err *err);
+/* What is in the cache of its plan's codes: a plan compiles nothing for a device that is there. */
+enum status session_cached_builds(struct build_result **builds, struct session *session, struct err *err);
 /* Builds a plan's codes with the session's settings. */
 enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
                                struct err *err);

@@ -18,14 +18,6 @@ struct programs {
     size_t count;
 };
 
-static bool has_param(const struct manifest *manifest, const char *name)
-{
-    for (size_t k = 0; k < manifest->param_count; k++)
-        if (!strcmp(manifest->params[k].name, name))
-            return true;
-    return false;
-}
-
 /* n; m and n; m, n and k. A parameter that the kernel lacks has to be n: n x n. */
 static bool sizes_of(struct suite_case *made, const struct truth_row *row, const struct manifest *manifest,
                      struct arena *arena)
@@ -36,7 +28,7 @@ static bool sizes_of(struct suite_case *made, const struct truth_row *row, const
     for (size_t k = 0; k < row->size_count; k++) {
         const char *name = names[row->size_count - 1][k];
         const struct param_value value = {.kind = PARAM_NUMBER, .number = row->sizes[k]};
-        if (has_param(manifest, name))
+        if (manifest_param(manifest, name) >= 0)
             ARENA_PUSH(arena, params, made->param_count, (struct param){.name = name, .value = value});
         else if (row->sizes[k] != n)
             return false;

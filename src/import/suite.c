@@ -68,22 +68,14 @@ static void add_row(struct suite_cases *cases, const struct import_row *row, siz
         add_case(cases, row, rank, row->cpu_library, row->cpu_params, "!device.host_memory");
 }
 
-static void put_words(struct json_out *json, const char *key, const char *const *words, size_t count)
-{
-    json_out_array(json, key);
-    for (size_t k = 0; k < count; k++)
-        json_out_string(json, NULL, words[k]);
-    json_out_end(json);
-}
-
 static void put_case(struct json_out *json, const struct measured *c)
 {
     json_out_object(json, NULL);
     json_out_string(json, "kernel", c->kernel);
     json_out_raw(json, "params", c->params);
     if (c->exclude[0])
-        put_words(json, "exclude", &c->exclude, 1);
-    put_words(json, "tags", c->tags, c->tag_count);
+        json_out_strings(json, "exclude", &c->exclude, 1);
+    json_out_strings(json, "tags", c->tags, c->tag_count);
     json_out_number(json, "weight", c->weight);
     if (c->traced_ns > 0)
         json_out_number(json, "traced_ns", c->traced_ns);
@@ -98,7 +90,7 @@ static void put_kpi(struct json_out *json)
     json_out_string(json, "name", "weighted time");
     json_out_string(json, "method", "weighted_sum");
     json_out_string(json, "of", "time_ns");
-    put_words(json, "cases", cases, 2);
+    json_out_strings(json, "cases", cases, 2);
     json_out_end(json);
     json_out_end(json);
 }
@@ -118,12 +110,12 @@ bool import_suite(struct text *out, const struct import *import, const char *nam
     if (import->total_ns > 0)
         json_out_number(json, "traced_ns", import->total_ns);
     if (folder)
-        put_words(json, "kernels", &folder, 1);
+        json_out_strings(json, "kernels", &folder, 1);
     json_out_object(json, "defaults");
     json_out_raw(json, "measure",
                  "{\"warmup\": \"20 ms\", \"warmup_max\": \"200 ms\", \"min_time\": \"0.1 s\", \"max_time\": \"2 s\", "
                  "\"min_samples\": 10}");
-    put_words(json, "tags", tags, 1);
+    json_out_strings(json, "tags", tags, 1);
     json_out_end(json);
     json_out_array(json, "cases");
     for (size_t k = 0; k < cases.count; k++)

@@ -115,6 +115,9 @@ void machine_limits(struct machine *limits, const struct target_facts *rates, do
         derive_peak(&limits->units[limits->unit_count++], units[k].name, units[k].per_clock, cus, core_hz);
 }
 
+const double machine_traffic_written[] = {
+    [TRAFFIC_READ] = 0, [TRAFFIC_WRITE] = 1, [TRAFFIC_COPY] = 0.5, [TRAFFIC_TRIAD] = 1.0 / 3};
+
 const char *machine_traffic_name(enum machine_traffic traffic)
 {
     static const char *const names[] = {

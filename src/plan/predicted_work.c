@@ -98,8 +98,7 @@ static bool lacks(struct prediction *prediction, const struct asked *asked)
 /* The kind of traffic whose share of written bytes is nearest. */
 static enum machine_traffic traffic_of(const struct work *work)
 {
-    static const double written[TRAFFIC_COUNT] = {
-        [TRAFFIC_READ] = 0, [TRAFFIC_WRITE] = 1, [TRAFFIC_COPY] = 0.5, [TRAFFIC_TRIAD] = 1.0 / 3};
+    const double *written = machine_traffic_written;
     const double share = work->write_bytes / fmax(1, work->read_bytes + work->write_bytes);
     enum machine_traffic nearest = TRAFFIC_READ;
     for (int k = 0; k < TRAFFIC_COUNT; k++)

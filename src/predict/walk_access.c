@@ -39,12 +39,6 @@ struct addresses {
     size_t buffer;    /* that unknown ones lead to, or NO_BUFFER */
 };
 
-static const struct operand *operand_at(const struct op *op, int number)
-{
-    static const struct operand none = {.kind = OPERAND_NONE};
-    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
-}
-
 /* An SGPR that is added, 0 where there is none. */
 static bool add_scalar(struct addresses *at, const struct wave *wave, const struct operand *operand)
 {

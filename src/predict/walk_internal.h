@@ -35,6 +35,15 @@ static inline uint32_t bits_of(float value)
     return bits;
 }
 
+/* Of the low 32 bits. */
+static inline uint32_t bits_reversed(uint64_t value)
+{
+    uint32_t result = 0;
+    for (unsigned k = 0; k < 32; k++)
+        result |= (uint32_t)(value >> k & 1) << (31 - k);
+    return result;
+}
+
 /* ---- operations: walk_decode.c ---- */
 
 enum operand_kind {
@@ -386,6 +395,7 @@ void note_not_executed(struct walker *walker, const struct op *op);
 
 /* walk_operands.c: of an instruction's text */
 void operands_read(struct op *op, const char *text, bool is_double);
+const struct operand *operand_at(const struct op *op, int number); /* of kind OPERAND_NONE: there is none */
 const struct modifiers *modifiers_read(const char *name, const char *text, struct arena *arena);
 
 /* walk_access.c, walk_scalar_load.c, walk_lds.c */

@@ -28,14 +28,6 @@ static int32_t sext(uint32_t value, unsigned bits)
     return (int32_t)(value << (32 - bits)) >> (32 - bits);
 }
 
-static uint32_t reverse(uint32_t value)
-{
-    uint32_t result = 0;
-    for (unsigned k = 0; k < 32; k++)
-        result |= (value >> k & 1) << (31 - k);
-    return result;
-}
-
 static uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t selects)
 {
     const uint64_t both = (uint64_t)a << 32 | b;
@@ -115,7 +107,7 @@ LANE(mul_hi_i24, (uint64_t)((int64_t)sext(a, 24) * sext(b, 24)) >> 32)
 LANE(mul_lo, a * b) LANE(mul_hi_u32, (uint64_t)a * b >> 32) LANE(mul_hi_i32, (uint64_t)((int64_t)S(a) * S(b)) >> 32)
 LANE(bfm, ((1u << (a & 31)) - 1) << (b & 31)) LANE(bcnt, (uint32_t)__builtin_popcount(a) + b)
 LANE(ffbh, a ? (uint32_t)__builtin_clz(a) : UINT32_MAX) LANE(ffbl, a ? (uint32_t)__builtin_ctz(a) : UINT32_MAX)
-LANE(ffbh_i32, leading_sign(a)) LANE(bfrev, reverse(a))
+LANE(ffbh_i32, leading_sign(a)) LANE(bfrev, bits_reversed(a))
 LANE(add_u16, (uint16_t)(a + b)) LANE(sub_u16, (uint16_t)(a - b)) LANE(subrev_u16, (uint16_t)(b - a))
 LANE(mul_lo_u16, (uint16_t)(a * b)) LANE(mad_u16, (uint16_t)((uint16_t)a * (uint16_t)b + c))
 LANE(lshlrev_b16, (uint16_t)(b << (a & 15))) LANE(lshrrev_b16, (uint16_t)b >> (a & 15))

@@ -10,12 +10,6 @@
 #define BANKS 32u /* of 4 bytes, for half a wave of 64 in a clock */
 #define HALF 32u
 
-static const struct operand *operand_at(const struct op *op, int number)
-{
-    static const struct operand none = {.kind = OPERAND_NONE};
-    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
-}
-
 /* ---- bank conflicts ---- */
 
 /* Dwords that half a wave asks for, each once. */

@@ -136,12 +136,6 @@ static void pass_plain(struct registers *before, struct op *op, const struct reg
         use_sources(before, second);
 }
 
-static const struct operand *access_operand(const struct op *op, int number)
-{
-    static const struct operand none = {.kind = OPERAND_NONE};
-    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
-}
-
 static void pass_access(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
     const struct access *access = op->access;
@@ -153,12 +147,12 @@ static void pass_access(struct search *search, struct registers *before, struct 
     if (asked && !lanes && !*loaded)
         *loaded = search->changed = true;
     op->unneeded = load || lanes ? !asked && !access->to_lds : !*loaded;
-    use(before, access_operand(op, access->address));
-    use(before, access_operand(op, access->base));
+    use(before, operand_at(op, access->address));
+    use(before, operand_at(op, access->base));
     if (op->unneeded)
         return;
-    use(before, access_operand(op, access->data));
-    use(before, access_operand(op, access->data1));
+    use(before, operand_at(op, access->data));
+    use(before, operand_at(op, access->data1));
     if (writes_part(op))
         use(before, &op->operands[0]);
 }
@@ -244,7 +238,7 @@ static size_t find_wake(const struct walk_code *code, size_t at)
     size_t k = next_without_lanes(code, at);
     for (size_t steps = 0; mask && k < code->count && steps < code->count; steps++) {
         const struct op *later = &code->ops[k];
-        const struct operand *to = access_operand(later, 0);
+        const struct operand *to = operand_at(later, 0);
         const bool is_read = reads(later, mask) || reads(later, rest);
         const bool is_written = overlap(to, mask) || overlap(to, rest);
         if (is_read && writes_exec(later))

@@ -190,6 +190,12 @@ static bool leaves_unknown(const char *name, const char *text)
     return select && !text_starts(select, "dst_sel:DWORD");
 }
 
+const struct operand *operand_at(const struct op *op, int number)
+{
+    static const struct operand none = {.kind = OPERAND_NONE};
+    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
+}
+
 const struct modifiers *modifiers_read(const char *name, const char *text, struct arena *arena)
 {
     struct modifiers how = {.row_mask = 15, .bank_mask = 15, .op_sel_hi = 7, .select = {6, 6}};

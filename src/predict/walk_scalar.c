@@ -19,14 +19,6 @@ static uint64_t to_i32(float value)
     return value != value ? 0 : (uint32_t)(fabsf(value) >= 2147483648.0f ? most : (int32_t)value);
 }
 
-static uint64_t reverse(uint64_t value)
-{
-    uint64_t result = 0;
-    for (unsigned k = 0; k < 32; k++)
-        result |= (value >> k & 1) << (31 - k);
-    return result;
-}
-
 /* `width` bits from a bit on; both stand in the second source. */
 static uint64_t field(uint64_t value, uint64_t what, unsigned bits, bool is_signed)
 {
@@ -78,7 +70,7 @@ SCALAR(lshl_64, a << (b & 63)) SCALAR(lshr_64, a >> (b & 63)) SCALAR(ashr_64, (i
 SCALAR(ashr_32, (uint32_t)(I(a) >> (b & 31)))
 SCALAR(bfe_u32, field((uint32_t)a, b, 32, false)) SCALAR(bfe_i32, (uint32_t)field((uint32_t)a, b, 32, true))
 SCALAR(bfe_u64, field(a, b, 64, false)) SCALAR(bfe_i64, field(a, b, 64, true))
-SCALAR(brev, reverse(a)) SCALAR(sext_i16, (uint32_t)(int16_t)(uint16_t)a) SCALAR(sext_i8,
+SCALAR(brev, bits_reversed(a)) SCALAR(sext_i16, (uint32_t)(int16_t)(uint16_t)a) SCALAR(sext_i8,
       (uint32_t)(int8_t)(uint8_t)a)
 SCALAR(ff1_32, a ? (uint32_t)__builtin_ctzll(a) : UINT32_MAX)
 SCALAR(flbit_32, a ? (uint32_t)__builtin_clz((uint32_t)a) : UINT32_MAX)

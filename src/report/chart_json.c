@@ -34,10 +34,7 @@ static void axis(struct json_out *json, const char *key, const struct chart_axis
     json_out_string(json, "scale", scales[axis->scale]);
     number(json, "low", axis->low);
     number(json, "high", axis->high);
-    json_out_array(json, "names");
-    for (size_t k = 0; k < axis->name_count; k++)
-        json_out_string(json, NULL, axis->names[k]);
-    json_out_end(json);
+    json_out_strings(json, "names", axis->names, axis->name_count);
     json_out_end(json);
 }
 

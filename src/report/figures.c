@@ -339,10 +339,8 @@ static size_t param_names(const char ***names, const struct result *result, stru
 
 static struct cell param_cell(const struct result_case *c, const char *name, struct arena *arena)
 {
-    for (size_t p = 0; p < c->param_count; p++)
-        if (!strcmp(c->params[p].name, name))
-            return cell_text(param_text(arena, &c->params[p].value));
-    return cell_absent();
+    const struct param_value *value = result_param(c, name);
+    return value ? cell_text(param_text(arena, value)) : cell_absent();
 }
 
 static void set(struct table_row *row, const struct table *table, const char *key, struct cell cell)

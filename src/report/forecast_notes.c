@@ -6,20 +6,12 @@
 #include "report_internal.h"
 #include "rooftile/forecast.h"
 
-static size_t word_length(const char *text)
-{
-    size_t length = 0;
-    while (isalnum((unsigned char)text[length]) || text[length] == '_')
-        length++;
-    return length;
-}
-
 /* Words that begin with a digit are numbers and addresses. */
 static bool alike_but_for_numbers(const char *a, const char *b)
 {
     while (*a && *b) {
         const bool number = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
-        const size_t long_a = word_length(a), long_b = word_length(b);
+        const size_t long_a = text_word(a), long_b = text_word(b);
         if (!number && (long_a != long_b || memcmp(a, b, long_a ? long_a : 1) != 0))
             return false;
         a += long_a ? long_a : 1;

@@ -127,14 +127,6 @@ static const struct case_family case_families[] = {
     {{"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified."}, NULL, 1, wrong},
 };
 
-static bool is_label(const char *name)
-{
-    size_t length = 0;
-    while (isalnum((unsigned char)name[length]) || name[length] == '_')
-        length++;
-    return length && !name[length];
-}
-
 static const struct result_label *case_labels(const struct result *result, const struct result_case *c,
                                               struct arena *arena)
 {
@@ -147,7 +139,7 @@ static const struct result_label *case_labels(const struct result *result, const
     size_t count = COUNT_OF(fixed);
     memcpy(labels, fixed, sizeof(fixed));
     for (size_t k = 0; k < c->param_count; k++)
-        if (is_label(c->params[k].name)) /* any other stands in the id alone */
+        if (!c->params[k].name[text_word(c->params[k].name)]) /* any other stands in the id alone */
             labels[count++] = (struct result_label){arena_printf(arena, "param_%s", c->params[k].name),
                                                     param_text(arena, &c->params[k].value)};
     return labels;

@@ -20,12 +20,6 @@ struct roofline {
 
 /* ---- what is drawn ---- */
 
-static bool is_drawn(const struct result_case *c)
-{
-    return is_mark(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) && c->lower_bound.intensity > 0 &&
-           isfinite(c->flops_per_s) && c->flops_per_s > 0;
-}
-
 static struct kernel_sum *kernel_of(struct roofline *r, const struct result_case *c)
 {
     return kernel_sum_of(&r->kernels, r->by_unit ? c->work.unit : c->kernel);
@@ -67,7 +61,7 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
     const char *first = NULL;
     *r = (struct roofline){.result = result, .by_unit = true};
     for (size_t k = 0; k < result->case_count; k++)
-        if (is_drawn(&result->cases[k])) {
+        if (on_roofline(&result->cases[k])) {
             first = first ? first : result->cases[k].kernel;
             r->by_unit &= !strcmp(first, result->cases[k].kernel);
         }
@@ -75,7 +69,7 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
     r->kernels = kernel_sums_new(arena, result->case_count);
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        if (!is_drawn(c))
+        if (!on_roofline(c))
             continue;
         struct kernel_sum *kernel = kernel_of(r, c);
         r->cases[r->count++] = c;

@@ -177,7 +177,7 @@ struct points {
     const struct machine *machine;
 };
 
-static bool on_roofline(const struct result_case *c)
+bool on_roofline(const struct result_case *c)
 {
     return c->status == CASE_OK && result_case_timed(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
            c->lower_bound.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;

@@ -5,14 +5,6 @@
 
 #include "derive_internal.h"
 
-static void put_texts(struct json_out *out, const char *key, const char *const *texts, size_t count)
-{
-    json_out_array(out, key);
-    for (size_t k = 0; k < count; k++)
-        json_out_string(out, NULL, texts[k]);
-    json_out_end(out);
-}
-
 static const char *param_of(const struct derive *d, const struct result_case *c, const char *name, const char *none)
 {
     const struct param_value *value = result_param(c, name);
@@ -98,8 +90,8 @@ void derive_matrix(struct json_out *out, const struct derive *d)
         if (has_cell(d, d->cases[k]) && row < rows.count && column < columns.count)
             cells[row * columns.count + column] = result_quantity(d->cases[k], d->spec->y);
     }
-    put_texts(out, "rows", rows.values, rows.count);
-    put_texts(out, "columns", columns.values, columns.count);
+    json_out_strings(out, "rows", rows.values, rows.count);
+    json_out_strings(out, "columns", columns.values, columns.count);
     put_cells(out, cells, rows.count, columns.count);
 }
 
@@ -202,8 +194,8 @@ void derive_arms(struct json_out *out, const struct derive *d)
                     arms.disagree.count                   ? "disagree"
                     : !arms.measured || arms.absent.count ? "incomplete"
                                                           : "agree");
-    put_texts(out, "disagree", arms.disagree.texts, arms.disagree.count);
-    put_texts(out, "not_compared", arms.absent.texts, arms.absent.count);
+    json_out_strings(out, "disagree", arms.disagree.texts, arms.disagree.count);
+    json_out_strings(out, "not_compared", arms.absent.texts, arms.absent.count);
 }
 
 /* ---- ratio ---- */

@@ -10,7 +10,7 @@
 
 #include "comma_locale.h"
 #include "rooftile/arena.h"
-#include "rooftile/text.h"
+#include "rooftile/table.h"
 
 static void grows(void **state)
 {
@@ -184,6 +184,12 @@ static void nearest_tie_by_order(void **state)
     assert_ptr_equal(text_nearest("carx", names, 2), names[0]);
 }
 
+static void words_end_where_names_do(void **state)
+{
+    (void)state;
+    assert_true(text_word("ab_9 c") == 4 && text_word("a.b") == 1 && text_word("") == 0 && text_word("-a") == 0);
+}
+
 static void tones_are_colours_only_where_asked(void **state)
 {
     SCOPED(text_release) struct text text = {0};
@@ -230,6 +236,7 @@ int main(void)
         cmocka_unit_test(matches),
         cmocka_unit_test(nearest),
         cmocka_unit_test(nearest_tie_by_order),
+        cmocka_unit_test(words_end_where_names_do),
         cmocka_unit_test(tones_are_colours_only_where_asked),
         cmocka_unit_test(appends_within_its_room),
         cmocka_unit_test(ignores_locale),
