@@ -49,15 +49,6 @@ WIDER static double not_whole(const double *x, size_t count)
     SUM(fabs(a) < 0x1p50 ? fabs((fabs(a) + 0x1p52) - 0x1p52 - fabs(a)) : 1.0);
 }
 
-WIDER void expr_write_elements(double *x, const struct expr_value *value, size_t count)
-{
-    const double first = value->first, step = value->step, over = value->over;
-    for (int k = 0; k < (int)count; k++)
-        x[k] = first + step * k;
-    if (over != 1)
-        expr_apply_binary(OP_DIV, x, &over, true, count);
-}
-
 WIDER void expr_select(double *restrict condition, const double *restrict yes, const double *restrict no, size_t count)
 {
     for (size_t k = 0; k < count; k++)
@@ -183,4 +174,13 @@ WIDER void expr_apply_binary(enum expr_op op, double *restrict x, const double *
     default:
         EACH_WITH(a > b ? a : b);
     }
+}
+
+WIDER void expr_write_elements(double *x, const struct expr_value *value, size_t count)
+{
+    const double first = value->first, step = value->step, over = value->over;
+    for (int k = 0; k < (int)count; k++)
+        x[k] = first + step * k;
+    if (over != 1)
+        expr_apply_binary(OP_DIV, x, &over, true, count);
 }
