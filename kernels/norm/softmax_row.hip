@@ -139,14 +139,21 @@ extern "C" __global__ __launch_bounds__(BLOCK) void softmax_row(
 
     const partial row = join_group(own);
     const float scale = row.sum > 0.0f ? 1.0f / row.sum : 0.0f; /* nothing but -inf */
+    /* Packs are the vectors: across iterations a CPU would write with scatters. */
+#pragma clang loop vectorize(disable)
     for (unsigned at = 0; at < whole; at += CHUNK) {
+        float value[DEPTH][VEC];
 #pragma unroll
         for (unsigned d = 0; d < DEPTH; ++d) {
 #pragma unroll
-            for (int e = 0; e < VEC; ++e) {
-                const unsigned i = at + d * ROW + lane * VEC + e;
-                put(to, i, exp_of(element(from, i) - row.top) * scale);
-            }
+            for (int e = 0; e < VEC; ++e)
+                value[d][e] = exp_of(element(from, at + d * ROW + lane * VEC + e) - row.top) * scale;
+        }
+#pragma unroll
+        for (unsigned d = 0; d < DEPTH; ++d) {
+#pragma unroll
+            for (int e = 0; e < VEC; ++e)
+                put(to, at + d * ROW + lane * VEC + e, value[d][e]);
         }
     }
     for (unsigned i = whole + lane; i < columns; i += BLOCK)
