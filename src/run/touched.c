@@ -96,13 +96,14 @@ static enum status check_writes(const struct checking *checking, struct touched 
 
 /* ---- inputs ---- */
 
-/* Bytes are touched as often as launches follow each other; a footprint is touched once. */
+/* Without a footprint each launch reads its share once; with one, no more of it is touched than bytes are moved. */
 static void check_reads(const struct checking *checking, const struct touched *touched)
 {
     const struct resolved *resolved = checking->ready->resolved;
     const struct work *work = &resolved->work;
     const bool whole = resolved->manifest->footprint != NULL;
-    const double claimed = whole ? work->footprint_bytes : work->read_bytes / fmax(1, plan_launches(resolved));
+    const double moved = (work->read_bytes + (whole ? work->write_bytes : 0)) / fmax(1, plan_launches(resolved));
+    const double claimed = whole ? fmin(work->footprint_bytes, moved) : moved;
     char says[UNITS_TEXT], sees[UNITS_TEXT];
     double seen = 0;
     for (size_t k = 0; k < resolved->buffer_count; k++) {

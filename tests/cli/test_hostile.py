@@ -222,6 +222,7 @@ def write_kernels(home):
     described = [REFERENCE, REFERENCE_F32, manifest("restores", EXPECT)] + [manifest(name, checked, **more) for name, (checked, more, _) in HOSTILE.items()]
     described += [manifest(name, checked, "plain") for name, (checked, _) in LAX.items()]
     described += [manifest(name + "_twin", checked, "plain") for name, checked in TWINS.items()]
+    described.append(manifest("few_of_many", EXPECT, "one_period", work={"read": "4 * 251", "footprint": "8 * n"}))
     described.append(manifest("far", EXPECT))
     described.append(manifest("jitter_allowed", HOSTILE["jitter"][0], "jitter", type="f32", out={"varies": True}))
     described.append(manifest("as_planned", referenced(rel="5 / 4"), "plain"))
@@ -286,6 +287,12 @@ def what_does_no_harm_passes(home):
     check(case["verification"]["status"] == "pass", case["verification"])
 
 
+def few_steps_touch_little(home):
+    """A footprint is where a chase may go: of it no more is asked for than the bytes that it reads."""
+    case = measured(home, "few", [{"kernel": "few_of_many"}], 0)["few_of_many"]
+    check(case["verification"]["status"] == "pass", case["verification"])
+
+
 def what_reaches_far_dies(home):
     """Behind the guards that are looked at nothing may be touched, by the CPU device."""
     case = measured(home, "far", [{"kernel": "far"}], 1)["far"]
@@ -331,5 +338,5 @@ def samples_are_drawn_afresh(home):
 
 
 if __name__ == "__main__":
-    main(write_kernels, every_one_is_found, twins_pass, how_many_launches_were_seen_is_said, what_does_no_harm_passes, what_reaches_far_dies, what_varies_is_verified_each_time, what_is_not_checked_is_said, check_finds_them_too,
+    main(write_kernels, every_one_is_found, twins_pass, how_many_launches_were_seen_is_said, what_does_no_harm_passes, few_steps_touch_little, what_reaches_far_dies, what_varies_is_verified_each_time, what_is_not_checked_is_said, check_finds_them_too,
          samples_are_drawn_afresh)
