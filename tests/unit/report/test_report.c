@@ -153,6 +153,25 @@ static void test_widths(void **state)
     text_release(&line);
 }
 
+static void test_other_bounds(void **state)
+{
+    (void)state;
+    struct result_case cases[FIXTURE_CASES];
+    struct result result = fixture_result(cases);
+    struct text out = {0};
+    cases[0] = fixture_ok("chains/x;mode=hot", "chains x=1", "chains");
+    snprintf(cases[0].lower_bound.bound, MACHINE_NAME, "vector_f32");
+    cases[0].fraction = 0.2;
+    cases[0].prediction.bound = "latency";
+    cases[0].prediction.time_ns = 0.9 * cases[0].stats.median;
+    cases[0].prediction.low_ns = 0.8 * cases[0].stats.median;
+    const char *said = "far from their ceiling (1): something else takes the time, by their predictions: latency in";
+    assert_non_null(strstr(report(&out, &result, "table", 200), said));
+    cases[0].prediction.time_ns = 0.4 * cases[0].stats.median; /* which explains less than half of it */
+    assert_null(strstr(report(&out, &result, "table", 200), "far from their ceiling"));
+    text_release(&out);
+}
+
 static void test_reasons(void **state)
 {
     (void)state;
@@ -346,10 +365,10 @@ static void test_case_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_predicted),  cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_widths),   cmocka_unit_test(test_reasons),    cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_no_label), cmocka_unit_test(test_no_escapes), cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_case_line),
+        cmocka_unit_test(test_table),  cmocka_unit_test(test_predicted),    cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_widths), cmocka_unit_test(test_other_bounds), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_groups), cmocka_unit_test(test_no_label),     cmocka_unit_test(test_no_escapes),
+        cmocka_unit_test(test_colour), cmocka_unit_test(test_csv),          cmocka_unit_test(test_case_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
