@@ -162,25 +162,23 @@ static void draw_curve(struct sheet *sheet, const struct chart_series *series)
 }
 
 /* Where there are more marks than anybody tells apart, only each so-manieth is drawn. */
-static size_t stride_of(const struct chart_series *series)
+static size_t stride_of(const struct sheet *sheet, const struct chart_series *series)
 {
-    return 1 + series->count / MOST_MARKS;
+    return 1 + series->count / (sheet->narrow ? MOST_MARKS / 4 : MOST_MARKS);
 }
 
 /* Along x, or along y where that has the values. */
-static void draw_interval(struct sheet *sheet, const struct chart_series *series, const struct chart_point *point)
+static void draw_interval(struct sheet *sheet, const struct chart_point *point)
 {
     struct svg *svg = &sheet->svg;
-    char class[16];
     if (!isfinite(point->low) || !isfinite(point->high))
         return;
-    snprintf(class, sizeof(class), "reach s%zu", series->look);
     if (sheet->chart->y.scale == CHART_NAMES) {
         const double y = svg_y(svg, point->y) + (sheet->narrow ? 8 : 0);
-        svg_line(svg, class, svg_x(svg, point->low), y, svg_x(svg, point->high), y);
+        svg_part_line(svg, svg_x(svg, point->low), y, svg_x(svg, point->high), y);
     } else {
         const double x = svg_x(svg, point->x);
-        svg_line(svg, class, x, svg_y(svg, point->low), x, svg_y(svg, point->high));
+        svg_part_line(svg, x, svg_y(svg, point->low), x, svg_y(svg, point->high));
     }
 }
 
@@ -188,23 +186,35 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
     const bool names = sheet->chart->y.scale == CHART_NAMES;
-    for (size_t k = 0; k < series->count; k += stride_of(series)) {
+    const size_t stride = stride_of(sheet, series);
+    if (series->kind == CHART_INTERVAL) {
+        svg_parts(svg, "reach", series->look);
+        for (size_t k = 0; k < series->count; k += stride)
+            draw_interval(sheet, &series->points[k]);
+        svg_parts_end(svg, NULL);
+    }
+    if (!sheet->said)
+        svg_parts(svg, "mark", series->look);
+    for (size_t k = 0; k < series->count; k += stride) {
         const struct chart_point *point = &series->points[k];
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
         if (!isfinite(x) || !isfinite(y))
             continue;
-        if (series->kind == CHART_INTERVAL)
-            draw_interval(sheet, series, point);
-        svg_mark(svg, series->look, x, y, said_of(sheet, point));
+        if (sheet->said)
+            svg_mark(svg, series->look, x, y, point->said);
+        else
+            svg_part_mark(svg, series->look, x, y);
         svg_take(svg, &(struct svg_box){x - 4, y - 4, x + 4, y + 4});
     }
+    if (!sheet->said)
+        svg_parts_end(svg, NULL);
 }
 
 static void name_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
     const bool names = sheet->chart->y.scale == CHART_NAMES;
-    for (size_t k = 0; k < series->count; k += stride_of(series)) {
+    for (size_t k = 0; k < series->count; k += stride_of(sheet, series)) {
         const struct chart_point *point = &series->points[k];
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
         const struct svg_place places[] = {

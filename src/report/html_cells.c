@@ -168,8 +168,6 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
         text_add(out, " class=\"long\"");
     if (bar)
         bar_style(out, cell);
-    if (at->t->named && cell->kind == CELL_NUMBER && span == 1)
-        text_addf(out, " data-n=\"%.5g\"", cell->value);
     text_add(out, ">");
     put_words(out, at, &arena);
     if (at->note) {

@@ -90,7 +90,18 @@ void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, con
     end(svg, "rect", said);
 }
 
-void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said)
+void svg_parts(struct svg *svg, const char *class, size_t look)
+{
+    text_addf(svg->out, "<path class=\"%s s%zu\" d=\"", class, look < CHART_SERIES ? look : CHART_SERIES - 1);
+}
+
+void svg_parts_end(struct svg *svg, const char *said)
+{
+    text_add(svg->out, "\"");
+    end(svg, "path", said);
+}
+
+void svg_part_mark(struct svg *svg, size_t look, double x, double y)
 {
     static const char *const shapes[CHART_SERIES] = {
         "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",                  /* circle */
@@ -102,9 +113,19 @@ void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said
         "m-5-2.2h10v4.4h-10z",                                 /* bar */
         "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0z",        /* dot */
     };
-    const size_t at = look < CHART_SERIES ? look : CHART_SERIES - 1;
-    text_addf(svg->out, "<path class=\"mark s%zu\" d=\"M%.1f %.1f%s\"", at, x, y, shapes[at]);
-    end(svg, "path", said);
+    text_addf(svg->out, "M%.1f %.1f%s", x, y, shapes[look < CHART_SERIES ? look : CHART_SERIES - 1]);
+}
+
+void svg_part_line(struct svg *svg, double x1, double y1, double x2, double y2)
+{
+    text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", x1, y1, x2, y2);
+}
+
+void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said)
+{
+    svg_parts(svg, "mark", look);
+    svg_part_mark(svg, look, x, y);
+    svg_parts_end(svg, said);
 }
 
 void svg_text(struct svg *svg, const char *class, enum svg_anchor anchor, double x, double y, const char *words)

@@ -62,6 +62,11 @@ void svg_line(struct svg *svg, const char *class, double x1, double y1, double x
 void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t count);
 /* `said`: what a pointer over it and screen readers are told; NULL: nothing. */
 void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const char *said);
+/* One path of many parts, which are short where there are thousands. */
+void svg_parts(struct svg *svg, const char *class, size_t look);
+void svg_part_mark(struct svg *svg, size_t look, double x, double y);
+void svg_part_line(struct svg *svg, double x1, double y1, double x2, double y2);
+void svg_parts_end(struct svg *svg, const char *said);
 /* Each look has its own shape and colour. */
 void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said);
 void svg_text(struct svg *svg, const char *class, enum svg_anchor anchor, double x, double y, const char *words);

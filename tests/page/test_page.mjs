@@ -88,7 +88,7 @@ async function choosing(name) {
   await page.fill("input[type=search]", "");
   const time = page.locator("table.cases thead th", { hasText: /^(time|predicted)/ }).first();
   await time.locator("button").click();
-  const values = await page.evaluate(() => [...document.querySelectorAll("table.cases tbody tr")].map(r => r.cells[1].dataset.n).filter(Boolean).map(Number));
+  const values = await page.evaluate(() => [...document.querySelectorAll("table.cases tbody tr")].map(r => r.cells[1].textContent).filter(t => /^\d/.test(t)).map(t => parseFloat(t) * { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[t.split(" ")[1]]));
   check(values.every((v, k) => !k || v >= values[k - 1]) && await time.getAttribute("aria-sort") === "ascending", `${name}: sorting`);
   await page.locator("#theme").click();
   check(await page.evaluate(() => document.documentElement.dataset.theme) === "light", `${name}: theme`);

@@ -154,8 +154,14 @@ function case_table(table) {
   idle(() => rows.forEach(text_of)); /* so that the first search need not */
   return { rows, reveal(row) { Object.assign(state, { words: "", kernel: "", tag: "", verdict: "" }); filters.querySelectorAll("input,select").forEach(e => { e.value = ""; }); apply(); row.hidden = false; } };
 }
+/* "1.40 us", "<0.1 %", "64Ki", "+151 %" as numbers; null: something else. */
+const steps = { n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
+function number_of(words) {
+  const [, n, step] = /^<?([+-]?[\d.]+(?:e[+-]?\d+)?) ?((?:[KMGT]i|[numkMGTP])?)/.exec(words) || [];
+  return n === undefined || isNaN(n) ? null : n * (steps[step] || 1);
+}
 function add_sorting(table, rows, body) {
-  const value = (row, column) => { const n = row.cells[column]?.dataset.n; return n === undefined ? null : +n; };
+  const value = (row, column) => row.cells[column]?.classList.contains("n") ? number_of(row.cells[column].textContent) : null;
   [...(table.tHead?.rows[0].cells || [])].forEach((head, column) => {
     if (!head.textContent) return;
     const button = el("button", head.textContent, { type: "button" });
