@@ -114,13 +114,19 @@ struct table *forecast_side_by_side(const struct forecast *forecasts, size_t cou
 
 enum { OTHER_TIME, OTHER_INTERVAL, OTHER_SPEED, OTHER_LIMITER, OTHER_SCALE, OTHERS };
 
+/* "2660x", "12.9x", "0.136x" */
+static const char *times_words(double times, struct arena *arena)
+{
+    return arena_printf(arena, "%.*fx", times >= 100 ? 0 : times >= 10 ? 1 : times >= 1 ? 2 : 3, times);
+}
+
 static void set_other(struct cell *cells, const struct forecast_case *c, struct arena *arena)
 {
     const struct prediction *p = &c->prediction;
     const bool known = p->time_ns > 0;
     cells[OTHER_TIME] = cell_positive(p->time_ns);
     cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
-    cells[OTHER_SPEED] = cell_text(known ? arena_printf(arena, "%.3gx", result_case_time(c->from) / p->time_ns) : NULL);
+    cells[OTHER_SPEED] = cell_text(known ? times_words(result_case_time(c->from) / p->time_ns, arena) : NULL);
     cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
     cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
 }

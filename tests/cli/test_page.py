@@ -3,6 +3,7 @@
 looked at by a browser (tests/page). Skipped, with the reason, where there is no browser or no Node."""
 import copy
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -111,6 +112,12 @@ def hostile_site(home, folder):
     check(len(made) == 3, f"a site of hostile names: {made} {done.stderr[-400:]}")
     for k, page in enumerate(made):
         shutil.copy(page, folder / f"site_{k}.html")
+
+
+def charts_off(home):
+    """Also where charts were made before."""
+    done = subprocess.run([ROOT / "scripts/build_charts", home / "off"], env=os.environ | {"ROOFTILE_CHARTS": "off"}, capture_output=True, text=True)
+    check(done.returncode == 0 and (home / "off/charts.b64").read_text() == "" and "static pictures alone" in done.stderr, f"charts are off: {done.stderr}")
 
 
 def the_page_itself(page):
@@ -289,6 +296,7 @@ def sizes(home, result):
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
+    charts_off(home)
     pictures(home)
     trace(home, result)
     heat_maps(home, result)
