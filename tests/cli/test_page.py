@@ -187,6 +187,9 @@ def latencies(home, result):
     page = run("report", "latency.result.json", "--format", "html", home=home).stdout
     curves = re.findall(r'<a href="#curve-\d">([^<]*)<', page)
     check(curves == ["Latency over footprint", "barrier: Latency over waves"], f"{curves}")
+    run("run", "latency", "--filter", "tlb_chase*", "--device", "sim:h100", "-o", "tlb.result.json", home=home)
+    legend = set(re.findall(r">(tlb_chase [^<]*)<", run("report", "tlb.result.json", "--format", "svg", "--picture", "curve-1", home=home).stdout))
+    check("tlb_chase side-by-side page=0" in legend and "tlb_chase page=4Ki" in legend, f"lines without pages say what they are: {legend}")
     svg = run("report", "latency.result.json", "--format", "svg", "--picture", "curve-1", home=home).stdout
     tick = {size: float(x) for x, size in re.findall(r'class="tick"[^>]* x="([^"]*)"[^>]*>([0-9]+ [KM]iB)<', svg)}
     edges = [float(x) for x in re.findall(r'class="boundary" x1="([^"]*)"', svg)][:2]
