@@ -83,8 +83,9 @@ static const char *link_of(const struct table *t, size_t row, size_t column, con
 }
 
 enum {
-    LONG_NAME = 300, /* columns; a longer one is shown without its middle */
-    LONG_WORDS = 20, /* on a phone they have a line of their own */
+    LONG_NAME = 300,  /* columns; a longer one is shown without its middle */
+    LONG_WORDS = 20,  /* on a phone they have a line of their own */
+    SHORT_PROSE = 40, /* that no line breaks: a date would look like two numbers */
 };
 
 /* Names whose words are long break behind underscores, not anywhere. */
@@ -163,7 +164,8 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
     else if (column->flags & COLUMN_STRIP)
         text_add(out, " class=\"strip\"");
     else if (column->flags & COLUMN_PROSE && has_head(at->t))
-        text_add(out, " class=\"prose\"");
+        text_add(out,
+                 cell->text && text_columns(cell->text) < SHORT_PROSE ? " class=\"prose whole\"" : " class=\"prose\"");
     else if (!head && text_columns(flat_words(at->t, at->row, at->column, at->second, at->last, &arena)) > LONG_WORDS)
         text_add(out, " class=\"long\"");
     if (bar)
