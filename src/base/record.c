@@ -164,6 +164,13 @@ static void write_bool(struct json_out *out, const char *key, const struct recor
         json_out_bool(out, key, value);
 }
 
+static double rounded(double value)
+{
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%.6g", value);
+    return strtod(digits, NULL);
+}
+
 static void write_field(struct json_out *out, const char *key, const struct record_field *field, const char *base)
 {
     const void *at = base + field->offset;
@@ -174,7 +181,7 @@ static void write_field(struct json_out *out, const char *key, const struct reco
     }
     switch (field->kind) {
     case RECORD_F64:
-        json_out_number(out, key, *(const double *)at);
+        json_out_number(out, key, field->rules & RECORD_ROUNDED ? rounded(*(const double *)at) : *(const double *)at);
         break;
     case RECORD_U32:
         json_out_u64(out, key, u32_at(at));

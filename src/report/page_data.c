@@ -19,7 +19,7 @@ static void add_base64(struct text *out, const unsigned char *data, size_t lengt
     }
 }
 
-enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
+enum { GZIP = 16 + MAX_WBITS, MEMORY = MAX_MEM_LEVEL };
 
 void text_add_packed(struct text *out, const char *data, size_t length)
 {

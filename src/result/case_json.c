@@ -145,9 +145,9 @@ static const struct record metric_record = {RECORD_TABLE(metric_fields)};
 
 #define RECORD_STRUCT struct device_sense
 static const struct record_field sense_fields[] = {
-    FIELD_F64("stream_bytes_per_s", stream_bps, RECORD_NAN),
-    FIELD_F64("fma_flops_per_s", fma_flops, RECORD_NAN),
-    FIELD_F64("core_hz", core_hz, RECORD_NAN),
+    FIELD_F64("stream_bytes_per_s", stream_bps, RECORD_NAN | RECORD_ROUNDED),
+    FIELD_F64("fma_flops_per_s", fma_flops, RECORD_NAN | RECORD_ROUNDED),
+    FIELD_F64("core_hz", core_hz, RECORD_NAN | RECORD_ROUNDED),
     FIELD_F64("memory_hz", memory_hz, RECORD_NAN),
     FIELD_F64("power_w", power_w, RECORD_NAN),
     FIELD_F64("temp_c", temp_c, RECORD_NAN | RECORD_SIGNED),
@@ -304,7 +304,7 @@ static const struct record_field roofline_fields[] = {
 };
 static const struct record roofline_record = {RECORD_TABLE(roofline_fields)};
 
-#define TERM(name, term) FIELD_F64(name "_ns", prediction.term_ns[term], RECORD_SPARSE)
+#define TERM(name, term) FIELD_F64(name "_ns", prediction.term_ns[term], RECORD_SPARSE | RECORD_ROUNDED)
 static const struct record_field term_fields[] = {
     TERM("matrix", TERM_MATRIX),
     TERM("vector", TERM_VECTOR),

@@ -86,7 +86,7 @@ static const struct record_field tree_fields[] = {
     FIELD_GROUP("size", size_record, RECORD_NULLABLE),
     FIELD_REASON("age_s", age_s, RECORD_NAN, "nobody asked"),
     FIELD_F64("share", share, RECORD_SHARE | RECORD_ZERO),
-    FIELD_F64("gain", gain, RECORD_SIGNED | RECORD_SPARSE),
+    FIELD_F64("gain", gain, RECORD_SIGNED | RECORD_SPARSE | RECORD_ROUNDED),
     FIELD_U32("rings", rings),
     FIELD_U64("cells", cells, RECORD_SPARSE | RECORD_POSITIVE),
     FIELD_NAMED(RECORD_BITS, "marks", marks, marks, COUNT_OF(marks)),
@@ -170,6 +170,8 @@ static void test_values(void **state)
     assert_string_equal(tree.twigs[0].name, "d");
     assert_string_equal(tree.tags[1], "");
     assert_int_equal(tree.odd, 4);
+    tree.gain = -1.0 / 3e-9; /* an estimate has six digits */
+    assert_non_null(strstr(written(&arena, &tree_record, &tree), "\"gain\":-333333000,"));
     /* Absent is unknown, and what people add for themselves is passed over. */
     assert_int_equal(read_text(&tree, &tree_record,
                                "{\"notes\":[1],\"marks\":[\"new\",\"old\"],\"size\":{\"height_m\":"
