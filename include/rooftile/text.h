@@ -66,6 +66,9 @@ void text_append(char *to, size_t size, const char *between, const char *format,
 /* A copy in small letters, of ASCII. */
 char *text_lower(const char *string, struct arena *arena);
 
+/* The whole number in an environment variable; `otherwise` when it is not set, is none, or is not within the limits. */
+long text_env(const char *name, long least, long most, long otherwise);
+
 bool text_starts(const char *string, const char *prefix);
 size_t text_word(const char *string); /* letters, digits and '_' that it begins with */
 bool text_ends(const char *string, const char *suffix);

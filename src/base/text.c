@@ -115,6 +115,14 @@ char *text_lower(const char *string, struct arena *arena)
     return copy;
 }
 
+long text_env(const char *name, long least, long most, long otherwise)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    const long value = text ? strtol(text, &end, 10) : otherwise;
+    return end && (end == text || *end || value < least || value > most) ? otherwise : value;
+}
+
 size_t text_word(const char *string)
 {
     return strspn(string, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");

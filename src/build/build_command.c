@@ -241,10 +241,7 @@ static struct {
 
 int compile_limit_seconds(void)
 {
-    const char *text = getenv("ROOFTILE_COMPILE_TIMEOUT");
-    char *end = NULL;
-    const long value = text ? strtol(text, &end, 10) : 0;
-    return end && end != text && !*end && value > 0 && value <= INT_MAX / 1000 ? (int)value : COMPILE_SECONDS;
+    return (int)text_env("ROOFTILE_COMPILE_TIMEOUT", 1, INT_MAX / 1000, COMPILE_SECONDS);
 }
 
 static int probe_seconds(void)

@@ -307,7 +307,7 @@ static enum status refusal_of(const char **refusal, const char *question, struct
     /* No other program can be behind it later that knows the target. */
     if (*refusal && compiler->is_identified && is_unknown_target(*refusal))
         remember(no, *refusal);
-    if (*refusal && !ran.timed_out)
+    if (*refusal)
         ARENA_PUSH(&refusals.arena, refusals.items, refusals.count,
                    (struct refusal){arena_strdup(&refusals.arena, question), *refusal});
     return STATUS_OK;

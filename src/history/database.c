@@ -254,10 +254,7 @@ enum status database_migrate_to(struct database *database, int version, struct e
 
 static int busy_ms(void)
 {
-    const char *text = getenv("ROOFTILE_BUSY_MS");
-    char *end = NULL;
-    const long value = text ? strtol(text, &end, 10) : BUSY_MS;
-    return end && (end == text || *end || value < 0 || value > LONGEST_BUSY_MS) ? BUSY_MS : (int)value;
+    return (int)text_env("ROOFTILE_BUSY_MS", 0, LONGEST_BUSY_MS, BUSY_MS);
 }
 
 /* Readers of a history have files of their own beside it. Where these cannot be made, and no writer has left any,
