@@ -67,7 +67,7 @@ struct inspect_choice {
     size_t arch_count;
     const char *const *filters; /* globs over kernels' names, mangled or not; none: all */
     size_t filter_count;
-    bool is_brief;  /* with more than INSPECT_DETAILS_FEW kernels, source lines are not read */
+    bool is_brief;  /* with more than INSPECT_DETAILS_FEW kernels, no source lines and no demangled functions */
     uint32_t block; /* threads of a workgroup; 0: of the launch, else required, else the largest allowed */
     const struct inspect_launch *launches; /* with launches: these kernels alone */
     size_t launch_count;

@@ -243,10 +243,10 @@ static void disassemble(struct inspect_object *object, const struct inspect_choi
         object->isa_problem = arena_strdup(arena, err.text);
     object->tool = isa->tool;
     object->isa = object->isa_problem ? NULL : isa;
-    if (object->isa)
+    if (object->isa && (!choice->is_brief || object->kernel_count <= INSPECT_DETAILS_FEW)) {
         name_functions(isa, arena);
-    if (object->isa && (!choice->is_brief || object->kernel_count <= INSPECT_DETAILS_FEW))
         isa_lines_read(isa, object->code, arena);
+    }
     for (size_t k = 0; k < object->kernel_count && object->isa; k++) {
         if (!object->kernels[k].code->code_bytes || !isa->kernels[next++].instruction_count)
             continue;

@@ -118,23 +118,22 @@ static size_t cut_at_word(const char *name, size_t length)
 }
 
 /* What all names of a file begin with; few bytes are not worth dropping, and nothing is where all are one name. */
-static const char *common_prefix(const struct inspection *file, struct arena *arena)
+static const char *common_prefix(const struct inspection *file, const char *const *const *names, struct arena *arena)
 {
     const char *first = NULL;
     size_t length = 0;
     bool differ = false;
-    FOR_EACH(const struct inspect_object, object, file->objects, file->object_count) {
-        const char **names = names_of(file, object, arena);
-        for (size_t k = 0; k < object->kernel_count; k++) {
+    for (size_t o = 0; o < file->object_count && !file->label; o++)
+        for (size_t k = 0; k < file->objects[o].kernel_count; k++) {
+            const char *name = names[o][k];
             size_t same = 0;
-            while (first && same < length && names[k][same] == first[same])
+            while (first && same < length && name[same] == first[same])
                 same++;
-            length = first ? same : strlen(names[k]);
-            first = first ? first : names[k];
-            differ |= strcmp(first, names[k]) != 0;
+            length = first ? same : strlen(name);
+            first = first ? first : name;
+            differ |= strcmp(first, name) != 0;
         }
-    }
-    length = differ && !file->label ? cut_at_word(first, length) : 0;
+    length = differ ? cut_at_word(first, length) : 0;
     return length >= PREFIX_SHORTEST ? arena_strndup(arena, first, length) : "";
 }
 
@@ -206,17 +205,23 @@ static void add_row(struct table *table, struct cell name, const struct inspect_
     cells[LIMITS] = is_known ? cell_text(text_take(&limiters, arena)) : cell_unknown(NULL);
 }
 
-static void add_rows(struct table *table, const struct inspection *inspection, size_t prefix, struct arena *arena)
+/* The prefix that their names go without; "": none. */
+static const char *add_rows(struct table *table, const struct inspection *inspection, struct arena *arena)
 {
-    FOR_EACH(const struct inspect_object, object, inspection->objects, inspection->object_count) {
+    const char *const **names = arena_array(arena, inspection->object_count + 1, sizeof(*names));
+    for (size_t o = 0; o < inspection->object_count; o++)
+        names[o] = names_of(inspection, &inspection->objects[o], arena);
+    const char *prefix = common_prefix(inspection, names, arena);
+    for (size_t o = 0; o < inspection->object_count; o++) {
+        const struct inspect_object *object = &inspection->objects[o];
         const size_t first = table->row_count;
-        const char **names = names_of(inspection, object, arena);
         for (size_t k = 0; k < object->kernel_count; k++)
-            add_row(table, cell_text(names[k] + prefix), &object->kernels[k], target_is_nvidia(object->code->target),
-                    arena);
+            add_row(table, cell_text(names[o][k] + strlen(prefix)), &object->kernels[k],
+                    target_is_nvidia(object->code->target), arena);
         if (inspection->object_count > 1 && table->row_count > first)
             table->rows[first].heading = object->code->target;
     }
+    return prefix;
 }
 
 /* What one table holds: a file, or kernels of the catalog for one target. */
@@ -240,11 +245,11 @@ static void one_table(const struct view *view, const struct inspection *list, si
     } else {
         head(view, &list[0]);
     }
-    const char *prefix = common_prefix(&list[0], view->arena);
-    if (*prefix)
-        text = arena_printf(view->arena, "all names begin with %s", prefix);
-    for (size_t k = 0; k < count; k++)
-        add_rows(table, &list[k], strlen(prefix), view->arena);
+    for (size_t k = 0; k < count; k++) {
+        const char *prefix = add_rows(table, &list[k], view->arena);
+        if (*prefix)
+            text = arena_printf(view->arena, "all names begin with %s", prefix);
+    }
     document_table(view->document, NULL, title, table)->text = text;
 }
 
