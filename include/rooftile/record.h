@@ -59,8 +59,8 @@ enum record_rule {
     RECORD_SOURCED = 512,  /* may also be read from { "value": number, "source": "..." } */
     RECORD_FILLED = 1024,  /* a string or a list: an empty one is refused */
     RECORD_ONCE = 2048,    /* a list of strings: none stands there twice */
-    RECORD_ROUNDED = 8192, /* an estimate: written with six digits */
     RECORD_UNKNOWN = 4096, /* null, or { "value": null, "source": "..." }, reads as absent; never written */
+    RECORD_ROUNDED = 8192, /* an estimate: written with six digits */
 };
 
 struct record;

@@ -5,6 +5,7 @@
  */
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "cpu.h"
 
@@ -42,7 +43,8 @@ void cpu_watch(UNUSED struct device *device, struct device_page *pages, size_t c
     watched.count = count;
     if (count)
         sigaction(SIGSEGV, &action, &watched.before);
+    /* What cannot be seen counts as touched. */
+    const bool seen = sysconf(_SC_PAGESIZE) == DEVICE_PAGE_BYTES;
     FOR_EACH(struct device_page, page, pages, count)
-        page->touched =
-            !protect(page, page->writes ? PROT_READ : PROT_NONE); /* what cannot be seen counts as touched */
+        page->touched = !seen || !protect(page, page->writes ? PROT_READ : PROT_NONE);
 }
