@@ -65,15 +65,22 @@ def validate(document, what):
 
 
 class Page(html.parser.HTMLParser):
-    """Balanced tags, and nothing that a browser would fetch."""
+    """Balanced tags, and nothing that a browser would fetch. HTML lets the next cell or the row's end close a cell."""
     VOID = {"meta", "br", "link", "img", "wbr"}
+    CELLS = {"td", "th"}
 
     def __init__(self):
         super().__init__()
         self.open, self.bad, self.ids, self.links = [], [], set(), []
 
+    def end_cell(self):
+        if self.open and self.open[-1] in self.CELLS:
+            self.open.pop()
+
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
+        if tag in self.CELLS:
+            self.end_cell()
         if tag in ("link", "img", "iframe") or "src" in attrs:
             self.bad.append(f"<{tag}>")
         if "href" in attrs:
@@ -83,6 +90,8 @@ class Page(html.parser.HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
+        if tag in {"tr", "thead", "tbody", "table"}:
+            self.end_cell()
         if not self.open or self.open.pop() != tag:
             self.bad.append(f"</{tag}>")
 
