@@ -329,12 +329,23 @@ struct simt {
         memory_fence_compiler();
     }
 
+    /* asm takes vectors of 4 and 8 bytes as the float or double with their bits. */
+    template <class type_t> __device__ static auto simt_in_register(type_t value)
+    {
+        if constexpr (sizeof(type_t) == 4)
+            return __builtin_bit_cast(float, value);
+        else if constexpr (sizeof(type_t) == 8)
+            return __builtin_bit_cast(double, value);
+        else
+            return value;
+    }
+
     template <class type_t> __device__ static void keep(type_t value)
     {
         if constexpr (simt_home_of<type_t>() == SIMT_IN_INTEGER)
             asm volatile("" ::"r"(value));
         else if constexpr (simt_home_of<type_t>() == SIMT_IN_VECTOR)
-            asm volatile("" ::SIMT_VECTOR(value));
+            asm volatile("" ::SIMT_VECTOR(simt_in_register(value)));
         else
             asm volatile("" ::"m"(value));
     }
@@ -343,9 +354,11 @@ struct simt {
     {
         if constexpr (simt_home_of<type_t>() == SIMT_IN_INTEGER)
             asm volatile("" : "+r"(value));
-        else if constexpr (simt_home_of<type_t>() == SIMT_IN_VECTOR)
-            asm volatile("" : "+" SIMT_VECTOR(value));
-        else
+        else if constexpr (simt_home_of<type_t>() == SIMT_IN_VECTOR) {
+            auto in_register = simt_in_register(value);
+            asm volatile("" : "+" SIMT_VECTOR(in_register));
+            value = __builtin_bit_cast(type_t, in_register);
+        } else
             asm volatile("" : "+m"(value));
         return value;
     }

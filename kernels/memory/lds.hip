@@ -87,11 +87,15 @@ __device__ static inline uint32_t sum_of(words_t value)
     return sum;
 }
 
+/* One register of a CPU holds the whole of it, but for three words. */
 __device__ static inline void keep_words(words_t value)
 {
+    if constexpr (WORDS == 3) {
 #pragma unroll
-    for (unsigned w = 0; w < WORDS; ++w)
-        keep(value[w]);
+        for (unsigned w = 0; w < WORDS; ++w)
+            keep(value[w]);
+    } else
+        keep(value);
 }
 
 /* Does body() rounds * passes times and returns the clocks that took. It looks at the clock after each round, because

@@ -108,12 +108,26 @@ def the_judge_can_say_no():
     check(verdict(packed.replace("vfmadd213ps", "vpdpbusd"), "i", 1) == "z", "a dot product is not seen")
 
 
+def built(home, kernel, *settings):
+    """The object of the kernel."""
+    done = run("build", kernel, "-v", "--device", "cpu", "--kernels", "k", *settings, home=home)
+    objects = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("/") and "_reference-" not in line]
+    check(done.returncode == 0 and len(objects) == 1, f"{kernel} {settings}: build -v names no object:\n{done.stdout}{done.stderr}")
+    return objects[:1]
+
+
+def reads_lds_once(home, tool):
+    """A read of 16 bytes is one instruction: keep() takes a vector as it is, not word by word."""
+    for path in built(home, "lds_read"):
+        listing = subprocess.run([tool, "-d", "--no-show-raw-insn", "-j", ".text", path], capture_output=True, text=True, check=True).stdout
+        reads = [[operands for name, operands in body if "(" in operands and not name.startswith("nop")] for body in loops(listing)]
+        check(any(len(read) == 8 and all("%xmm" in operands for operands in read) for read in reads), f"lds_read: accesses of all loops: {reads}")
+
+
 def look_at(home, tool, kernel, values, depth, on_registers=False):
     settings = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
     what = f"{kernel} {' '.join(settings)}"
-    done = run("build", kernel, "-v", "--device", "cpu", "--kernels", "k", *settings, home=home)
-    objects = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("/") and "_reference-" not in line]
-    check(done.returncode == 0 and len(objects) == 1, f"{what}: build -v names no object:\n{done.stdout}{done.stderr}")
+    objects = built(home, kernel, *settings)
     if not objects:
         return
     listing = disassemble(tool, objects[0], kernel)
@@ -140,6 +154,7 @@ def main():
             look_at(home, tool, "stream_triad", {"dtype": dtype, "nt_from": 1}, 8)
             look_at(home, tool, "stream_triad", {"dtype": dtype, "WIDTH": size, "DEPTH": 1}, 1)
             look_at(home, tool, "axpy", {"dtype": dtype}, 1)
+        reads_lds_once(home, tool)
         # Smaller registers are fewer too: the packs of these kernels are sized for AVX-512. What characterize measures beside them is for AVX2.
         entries = json.loads((ROOT / "configs/characterize.json").read_text(encoding="utf-8"))["cases"]
         small = [entry["params"] for entry in entries if entry["kernel"] == "fma_peak" and "params" in entry]
