@@ -12,6 +12,7 @@
 #define FEW_VALUES 6u  /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
 #define MOST_ALIGNED 6 /* power of two that decides about lines and banks: 64 elements */
 #define TOLERANCE 0.03
+#define LEAST_BEND 0.001
 #define AXES 3u
 
 struct boxes {
@@ -276,7 +277,10 @@ static bool holds_at(struct boxes *all, const struct box *box, struct corners *c
 /* False: the corners do not say what is between them. */
 static bool interpolate(struct boxes *all, const struct box *box)
 {
-    static const double inside[][AXES] = {{0.5, 0.5, 0.5}, {0.2, 0.8, 0.3}, {0.8, 0.3, 0.8}, {0.05, 0.05, 0.05}};
+    static const double inside[][AXES] = {{0.5, 0.5, 0.5},   {0.2, 0.8, 0.3},   {0.05, 0.05, 0.05},
+                                          {0.8, 0.3, 0.8},   {0.05, 0.6, 0.95}, {0.95, 0.05, 0.6},
+                                          {0.6, 0.95, 0.05}, {0.3, 0.1, 0.7},   {0.1, 0.3, 0.1}};
+    const size_t checks = box->axes == 1 ? 3 : COUNT_OF(inside);
     struct corners corners = {.between = {.count = box->axes + 1}};
     double distance = 0;
     find_corners(corners.cases, box);
@@ -284,7 +288,7 @@ static bool interpolate(struct boxes *all, const struct box *box)
         return false;
     for (size_t k = 0; k < corners.between.count; k++)
         corners.between.corners[k] = walked(all, corners.cases[k]);
-    for (size_t k = 0; k < COUNT_OF(inside) && !all->status; k++)
+    for (size_t k = 0; k < checks && !all->status; k++)
         if (!holds_at(all, box, &corners, case_at(box, inside[k], &distance)))
             return false;
     for (size_t k = 0; k < box->count && !all->status; k++) {
@@ -357,8 +361,64 @@ static void visit_rims(struct boxes *all, const struct box *box)
     visit(all, rest.members, rest.count, false);
 }
 
-static void visit_halves(struct boxes *all, const struct box *box)
+/* The members of the box that differ from one in its middle by this axis alone, as a box. */
+static struct box line_through(const struct boxes *all, const struct box *box, size_t axis)
 {
+    static const double middle[AXES] = {0.5, 0.5, 0.5};
+    double distance = 0;
+    const struct plan_case *centre = case_at(box, middle, &distance);
+    struct box line = {.members = arena_array(all->arena, box->count, sizeof(*line.members)),
+                       .axes = 1,
+                       .params = {box->params[axis]},
+                       .low = {box->low[axis]},
+                       .high = {box->high[axis]}};
+    for (size_t k = 0; k < box->count; k++) {
+        bool on_line = true;
+        for (size_t other = 0; other < box->axes; other++)
+            on_line &= other == axis || place_of(box, box->members[k].c, other) == place_of(box, centre, other);
+        if (on_line)
+            line.members[line.count++] = box->members[k];
+    }
+    return line;
+}
+
+/* How far off the middle of a line is when only its ends are walked. */
+static double bend_of(struct boxes *all, const struct box *line)
+{
+    static const double middle[AXES] = {0.5};
+    struct corners corners = {.between = {.count = 2}};
+    struct prediction prediction = {0};
+    double distance = 0;
+    const struct plan_case *c = case_at(line, middle, &distance);
+    find_corners(corners.cases, line);
+    for (size_t k = 0; k < 2; k++)
+        corners.between.corners[k] = walked(all, corners.cases[k]);
+    (void)walked(all, c);
+    if (!predict_between(&prediction, all, line, &corners, c))
+        return INFINITY;
+    const double time_ns = all->times_ns[c - all->plan->cases];
+    return time_ns > 0 ? fabs(prediction.time_ns / time_ns - 1) : INFINITY;
+}
+
+/* The axis along which the corners say least about what is between. */
+static size_t bent_axis(struct boxes *all, const struct box *box, size_t widest)
+{
+    double most = LEAST_BEND;
+    size_t param = widest;
+    for (size_t axis = 0; axis < box->axes && box->axes > 1 && box->axes <= AXES && !all->status; axis++) {
+        const struct box line = line_through(all, box, axis);
+        const double bend = line.count > 2 ? bend_of(all, &line) : 0;
+        if (bend > most) {
+            most = bend;
+            param = box->params[axis];
+        }
+    }
+    return param;
+}
+
+static void visit_halves(struct boxes *all, struct box *box, size_t param)
+{
+    (void)sort_by(box, param);
     size_t middle = run_end(box, box->count / 2);
     if (middle == box->count)
         for (middle = box->count / 2; middle && box->members[middle].value == box->members[box->count / 2].value;)
@@ -387,7 +447,7 @@ static void visit(struct boxes *all, struct member *members, size_t count, bool 
     else if (has_rim && box.axes <= AXES)
         visit_rims(all, &box);
     else
-        visit_halves(all, &box);
+        visit_halves(all, &box, bent_axis(all, &box, widest));
 }
 
 static uint64_t places_of(struct boxes *all, const struct plan_case *c)

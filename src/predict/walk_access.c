@@ -198,7 +198,8 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
         traffic->shared++;
         return clocks->l2;
     }
-    traffic->memory++;
+    const bool for_all = walker->has_shared && lines_has(&walker->awaited, line);
+    *(for_all ? &traffic->shared : &traffic->memory) += 1;
     return walker->options->warm ? clocks->l2 : clocks->memory;
 }
 

@@ -345,7 +345,8 @@ struct walker {
     const struct walk_code *code;
     const struct walk_options *options;
     struct memory memory;
-    struct lines shared;  /* that neighbours read */
+    struct lines shared;  /* that neighbours have read before the sample does */
+    struct lines awaited; /* that others read at the same time: one for all, and all wait */
     struct lines atomics; /* addresses that they hit with atomics */
     bool has_shared;
     uint32_t line_shift;

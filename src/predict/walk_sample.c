@@ -13,8 +13,8 @@
 #define PROBE_BUDGET UINT64_C(50000)       /* of one that is asked whether it has work: what takes more has some */
 #define PROBES 16u
 #define MOST_NEIGHBOURS 16u
-#define MOST_STEP 16u
-#define MOST_ROWS 8u /* for each die */
+#define FIRST_LINES_BUDGET UINT64_C(4000) /* of one that is asked whether it reads any of the sample's lines */
+#define MOST_ROWS 8u                      /* for each die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
 
 static void add_scaled(void *to, const void *from, double factor, size_t bytes)
@@ -98,12 +98,12 @@ static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const stru
                 neighbours[count++] = k;
         return count;
     }
-    uint64_t step = 1, row = 1;
+    static const unsigned steps[] = {1, 4, 16};
+    uint64_t row = 1;
     for (unsigned turn = 0; count < MOST_NEIGHBOURS && turn < 2 * MOST_ROWS * dies; turn++) {
         if (turn % 2 == 0) {
-            if (step <= MOST_STEP && step * dies <= sample)
-                neighbours[count++] = sample - step * dies;
-            step *= step <= MOST_STEP ? 4 : 1;
+            if (turn / 2 < COUNT_OF(steps) && steps[turn / 2] * dies <= sample)
+                neighbours[count++] = sample - steps[turn / 2] * dies;
             continue;
         }
         for (; row <= MOST_ROWS * dies && (launch->grid[1] <= 1 || row * launch->grid[0] % dies); row++)
@@ -115,10 +115,15 @@ static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const stru
     return count;
 }
 
+static bool is_shared(const struct walker *walker, uint64_t line)
+{
+    return lines_has(&walker->shared, line) || lines_has(&walker->awaited, line);
+}
+
 static bool all_shared(const struct walker *walker, const struct group *sample)
 {
     for (uint32_t k = 0; k < sample->distinct.count; k++)
-        if (!lines_has(&walker->shared, sample->distinct.items[k].line))
+        if (!is_shared(walker, sample->distinct.items[k].line))
             return false;
     return !sample->atomics.count;
 }
@@ -126,9 +131,64 @@ static bool all_shared(const struct walker *walker, const struct group *sample)
 static bool any_shared(const struct walker *walker, const struct group *sample)
 {
     for (uint32_t k = 0; k < sample->distinct.count; k++)
-        if (lines_has(&walker->shared, sample->distinct.items[k].line))
+        if (is_shared(walker, sample->distinct.items[k].line))
             return true;
     return sample->atomics.count;
+}
+
+/* Its lines become those that neighbours read. False: it took more than the budget. */
+static bool walk_neighbour(struct walker *walker, struct lines *lines, uint64_t number)
+{
+    struct group group;
+    walker->left = NEIGHBOUR_BUDGET;
+    group_start(&group, walker, number);
+    group_run(&group);
+    for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
+        (void)lines_touch(lines, group.distinct.items[line].line);
+    for (uint32_t place = 0; place < group.atomics.count; place++)
+        (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
+    group_end(&group);
+    memory_forget_written(&walker->memory);
+    const bool ended = !walker->over_budget;
+    walker->over_budget = false;
+    return ended;
+}
+
+/* By its first lines: whether it reads some of the sample's that nobody was found to read. */
+static bool reads_more(struct walker *walker, const struct group *sample, uint64_t number)
+{
+    struct group group;
+    bool more = false;
+    walker->left = FIRST_LINES_BUDGET;
+    group_start(&group, walker, number);
+    group_run(&group);
+    for (uint32_t k = 0; k < group.distinct.count && !more; k++) {
+        const uint64_t line = group.distinct.items[k].line;
+        more = lines_has(&sample->distinct, line) && !is_shared(walker, line);
+    }
+    group_end(&group);
+    memory_forget_written(&walker->memory);
+    walker->over_budget = false;
+    return more;
+}
+
+/* Kernels that order their tiles by themselves share with those at other distances, and the sample may be the first that
+ * reads a line: both sides are asked, as many as a band of tiles is high. */
+static void ask_others(struct walker *walker, const struct group *sample)
+{
+    static const int others[] = {1, 8, -8, 2, -2, 4, 7, -7, 6, -6, 5, -5, 3, -3, 16, 12, -12, 24, -24, 32, -32};
+    const int64_t dies = walker->options->dies ? walker->options->dies : 1;
+    const int64_t groups = (int64_t)group_count(walker->launch), own = (int64_t)sample->number;
+    uint64_t spent = 0;
+    for (unsigned k = 0; k < COUNT_OF(others) && spent <= NEIGHBOURS_BUDGET && !all_shared(walker, sample); k++) {
+        const int64_t number = own + others[k] * dies;
+        if (k && !any_shared(walker, sample)) /* with neither of those next to it: with none */
+            return;
+        if (number < 0 || number >= groups || !reads_more(walker, sample, (uint64_t)number))
+            continue;
+        if (walk_neighbour(walker, &walker->awaited, (uint64_t)number))
+            spent += NEIGHBOUR_BUDGET - walker->left;
+    }
 }
 
 /* Until each line of the sample has been found. */
@@ -137,22 +197,13 @@ static void walk_neighbours(struct walker *walker, const struct group *sample)
     uint64_t neighbours[MOST_NEIGHBOURS], spent = 0;
     const unsigned count = find_neighbours(neighbours, walker, sample->number);
     for (unsigned k = 0; k < count && spent <= NEIGHBOURS_BUDGET && !all_shared(walker, sample); k++) {
-        struct group group;
-        walker->left = NEIGHBOUR_BUDGET;
-        group_start(&group, walker, neighbours[k]);
-        group_run(&group);
-        for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
-            (void)lines_touch(&walker->shared, group.distinct.items[line].line);
-        for (uint32_t place = 0; place < group.atomics.count; place++)
-            (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
-        group_end(&group);
-        memory_forget_written(&walker->memory);
+        walker->has_shared = walk_neighbour(walker, &walker->shared, neighbours[k]);
+        if (!walker->has_shared)
+            return;
         spent += NEIGHBOUR_BUDGET - walker->left;
-        walker->has_shared = !walker->over_budget;
-        if (walker->over_budget)
-            break;
     }
-    walker->over_budget = false;
+    if (walker->has_shared)
+        ask_others(walker, sample);
 }
 
 /* ---- idle workgroups ---- */
@@ -293,6 +344,7 @@ static void start_walker(struct walker *walker)
         walker->line_shift++;
     memory_init(&walker->memory, walker->launch, walker->arena);
     lines_init(&walker->shared, 0);
+    lines_init(&walker->awaited, 0);
     lines_init(&walker->atomics, 0);
 }
 
@@ -318,6 +370,7 @@ enum status walk_each_wave(const struct walk_launch *launch, const struct walk_o
     result->over_budget = walker.over_budget;
     result->lds_beyond = walker.lds_beyond;
     lines_release(&walker.shared);
+    lines_release(&walker.awaited);
     lines_release(&walker.atomics);
     memory_release(&walker.memory);
     return STATUS_OK;

@@ -35,8 +35,19 @@ def test_rows_of_workgroups(rooftile):
     assert 0.97 < odd / even < 1.03, (odd, even)
 
 
+def test_bands_of_tiles(rooftile):
+    """A GEMM that orders its tiles in bands reads its panels from L2 wherever in a band the sampled workgroup is, first or last: a
+    little more work takes a little longer."""
+    command = [rooftile, "predict", "gemm_matrix", "--machine", "mi300x", "--set", "m=3840", "--set", "n=3840..4608+256", "--set", "k=1792", "--json", "-"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    times = [case["time_ns"] for case in json.loads(run.stdout)["machines"][0]["cases"]]
+    assert all(0.97 < after / before < 1.15 for before, after in zip(times, times[1:])), times
+
+
 def main(rooftile):
     test_rows_of_workgroups(rooftile)
+    test_bands_of_tiles(rooftile)
     program = pathlib.Path(rooftile).parent.parent / "tests" / "kernels" / "predict_times"
     for kernel in sorted({name for name, _ in MEASURED}):
         sizes = sorted(size for name, size in MEASURED if name == kernel)
