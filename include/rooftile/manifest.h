@@ -62,6 +62,7 @@
  *                                             none
  *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each
  *                                             lane reads its part of A in loads of 16 bytes
+ *   reciprocals(count)                        so many reciprocals and roots, as transcendental operations: 0 on a CPU
  *
  * A parameter's default may ask the device: "M": "{max(16, device.matrix_size)}", an expression in the facts of the
  * device alone. It is a number, or a dtype if the limits are dtypes. Use this for what a target has, and `variants` for
@@ -88,8 +89,8 @@
  *
  * `work` must be possible: `unit` is one of machine_unit_known, `footprint` is at most what the buffers hold, and so
  * are the bytes read and those written, for each of the timed launches; a kernel that passes over its buffers more
- * often states its footprint. `transcendentals` counts exponentials, logarithms, reciprocals, roots and sines (they are
- * flops, too, one each).
+ * often states its footprint. `transcendentals` counts exponentials, logarithms and sines, and reciprocals(of the rest)
+ * (they are flops, too, one each): a CPU has instructions for divisions and roots, beside those for polynomials.
  *
  * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
  * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a value; 0

@@ -43,6 +43,33 @@ static const struct expr_constant dtype_codes[] = {
 };
 _Static_assert(COUNT_OF(dtype_codes) == DTYPE_COUNT - 1, "one constant per dtype");
 
+/* A word among the limits of a parameter is a number too: behind the dtypes, one for each different word. */
+static double word_code(const struct manifest *manifest, const char *word)
+{
+    double code = DTYPE_COUNT;
+    for (size_t i = 0; i < manifest->param_count; i++)
+        for (size_t k = 0; k < manifest->params[i].limit_count; k++, code++)
+            if (manifest->params[i].value.kind == PARAM_STRING && !strcmp(manifest->params[i].limits[k].string, word))
+                return code;
+    return 0;
+}
+
+static void add_words(struct expr_names *names, const struct manifest *manifest, struct arena *arena)
+{
+    size_t count = COUNT_OF(dtype_codes), room = count;
+    for (size_t i = 0; i < manifest->param_count; i++)
+        room += manifest->params[i].limit_count;
+    struct expr_constant *constants = arena_array(arena, room, sizeof(*constants));
+    memcpy(constants, dtype_codes, sizeof(dtype_codes));
+    for (size_t i = 0; i < manifest->param_count; i++)
+        for (size_t k = 0; manifest->params[i].value.kind == PARAM_STRING && k < manifest->params[i].limit_count; k++) {
+            const char *word = manifest->params[i].limits[k].string;
+            constants[count++] = (struct expr_constant){word, word_code(manifest, word)};
+        }
+    names->constants = constants;
+    names->constant_count = count;
+}
+
 /* What every expression knows besides its variables. */
 static void add_basics(struct expr_names *names)
 {
@@ -128,13 +155,16 @@ void manifest_expr_names(struct expr_names *names, const struct manifest *manife
     for (int k = 0; k < MANIFEST_MAX_INDEXES; k++)
         variables[manifest_index_slot(manifest, k)] = no_index;
     add_basics(names);
+    add_words(names, manifest, arena);
 }
 
 enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err)
 {
     for (size_t i = 0; i < manifest->param_count; i++)
-        if (manifest->params[i].value.kind == PARAM_STRING && expr_uses_slot(expr, i))
-            return err_set(err, ERR_CONFIG, "parameter '%s' is text: it can stand in templates, not in an expression",
+        if (manifest->params[i].value.kind == PARAM_STRING && !manifest->params[i].limit_count &&
+            expr_uses_slot(expr, i))
+            return err_set(err, ERR_CONFIG,
+                           "parameter '%s' is text without limits: it can stand in templates, not in an expression",
                            manifest->params[i].name);
     if (!metric && expr_uses_slot(expr, metric_slot(manifest)))
         return err_set(err, ERR_CONFIG, "'x' is the reduced value of a metric and unknown here");
@@ -194,7 +224,10 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
     double *list = slots + variable_count(manifest);
     for (size_t i = 0; i < manifest->param_count; i++) {
         const struct param_value *value = &values[i];
-        slots[i] = value->kind == PARAM_NUMBER ? value->number : value->kind == PARAM_DTYPE ? (double)value->dtype : 0;
+        slots[i] = value->kind == PARAM_NUMBER   ? value->number
+                   : value->kind == PARAM_DTYPE  ? (double)value->dtype
+                   : value->kind == PARAM_STRING ? word_code(manifest, value->string)
+                                                 : 0;
         if (!is_list(&manifest->params[i]))
             continue;
         list_slots(list, value);

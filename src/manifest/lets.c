@@ -6,7 +6,8 @@
 
 #include "manifest_internal.h"
 
-/* Facts that the types of a kernel choose among: every manifest has these functions (manifest.h). */
+/* Facts that the types of a kernel choose among, and what counts where: every manifest has these functions
+ * (manifest.h). */
 static const struct manifest_let built_in[] = {
     {"matrix_k(type)",
      8,
@@ -28,6 +29,7 @@ static const struct manifest_let built_in[] = {
      "k * 16 / m * max(1, 16 / (k * 16 / device.matrix_holders / device.matrix_rows * bytes(type)))",
      {"k", "m", "type"},
      3},
+    {"reciprocals(count)", 11, "device.cpu ? 0 : count", {"count"}, 1},
 };
 
 const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)

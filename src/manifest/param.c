@@ -282,13 +282,15 @@ enum status params_parse(struct manifest_parser *parser, const cJSON *root, stru
     parser->param_names = names;
     manifest->params = params;
     manifest->param_count = count;
+    if (limits_parse(params, parser, root, err))
+        return err->status;
     manifest_expr_names(&parser->names, manifest, parser->arena);
     const char **variables =
         arena_copy(parser->arena, parser->names.variables, parser->names.variable_count * sizeof(*variables));
     parser->names.variables = variables;
     parser->index_names = variables + manifest_index_slot(manifest, 0);
     buffers_announce(parser, root);
-    return limits_parse(params, parser, root, err);
+    return STATUS_OK;
 }
 #undef RECORD_STRUCT
 

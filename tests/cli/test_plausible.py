@@ -122,5 +122,16 @@ def no_peak(home):
     check("no_ceiling" not in case["flags"], f"a unit that it has: {case['flags']}")
 
 
+def divisions(home):
+    """A CPU divides beside its polynomials: what these reach is no ceiling of reciprocals."""
+    done = run("run", "transcendental_peak", "--set", "OP=rcp", *FAST, home=home)
+    check_run(done, 3, "reciprocals of a CPU", stdout="a CPU's rcp is an instruction, not what its exponentials take")
+    size = ["--set", "rows=16", "--set", "columns=100"]
+    check_run(run("run", "silu_mul", *size, *FAST, home=home), 0, "an exponential and a division")
+    check(load(home / "r.json")["cases"][0]["work"]["transcendentals"] == 1600, "the exponential counts")
+    check_run(run("run", "silu_mul", *size, "--device", "sim:mi300x", "-o", "r.json", home=home), 0, "on a GPU")
+    check(load(home / "r.json")["cases"][0]["work"]["transcendentals"] == 3200, "both count")
+
+
 if __name__ == "__main__":
-    main(ceilings, physics, no_peak)
+    main(ceilings, physics, no_peak, divisions)

@@ -740,8 +740,8 @@ static void step_mistakes(void **state)
         {"'VEC': 2 }", "'VEC': 3 }", "/variants/0/params/VEC: VEC=3 is not among its limits: 1, 2, 4"},
         {"'count': 'sum(lens)'", "'count': 'lens'",
          "/buffers/d/count: in \"lens\": 'lens' at column 1 is a list; use sum, max or len of it"},
-        {"'count': 'sum(lens)'", "'count': 'layout'", "/buffers/d/count: in \"layout\": parameter 'layout' is text: "
-         "it can stand in templates, not in an expression"},
+        {"'count': 'sum(lens)'", "'count': 'layout'", "/buffers/d/count: in \"layout\": parameter 'layout' is "
+         "text without limits: it can stand in templates, not in an expression"},
     };
     expect_mistakes(full, mistakes, COUNT_OF(mistakes));
 }

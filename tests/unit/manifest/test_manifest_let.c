@@ -11,8 +11,9 @@
 
 /* clang-format off */
 static const char tiled[] =
-    "{ 'name': 'tiled', 'summary': 'let', 'params': { 'n': 1000, 'dtype': 'f32', 'VEC': 4, 'block': 64, 'unused': 1 "
-        "},\n"
+    "{ 'name': 'tiled', 'summary': 'let', 'params': { 'n': 1000, 'dtype': 'f32', 'VEC': 4, 'block': 64, 'unused': 1, "
+        "'OP': 'rcp', 'other': 'rcp' },\n"
+    "  'limits':  { 'OP': ['exp2', 'rcp'], 'other': ['sqrt', 'rcp'] },\n"
     "  'let':     { '//': 'why', 'bytes_each': 'bytes(dtype)', 'tile': 'block + VEC', 'tiles': 'ceil_div(n, 2 * "
         "tile)' },\n"
     "  'code':    { 'source': 's.hip', 'symbol': 's', 'defines': { 'T': '{ctype(dtype)}', 'TILE': '{tile}', 'BYTES': "
@@ -35,7 +36,7 @@ static const struct manifest *parse(const char *text, struct arena *arena)
 static double evaluated(const struct manifest *m, const struct expr *expr)
 {
     double slots[160], value = 0;
-    struct param_value values[8];
+    struct param_value values[9];
     struct err err = {0};
     for (size_t k = 0; k < m->param_count; k++)
         values[k] = m->params[k].value;
@@ -78,6 +79,8 @@ static void functions_are_put_in(void **state)
         {"", "matrix_k(f16) + matrix_k(e4m3fnuz) + matrix_k(dtype)", 16 + 32},
         {"", "matrix_k_sparse(bf16)", 64},
         {"", "matrix_depth(16, 32, f16)", 16},
+        {"", "(OP == rcp) + 2 * (OP == exp2) + 4 * (OP == other) + 8 * (other == sqrt) + 16 * (rcp == f32)", 5},
+        {"", "reciprocals(VEC)", 4},
     };
     (void)state;
     for (size_t k = 0; k < COUNT_OF(rows); k++) {

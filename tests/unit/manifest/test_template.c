@@ -90,8 +90,8 @@ static void refuses(void **state)
         {"{}", "in \"{}\": the expression is empty at column 1"},
         {"{m}", "in \"{m}\": unknown name 'm' at column 1; did you mean 'n'?"},
         {"{n + lay}", "in \"{n + lay}\": unknown name 'lay' at column 5; did you mean 'layout'?"},
-        {"{layout + 1}",
-         "in \"{layout + 1}\": parameter 'layout' is text: it can stand in templates, not in an expression"},
+        {"{layout + 1}", "in \"{layout + 1}\": parameter 'layout' is text without limits: it can stand in templates, "
+                         "not in an expression"},
         {"{lens * 2}", "in \"{lens * 2}\": 'lens' at column 1 is a list; use sum, max or len of it"},
         {"{x}", "in \"{x}\": 'x' is the reduced value of a metric and unknown here"},
         {"{i}", "in \"{i}\": unknown name 'i' at column 1; did you mean 'n'?"},
