@@ -220,6 +220,7 @@ struct section {
     const char *text;          /* each line wrapped by itself */
     enum tone tone;            /* of the text */
     bool verbatim;             /* the text is laid out (and for a terminal coloured) already */
+    bool wraps;                /* a terminal wraps it nevertheless: it is sentences, no listing */
     const struct chart *chart; /* HTML; `table` has what it shows */
     bool tiles;                /* HTML: a record's members side by side, in large letters */
     const struct table *table;

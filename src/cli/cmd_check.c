@@ -61,6 +61,7 @@ static enum status check_target(struct session *session, const char *arch, bool 
 {
     struct tally tally = {0};
     struct codes codes = {0};
+    SCOPED(text_release) struct text line = {0}, shown = {0};
     if (session_target(session, arch, err) || session_go(session, SESSION_PLAN | SESSION_CODE, err))
         return err->status;
     codes_open(&codes, session);
@@ -69,18 +70,19 @@ static enum status check_target(struct session *session, const char *arch, bool 
     bool images = false;
     for (size_t k = 0; k < session->plan->code_count; k++)
         images = images || session->plan->codes[k].image;
-    printf("%zu kernel%s compared with code for %s%s: ", tally.compared, text_s(tally.compared), arch,
-           images ? ", images as they are" : "");
+    text_addf(&line, "%zu kernel%s compared with code for %s%s: ", tally.compared, text_s(tally.compared), arch,
+              images ? ", images as they are" : "");
     if (tally.differ)
-        printf("%zu differ%s", tally.differ, tally.differ == 1 ? "s" : "");
+        text_addf(&line, "%zu differ%s", tally.differ, tally.differ == 1 ? "s" : "");
     else
-        fputs("none differs", stdout);
+        text_add(&line, "none differs");
     if (tally.broken)
-        printf(", %zu without code", tally.broken);
+        text_addf(&line, ", %zu without code", tally.broken);
     if (tally.unknown)
-        printf(", %zu not compared (%s)", tally.unknown,
-               knows ? "--verbose says why" : "no compiler here knows this target");
-    puts("");
+        text_addf(&line, ", %zu not compared (%s)", tally.unknown,
+                  knows ? "--verbose says why" : "no compiler here knows this target");
+    text_add_wrapped(&shown, line.data, 0, 0, cli_look(session->options, NULL).columns);
+    puts(shown.data);
     *findings += tally.differ + tally.broken;
     return STATUS_OK;
 }

@@ -257,7 +257,7 @@ static const struct table_column target_columns[] = {
     {.key = "products", .title = "products"},
     {.title = "waves"},
     {.title = "needs"},
-    {.title = "compiler at hand"},
+    {.title = "compiler at hand", .flags = COLUMN_PROSE},
     {.key = "needs_llvm"},
     {.key = "needs_cuda"},
     {.key = "wave32"},

@@ -230,7 +230,7 @@ static const char *notes_of(const struct asked *row, const struct per_device *si
     for (size_t k = 0; k < count; k++) {
         const char *reason = reason_of(&row[k]);
         if (reason && *reason)
-            notes = arena_printf(arena, "%s%s%s: %s", notes ? notes : "", notes ? "\n" : "", sides[k].name, reason);
+            notes = arena_printf(arena, "%s%s%s: %s", notes ? notes : "", notes ? "; " : "", sides[k].name, reason);
     }
     return notes;
 }

@@ -136,7 +136,8 @@ static const struct fact variables[] = {
     {"ROOFTILE_NVTX_LIBRARY",
      "a libnvToolsExt that marks ranges, with --profile, instead of the tool in NVTX_INJECTION64_PATH"},
     {"ROOFTILE_ROCTX_LIBRARY", "the library that marks ranges for a profiler, with --profile, on AMD GPUs"},
-    {"COLUMNS", "how wide tables are where standard output is no terminal (default: 100)"},
+    {"COLUMNS", "how wide tables and sentences are where standard output is no terminal (default: 100); messages, "
+                "findings and listings are whole lines, for grep"},
     {"NO_COLOR", "when not empty: no colours"},
     {NULL, NULL},
 };

@@ -81,7 +81,7 @@ static const struct record_field code_rows[] = {
     FIELD_READ("library", library, into_template),
     FIELD_COMMENT("symbol"), /* belongs to the launches */
     FIELD_READ("min_llvm", min_llvm, into_min_llvm),
-    FIELD_LIST("flags", flags, flag_count, record_word, RECORD_ONCE),
+    FIELD_LIST("flags", flags, flag_count, record_word),
     FIELD_MAP("defines", defines, define_count, define_element),
 };
 static const struct record code_record = {RECORD_TABLE(code_rows)};

@@ -337,7 +337,7 @@ static void add_loops(struct document *document, const struct code_table *code, 
                   hot.loop + 1, percent_words(hot.share, code->arena), (unsigned long long)hot.work, hot.instruction);
     inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
     add_rest(&lines, isa, code->arena);
-    document_verbatim(document, 0, NULL, text_take(&lines, code->arena));
+    document_verbatim(document, 0, NULL, text_take(&lines, code->arena))->wraps = true;
 }
 
 void inspect_code(struct document *document, const struct isa_kernel *isa, const char *target, struct arena *arena)

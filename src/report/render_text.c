@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Documents for a terminal. Of a table every cell becomes text first, then come the widths, then as many columns as
- * there is room for.
+ * there is room for; the others follow below, beside the labels once more.
  */
 
 #include "report_internal.h"
@@ -14,93 +14,8 @@ enum {
     READABLE_CUT = 20,
     LAST_DROP = 9,
     LEAST_PROSE = 28,
-    USUAL_COLUMNS = 100,
-    MAX_WORDS = 32
+    USUAL_COLUMNS = 100
 };
-
-/* ---- labels ----
- * They say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so
- * what a run of rows has in common becomes its heading and the rows keep what differs. */
-
-struct row_label {
-    const char *heading; /* a line above this row; NULL: none */
-    const char *text;    /* of the row, indented below a heading */
-};
-
-struct words {
-    const char *word[MAX_WORDS];
-    size_t count;
-};
-
-/* The last word takes the rest. */
-static void split(struct words *words, const char *label, struct arena *arena)
-{
-    words->count = 0;
-    for (char *p = arena_strdup(arena, label); p && words->count < MAX_WORDS;) {
-        char *end = words->count + 1 < MAX_WORDS ? strchr(p, ' ') : NULL;
-        words->word[words->count++] = p;
-        if (end)
-            *end = '\0';
-        p = end ? end + 1 : NULL;
-    }
-}
-
-static const char *join(const struct words *words, uint32_t which, const char *before, struct arena *arena)
-{
-    struct text text = {0};
-    for (size_t k = 0; k < words->count; k++)
-        if (which & 1u << k)
-            text_addf(&text, "%s%s", text.length ? " " : before, words->word[k]);
-    return text_take(&text, arena);
-}
-
-static uint32_t difference(const struct words *a, const struct words *b)
-{
-    uint32_t which = 0;
-    for (size_t k = 0; k < a->count; k++)
-        if (strcmp(a->word[k], b->word[k]) != 0)
-            which |= 1u << k;
-    return which;
-}
-
-/* How many rows from `first` on stand under one heading, and the words that vary among them. Two rows may differ in
- * anything; a further one joins when no other word begins to vary. */
-static size_t run_length(uint32_t *varies, const char *const *labels, size_t count, struct arena *scratch)
-{
-    struct words first, next;
-    size_t length = 1;
-    *varies = 0;
-    split(&first, labels[0], scratch);
-    for (; length < count; length++) {
-        split(&next, labels[length], scratch);
-        if (next.count != first.count || strcmp(next.word[0], first.word[0]) != 0)
-            break;
-        const uint32_t now = *varies | difference(&first, &next);
-        if (length >= 2 && now != *varies)
-            break;
-        *varies = now;
-    }
-    return length;
-}
-
-static struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena)
-{
-    SCOPED(arena_release) struct arena scratch = {0};
-    struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
-    for (size_t k = 0, length; k < count; k += length) {
-        struct words words;
-        uint32_t varies;
-        length = run_length(&varies, &labels[k], count - k, &scratch);
-        for (size_t row = k; row < k + length; row++) {
-            split(&words, labels[row], &scratch);
-            grouped[row].text = varies ? join(&words, varies, "  ", arena) : labels[row];
-            if (varies && row == k)
-                grouped[k].heading = join(&words, ~varies, "", arena);
-            arena_reset(&scratch);
-        }
-    }
-    return grouped;
-}
 
 /* ---- lines ---- */
 
@@ -168,19 +83,20 @@ static void add_prose(struct line *line, const char *words, enum tone tone, size
     add(line, wrapped.data ? wrapped.data : "", tone);
 }
 
-/* Each line by itself: wrapped, unless there are several and `keep`. */
+/* Each line by itself: wrapped behind its own blanks, unless there are several and `keep`. */
 static void add_lines(struct text *out, const char *lines, const struct report_options *options, enum tone tone,
                       size_t indent, size_t columns, bool keep)
 {
     SCOPED(arena_release) struct arena arena = {0};
     keep = keep && strchr(lines, '\n');
     for (const char *p = lines; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        struct line line = {.out = out, .options = options, .blanks = indent};
+        const size_t own = indent + strspn(p, " ");
+        struct line line = {.out = out, .options = options, .blanks = keep ? indent : own};
         const char *one = printable(&arena, arena_strndup(&arena, p, strcspn(p, "\n")));
         if (keep)
             add(&line, one, tone);
         else
-            add_prose(&line, one, tone, indent, columns);
+            add_prose(&line, one, tone, own > indent ? own + GAP : indent, columns);
         new_line(&line);
     }
 }
@@ -329,8 +245,31 @@ static void choose_widths(struct layout *l)
         drop(l, step);
     const size_t wanted = label + rest_of(l, false);
     cut(l, wanted > columns ? wanted - columns : 0);
-    const size_t rest = rest_of(l, false), room = columns > rest + LEAST_LABEL ? columns - rest : LEAST_LABEL;
+    const size_t rest = rest_of(l, false), least = columns / 3 > LEAST_LABEL ? columns / 3 : LEAST_LABEL;
+    const size_t room = columns > rest + LEAST_LABEL ? columns - rest : least;
     l->label_width = widest < room ? widest : room;
+}
+
+/* Shows those columns from `next` on that fit beside the labels, one at least, and the prose with the last ones.
+ * Returns the first of the columns that are left. */
+static size_t choose_part(struct layout *l, const size_t *widths, size_t prose, size_t next)
+{
+    const size_t count = l->table->column_count;
+    size_t at = l->table->indent + l->label_width;
+    bool any = false;
+    for (size_t k = 0; k < count; k++)
+        l->widths[k] = k == l->first ? widths[k] : 0;
+    for (; next < count; next++) {
+        if (next == l->first || next == prose || !widths[next])
+            continue;
+        if (any && at + GAP + widths[next] > l->columns)
+            break;
+        l->widths[next] = widths[next];
+        at += GAP + widths[next];
+        any = true;
+    }
+    l->prose = next < count ? count : prose;
+    return next;
 }
 
 /* ---- rows ---- */
@@ -393,11 +332,13 @@ static void add_label(struct line *line, const struct layout *l, const char *lab
         new_line(line);
 }
 
-static void add_row(struct text *out, const struct layout *l, size_t row)
+static void add_row(struct text *out, const struct layout *l, size_t row, bool whole)
 {
     const struct table_row *shown = table_at(l->table, row);
     struct line line = {.out = out, .options = l->options};
     const char *const headings[] = {shown->heading, l->labels[row].heading};
+    if (!whole && shown->instead.kind)
+        return;
     for (size_t k = 0; k < 2; k++)
         if (headings[k])
             add_lines(out, headings[k], l->options, TONE_BOLD, l->table->indent, l->columns, false);
@@ -409,8 +350,21 @@ static void add_row(struct text *out, const struct layout *l, size_t row)
         add_cells(&line, l, (ptrdiff_t)row);
     }
     new_line(&line);
-    if (shown->note)
+    if (shown->note && whole)
         add_lines(out, shown->note, l->options, TONE_PLAIN, l->table->indent + NOTE_INDENT, l->columns, true);
+}
+
+/* The columns that are shown now; `whole`: with what stands above, below and in place of them. */
+static void add_part(struct text *out, const struct layout *l, bool whole)
+{
+    if (has_head(l->table)) {
+        struct line head = {.out = out, .options = l->options};
+        add_label(&head, l, l->first < l->table->column_count ? l->table->columns[l->first].title : "", TONE_BOLD);
+        add_cells(&head, l, -1);
+        new_line(&head);
+    }
+    for (size_t row = 0; row < l->rows; row++)
+        add_row(out, l, row, whole);
 }
 
 static void add_table(struct text *out, const struct table *table, const struct report_options *options, size_t columns)
@@ -424,14 +378,13 @@ static void add_table(struct text *out, const struct table *table, const struct 
     choose_columns(&l);
     choose_labels(&l);
     choose_widths(&l);
-    if (has_head(l.table)) {
-        struct line head = {.out = out, .options = options};
-        add_label(&head, &l, l.first < l.table->column_count ? l.table->columns[l.first].title : "", TONE_BOLD);
-        add_cells(&head, &l, -1);
-        new_line(&head);
+    const size_t *widths = arena_copy(&arena, l.widths, l.table->column_count * sizeof(*widths)), prose = l.prose;
+    for (size_t next = 0, parts = 0; next < l.table->column_count; parts++) {
+        next = choose_part(&l, widths, prose, next);
+        if (parts)
+            text_add(out, "\n");
+        add_part(out, &l, parts == 0);
     }
-    for (size_t row = 0; row < l.rows; row++)
-        add_row(out, &l, row);
     if (l.rows < l.table->row_count)
         text_addf(out, "... and %zu more%s%s\n", l.table->row_count - l.rows, table->rest ? "; " : "",
                   table->rest ? table->rest : "");
@@ -470,7 +423,7 @@ void render_text(struct text *out, const struct document *document, const struct
             text_add(out, "\n");
         if (section->title)
             add_title(out, section, options);
-        if (section->text && section->verbatim)
+        if (section->text && section->verbatim && !section->wraps)
             text_add(out, section->text);
         else if (section->text)
             add_lines(out, section->text, options, section->tone, 0, columns, false);

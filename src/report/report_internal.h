@@ -172,4 +172,11 @@ const char *member_string(const cJSON *object, const char *key);
 /* An array's first element; NULL of anything else. */
 const cJSON *first_of(const cJSON *array);
 
+/* labels.c */
+struct row_label {
+    const char *heading; /* a line above this row; NULL: none */
+    const char *text;    /* of the row, indented below a heading */
+};
+struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena);
+
 #endif

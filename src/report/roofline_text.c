@@ -359,9 +359,10 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     render_text(out, &document, options);
     if (points.skipped)
         text_addf(out, "  and %zu more kernels that are not drawn\n", points.skipped);
-    if (plot.beyond)
-        text_add(out, "  letters at the right edge stand for more FLOP/B than the axis shows\n");
     document = (struct document){.arena = &arena};
+    if (plot.beyond)
+        document_text(&document, 0, TONE_PLAIN,
+                      "  letters at the right edge stand for more FLOP/B than the axis shows");
     if (*known)
         document_text(&document, 0, TONE_PLAIN, "ceilings (%s): %s",
                       result->machine.measured ? "measured" : "vendor by data sheets", known);

@@ -113,6 +113,14 @@ LINES = [
     ("run mine -a n=4", 2, "a parameter is --set"),
     ("run mine --benchmark_filter=x", 2, "did you mean '--filter'?"),
     ("run mine --benchmark_repetitions=3", 2, "did you mean '--trials'?"),
+    ("run mine --min-runs 5", 2, "--min-time and --max-time"),
+    ("run mine --export-json x.json", 2, "the format is --format NAME"),
+    ("run mine --format yaml", 2, "did you mean 'json'?"),
+    ("run mine --kernel-name x", 2, "kernels and suites are named without an option"),
+    ("run mine --threads 2", 2, "--device cpu:threads=N"),
+    ("report r.json --plot", 2, "-o FILE.html and -o FILE.svg have pictures"),
+    ("stat mine", 2, "did you mean 'run'?"),
+    ("record mine", 2, "did you mean 'run'?"),
     ("run mine --benchmark_out_format=json", 2, "the format is --format NAME"),
     ("run mine --benchmark_enable_random_interleaving", 2, "--keep-order keeps that of the suite"),
     ("run mine --lock-gpu-clocks base", 2, "samples at a fallen clock do not count"),
@@ -360,7 +368,8 @@ def columns(home):
         widest = max(map(len, done.stdout.splitlines()))
         check(width * 0.6 < widest <= width, f"COLUMNS={width}: {widest} columns")
         for words in (["plan", "quick", *SIM.split()], ["plan", "gemm", *SIM.split()], ["list"],
-                      ["list", "gemm_buffered"], ["report", "r.json", "-v"], ["devices"], ["run", "--help"], ["history", "--help"]):
+                      ["list", "gemm_buffered"], ["list", "--targets"], ["report", "r.json", "-v"], ["devices"], ["check", "mine"],
+                      ["predict", "mine", "--machine", "all"], ["plan", "attention", "--device", "sim:mi300x,sim:h100,sim:b200"], ["run", "--help"], ["history", "--help"]):
             done = run(*words, home=home, COLUMNS=str(width))
             long = [line for line in done.stdout.splitlines() if len(line) > width and "rooftile " not in line]  # examples are copied
             check(not long and done.stdout, f"COLUMNS={width} {words}: {long[:1]}")

@@ -19,7 +19,7 @@ static const char full[] =
     "  'limits':   { 'dtype': ['f32', 'f64'], 'VEC': [1, 2, 4], 'lens': [[1, 2, 3], [4]] },\n"
     "  'code':     { 'source': 'stream.hip', 'symbol': 'k_{layout}', 'min_llvm': 17, 'defines': { 'T': "
     "'{ctype(dtype)}' },\n"
-    "                'flags': ['-ffast-math'] },\n"
+    "                'flags': ['-ffast-math', '-mllvm', '-a', '-mllvm', '-b'] },\n"
     "  'variants': [ { 'backend': 'cpu', 'params': { 'VEC': 2 } }, { 'arch': 'gfx11*', 'wave': 32, 'params': { 'VEC': "
     "1 } } ],\n"
     "  'require':  [ { 'expr': 'device.lds_bytes >= n * 4', 'reason': 'the tile needs {n*4} bytes of LDS' } ],\n"
@@ -128,7 +128,7 @@ static void every_head_key(void **state)
     assert_int_equal(m->params[1].limit_count, 2);
     assert_int_equal(m->params[0].limit_count, 0);
     assert_int_equal(m->min_llvm, 17);
-    assert_int_equal(m->flag_count, 1);
+    assert_int_equal(m->flag_count, 5);
     assert_int_equal(m->variant_count, 2);
     assert_string_equal(m->variants[0].backend, "cpu");
     assert_null(m->variants[0].arch);

@@ -72,7 +72,7 @@ static void test_text(void **state)
                "dot ?[2J\"x\",  crashed\n"
                "    it said:\n"
                "      SIGSEGV\n");
-    check_text(some_cases(&arena), (struct report_options){.columns = 34, .verbose = true},
+    check_text(some_cases(&arena), (struct report_options){.columns = 37, .verbose = true},
                "case             time  samples\n"
                "copy\n"
                "  n=1         1.23 us        7  no,la\n"
@@ -81,6 +81,21 @@ static void test_text(void **state)
                "dot ?[2J\"x\",  crashed\n"
                "    it said:\n"
                "      SIGSEGV\n");
+    /* What is left has no room beside the rest: it follows below. */
+    check_text(some_cases(&arena), (struct report_options){.columns = 34, .verbose = true},
+               "case             time  samples\n"
+               "copy\n"
+               "  n=1         1.23 us        7\n"
+               "  n=2               -        8\n"
+               "dot ?[2J\"x\",  crashed\n"
+               "    it said:\n"
+               "      SIGSEGV\n"
+               "\n"
+               "case\n"
+               "copy\n"
+               "  n=1         no,la\n"
+               "    one | two <three>\n"
+               "  n=2\n");
     arena_release(&arena);
 }
 
