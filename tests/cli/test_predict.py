@@ -68,7 +68,7 @@ def no_code(home):
 
 def lines_on_cpu(home):
     """A CPU's bytes say nothing of how accesses lie: the same source, compiled for a GPU and walked, does. A plan takes what a run compiled."""
-    memory = {"name": "DRAM", "bandwidth": {"vendor": {"value": 1e12, "source": "made up"}}}
+    memory = {"name": "DRAM", "bandwidth": {"vendor": {"value": 3e10, "source": "made up"}}}
     (home / "small.json").write_text(json.dumps({
         "name": "small", "title": "small", "arch": "x86-64", "kind": "vendor", "facts": {"cus": 1, "core_hz": 3e9}, "levels": [memory], "units": [],
         "launch_ns": {"value": 1000, "source": "made up"}}))
