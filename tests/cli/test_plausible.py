@@ -134,7 +134,9 @@ def divisions(home):
 
 
 def what_is_honest_passes(home):
-    """A stride that passes over pixels reads fewer; a tolerance holds for other inputs than those of the first seed."""
+    """A stride that passes over pixels reads fewer; a tolerance holds for other inputs than those of the first seed; two floats compile."""
+    check_run(run("run", "occupancy_fma", "--set", "WIDTH=8", *FAST, home=home), 0, "two floats of a CPU")
+    check_run(run("run", "dot_peak", "--set", "WIDTH=4", *FAST, home=home), 3, "dot products of four bytes", stdout="dot products")
     conv = [f"--set={name}" for name in ("R=1", "S=1", "stride=2", "pad=0", "channels=256", "filters=16")]
     check_run(run("run", "conv_direct", *conv, *FAST, home=home), 0, "every other pixel")
     for seed in ("2", "3", "7"):
