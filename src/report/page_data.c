@@ -19,6 +19,76 @@ static void add_base64(struct text *out, const unsigned char *data, size_t lengt
     }
 }
 
+void text_add_letters(struct text *out, const unsigned char *data, size_t length)
+{
+    /* What neither ends a string nor begins a tag or an entity. */
+    static const char letters[] = "!#$%'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQR"
+                                  "STUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+    unsigned bits = 0, count = 0;
+    for (size_t k = 0; k < length || count; k++) {
+        bits |= k < length ? (unsigned)data[k] << count : 0;
+        count += k < length ? 8 : 0;
+        if (count < 13 && k < length)
+            continue;
+        const char two[] = {letters[bits % 8192 % 91], letters[bits % 8192 / 91]};
+        text_addn(out, two, count > 6 ? 2 : 1);
+        bits >>= 13;
+        count -= count < 13 ? count : 13;
+    }
+}
+
+/* ---- columns ---- */
+
+struct column {
+    const char *key;
+    size_t length;
+    struct text values;
+};
+
+/* The one of a key, most often that behind the last one. */
+static size_t column_of(struct column **columns, size_t *count, size_t last, const char *key, size_t length,
+                        struct arena *arena)
+{
+    for (size_t k = 0; k < *count; k++) {
+        const size_t at = (last + 1 + k) % *count;
+        if ((*columns)[at].length == length && !memcmp((*columns)[at].key, key, length))
+            return at;
+    }
+    ARENA_PUSH(arena, *columns, *count, (struct column){.key = key, .length = length});
+    return *count - 1;
+}
+
+static size_t string_length(const char *string)
+{
+    size_t k = 1;
+    while (string[k] && string[k] != '"')
+        k += string[k] == '\\' && string[k + 1] ? 2 : 1;
+    return k + (string[k] == '"');
+}
+
+void text_add_columns(struct text *out, const char *json)
+{
+    SCOPED(arena_release) struct arena arena = {0};
+    struct column *columns = NULL;
+    size_t count = 0, at = 0;
+    while (*json) {
+        const size_t length = *json == '"' ? string_length(json) : strcspn(json, "{}[],: \n");
+        if (*json == '"' && json[length] == ':')
+            at = column_of(&columns, &count, at, json, length, &arena);
+        const bool value = length && json[length] != ':' && count;
+        if (value)
+            text_addf(&columns[at].values, "%.*s\n", (int)length, json);
+        text_addn(out, value ? "#" : json, value || !length ? 1 : length);
+        json += length ? length : 1;
+    }
+    for (size_t k = 0; k < count; k++) {
+        text_addf(out, "\f%s", columns[k].values.length ? columns[k].values.data : "");
+        text_release(&columns[k].values);
+    }
+}
+
+/* ---- compressed ---- */
+
 enum { GZIP = 16 + MAX_WBITS, MEMORY = MAX_MEM_LEVEL };
 
 void text_add_packed(struct text *out, const char *data, size_t length)
@@ -35,7 +105,7 @@ void text_add_packed(struct text *out, const char *data, size_t length)
         stream.next_out = packed;
         stream.avail_out = (uInt)room;
         if (deflate(&stream, Z_FINISH) == Z_STREAM_END)
-            add_base64(out, packed, stream.total_out);
+            text_add_letters(out, packed, stream.total_out);
         deflateEnd(&stream);
     }
     arena_release(&arena);

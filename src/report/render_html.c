@@ -59,6 +59,7 @@ static void put_text(struct text *out, const struct section *section)
     text_add(out, section->verbatim ? "</pre>\n" : "");
 }
 
+/* The script knows a kernel that the id begins with, and that a case without a verdict is ok. */
 static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
 {
     if (!t->named || !keys)
@@ -66,8 +67,11 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     text_add(out, " id=\"case=");
     text_add_xml(out, keys->id);
     text_add(out, "\"");
-    html_attribute(out, "data-k", keys->kernel);
-    html_attribute(out, "data-v", keys->verdict);
+    const size_t length = strlen(keys->kernel);
+    if (strncmp(keys->id, keys->kernel, length) != 0 || keys->id[length] != '/')
+        html_attribute(out, "data-k", keys->kernel);
+    if (strcmp(keys->verdict, case_status_name(CASE_OK)) != 0)
+        html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");
     for (size_t k = 0; k < keys->tag_count; k++) {
         text_add(out, k ? " " : "");
@@ -317,9 +321,17 @@ static void put_data(struct text *out, const char *id, const char *data)
 {
     if (!data)
         return;
-    text_addf(out, "<script type=\"application/gzip;base64\" id=\"%s\">", id);
+    text_addf(out, "<script type=\"text/plain\" id=\"%s\">", id);
     text_add_packed(out, data, strlen(data));
     text_add(out, "</script>\n");
+}
+
+static void put_json(struct text *out, const char *id, const char *json)
+{
+    SCOPED(text_release) struct text columns = {0};
+    if (json)
+        text_add_columns(&columns, json);
+    put_data(out, id, columns.data);
 }
 
 static void put_foot(struct text *out, const struct document *document)
@@ -344,8 +356,10 @@ static void put_foot(struct text *out, const struct document *document)
                 chart_json(&json, document->sections[k].chart);
             }
         text_add(&json, "]");
-        put_data(out, "data-charts", json.data);
-        text_addf(out, "<script type=\"application/gzip;base64\" id=\"charts\">%s</script>\n", page_charts);
+        put_json(out, "data-charts", json.data);
+        text_add(out, "<script type=\"text/plain\" id=\"charts\">");
+        text_add_letters(out, (const unsigned char *)page_charts, (size_t)(page_charts_end - page_charts));
+        text_add(out, "</script>\n");
     }
 }
 
@@ -360,7 +374,7 @@ void render_html(struct text *out, const struct document *document, const struct
             put_section(&page, &document->sections[k], document);
     text_add(out, page.open ? "</section>\n</main>\n" : "</main>\n");
     if (document->data) {
-        put_data(out, "data-json", document->data->json);
+        put_json(out, "data-json", document->data->json);
         put_data(out, "data-csv", document->data->csv);
     }
     put_foot(out, document);

@@ -104,14 +104,14 @@ void svg_parts_end(struct svg *svg, const char *said)
 void svg_part_mark(struct svg *svg, size_t look, double x, double y)
 {
     static const char *const shapes[CHART_SERIES] = {
-        "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",                  /* circle */
+        "m0-4a4 4 0 1 0 .1 0z",                                /* circle */
         "m-3.7-3.7h7.4v7.4h-7.4z",                             /* square */
         "m0-5l4.7 8.4h-9.4z",                                  /* triangle */
         "m0-5.2l4.6 5.2l-4.6 5.2l-4.6-5.2z",                   /* diamond */
         "m0 5l4.7-8.4h-9.4z",                                  /* triangle, point down */
         "m-1.5-4.8h3v3.3h3.3v3h-3.3v3.3h-3v-3.3h-3.3v-3h3.3z", /* plus */
         "m-5-2.2h10v4.4h-10z",                                 /* bar */
-        "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0z",        /* dot */
+        "m0-2.5a2.5 2.5 0 1 0 .1 0z",                          /* dot */
     };
     text_addf(svg->out, "M%.1f %.1f%s", x, y, shapes[look < CHART_SERIES ? look : CHART_SERIES - 1]);
 }

@@ -81,7 +81,7 @@ async function choosing(name) {
   await page.selectOption("select[data-filter=kernel]", kernel);
   const some = await shown();
   check(some > 0 && some < all, `${name}: filter by kernel: ${some} of ${all}`);
-  check(await page.evaluate(k => [...document.querySelectorAll("table.cases tbody tr:not([hidden])")].every(r => r.dataset.k === k), kernel), `${name}: other kernels`);
+  check(await page.evaluate(k => [...document.querySelectorAll("table.cases tbody tr:not([hidden])")].every(r => r.id.startsWith(`case=${k}/`)), kernel), `${name}: other kernels`);
   await page.selectOption("select[data-filter=kernel]", "");
   await page.fill("input[type=search]", "no such case anywhere");
   check(await shown() === 0, `${name}: search`);
@@ -92,13 +92,10 @@ async function choosing(name) {
   check(values.every((v, k) => !k || v >= values[k - 1]) && await time.getAttribute("aria-sort") === "ascending", `${name}: sorting`);
   await page.locator("#theme").click();
   check(await page.evaluate(() => document.documentElement.dataset.theme) === "light", `${name}: theme`);
-  const [json] = await Promise.all([page.waitForEvent("download"), page.locator("#save-json").click()]);
-  const { createReadStream } = require("node:fs");
-  let data = "";
-  for await (const part of createReadStream(await json.path(), "utf8")) data += part;
-  const inside = JSON.parse(data);
-  check((inside.results?.[0] || inside.documents.quick).cases.length > 0, `${name}: the JSON inside`);
-  check(await page.locator("#save-csv").count() === 1, `${name}: the CSV inside`);
+  for (const ending of ["json", "csv"]) { /* test_page.py compares them */
+    const [data] = await Promise.all([page.waitForEvent("download"), page.locator("#save-" + ending).click()]);
+    await data.saveAs(`${folder}/${name}.${ending}`);
+  }
   const [svg] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "SVG" }).first().click()]);
   check(svg.suggestedFilename().endsWith(".svg"), `${name}: a picture as SVG`);
   const [png] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "PNG" }).first().click()]);

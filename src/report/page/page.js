@@ -26,9 +26,22 @@ function show_theme() {
 show_theme();
 
 /* ---- data ---- */
+/* As page_data.c packs it: 13 bits in two of 91 letters, or 6 in the last one. */
 async function unpack(id) {
-  const bytes = Uint8Array.from(atob($(id).textContent), c => c.charCodeAt(0));
+  const letters = $(id).textContent, bytes = new Uint8Array((letters.length >> 1) * 13 + (letters.length & 1) * 6 >> 3);
+  const value = at => { const c = letters.charCodeAt(at); return c - 33 - (c > 34) - (c > 38) - (c > 60); };
+  for (let at = 0, k = 0, bits = 0, count = 0; at < letters.length; at += 2)
+    for (bits |= value(at) + 91 * value(at + 1) << count, count += 13; count > 7; count -= 8, bits >>= 8) bytes[k++] = bits;
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+/* Values stand by their keys, behind the document without them. */
+async function unpack_json(id) {
+  const [bare, ...rest] = (await unpack(id)).split("\f"), columns = {};
+  let column;
+  return bare.replace(/("(?:[^"\\]|\\.)*"):|#/g, (found, key) => {
+    if (key) column = columns[key] ??= rest.shift().split("\n").values();
+    return key ? found : column.next().value;
+  });
 }
 function save(name, type, content) {
   const a = el("a", "", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
@@ -51,9 +64,9 @@ function add_tools() {
   });
   name();
   tools.append(button);
-  for (const [id, ending, type] of [["data-json", "json", "application/json"], ["data-csv", "csv", "text/csv"]])
+  for (const [id, ending, type, text] of [["data-json", "json", "application/json", unpack_json], ["data-csv", "csv", "text/csv", unpack]])
     if ($(id)) tools.append(el("button", ending.toUpperCase(), { type: "button", id: "save-" + ending, title: "Save the data of this page as " + ending.toUpperCase(),
-      onclick: async () => save(stem() + "." + ending, type, await unpack(id)) }));
+      onclick: async () => save(stem() + "." + ending, type, await text(id)) }));
 }
 
 /* ---- pictures as files ---- */
@@ -93,7 +106,7 @@ function add_picture_tools(figure) {
 /* ---- charts: pictures that can be pointed at ---- */
 async function add_charts() {
   if (!$("charts")) return;
-  const [code, data] = await Promise.all([unpack("charts"), unpack("data-charts")]), script = el("script");
+  const [code, data] = await Promise.all([unpack("charts"), unpack_json("data-charts")]), script = el("script");
   script.textContent = code; /* the policy names its hash */
   document.head.append(script);
   /* What turns text around is marked, as in the rest of the page. */
@@ -109,13 +122,14 @@ const words_of = cell => cell.title || cell.textContent; /* a long name is whole
 function text_of(row) { return row.search ??= (row.id + " " + row.textContent + " " + row.cells[0].title).toLowerCase(); }
 function case_table(table) {
   const body = table.tBodies[0], rows = [...body.rows], filters = el("div", "", { class: "filters", role: "search" });
+  const kernel_of = row => row.dataset.k ?? row.id.slice(5).split("/")[0], verdict_of = row => row.dataset.v ?? "ok"; /* as render_html.c leaves them away */
   const state = { words: "", kernel: "", tag: "", verdict: "", all: false };
   const said = el("output", "", { class: "dim", "aria-live": "polite" });
   const more = el("button", "Show all", { type: "button", onclick: () => { state.all = true; apply(); } });
   function wanted(row) {
-    return (!state.kernel || row.dataset.k === state.kernel) &&
+    return (!state.kernel || kernel_of(row) === state.kernel) &&
       (!state.tag || (" " + (row.dataset.t || "") + " ").includes(" " + state.tag + " ")) &&
-      (!state.verdict || (" " + row.dataset.v + " ").includes(" " + state.verdict + " ")) &&
+      (!state.verdict || (" " + verdict_of(row) + " ").includes(" " + state.verdict + " ")) &&
       (!state.words || state.words.split(/\s+/).every(word => text_of(row).includes(word)));
   }
   function apply() {
@@ -141,9 +155,9 @@ function case_table(table) {
   const known = list => [...new Set(list)].filter(Boolean).sort();
   const search = el("input", "", { type: "search", placeholder: "Search cases", "aria-label": "Search cases", oninput: () => { state.words = search.value.trim().toLowerCase(); apply(); } });
   filters.append(search);
-  choice("kernel", "kernel", known(rows.map(r => r.dataset.k)));
+  choice("kernel", "kernel", known(rows.map(kernel_of)));
   choice("tag", "tag", known(rows.flatMap(r => (r.dataset.t || "").split(" "))));
-  choice("verdict", "verdict", known(rows.flatMap(r => r.dataset.v.split(" "))));
+  choice("verdict", "verdict", known(rows.flatMap(r => verdict_of(r).split(" "))));
   filters.append(el("button", "Copy as Markdown", { type: "button", id: table.id + "-copy", onclick: e => copy(table, rows, e.target) }), said, more);
   table.parentElement.before(filters);
   let before = false; /* paper has room for all that was chosen */
