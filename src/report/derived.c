@@ -10,6 +10,8 @@
 /* Below it more than a tenth of the variation is something else than time = start-up + volume / rate. */
 #define GOOD_R2 0.9
 
+enum { MOST_POINTS = 6 }; /* of more, only the least and the most are said */
+
 /* ---- members ---- */
 
 double member_number(const cJSON *object, const char *key)
@@ -123,16 +125,27 @@ static void say_arms(struct text *out, const struct value *v)
 
 static void say_ratio(struct text *out, const struct value *v)
 {
-    const cJSON *first = first_of(json_member(v->json, "points"));
+    const cJSON *first = first_of(json_member(v->json, "points")), *least = first, *most = first;
     const double unmatched = member_number(v->json, "unmatched");
+    const char *comma = "";
+    size_t count = 0;
+    for (const cJSON *one = first; one; one = one->next, count++) {
+        least = member_number(one, "ratio") < member_number(least, "ratio") ? one : least;
+        most = member_number(one, "ratio") > member_number(most, "ratio") ? one : most;
+    }
     text_addf(out, "%s %s", v->derived->kernel, strcmp(v->derived->y, "time_ns") != 0 ? "reaches" : "takes");
     for (const cJSON *one = first; one; one = one->next) {
         const char *where = member_string(one, "at");
-        text_addf(out, "%s %.2f", one == first ? "" : ",", member_number(one, "ratio"));
-        if (one == first)
+        if (count > MOST_POINTS && one != least && one != most)
+            continue;
+        text_addf(out, "%s %.2f", comma, member_number(one, "ratio"));
+        if (!*comma)
             text_addf(out, " of %s", member_string(v->json, "to"));
         text_addf(out, "%s%s (%s)", *where ? " at " : "", where, words(v, one, "value", v->y));
+        comma = ",";
     }
+    if (count > MOST_POINTS)
+        text_addf(out, ", the least and the most of %zu", count);
     if (unmatched > 0)
         text_addf(out, "; %.0f without a counterpart", unmatched);
 }

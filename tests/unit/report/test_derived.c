@@ -38,6 +38,16 @@ static const struct {
               "{\"at\":\"\",\"value\":1e9,\"of\":2e9,\"ratio\":0.5}],\"unmatched\":2}"},
      "  d g=1: chase reaches 0.90 of fast at m=1 (9.00 GFLOP/s), 0.50 (1.00 GFLOP/s); 2 without a\n"
      "  counterpart\n"},
+    {{.method = "ratio",
+      .x = "",
+      .y = "flops_per_s",
+      .json = "{\"to\":\"fast\",\"points\":[{\"at\":\"1\",\"value\":6e9,\"ratio\":0.6},{\"at\":\"2\",\"value\":7e9,"
+              "\"ratio\":0.7},"
+              "{\"at\":\"3\",\"value\":1e9,\"ratio\":0.1},{\"at\":\"4\",\"value\":6e9,\"ratio\":0.6},{\"at\":\"5\","
+              "\"value\":8e9,"
+              "\"ratio\":0.8},{\"at\":\"6\",\"value\":5e9,\"ratio\":0.5},{\"at\":\"7\",\"value\":5e9,\"ratio\":0.5}]}"},
+     "  d g=1: chase reaches 0.10 of fast at 3 (1.00 GFLOP/s), 0.80 at 5 (8.00 GFLOP/s), the least and the\n"
+     "  most of 7\n"},
     {{.method = "shares",
       .x = "",
       .y = "time_ns",
