@@ -102,6 +102,19 @@ static void add_ceiling(struct chart *chart, bool measured, const char *said, co
         chart->series[chart->count - 1].points[k].ceiling = name;
 }
 
+/* Where a level meets the peaks: below that intensity its bandwidth limits, above it the arithmetic. */
+static const char *ridges(const struct roofline *r, const char *said, double bandwidth, struct arena *arena)
+{
+    const struct machine *machine = &r->result->machine;
+    for (uint32_t k = 0; k < machine->unit_count; k++) {
+        const double peak = ceiling_value(&machine->units[k].peak);
+        if (is_used(r, &machine->units[k]) && peak > 0)
+            said = arena_printf(arena, "%s\nmeets %s at %s FLOP/B", said, machine->units[k].name,
+                                words(peak / bandwidth, UNIT_INTENSITY, arena));
+    }
+    return said;
+}
+
 /* From below the axes up to the highest peak. */
 static void add_levels(struct chart *chart, const struct roofline *r)
 {
@@ -110,11 +123,13 @@ static void add_levels(struct chart *chart, const struct roofline *r)
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct ceiling *ceiling = &machine->levels[k].bandwidth;
         const double value = ceiling_value(ceiling), from = fmax(chart->x.low, chart->y.low / value);
-        if (value > 0 && highest / value > from)
-            add_ceiling(chart, ceiling->measured > 0,
-                        arena_printf(chart->arena, "%s %s", machine->levels[k].name,
-                                     words(value, UNIT_BYTE_RATE, chart->arena)),
-                        (double[]){from, from * value, highest / value, highest}, machine->levels[k].name);
+        if (!(value > 0 && highest / value > from))
+            continue;
+        const char *name =
+            arena_printf(chart->arena, "%s %s", machine->levels[k].name, words(value, UNIT_BYTE_RATE, chart->arena));
+        add_ceiling(chart, ceiling->measured > 0, name, (double[]){from, from * value, highest / value, highest},
+                    machine->levels[k].name);
+        chart->series[chart->count - 1].points[0].said = ridges(r, name, value, chart->arena);
     }
 }
 

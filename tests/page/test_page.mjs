@@ -135,6 +135,18 @@ async function charts(name) {
   check(await first.getAttribute("aria-pressed") === "true", `${name}: Enter shows one alone`);
   await first.press("Escape");
   check(await first.getAttribute("aria-pressed") === "false" && await faint() === 0, `${name}: Escape shows all of them`);
+  const keys = figure.locator("button.key"), alone = [];
+  for (const [key, modifiers] of [[0, []], [1, ["Control"]], [1, ["Control"]], [0, []]]) {
+    await keys.nth(key).click({ modifiers });
+    alone.push(await figure.locator("button.key[aria-pressed=true]").count());
+  }
+  check(`${alone}` === "1,2,1,0", `${name}: with Ctrl several are shown: ${alone}`);
+  const [x1, y1, x2, y2] = await figure.locator(".chart path[stroke-dasharray]").evaluateAll(all => all.map(p => p.getAttribute("d").match(/[\d.]+/g).map(Number)).find(([x1, y1, x2, y2]) => x2 - x1 > 50 && y1 - y2 > 20));
+  const box = await figure.locator(".chart").boundingBox();
+  await page.mouse.move(box.x + x1 + 0.3 * (x2 - x1), box.y + y1 + 0.3 * (y2 - y1));
+  const ridge = figure.locator(".chart text", { hasText: /^meets vector_f32 at [\d.]+ FLOP\/B$/ }).first();
+  await ridge.waitFor({ timeout: 5000 }).catch(() => check(false, `${name}: a memory level does not say where it meets the peak`));
+  await page.mouse.move(0, 0);
   const marks = () => page.evaluate(() => document.querySelectorAll("figure[data-picture=roofline] .chart path").length), all = await marks();
   await figure.locator("[data-control=level]").selectOption("L1");
   const under = await marks();
@@ -142,6 +154,7 @@ async function charts(name) {
   check(await marks() < under && under < all, `${name}: of a memory level: ${under}, ${await marks()} of ${all}`);
   await figure.locator("[data-control=level]").selectOption("");
   await figure.locator("[data-control=heaviest]").fill("1");
+  check(/^the 1 that take the longest, \d+ % of the time$/.test(await figure.locator("output").textContent()), `${name}: ${await figure.locator("output").textContent()}`);
   check(await marks() < all, `${name}: the heaviest case: ${await marks()} of ${all} marks`);
   await page.close();
 }

@@ -70,7 +70,7 @@ const plain = text => text.replace(/\{/g, "{\u200b").split("\n").map(line => lin
 /* ---- a chart on a page ---- */
 class Live {
   constructor(figure, chart) {
-    Object.assign(this, { figure, chart, only: null, group: "", level: "", heaviest: Infinity, values: false, zoomed: false, taken: [] });
+    Object.assign(this, { figure, chart, only: [], group: "", level: "", heaviest: Infinity, values: false, zoomed: false, taken: [] });
     const points = chart.series.flatMap(s => is_line(s.kind) ? [] : s.points);
     this.costs = points.map(p => p.cost || 0).filter(Boolean).sort((a, b) => b - a);
     this.levels = [...new Set(chart.series.flatMap(s => is_line(s.kind) ? s.points : []).filter(p => !p.group).map(p => p.ceiling).filter(Boolean))];
@@ -93,7 +93,7 @@ class Live {
     this.box.style.height = this.height() + "px";
     this.view = init(this.box, null, { renderer: "svg" });
     this.view.on("click", e => this.pick(e));
-    this.view.getZr().on("click", e => { if (!e.target) this.isolate(null); });
+    this.view.getZr().on("click", e => { if (!e.target) this.isolate(); });
     this.view.getZr().on("dblclick", () => this.view.dispatchAction({ type: "dataZoom", batch: [{ dataZoomIndex: 0, start: 0, end: 100 }, { dataZoomIndex: 1, start: 0, end: 100 }] }));
     this.view.on("datazoom", () => {
       const zoomed = this.view.getOption().dataZoom.some(z => z.end - z.start < 99.9);
@@ -151,9 +151,10 @@ class Live {
     choice("memory level", "level", this.levels);
     if (this.costs.length > 3) {
       const range = el("input", "", { type: "range", min: 1, max: this.costs.length, value: this.costs.length, "data-control": "heaviest" }), said = el("output", "all cases");
+      const sum = costs => costs.reduce((a, b) => a + b);
       range.addEventListener("input", () => {
         this.heaviest = +range.value;
-        said.textContent = +range.value === this.costs.length ? "all cases" : `the ${range.value} that take the longest`;
+        said.textContent = this.heaviest === this.costs.length ? "all cases" : `the ${range.value} that take the longest, ${percent(sum(this.costs.slice(0, this.heaviest)) / sum(this.costs))} of the time`;
         this.draw();
       });
       field("heaviest", range);
@@ -169,12 +170,12 @@ class Live {
       if (!series.name || !series.points.length || series.kind === "cell") return null;
       const button = el("button", "", { type: "button", "aria-pressed": "false", class: "key" });
       button.append(this.key_mark(series), document.createTextNode(series.name.length > 60 ? series.name.slice(0, 59) + "\u2026" : series.name));
-      button.addEventListener("click", () => this.isolate(this.only === k ? null : k));
+      button.addEventListener("click", e => this.isolate(k, e));
       return button;
     });
-    const keys = el("div", "", { class: "keys", role: "group", "aria-label": "Show one alone" });
+    const keys = el("div", "", { class: "keys", role: "group", "aria-label": "Show one alone, with Ctrl several", title: "Shows one alone, with Ctrl several" });
     keys.append(...this.keys.filter(Boolean));
-    keys.addEventListener("keydown", e => { if (e.key === "Escape") this.isolate(null); });
+    keys.addEventListener("keydown", e => { if (e.key === "Escape") this.isolate(); });
     if (this.keys.filter(Boolean).length > 1) this.controls.append(keys);
   }
   key_mark(series) {
@@ -190,16 +191,18 @@ class Live {
     }
     return svg;
   }
-  isolate(k) {
-    this.only = k;
-    this.keys.forEach((button, at) => button?.setAttribute("aria-pressed", String(at === k)));
+  /* One series alone, or beside those that are; none: all of them. */
+  isolate(k, { ctrlKey, metaKey } = {}) {
+    const others = ctrlKey || metaKey ? this.only.filter(at => at !== k) : [];
+    this.only = k === undefined || (this.only.includes(k) && (others.length || this.only.length === 1)) ? others : [...others, k];
+    this.keys.forEach((button, at) => button?.setAttribute("aria-pressed", String(this.only.includes(at))));
     this.draw();
   }
   pick(e) {
     const series = this.chart.series[+e.seriesId.split(" ")[0]], point = series?.points[e.data?.at];
     if (!series) return;
     const at = this.chart.series.indexOf(series);
-    if (series.kind !== "cell" && series.kind !== "bar" && this.keys[at]) this.isolate(this.only === at ? null : at);
+    if (series.kind !== "cell" && series.kind !== "bar" && this.keys[at]) this.isolate(at, e.event.event);
     this.picked.textContent = "";
     if (!point?.said) return;
     this.picked.append(point.said.split("\n").map(plain).join(" \u00b7 ") + " ");
@@ -213,10 +216,10 @@ class Live {
   /* A ceiling's line and the cases under it belong together. */
   under(line, p) { return !!p.ceiling && (line.points[0].ceiling || "").split(", ").includes(p.ceiling); }
   faint(series, k, p) {
-    const only = this.chart.series[this.only];
-    if (!only || this.only === k) return false;
-    if (is_line(series.kind) === is_line(only.kind)) return true;
-    return is_line(only.kind) ? !p || !this.under(only, p) : !only.points.some(q => this.under(series, q));
+    const only = this.only.map(at => this.chart.series[at]);
+    if (!only.length || this.only.includes(k)) return false;
+    if (only.some(o => is_line(o.kind) === is_line(series.kind))) return true;
+    return !only.some(o => is_line(o.kind) ? p && this.under(o, p) : o.points.some(q => this.under(series, q)));
   }
   shown(series) {
     const least = this.heaviest < this.costs.length ? this.costs[this.heaviest - 1] : 0;
