@@ -63,7 +63,7 @@ static struct cell interval(const struct reading *r)
 
 static struct cell spread(const struct reading *r)
 {
-    if (!r->c->sample_count)
+    if (r->c->sample_count < 2) /* one has no spread */
         return cell_unknown(NULL);
     return cell_number((r->c->stats.ci95[1] - r->c->stats.ci95[0]) / 2 / r->c->stats.median);
 }

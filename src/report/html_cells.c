@@ -85,7 +85,7 @@ static const char *link_of(const struct table *t, size_t row, size_t column, con
 enum {
     LONG_NAME = 300,  /* columns; a longer one is shown without its middle */
     LONG_WORDS = 20,  /* on a phone they have a line of their own */
-    SHORT_PROSE = 24, /* that no line breaks: a date would look like two numbers */
+    SHORT_PROSE = 32, /* that no line breaks: a date would look like two numbers */
 };
 
 /* Names whose words are long break behind underscores, not anywhere. */

@@ -196,6 +196,7 @@ static void add_flagged(struct document *document, const struct comparison *comp
         {.title = "case"}, {.title = "flag"}, {.title = "time", .unit = UNIT_TIME}};
     struct table *table = TABLE(document->arena, columns);
     const char *meanings = "";
+    bool impossible = false;
     for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
         const size_t before = table->row_count;
         if (!(flag->flag & (FLAG_IMPOSSIBLE | FLAG_INTERFERENCE | FLAG_THROTTLED)))
@@ -209,18 +210,20 @@ static void add_flagged(struct document *document, const struct comparison *comp
                                           cell_number(result_case_timed(c) ? result_case_time(c) : NAN)})
                     ->keys = keys_of(comparison, c, suffix, document->arena);
         }
+        impossible |= table->row_count && flag->flag == FLAG_IMPOSSIBLE;
         if (table->row_count > before)
             meanings = arena_printf(document->arena, "%s%s: %s\n", meanings, flag->name, flag->meaning);
     }
     table->most_rows = MOST_LISTED;
     table->rest = "the table of all cases has them, with the filter 'interference'";
     if (table->row_count)
-        document_add(document, (struct section){.show = SHOW_HTML,
-                                                .key = arena_printf(document->arena, "flagged%s", suffix),
-                                                .title = "Impossible, or with interference",
-                                                .text = meanings,
-                                                .tone = TONE_DIM,
-                                                .table = table});
+        document_add(document,
+                     (struct section){.show = SHOW_HTML,
+                                      .key = arena_printf(document->arena, "flagged%s", suffix),
+                                      .title = impossible ? "Impossible, or with interference" : "With interference",
+                                      .text = meanings,
+                                      .tone = TONE_DIM,
+                                      .table = table});
 }
 
 /* ---- all of a result ---- */

@@ -22,6 +22,8 @@ void chart_json(struct text *out, const struct chart *chart);
 /* Adds a section with the chart, what it says, and its table (NULL: chart_table). */
 void document_chart(struct document *document, const struct chart *chart, const struct table *table);
 
+/* A name as what is pointed at begins with it. */
+const char *said_name(const char *name, struct arena *arena);
 /* A mark is a case that was measured. */
 bool is_mark(const struct result_case *c);
 /* Adds a point with what is known about a case: time, rate, share of the ceiling, prediction, clock. The chart keeps

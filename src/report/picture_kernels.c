@@ -104,8 +104,8 @@ static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t ro
     if (bar->bounded_ns > 0)
         words = arena_printf(arena, "%s, %s", words, cell_words(&share, NULL, arena));
     const char *said = arena_printf(
-        arena, bar->bounded_ns > 0 ? "%.80s\n%s of its time is the lower bound" : "%.80s\n%s, no lower bound known",
-        bar->name, words);
+        arena, bar->bounded_ns > 0 ? "%s\n%s of its time is the lower bound" : "%s\n%s, no lower bound known",
+        said_name(bar->name, arena), words);
     if (bar->bounded_ns > 0) {
         add_part(chart, 0, row, (double[]){0, bar->bound_ns}, said);
         add_part(chart, 1, row, (double[]){bar->bound_ns, bar->bounded_ns}, said);

@@ -11,6 +11,11 @@
 
 enum { MOST_NOISY = 12, MOST_SAMPLES_EACH = 60, LEAST_POINTS = 3, MOST_CHANGES = 40, MOST_SHARES = 16 };
 
+const char *said_name(const char *name, struct arena *arena)
+{
+    return text_cut(arena, name, 80, " \u2026 ");
+}
+
 bool is_mark(const struct result_case *c)
 {
     return c->status == CASE_OK && result_case_timed(c) && result_case_time(c) > 0;
@@ -26,8 +31,8 @@ static const char *evidence(const struct result_case *c, struct arena *arena)
 {
     struct text said = {0};
     const struct lower_bound *bound = &c->lower_bound;
-    text_addf(&said, "%.80s\n%s", case_name(c), words(result_case_time(c), UNIT_TIME, arena));
-    if (c->sample_count && isfinite(c->stats.ci95[1]))
+    text_addf(&said, "%s\n%s", said_name(case_name(c), arena), words(result_case_time(c), UNIT_TIME, arena));
+    if (c->sample_count > 1 && isfinite(c->stats.ci95[1]))
         text_addf(&said, " \u00b1%s",
                   words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_PERCENT, arena));
     text_addf(&said, ", %s", figure_words("rate", c, arena));
@@ -185,7 +190,7 @@ static void add_sample_row(struct chart *chart, size_t row, const struct result_
         struct chart_point *point = chart_point(chart, &chart->series[0], fmin(off, 1), (double)row);
         point->name = case_name(c);
         point->id = plain_id(arena, c);
-        point->said = arena_printf(arena, "%.80s\n%s, %s from the median of %zu samples", case_name(c),
+        point->said = arena_printf(arena, "%s\n%s, %s from the median of %zu samples", said_name(case_name(c), arena),
                                    words(sorted[at], UNIT_TIME, arena), change_words(off, arena), c->sample_count);
     }
 }
@@ -250,9 +255,9 @@ static void add_trace(struct document *document, const struct result *result, co
         point->low = 0;
         point->high = point->x;
         point->words = words(point->x, UNIT_PERCENT, arena);
-        point->said =
-            arena_printf(arena, "%.80s\n%s in the trace, %s here", sum->name, words(sum->time_ns, UNIT_TIME, arena),
-                         sum->measured_ns > 0 ? words(sum->measured_ns, UNIT_TIME, arena) : "not measured");
+        point->said = arena_printf(arena, "%s\n%s in the trace, %s here", said_name(sum->name, arena),
+                                   words(sum->time_ns, UNIT_TIME, arena),
+                                   sum->measured_ns > 0 ? words(sum->measured_ns, UNIT_TIME, arena) : "not measured");
     }
     chart->x = (struct chart_axis){.title = "share of the trace's time", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
@@ -303,9 +308,9 @@ static void add_change(struct chart *chart, size_t row, const struct compare_cas
     point->words = ratio;
     point->id = c->id;
     point->said =
-        arena_printf(arena, "%.80s\n%s to %s: %s, from %s to %s%s", c->label, words(c->shift.base_ns, UNIT_TIME, arena),
-                     words(c->shift.new_ns, UNIT_TIME, arena), ratio, change_words(c->shift.ratio_ci[0] - 1, arena),
-                     change_words(c->shift.ratio_ci[1] - 1, arena),
+        arena_printf(arena, "%s\n%s to %s: %s, from %s to %s%s", said_name(c->label, arena),
+                     words(c->shift.base_ns, UNIT_TIME, arena), words(c->shift.new_ns, UNIT_TIME, arena), ratio,
+                     change_words(c->shift.ratio_ci[0] - 1, arena), change_words(c->shift.ratio_ci[1] - 1, arena),
                      c->shift.common != 0 ? arena_printf(arena, "\nbehind the %s that its class moved by together",
                                                          change_words(expm1(c->shift.common), arena))
                                           : "");

@@ -308,6 +308,21 @@ def skipped(home, result):
     check("Interrupted: this is a partial result." in page and "knee dtype=f32 n=64Ki: none: too few" in page, "a part of a run, and a group in words")
 
 
+def one_sample(home, result):
+    """One sample has no spread. A long name is shown by its two ends, of whole letters."""
+    result = measured(result)
+    for case in result["cases"]:
+        case["measurement"]["n"] = 1
+        case["samples_ns"] = case["samples_ns"][:1]
+    result["cases"][0]["label"] = "x" * 79 + "\u00e9" * 40
+    result["cases"][1]["flags"] = ["interference"]
+    (home / "one.result.json").write_text(json.dumps(result | {"derived": [], "kpis": []}))
+    page = run("report", "one.result.json", "--format", "html", home=home).stdout
+    check("\u00b195 %" not in page and "\u00b10 %" not in page, "a spread of one sample")
+    check(re.search(r"<title>x+ \u2026 \u00e9+&#10;", page), "a long name in a picture")
+    check(">With interference<" in page and "Impossible, or" not in page, "nothing is impossible")
+
+
 def sizes(home, result):
     """Copies of all kernels are drawn over the size of a message, not over what memory they take."""
     cases = [result["cases"][0] | {"id": f"{kernel}{k}", "kernel": kernel, "label": f"{kernel} size={1 << k}", "params": {"size": 1024 << k}} for kernel in ("one", "two") for k in range(6)]
@@ -332,6 +347,7 @@ def test(home):
     forecasts(home, folder)
     skipped(home, result)
     sizes(home, result)
+    one_sample(home, result)
     with_cases(home, folder, "hostile", result, len(HOSTILE), HOSTILE)
     hostile_site(home, folder)
     documents(home, folder)
