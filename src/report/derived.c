@@ -134,17 +134,16 @@ static void say_ratio(struct text *out, const struct value *v)
         most = member_number(one, "ratio") > member_number(most, "ratio") ? one : most;
     }
     text_addf(out, "%s %s", v->derived->kernel, strcmp(v->derived->y, "time_ns") != 0 ? "reaches" : "takes");
-    for (const cJSON *one = first; one; one = one->next) {
+    const bool all = count <= MOST_POINTS;
+    for (const cJSON *one = all ? first : least; one; one = all ? one->next : one == most ? NULL : most) {
         const char *where = member_string(one, "at");
-        if (count > MOST_POINTS && one != least && one != most)
-            continue;
         text_addf(out, "%s %.2f", comma, member_number(one, "ratio"));
         if (!*comma)
             text_addf(out, " of %s", member_string(v->json, "to"));
         text_addf(out, "%s%s (%s)", *where ? " at " : "", where, words(v, one, "value", v->y));
         comma = ",";
     }
-    if (count > MOST_POINTS)
+    if (!all)
         text_addf(out, ", the least and the most of %zu", count);
     if (unmatched > 0)
         text_addf(out, "; %.0f without a counterpart", unmatched);

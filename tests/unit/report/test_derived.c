@@ -43,11 +43,18 @@ static const struct {
       .y = "flops_per_s",
       .json = "{\"to\":\"fast\",\"points\":[{\"at\":\"1\",\"value\":6e9,\"ratio\":0.6},{\"at\":\"2\",\"value\":7e9,"
               "\"ratio\":0.7},"
-              "{\"at\":\"3\",\"value\":1e9,\"ratio\":0.1},{\"at\":\"4\",\"value\":6e9,\"ratio\":0.6},{\"at\":\"5\","
-              "\"value\":8e9,"
-              "\"ratio\":0.8},{\"at\":\"6\",\"value\":5e9,\"ratio\":0.5},{\"at\":\"7\",\"value\":5e9,\"ratio\":0.5}]}"},
-     "  d g=1: chase reaches 0.10 of fast at 3 (1.00 GFLOP/s), 0.80 at 5 (8.00 GFLOP/s), the least and the\n"
+              "{\"at\":\"3\",\"value\":8e9,\"ratio\":0.8},{\"at\":\"4\",\"value\":6e9,\"ratio\":0.6},{\"at\":\"5\","
+              "\"value\":1e9,\"ratio\":0.1},{\"at\":\"6\",\"value\":5e9,\"ratio\":0.5},{\"at\":\"7\",\"value\":5e9,"
+              "\"ratio\":0.5}]}"},
+     "  d g=1: chase reaches 0.10 of fast at 5 (1.00 GFLOP/s), 0.80 at 3 (8.00 GFLOP/s), the least and the\n"
      "  most of 7\n"},
+    {{.method = "ratio",
+      .x = "",
+      .y = "time_ns",
+      .json = "{\"to\":\"fast\",\"points\":[{\"ratio\":1},{\"ratio\":1},{\"ratio\":1},{\"ratio\":1},{\"ratio\":1},{"
+              "\"ratio\":1},"
+              "{\"ratio\":1}]}"},
+     "  d g=1: chase takes 1.00 of fast (-), the least and the most of 7\n"},
     {{.method = "shares",
       .x = "",
       .y = "time_ns",
