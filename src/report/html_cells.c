@@ -139,7 +139,6 @@ static size_t rows_of_name(const struct table *t, size_t row, size_t column)
     return count;
 }
 
-/* `span`: columns that it has. */
 void html_cell(struct text *out, const struct html_place *at, double most, size_t span)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -157,7 +156,7 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
         html_attribute(out, "title", cell->text);
     if (span > 1)
         text_addf(out, " colspan=\"%zu\"", span);
-    if (span > 1)
+    if (span)
         text_add(out, " class=\"long\"");
     else if (column->unit || column->flags & COLUMN_BAR)
         text_add(out, bar ? " class=\"n bar\"" : " class=n");

@@ -24,7 +24,7 @@ struct html_place {
 double html_longest(const struct table *t, size_t column);
 /* Does the text in place of a row's values span all columns? */
 bool html_takes_row(const struct table_row *row);
-/* `span`: columns that it has. */
+/* `span`: columns of a cell that has the room of all values; else 0. */
 void html_cell(struct text *out, const struct html_place *at, double most, size_t span);
 
 #endif

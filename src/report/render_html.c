@@ -91,7 +91,7 @@ static void put_rows(struct page *page, const struct table *t, const char *const
         most[k] = t->columns[shown[k]].flags & COLUMN_BAR ? html_longest(t, shown[k]) : 0;
     text_add(page->out, "<tbody>\n");
     for (size_t row = 0; row < rows_shown(t); row++) {
-        const bool all = count > 2 && html_takes_row(table_at(t, row));
+        const bool all = count > 1 && html_takes_row(table_at(t, row));
         const char *note = table_at(t, row)->note, *heading = table_at(t, row)->heading;
         if (heading && !t->named) {
             text_addf(page->out, "<tr class=\"heading\"><th scope=\"rowgroup\" colspan=\"%zu\">", count);
@@ -105,7 +105,7 @@ static void put_rows(struct page *page, const struct table *t, const char *const
             html_cell(page->out,
                       &(struct html_place){t, names, row, shown[k], k == 0, k == 1, k + 1 == count && !below,
                                            (all ? k == 1 : !k && below) ? note : NULL},
-                      most[k], all && k == 1 ? count - 1 : 1);
+                      most[k], all && k == 1 ? count - 1 : 0);
         text_add(page->out, "</tr>\n");
     }
     text_add(page->out, "</tbody>");

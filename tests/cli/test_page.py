@@ -296,6 +296,7 @@ def nothing_known(home):
     page = run("report", "links.result.json", "--format", "html", home=home).stdout
     check(">nothing predicted</span>" in page and "Furthest from the ceiling" not in page, "a page of nothing")
     check("none: all of its cases were skipped: the device has no peer" in page and page.count(">skipped</span>") == len(load(home / "links.result.json")["cases"]), "reasons of what has no value")
+    check(re.search(r'<td class="long">(<span[^>]*>)?none: all of its', page), "a reason is words, also where it stands in the only column of numbers")
 
 
 def skipped(home, result):

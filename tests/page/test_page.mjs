@@ -97,7 +97,7 @@ async function choosing(name) {
     await data.saveAs(`${folder}/${name}.${ending}`);
   }
   const [svg] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "SVG" }).first().click()]);
-  check(svg.suggestedFilename().endsWith(".svg"), `${name}: a picture as SVG`);
+  check(svg.suggestedFilename().endsWith(".svg") && /<text[^>]*paint-order: ?stroke/.test(readFileSync(await svg.path(), "utf8")), `${name}: a picture as SVG, its labels over what surrounds them`);
   const [png] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "PNG" }).first().click()]);
   check(png.suggestedFilename().endsWith(".png"), `${name}: a picture as PNG`);
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => { globalThis.copied = text; } } }));

@@ -70,7 +70,7 @@ function add_tools() {
 }
 
 /* ---- pictures as files ---- */
-const kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill-opacity", "font-weight"];
+const kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill-opacity", "font-weight", "paint-order"];
 function standalone(svg) {
   const copy = svg.cloneNode(true), box = svg.viewBox.baseVal, from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
   from.forEach((e, k) => {
