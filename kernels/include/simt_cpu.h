@@ -77,9 +77,7 @@ template <class type_t> constexpr simt_home simt_home_of()
 {
     if (__is_integral(type_t) || __is_enum(type_t) || simt_is_pointer<type_t>::value)
         return SIMT_IN_INTEGER;
-    /* Short vectors, such as two floats, have no register of their own in inline assembly. */
-    const bool fits = sizeof(type_t) >= (__is_floating_point(type_t) ? 4 : 16) && sizeof(type_t) <= SIMT_REGISTER_BYTES;
-    return fits ? SIMT_IN_VECTOR : SIMT_IN_MEMORY;
+    return sizeof(type_t) >= 4 && sizeof(type_t) <= SIMT_REGISTER_BYTES ? SIMT_IN_VECTOR : SIMT_IN_MEMORY;
 }
 
 struct simt {
