@@ -172,8 +172,8 @@ static bool reads_more(struct walker *walker, const struct group *sample, uint64
     return more;
 }
 
-/* Kernels that order their tiles by themselves share with those at other distances, and the sample may be the first that
- * reads a line: both sides are asked, as many as a band of tiles is high. */
+/* Kernels that order their tiles by themselves share with those at other distances, and the sample may be the first
+ * that reads a line: both sides are asked, as many as a band of tiles is high. */
 static void ask_others(struct walker *walker, const struct group *sample)
 {
     static const int others[] = {1, 8, -8, 2, -2, 4, 7, -7, 6, -6, 5, -5, 3, -3, 16, 12, -12, 24, -24, 32, -32};
