@@ -107,6 +107,10 @@ static const struct {
     enum pick pick;
 } measured[] = {
     {"lds_read", "B/s", "lds_read/*", "items_per_s", LARGEST},
+    {"lds_read_4", "B/s", "lds_read/WIDTH=4;*", "items_per_s", LARGEST}, /* a CPU takes wide ones apart */
+    {"lds_read_8", "B/s", "lds_read/WIDTH=8;*", "items_per_s", LARGEST},
+    {"lds_read_12", "B/s", "lds_read/WIDTH=12;*", "items_per_s", LARGEST},
+    {"lds_read_16", "B/s", "lds_read/WIDTH=16;*", "items_per_s", LARGEST},
     {"lds_write", "B/s", "lds_write/*", "items_per_s", LARGEST},
     {"lds_copy", "B/s", "lds_copy/*", "items_per_s", LARGEST},
     {"lds_read_per_clock_per_cu", "B/clk", "lds_read/*", "bytes_per_clock_per_cu", LARGEST},

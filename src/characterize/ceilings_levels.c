@@ -176,6 +176,22 @@ static bool is_inside(const struct point *point, double low, double high)
     return point->footprint >= low && point->footprint < high;
 }
 
+/* The middle of the rates with a footprint well inside a level: what predictions expect. */
+static void find_usual(struct ceiling *ceiling, enum machine_traffic kind, const struct curve *all, double low,
+                       double high)
+{
+    double values[MAX_INSIDE];
+    size_t inside = 0;
+    for (size_t k = 0; k < all->count && inside < MAX_INSIDE; k++)
+        if (all->points[k].footprint >= low && all->points[k].footprint <= high &&
+            traffic_of(&all->points[k].from->work) == kind)
+            values[inside++] = all->points[k].value;
+    if (!inside)
+        return;
+    ceiling->effective = median_of(values, inside);
+    snprintf(ceiling->effective_source, sizeof(ceiling->effective_source), "median of %zu footprints inside", inside);
+}
+
 static void measure_level(struct machine_level *level, const struct curve *all, double low, double high)
 {
     for (const struct point *point = all->points; point < all->points + all->count; point++) {
@@ -203,6 +219,8 @@ static void find_bandwidths(struct machine *machine, const struct result *result
         struct machine_level *level = &machine->levels[k];
         const double low = k ? boundaries[k - 1].x_high : 0;
         measure_level(level, &all, low, k < found ? boundaries[k].x_high : INFINITY);
+        for (int kind = 0; kind < TRAFFIC_COUNT; kind++)
+            find_usual(&level->traffic[kind], kind, &all, low, k < found ? boundaries[k].x_low : INFINITY);
         if (k == found)
             break;
         level->capacity_low_bytes = boundaries[k].x_low;

@@ -10,7 +10,7 @@
 
 /* A dependent step of arithmetic where the machine has no figure of it: four clocks at 4 GHz. */
 #define STEP_NS 1.0
-/* Of the peak, what loops with loads and bounds reach that were not written for it. The kernels of class "compute" are:
+/* Of the peak, what loops with loads and bounds reach that were not written for it. Kernels with the tag "compute" are:
  * what one of them has measured they reach. */
 #define SHARE_OF_PEAK 0.75
 /* 10 % and 90 % of truth over prediction: of the shipped suites on a CPU of two cores, each kernel one vote; GPUs whose
@@ -36,16 +36,35 @@ static const struct machine_level *level_named(const struct machine *machine, co
     return NULL;
 }
 
-/* What this very kernel took when the machine was measured, where its work is nothing that a ceiling knows. */
-static const struct machine_figure *own_figure(const struct asked *asked)
+/* Is this a case of the kernel that is asked about? */
+static bool is_own(const struct asked *asked, const char *source)
 {
     const char *kernel = asked->resolved->manifest->name;
     const size_t length = strlen(kernel);
+    return !strncmp(source, kernel, length) && (source[length] == '/' || !source[length]);
+}
+
+/* Bytes that a lane of the case moves or computes on at once, over those of a case that was measured; 1: not known. A
+ * CPU's lanes take turns, and a wide access or instruction takes no longer than a narrow one. */
+static double width_over(const struct asked *asked, const char *source)
+{
+    const int param = manifest_param(asked->resolved->manifest, "WIDTH");
+    const char *theirs = strstr(source, "WIDTH=");
+    const double own = param >= 0 ? asked->resolved->values[param].number : 0;
+    const double from = theirs ? strtod(theirs + strlen("WIDTH="), NULL) : 0;
+    return asked->cpu && own > 0 && from > 0 ? own / from : 1;
+}
+
+/* What this very kernel took when the machine was measured, where its work is nothing that a ceiling knows; of several
+ * widths the own one. */
+static const struct machine_figure *own_figure(const struct asked *asked)
+{
+    const struct machine_figure *found = NULL;
     FOR_EACH(const struct machine_figure, figure, asked->machine->figures, asked->machine->figure_count)
-        if (!strncmp(figure->source, kernel, length) && (figure->source[length] == '/' || !figure->source[length]) &&
-            (!strcmp(figure->unit, "ns") || !strcmp(figure->unit, "B/s")))
-            return figure;
-    return NULL;
+        if (is_own(asked, figure->source) && (!strcmp(figure->unit, "ns") || !strcmp(figure->unit, "B/s")) &&
+            (!found || (width_over(asked, found->source) != 1 && width_over(asked, figure->source) == 1)))
+            found = figure;
+    return found;
 }
 
 /* A CPU works matrix instructions out in loops, which take about as long for any type. */
@@ -107,38 +126,37 @@ static enum machine_traffic traffic_of(const struct work *work)
     return nearest;
 }
 
+/* The usual rate of such traffic, not the best one. */
 static double rate_of(const struct machine_level *level, const struct work *work)
 {
-    const double own = ceiling_value(&level->traffic[traffic_of(work)]);
+    const struct ceiling *traffic = &level->traffic[traffic_of(work)];
+    const double own = traffic->effective > 0 ? traffic->effective : ceiling_value(traffic);
     return own > 0 ? own : ceiling_expected(&level->bandwidth);
 }
 
-/* What passes over a footprint again and again finds nothing of it in a level that cannot hold all: what was used
- * longest ago has gone. Where the level ends is known as a range, in which the share that is found falls. */
+/* Where a level ends is known as a range. What passes over a footprint in it again and again finds ever less there: the
+ * rate falls to that of the next level by the same factor for each doubling, as the latency of a chase rises. */
 static double cached_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
     const struct work *work = asked->work;
     const struct machine *machine = asked->machine;
     const double bytes = work->read_bytes + work->write_bytes;
     const double footprint = work->footprint_bytes > 0 ? fmin(work->footprint_bytes, bytes) : bytes;
-    double left = 1, time_ns = 0, longest_ns = 0;
-    for (uint32_t k = 0; k < machine->level_count && left > 0; k++) {
+    double rate = 0, inside = 0, way = 0;
+    for (uint32_t k = 0; k < machine->level_count && !(inside > 0 && way <= 0); k++) {
         const struct machine_level *level = &machine->levels[k];
         const bool last = k + 1 == machine->level_count;
-        const double high = level->capacity_bytes,
-                     low = level->capacity_low_bytes > 0 ? level->capacity_low_bytes : high;
-        const double rate = rate_of(level, work);
-        double found = last || footprint <= low ? 1 : footprint < high ? log(high / footprint) / log(high / low) : 0;
-        if (rate <= 0 || (cache == CACHE_COLD && !last))
+        const double here = rate_of(level, work), high = level->capacity_bytes;
+        const double low = level->capacity_low_bytes > 0 ? level->capacity_low_bytes : high;
+        if (here <= 0 || (!last && (cache == CACHE_COLD || footprint >= high)))
             continue;
-        found = fmin(found, left);
-        const double here_ns = found * bytes / rate * 1e9;
-        *level_name = here_ns >= longest_ns ? level->name : *level_name;
-        longest_ns = fmax(longest_ns, here_ns);
-        time_ns += here_ns;
-        left -= found;
+        rate = inside > 0 ? inside * pow(here / inside, way) : here;
+        if (!(inside > 0) || way > 0.5)
+            *level_name = level->name;
+        way = inside > 0 || last || footprint <= low ? 0 : log(footprint / low) / log(high / low);
+        inside = here;
     }
-    return time_ns;
+    return rate > 0 ? bytes / rate * 1e9 : 0;
 }
 
 /* The lower bound's time at what is expected of its level, *level_name, rather than at the best. */
@@ -199,29 +217,35 @@ static double step_ns(const struct asked *asked)
     return 0;
 }
 
-/* Bytes that a lane of the case moves in one access, over those of the case that the figure is from: lanes of a CPU
- * access one after the other, and a wide access takes no longer than a narrow one. */
-static double width_over(const struct asked *asked, const struct machine_figure *figure)
-{
-    const struct manifest *manifest = asked->resolved->manifest;
-    const int param = manifest_param(manifest, "WIDTH");
-    const char *theirs = strstr(figure->source, "/WIDTH=");
-    const double own = param >= 0 ? asked->resolved->values[param].number : 0;
-    const double from = theirs ? strtod(theirs + strlen("/WIDTH="), NULL) : 0;
-    return asked->cpu && own > 0 && from > 0 ? own / from : 1;
-}
-
 static double chain_ns(const struct asked *asked)
 {
     const struct machine_figure *figure = own_figure(asked);
     if (!is_chain(asked) && (!figure || moves_or_computes(asked->work)))
         return 0;
     if (figure && !strcmp(figure->unit, "B/s"))
-        return asked->work->items / figure->value / width_over(asked, figure) * 1e9;
+        return asked->work->items / figure->value / width_over(asked, figure->source) * 1e9;
     if (figure && asked->work->read_bytes <= 0)
         return asked->work->items * figure->value;
     return asked->work->items * step_ns(asked) *
            (asked->work->read_bytes > 0 ? 1 : launch_lanes(asked->resolved, asked->cpu));
+}
+
+static bool has_tag(const struct manifest *manifest, const char *tag)
+{
+    for (size_t k = 0; k < manifest->tag_count; k++)
+        if (!strcmp(manifest->tags[k], tag))
+            return true;
+    return false;
+}
+
+/* The share of the peak that the case can reach: what single work-items compute in parts of a vector takes whole
+ * instructions all the same. */
+static double share_of_peak(const struct asked *asked)
+{
+    const struct machine_unit *unit = machine_unit(asked->machine, asked->work->unit);
+    const bool alone = unit && launch_lanes(asked->resolved, asked->cpu) == 1;
+    const double narrow = alone ? fmin(1, width_over(asked, unit->peak.measured_by)) : 1;
+    return narrow * (asked->machine->measured && has_tag(asked->resolved->manifest, "compute") ? 1 : SHARE_OF_PEAK);
 }
 
 /* `unit`: what takes longest, which may be that of exponentials. */
@@ -230,7 +254,6 @@ static double compute_ns(const struct asked *asked, char unit[static MACHINE_NAM
     struct lower_bound bound;
     struct work flops = *asked->work;
     const struct machine_figure *figure = worked_out(asked);
-    const bool own = asked->machine->measured && asked->resolved->manifest->class == CLASS_COMPUTE;
     flops.read_bytes = flops.write_bytes = 0;
     snprintf(unit, MACHINE_NAME, "%s", flops.unit);
     if (figure)
@@ -238,7 +261,7 @@ static double compute_ns(const struct asked *asked, char unit[static MACHINE_NAM
     lower_bound_compute(&bound, asked->machine, &flops, CACHE_HOT);
     if (bound.ceiling_name[0])
         snprintf(unit, MACHINE_NAME, "%s", bound.ceiling_name);
-    return bound.compute_ns / (own ? 1 : SHARE_OF_PEAK);
+    return bound.compute_ns / share_of_peak(asked);
 }
 
 static double launches_ns(const struct asked *asked)

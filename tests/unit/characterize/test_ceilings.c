@@ -116,6 +116,9 @@ static void test_levels(void **state)
             const double capacity = machine.levels[k].capacity_bytes / levels[k].capacity;
             if (!(found > 0.97 && found < 1.12)) /* the best of many points with 3 % of noise */
                 fail_msg("seed %u: level %zu has %.3f of its bandwidth", (unsigned)seed, k, found);
+            const double usual = machine.levels[k].traffic[TRAFFIC_READ].effective / levels[k].bandwidth;
+            if (!(usual > 0.85 && usual < 0.95)) /* half of the points are at 0.8 of it */
+                fail_msg("seed %u: level %zu usually has %.3f of its bandwidth", (unsigned)seed, k, usual);
             if (k < 2 && !(capacity >= 1 && capacity <= 2.1))
                 fail_msg("seed %u: L%zu has %.0f bytes", (unsigned)seed, k + 1, machine.levels[k].capacity_bytes);
             if (k < 2)
@@ -320,6 +323,7 @@ static void test_figures(void **state)
     assert_near(machine_figure(&machine, "lds_read")->value, 2e12, 0);
     assert_string_equal(machine_figure(&machine, "lds_read")->source, "lds_read/WIDTH=16;mode=hot");
     assert_near(machine_figure(&machine, "lds_read")->ci_rel, 0.01, 1e-12);
+    assert_near(machine_figure(&machine, "lds_read_4")->value, 1e12, 0);
     assert_near(machine_figure(&machine, "lds_read_per_clock_per_cu")->value, 128, 0);
     assert_near(machine_figure(&machine, "timer_tick")->value, 10, 0);
     assert_near(machine_figure(&machine, "null_launch")->value, 450, 0);

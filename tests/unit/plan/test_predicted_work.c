@@ -56,7 +56,7 @@ static void test_levels(void **state)
         double footprint, ns_per_byte;
         enum cache_mode cache;
     } cases[] = {
-        {0x1p20, 0.01, CACHE_HOT}, {0x1p21, 0.055, CACHE_HOT}, {0x1p22, 0.1, CACHE_HOT},
+        {0x1p20, 0.01, CACHE_HOT}, {0x1p21, 0.0316227766, CACHE_HOT}, {0x1p22, 0.1, CACHE_HOT},
         {0x1p30, 0.1, CACHE_HOT},  {0x1p20, 0.1, CACHE_COLD},
     };
     const struct machine machine = measured_machine();
@@ -65,6 +65,17 @@ static void test_levels(void **state)
         const double time_ns = time_of(&manifest, NULL, &work, &machine, cases[k].cache);
         assert_true(fabs(time_ns / (cases[k].ns_per_byte * 0x1p30) - 1) < 1e-6);
     }
+}
+
+/* Streams are expected at the rate that they usually have in a level, which is not the best one. */
+static void test_usual_rates(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "stream", .class = CLASS_MEMORY};
+    const struct work work = {.read_bytes = 0x1p30, .footprint_bytes = 0x1p10};
+    struct machine machine = measured_machine();
+    machine.levels[0].traffic[TRAFFIC_READ] = (struct ceiling){.measured = 100e9, .effective = 80e9};
+    assert_true(fabs(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) / (0x1p30 / 80) - 1) < 1e-6);
 }
 
 /* The level that most of the time goes to is what binds, and exponentials where these take longest. */
@@ -97,18 +108,46 @@ static void test_bounds(void **state)
     }
 }
 
-/* Kernels of class "compute" reach the peak that one of them has measured. */
+/* Kernels with the tag "compute" reach the peak that one of them has measured; products do not. */
 static void test_peaks(void **state)
 {
     (void)state;
-    static const struct manifest peak = {.name = "peak", .class = CLASS_COMPUTE},
-                                 other = {.name = "other", .class = CLASS_MEMORY};
+    static const char *const tags[] = {"peak", "compute"};
+    static const struct manifest peak = {.name = "peak", .class = CLASS_COMPUTE, .tags = tags, .tag_count = 2},
+                                 other = {.name = "product", .class = CLASS_COMPUTE};
     const struct work work = {.flops = 1e9, .unit = "vector_f32"};
     const struct machine machine = measured_machine();
     const double peak_ns = time_of(&peak, NULL, &work, &machine, CACHE_HOT);
     const double other_ns = time_of(&other, NULL, &work, &machine, CACHE_HOT);
     assert_true(fabs(peak_ns - 1e6) < 1);
     assert_true(other_ns > 1.2 * peak_ns);
+}
+
+/* A work-item that computes on less than a vector at once needs as many instructions as with all of it; lanes that the
+ * compiler may take together do not. */
+static void test_narrow(void **state)
+{
+    (void)state;
+    static const char *const tags[] = {"compute"};
+    const struct param param = {.name = "WIDTH"};
+    const struct param_value width = {.kind = PARAM_NUMBER, .number = 4};
+    const struct manifest manifest = {
+        .name = "peak", .class = CLASS_COMPUTE, .tags = tags, .tag_count = 1, .params = &param, .param_count = 1};
+    struct machine machine = measured_machine();
+    snprintf(machine.units[0].peak.measured_by, sizeof(machine.units[0].peak.measured_by), "peak/dtype=f32;WIDTH=64");
+    for (uint32_t block = 1; block <= 64; block *= 64) {
+        struct resolved_step step = {
+            .kind = STEP_LAUNCH, .timed = true, .repeat = 1, .launch = {.grid = {8, 1, 1}, .block = {block, 1, 1}}};
+        const struct resolved resolved = {.manifest = &manifest,
+                                          .values = &width,
+                                          .device = &cpu,
+                                          .steps = &step,
+                                          .step_count = 1,
+                                          .work = {.flops = 1e9, .unit = "vector_f32"}};
+        struct prediction prediction;
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, NULL);
+        assert_true(fabs(prediction.time_ns - (block == 1 ? 16e6 : 1e6)) < 10);
+    }
 }
 
 static void test_worked_out(void **state)
@@ -122,7 +161,7 @@ static void test_worked_out(void **state)
     assert_true(fabs(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) - 1e9) < 1);
 }
 
-/* Lanes access one after the other, whatever they move. */
+/* Lanes access one after the other, whatever they move; but a width that was measured has its own rate. */
 static void test_widths(void **state)
 {
     (void)state;
@@ -135,6 +174,11 @@ static void test_widths(void **state)
         const struct work work = {.items = 1e9 * width};
         assert_true(fabs(time_of(&manifest, &value, &work, &machine, CACHE_HOT) - 1e9) < 1);
     }
+    const struct param_value narrow = {.kind = PARAM_NUMBER, .number = 4};
+    add_figure(&machine, "lds_read_8", "B/s", 1e9, "lds_read/WIDTH=8;stride=1");
+    add_figure(&machine, "lds_read_4", "B/s", 2e9, "lds_read/WIDTH=4;stride=1");
+    const double own_ns = time_of(&manifest, &narrow, &(struct work){.items = 1e9}, &machine, CACHE_HOT);
+    assert_true(fabs(own_ns - 5e8) < 1);
 }
 
 /* What counts accesses may move a line for each. */
@@ -206,11 +250,12 @@ static void test_walked_chain(void **state)
                                 .work = {.flops = 1e6, .unit = "vector_f32"}};
     static const struct {
         struct host_walk walk;
-        double latency_ns, time_ns; /* of two cores */
+        double latency_ns, ci_rel, time_ns; /* of two cores */
     } cases[] = {
-        {{.chain_steps = 4e6, .flops = 1e6}, 1.5, 3e6},
-        {{.chain_steps = 4e6, .flops = 1e6}, 0, 4e6}, /* at 2 GHz */
-        {{.chain_steps = 1e6, .flops = 2.5e5, .in_part = true}, 1.5, 3e6},
+        {{.chain_steps = 4e6, .flops = 1e6}, 1.5, 0.01, 3e6},
+        {{.chain_steps = 4e6, .flops = 1e6}, 0, 0, 4e6},      /* at 2 GHz */
+        {{.chain_steps = 4e6, .flops = 1e6}, 7.5, 0.37, 4e6}, /* measured beside something else */
+        {{.chain_steps = 1e6, .flops = 2.5e5, .in_part = true}, 1.5, 0.01, 3e6},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct prediction prediction;
@@ -218,6 +263,7 @@ static void test_walked_chain(void **state)
         machine.core_hz = 2e9;
         if (cases[k].latency_ns > 0)
             add_figure(&machine, "f32_fma_latency", "ns", cases[k].latency_ns, "op_float/OP=fma");
+        machine.figures[0].ci_rel = cases[k].ci_rel;
         predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, &cases[k].walk);
         assert_true(fabs(prediction.time_ns / cases[k].time_ns - 1) < 1e-3);
         assert_string_equal(prediction.bound, "latency");
@@ -252,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
         cmocka_unit_test(test_widths), cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
         cmocka_unit_test(test_chases), cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_narrow), cmocka_unit_test(test_usual_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
