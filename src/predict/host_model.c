@@ -15,6 +15,8 @@
 /* The walk's clock is a step of dependent arithmetic: what issue and memory take is not told by a GPU's code. */
 static const struct walk_clocks arithmetic_alone = {.vector_latency = 1, .lds_bytes = INFINITY, .l1_bytes = INFINITY};
 #define STEP_CLOCKS 4
+/* A latency that was measured no better than this was measured beside something else: a core's does not vary. */
+#define SURE 0.1
 
 static double cache_bytes(const struct machine *machine, uint32_t number, double otherwise)
 {
@@ -82,5 +84,6 @@ double host_chain_ns(const struct host_walk *walk, const struct machine *machine
 {
     const struct machine_figure *latency = machine_figure(machine, "f32_fma_latency");
     const double clocks_ns = machine->core_hz > 0 ? STEP_CLOCKS / machine->core_hz * 1e9 : 0;
-    return share * walk->chain_steps * (latency ? latency->value : clocks_ns);
+    const bool sure = latency && (latency->ci_rel <= SURE || clocks_ns <= 0);
+    return share * walk->chain_steps * (sure ? latency->value : clocks_ns);
 }
