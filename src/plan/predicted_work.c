@@ -67,11 +67,16 @@ static const struct machine_figure *own_figure(const struct asked *asked)
     return found;
 }
 
-/* A CPU works matrix instructions out in loops, which take about as long for any type. */
+/* A CPU works matrix instructions out in loops: as was measured for the type, else as for f16. */
 static const struct machine_figure *worked_out(const struct asked *asked)
 {
-    const bool matrix = asked->cpu && text_starts(asked->work->unit, "matrix");
-    return matrix ? machine_figure(asked->machine, "matrix_worked_out") : NULL;
+    char name[2 * MACHINE_NAME];
+    const char *unit = asked->work->unit;
+    if (!asked->cpu || !text_starts(unit, "matrix"))
+        return NULL;
+    snprintf(name, sizeof(name), "%s_worked_out", text_starts(unit, "matrix_e") ? "matrix_fp8" : unit);
+    const struct machine_figure *own = machine_figure(asked->machine, name);
+    return own ? own : machine_figure(asked->machine, "matrix_worked_out");
 }
 
 static bool moves_or_computes(const struct work *work)

@@ -159,6 +159,10 @@ static void test_worked_out(void **state)
     assert_true(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) < 1);
     add_figure(&machine, "matrix_worked_out", "FLOP/s", 1e9, "matrix_peak/dtype=f16");
     assert_true(fabs(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) - 1e9) < 1);
+    add_figure(&machine, "matrix_fp8_worked_out", "FLOP/s", 2e9, "matrix_peak_fp8/dtype=e4m3");
+    assert_true(fabs(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) - 1e9) < 1);
+    const struct work bytes = {.flops = 1e9, .unit = "matrix_e5m2"}; /* a type of its own */
+    assert_true(fabs(time_of(&manifest, NULL, &bytes, &machine, CACHE_HOT) - 5e8) < 1);
 }
 
 /* Lanes access one after the other, whatever they move; but a width that was measured has its own rate. */
