@@ -6,9 +6,9 @@
  *
  *     issue    an eighth of a clock per walked instruction: a CPU issues four a clock, each worth two walked ones
  *     near     lines from L2: a stream's time for them; lines a page or more from the one before: the latency of L2
- *     far      lines from beyond L2: three times a stream's time, as not all prefetched lines are used (fitted to
- *              access_read); lines a page or more from the one before: at least the latency of the level that holds
- *              the footprint, over the misses that a core has in flight (Little's law)
+ *     far      lines from beyond L2: a stream's time, also for the lines between, which are prefetched for nothing;
+ *              but no longer than the latency of the level that holds the footprint, over the misses that a core has
+ *              in flight (Little's law). That is what lines a page or more from the one before take at least
  *     chain    results of arithmetic that the walk waits for, if nothing else takes time, at the latency of a fused
  *              multiply-add: as measured ("f32_fma_latency"), else 4 clocks, as of Intel's cores since Skylake and
  *              AMD's since Zen 3 (uops.info)
@@ -29,7 +29,8 @@ struct host_walk {
     double instructions; /* of work-items */
     double near, far;    /* lines: from L2, from beyond it */
     double apart;        /* of these: a page or more from the one before */
-    double apart_placed; /* ... those in a known buffer, */
+    double stepped;      /* from line to line by the others, in lines */
+    double apart_placed; /* of those apart: those in a known buffer, */
     double apart_bytes;  /* ... and the same weighted with the bytes of that buffer */
     double bytes;        /* that accesses ask for */
     double flops;        /* of the arithmetic */

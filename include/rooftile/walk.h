@@ -128,6 +128,7 @@ struct walk_traffic {
     double stores;                     /* lines written */
     double stored;                     /* ... that L2 had not, or that were not stored before */
     double apart;                      /* loaded past L1, or stored: a page or more from the line before it */
+    double stepped;                    /* by the others of these: lines from the one before, which may be itself */
     double bytes_loaded, bytes_stored; /* that lanes ask for */
 };
 

@@ -8,7 +8,6 @@
 #define BUDGET UINT64_C(50000)
 
 #define CLOCKS_ISSUE 0.125
-#define TIMES_STREAM 3.0
 #define MISSES 24.0
 #define WINDOW 900 /* walked instructions: two for each of 450 */
 
@@ -60,6 +59,7 @@ void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, cons
             continue;
         }
         sum->apart += each * traffic->apart;
+        sum->stepped += each * traffic->stepped;
         sum->apart_placed += each * traffic->apart;
         sum->apart_bytes += each * traffic->apart * (double)launch->buffers[k].size_bytes;
     }
@@ -72,7 +72,9 @@ struct host_time host_time(const struct host_walk *walk, const struct machine *m
     const double apart = lines > 0 ? fmin(1, walk->apart / lines) : 0;
     const double stream_ns = rate > 0 ? HOST_LINE_BYTES * cus / rate * 1e9 : 0;
     const double ahead = walk->instructions > 0 ? WINDOW * walk->far / walk->instructions : MISSES;
-    const double miss_ns = far_ns / fmin(MISSES, fmax(1, ahead)), step_ns = TIMES_STREAM * stream_ns;
+    const double step = lines * (1 - apart) > 0 ? walk->stepped / (lines * (1 - apart)) : 1;
+    const double miss_ns = far_ns / fmin(MISSES, fmax(1, ahead));
+    const double step_ns = fmax(stream_ns, fmin(step * stream_ns, miss_ns));
     const double near = apart * fmax(near_ns, stream_ns) + (1 - apart) * stream_ns;
     const double far = apart * fmax(miss_ns, step_ns) + (1 - apart) * step_ns;
     const double clock_ns = machine->core_hz > 0 ? 1e9 / machine->core_hz : 0;

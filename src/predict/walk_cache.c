@@ -142,13 +142,10 @@ bool lines_touch(struct lines *lines, uint64_t line)
     return false;
 }
 
-/* What fetches ahead follows steps within a page. */
-#define PAGE_BYTES 4096u
-bool lines_apart(struct wave *wave, uint64_t line, const struct walk_traffic *traffic)
+uint64_t lines_way(struct wave *wave, uint64_t line, const struct walk_traffic *traffic)
 {
     uint64_t *last = &wave->last[traffic - wave->traffic];
-    const uint64_t way = line > *last ? line - *last : *last - line;
-    const bool apart = *last && way << wave->group->walker->line_shift >= PAGE_BYTES;
+    const uint64_t way = !*last ? 0 : line > *last ? line - *last : *last - line;
     *last = line;
-    return apart;
+    return way;
 }

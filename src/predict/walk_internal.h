@@ -322,8 +322,8 @@ struct wave {
     struct loop *recording; /* whose compares are kept */
     unsigned watching;      /* loops whose accesses are kept */
 };
-/* walk_cache.c: is the line a page or more from the one before in this row of the wave's traffic? */
-bool lines_apart(struct wave *wave, uint64_t line, const struct walk_traffic *traffic);
+/* walk_cache.c: how many lines it is from the one before in this row of the wave's traffic; of the first 0. */
+uint64_t lines_way(struct wave *wave, uint64_t line, const struct walk_traffic *traffic);
 
 /* One workgroup. */
 struct group {

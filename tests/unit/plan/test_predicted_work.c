@@ -215,13 +215,14 @@ static void test_walked_lines(void **state)
                                       .work = {.read_bytes = 0x1p30, .footprint_bytes = 0x1p30, .items = 0x1p28}};
     static const struct {
         struct host_walk walk;
-        double
-            time_ns; /* of two cores: 12.8 ns a line of a stream of each, three times that of one that is stepped to */
+        double time_ns; /* of two cores: 12.8 ns a line of a stream of each */
     } cases[] = {
-        {{.far = 1e6, .bytes = 0x1p30}, 0x1p30 / 10},                                  /* no less than the bytes take */
-        {{.far = 0x1p28, .bytes = 0x1p30}, 0x1p28 * 64 / 10 * 3},                      /* a line for each access */
-        {{.far = 0x1p27, .bytes = 0x1p29, .in_part = true}, 0x1p28 * 64 / 10 * 3},     /* half of it was walked */
-        {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 1200.0 / 24}, /* 24 misses at once */
+        {{.far = 1e6, .bytes = 0x1p30}, 0x1p30 / 10},                            /* no less than the bytes take */
+        {{.far = 0x1p28, .bytes = 0x1p30, .stepped = 0x1p28}, 0x1p28 * 64 / 10}, /* a line for each access */
+        {{.far = 0x1p27, .bytes = 0x1p29, .in_part = true}, 0x1p28 * 64 / 10},   /* half of it was walked */
+        {{.far = 0x1p28, .bytes = 0x1p30, .stepped = 3 * 0x1p28}, 0x1p28 * 64 / 10 * 3},     /* every third line */
+        {{.far = 0x1p28, .bytes = 0x1p30, .stepped = 9 * 0x1p28}, 0x1p28 / 2 * 1200.0 / 24}, /* no longer prefetched */
+        {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 1200.0 / 24},       /* 24 misses at once */
         {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30, .instructions = 0x1p28 * 225}, 0x1p28 / 2 * 1200.0 / 4},
         {{.near = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 40}, /* of L2, on other pages */
     };
