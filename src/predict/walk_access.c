@@ -178,15 +178,6 @@ static void touch(struct touched *touched, uint64_t line)
     touched->slots[at] = (uint8_t)touched->count;
 }
 
-/* What fetches ahead follows steps within a page. */
-#define PAGE_BYTES 4096u
-static void count_way(struct walk_traffic *traffic, uint64_t way, const struct walker *walker)
-{
-    const bool apart = way << walker->line_shift >= PAGE_BYTES;
-    traffic->apart += apart;
-    traffic->stepped += apart ? 0 : (double)way;
-}
-
 /* Where a line is found, and what that costs; the latency of a load is its worst line's. */
 static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
 {
@@ -198,7 +189,7 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
     if (lines_touch(&group->l1, line))
         return clocks->l1;
     traffic->l1_miss++;
-    count_way(traffic, way, walker);
+    lines_step(traffic, way, walker->line_shift);
     const bool in_l2 = lines_touch(&group->l2, line);
     traffic->distinct += !lines_touch(&group->distinct, line);
     if (in_l2)
@@ -216,7 +207,7 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
 static void store_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
 {
     traffic->stores++;
-    count_way(traffic, lines_way(wave, line, traffic), wave->group->walker);
+    lines_step(traffic, lines_way(wave, line, traffic), wave->group->walker->line_shift);
     lines_drop(&wave->group->l1, line);
     const bool in_l2 = lines_touch(&wave->group->l2, line);
     traffic->stored += !lines_touch(&wave->group->stored, line) || !in_l2;

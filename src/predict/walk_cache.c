@@ -149,3 +149,12 @@ uint64_t lines_way(struct wave *wave, uint64_t line, const struct walk_traffic *
     *last = line;
     return way;
 }
+
+/* What fetches ahead follows steps within a page. */
+#define PAGE_BYTES 4096u
+void lines_step(struct walk_traffic *traffic, uint64_t way, unsigned line_shift)
+{
+    const bool apart = way << line_shift >= PAGE_BYTES;
+    traffic->apart += apart;
+    traffic->stepped += apart ? 0 : (double)way;
+}

@@ -324,6 +324,8 @@ struct wave {
 };
 /* walk_cache.c: how many lines it is from the one before in this row of the wave's traffic; of the first 0. */
 uint64_t lines_way(struct wave *wave, uint64_t line, const struct walk_traffic *traffic);
+/* Counts the way to a line that is moved. */
+void lines_step(struct walk_traffic *traffic, uint64_t way, unsigned line_shift);
 
 /* One workgroup. */
 struct group {
