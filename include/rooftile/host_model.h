@@ -23,6 +23,8 @@
 #include "rooftile/walk.h"
 
 #define HOST_LINE_BYTES 64.0
+/* Issue and lines add up: instructions behind a line that is missing fill a core's window and wait with it. */
+#define HOST_NORM 1.0
 
 /* Sums over all launches of a case, all cores together. */
 struct host_walk {

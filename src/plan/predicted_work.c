@@ -370,7 +370,8 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
     prediction->term_ns[TERM_LAUNCH] = launches_ns(&asked);
     if (walk)
         add_walk(prediction, &asked, walk);
-    prediction_conclude(prediction, machine, compute, DEVICE_NORM, spread);
+    const bool by_lines = walk && predicted_on_host(resolved) == HOST_LINES;
+    prediction_conclude(prediction, machine, compute, by_lines ? HOST_NORM : DEVICE_NORM, spread);
     if (prediction->limiter == TERM_MEMORY && level[0])
         snprintf(prediction->bound, sizeof(prediction->bound), "%s", level);
 }

@@ -241,6 +241,23 @@ static void test_walked_lines(void **state)
     }
 }
 
+/* Instructions wait behind lines: both take their time. */
+static void test_walked_issue(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "gather", .class = CLASS_MEMORY};
+    const struct resolved resolved = {.manifest = &manifest,
+                                      .device = &cpu,
+                                      .work = {.read_bytes = 0x1p30, .footprint_bytes = 0x1p30, .items = 0x1p28}};
+    const struct host_walk walk = {.far = 1e6, .bytes = 0x1p30, .instructions = 0x1p34};
+    struct machine machine = measured_machine();
+    struct prediction prediction;
+    machine.core_hz = 2e9;
+    predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, &walk);
+    const double lines_ns = 0x1p30 / 10, issue_ns = 0x1p34 / 8 / 2 / 2; /* an eighth of a clock, two cores, 2 GHz */
+    assert_true(fabs(prediction.time_ns / (lines_ns + issue_ns) - 1) < 1e-6);
+}
+
 /* A chain of arithmetic: by the latency that was measured, else four clocks; a part of it stands for all. */
 static void test_walked_chain(void **state)
 {
@@ -303,7 +320,7 @@ int main(void)
         cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
         cmocka_unit_test(test_widths), cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
         cmocka_unit_test(test_chases), cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_narrow), cmocka_unit_test(test_usual_rates),
+        cmocka_unit_test(test_narrow), cmocka_unit_test(test_walked_issue), cmocka_unit_test(test_usual_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
