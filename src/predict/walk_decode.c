@@ -233,6 +233,8 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     op->serves_access = in->loop == ISA_NO_LOOP || accesses_memory(&code->isa->loops[in->loop].inclusive);
     memset(op->wait, NO_WAIT, sizeof(op->wait));
     plain_name(name, in->mnemonic);
+    if (strstr(in->operands, " clamp") && (!strcmp(name, "v_add_u32") || !strcmp(name, "v_sub_u32")))
+        memcpy(name + strlen("v_add"), "_sat_u32", sizeof("_sat_u32"));
     op->width = strstr(name, "64") && name[0] == 's' ? 64 : 32;
     if (strstr(name, "_f64") && name[0] == 'v')
         op->width = 64;

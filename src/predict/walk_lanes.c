@@ -98,6 +98,7 @@ static uint32_t leading_sign(uint32_t value)
 
 /* clang-format off */
 LANE(mov, a) LANE(not, ~a) LANE(add, a + b) LANE(sub, a - b) LANE(subrev, b - a)
+LANE(add_sat, a + b < a ? UINT32_MAX : a + b) LANE(sub_sat, a > b ? a - b : 0)
 LANE(and, a & b) LANE(or, a | b) LANE(xor, a ^ b) LANE(xnor, ~(a ^ b))
 LANE(lshlrev, b << (a & 31)) LANE(lshrrev, b >> (a & 31)) LANE(ashrrev, S(b) >> (a & 31))
 LANE(min_u32, MIN(a, b)) LANE(max_u32, MAX(a, b)) LANE(min_i32, MIN(S(a), S(b))) LANE(max_i32, MAX(S(a), S(b)))
@@ -183,6 +184,7 @@ const struct meaning vector_meanings[] = {
     INTEGER("v_bfm_b32", 2, bfm), INTEGER("v_bcnt_u32_b32", 2, bcnt), INTEGER("v_ffbh_u32 v_clz_i32_u32", 1, ffbh),
     INTEGER("v_ffbl_b32 v_ctz_i32_b32", 1, ffbl), INTEGER("v_ffbh_i32 v_cls_i32", 1, ffbh_i32),
     INTEGER("v_bfrev_b32", 1, bfrev),
+    INTEGER("v_add_sat_u32", 2, add_sat), INTEGER("v_sub_sat_u32", 2, sub_sat),
     INTEGER("v_add_u16", 2, add_u16), INTEGER("v_sub_u16", 2, sub_u16), INTEGER("v_subrev_u16", 2, subrev_u16),
     INTEGER("v_mul_lo_u16", 2, mul_lo_u16), INTEGER("v_mad_u16 v_mad_legacy_u16", 3, mad_u16),
     INTEGER("v_lshlrev_b16", 2, lshlrev_b16), INTEGER("v_lshrrev_b16", 2, lshrrev_b16),

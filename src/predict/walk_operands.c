@@ -179,10 +179,10 @@ static uint8_t read_select(const char *text, const char *name)
     return 6;
 }
 
-/* Clamps, scales and half registers are not followed. */
+/* Clamps of floats, scales and half registers are not followed. */
 static bool leaves_unknown(const char *name, const char *text)
 {
-    if (strstr(text, " clamp") || strstr(text, " mul:") || strstr(text, " div:"))
+    if ((strstr(text, " clamp") && !strstr(name, "_sat_")) || strstr(text, " mul:") || strstr(text, " div:"))
         return true;
     if (strstr(text, "op_sel:") && !text_starts(name, "v_pk_"))
         return true;
