@@ -116,12 +116,12 @@ static const struct {
     {"lds_read_per_clock_per_cu", "B/clk", "lds_read/*", "bytes_per_clock_per_cu", LARGEST},
     {"lds_write_per_clock_per_cu", "B/clk", "lds_write/*", "bytes_per_clock_per_cu", LARGEST},
     {"lds_latency", "ns", "lds_chase/*", "ns_per_item", SMALLEST},
-    {"matrix_worked_out", "FLOP/s", "matrix_peak/dtype=f16;iterations=8;*", "flops_per_s", LARGEST}, /* of CPUs alone */
-    {"matrix_bf16_worked_out", "FLOP/s", "matrix_peak/dtype=bf16;iterations=8;*", "flops_per_s", LARGEST},
-    {"matrix_f32_worked_out", "FLOP/s", "matrix_peak/dtype=f32;iterations=8;*", "flops_per_s", LARGEST},
-    {"matrix_f64_worked_out", "FLOP/s", "matrix_peak/dtype=f64;iterations=8;*", "flops_per_s", LARGEST},
-    {"matrix_i8_worked_out", "FLOP/s", "matrix_peak/dtype=i8;iterations=8;*", "flops_per_s", LARGEST},
-    {"matrix_fp8_worked_out", "FLOP/s", "matrix_peak_fp8/*iterations=8;*", "flops_per_s", LARGEST},
+    {"matrix_worked_out", "FLOP/s", "matrix_peak/dtype=f16;*;rounds=1;*", "flops_per_s", LARGEST}, /* of CPUs alone */
+    {"matrix_bf16_worked_out", "FLOP/s", "matrix_peak/dtype=bf16;*;rounds=1;*", "flops_per_s", LARGEST},
+    {"matrix_f32_worked_out", "FLOP/s", "matrix_peak/dtype=f32;*;rounds=1;*", "flops_per_s", LARGEST},
+    {"matrix_f64_worked_out", "FLOP/s", "matrix_peak/dtype=f64;*;rounds=1;*", "flops_per_s", LARGEST},
+    {"matrix_i8_worked_out", "FLOP/s", "matrix_peak/dtype=i8;*;rounds=1;*", "flops_per_s", LARGEST},
+    {"matrix_fp8_worked_out", "FLOP/s", "matrix_peak_fp8/*;rounds=1;*", "flops_per_s", LARGEST},
     {"atomic_latency", "ns", "atomic_chase/*LDS=0*", "ns_per_item", SMALLEST},
     {"barrier", "ns", "barrier_cost/*", "ns_per_item", SMALLEST},
     {"grid_barrier", "ns", "grid_barrier/*", "ns_per_item", SMALLEST},

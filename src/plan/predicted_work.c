@@ -312,10 +312,17 @@ static double lines_rate(const struct asked *asked)
     return ns > 0 ? reads.read_bytes / ns * 1e9 : 0;
 }
 
-/* Of the walked part's bytes or FLOPs, what each core has of all. */
+/* A CPU's cores take whole workgroups: what the one with the most takes over an even share. */
+static double busiest(const struct asked *asked)
+{
+    const double groups = launch_workgroups(asked->resolved), cores = fmax(1, asked->machine->cus);
+    return asked->cpu && groups > 0 ? ceil(groups / cores) * cores / groups : 1;
+}
+
+/* Of the walked part's bytes or FLOPs, what the busiest core has of all. */
 static double share_of(const struct asked *asked, double all, double walked)
 {
-    return (walked > 0 ? all / walked : 1) / fmax(1, asked->machine->cus);
+    return (walked > 0 ? all / walked : 1) * busiest(asked) / fmax(1, asked->machine->cus);
 }
 
 static void add_lines(struct prediction *prediction, const struct asked *asked, const struct host_walk *walk)
@@ -364,8 +371,8 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
     spread.high *= walk ? 1 : lines_for_bytes(prediction, &asked);
     const char *level = "";
     char compute[MACHINE_NAME];
-    prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache, &level);
-    prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked, compute);
+    prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache, &level) * busiest(&asked);
+    prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked, compute) * busiest(&asked);
     prediction->term_ns[TERM_LATENCY] = chain_ns(&asked);
     prediction->term_ns[TERM_LAUNCH] = launches_ns(&asked);
     if (walk)

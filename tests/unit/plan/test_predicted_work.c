@@ -150,6 +150,32 @@ static void test_narrow(void **state)
     }
 }
 
+/* Cores take whole workgroups: of three on two cores one takes two. */
+static void test_busiest(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "rows", .class = CLASS_MEMORY};
+    static const struct {
+        uint32_t groups;
+        double times;
+    } cases[] = {{1, 2}, {2, 1}, {3, 4.0 / 3}, {1000, 1}};
+    const struct machine machine = measured_machine();
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct resolved_step step = {.kind = STEP_LAUNCH,
+                                     .timed = true,
+                                     .repeat = 1,
+                                     .launch = {.grid = {cases[k].groups, 1, 1}, .block = {1, 1, 1}}};
+        const struct resolved resolved = {.manifest = &manifest,
+                                          .device = &cpu,
+                                          .steps = &step,
+                                          .step_count = 1,
+                                          .work = {.read_bytes = 1e9, .footprint_bytes = 0x1p10}};
+        struct prediction prediction;
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, NULL);
+        assert_true(fabs(prediction.time_ns / (1e7 * cases[k].times) - 1) < 1e-6);
+    }
+}
+
 static void test_worked_out(void **state)
 {
     (void)state;
@@ -317,10 +343,11 @@ static void test_chases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths), cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
-        cmocka_unit_test(test_chases), cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_narrow), cmocka_unit_test(test_walked_issue), cmocka_unit_test(test_usual_rates),
+        cmocka_unit_test(test_levels),      cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
+        cmocka_unit_test(test_widths),      cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
+        cmocka_unit_test(test_chases),      cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_narrow),      cmocka_unit_test(test_busiest),      cmocka_unit_test(test_walked_issue),
+        cmocka_unit_test(test_usual_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
