@@ -176,7 +176,8 @@ static bool is_inside(const struct point *point, double low, double high)
     return point->footprint >= low && point->footprint < high;
 }
 
-/* The middle of the rates with a footprint well inside a level: what predictions expect. */
+/* What predictions expect: the upper quartile of the rates with a footprint well inside a level. The best may have
+ * found a part in the level before, and what else the machine does only ever makes them worse. */
 static void find_usual(struct ceiling *ceiling, enum machine_traffic kind, const struct curve *all, double low,
                        double high)
 {
@@ -188,8 +189,10 @@ static void find_usual(struct ceiling *ceiling, enum machine_traffic kind, const
             values[inside++] = all->points[k].value;
     if (!inside)
         return;
-    ceiling->effective = median_of(values, inside);
-    snprintf(ceiling->effective_source, sizeof(ceiling->effective_source), "median of %zu footprints inside", inside);
+    median_of(values, inside); /* sorts them */
+    ceiling->effective = median_of(values + inside / 2, inside - inside / 2);
+    snprintf(ceiling->effective_source, sizeof(ceiling->effective_source), "upper quartile of %zu rates inside",
+             inside);
 }
 
 static void measure_level(struct machine_level *level, const struct curve *all, double low, double high)

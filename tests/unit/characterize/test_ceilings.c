@@ -117,7 +117,7 @@ static void test_levels(void **state)
             if (!(found > 0.97 && found < 1.12)) /* the best of many points with 3 % of noise */
                 fail_msg("seed %u: level %zu has %.3f of its bandwidth", (unsigned)seed, k, found);
             const double usual = machine.levels[k].traffic[TRAFFIC_READ].effective / levels[k].bandwidth;
-            if (!(usual > 0.85 && usual < 0.95)) /* half of the points are at 0.8 of it */
+            if (!(usual > 0.96 && usual < 1.06)) /* half of the points, at 0.8 of it, had less than they could */
                 fail_msg("seed %u: level %zu usually has %.3f of its bandwidth", (unsigned)seed, k, usual);
             if (k < 2 && !(capacity >= 1 && capacity <= 2.1))
                 fail_msg("seed %u: L%zu has %.0f bytes", (unsigned)seed, k + 1, machine.levels[k].capacity_bytes);
