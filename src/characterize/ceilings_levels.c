@@ -223,7 +223,8 @@ static void find_bandwidths(struct machine *machine, const struct result *result
         const double low = k ? boundaries[k - 1].x_high : 0;
         measure_level(level, &all, low, k < found ? boundaries[k].x_high : INFINITY);
         for (int kind = 0; kind < TRAFFIC_COUNT; kind++)
-            find_usual(&level->traffic[kind], kind, &all, low, k < found ? boundaries[k].x_low : INFINITY);
+            find_usual(&level->traffic[kind], (enum machine_traffic)kind, &all, low,
+                       k < found ? boundaries[k].x_low : INFINITY);
         if (k == found)
             break;
         level->capacity_low_bytes = boundaries[k].x_low;
