@@ -126,6 +126,8 @@ static const struct hint {
     {HINT_VALUE, "format=excel format=xlsx format=tsv format=spreadsheet", NULL, "csv"},
     {HINT_VALUE, "out=.pdf out=.png out=.jpg out=.xlsx out=.xls out=.docx out=.gz out=.zst out=.zip", NULL,
      "the end of the name may be .html (with pictures), .svg, .csv, .md, .xml or .json"},
+    {HINT_VALUE, "cache=cold cache=hot cache=rotate cache=warm cache=flush", NULL,
+     "the state of caches is --cache-mode hot, cold or rotate"},
     {HINT_VALUE, "cache-mode=warm", NULL, "hot"},
     {HINT_VALUE, "cache-mode=flush cache-mode=flushed", NULL, "cold"},
     {HINT_VALUE, "color=yes color=on color=true color=1", NULL, "always"},

@@ -393,24 +393,33 @@ static const char *format_of_name(const char *name)
     return NULL;
 }
 
-/* A table in a file that a spreadsheet is to open helps nobody. */
-static enum status check_name(const struct parse *parse)
+/* A value that is no mistake as such, but means something else to those who write it. */
+static enum status refuse(const struct parse *parse, const char *option, const char *value, const char *problem)
 {
     struct err err = {0};
-    const char *name = parse->options->out, *end = name ? strrchr(name, '.') : NULL;
-    err_set(&err, ERR_USAGE, "-o %s: such files are not written", name ? name : "");
-    if (!end || parse->options->format ||
-        !hint_add(&err, HINT_VALUE, arena_printf(parse->arena, "out=%s", end), parse->command))
+    err_set(&err, ERR_USAGE, "%s", problem);
+    if (!hint_add(&err, HINT_VALUE, arena_printf(parse->arena, "%s=%s", option, value), parse->command))
         return STATUS_OK;
     *parse->err = err;
     return ERR_USAGE;
+}
+
+/* A table in a file that a spreadsheet is to open helps nobody, nor does a folder of objects that is named cold. */
+static enum status check_names(const struct parse *parse)
+{
+    const struct cli_options *options = parse->options;
+    const char *end = options->out && !options->format ? strrchr(options->out, '.') : NULL, *cache = options->cache_dir;
+    if (end && refuse(parse, "out", end, arena_printf(parse->arena, "-o %s: such files are not written", options->out)))
+        return ERR_USAGE;
+    return cache ? refuse(parse, "cache", cache, arena_printf(parse->arena, "--cache %s: it names a folder", cache))
+                 : STATUS_OK;
 }
 
 static enum status unite_outputs(const struct parse *parse)
 {
     struct cli_options *options = parse->options;
     const char *format = format_of_name(options->out);
-    if (check_name(parse))
+    if (check_names(parse))
         return ERR_USAGE;
     const bool json = format && !strcmp(format, "json");
     if (!parse->command->makes_file) {

@@ -129,6 +129,7 @@ LINES = [
     ("run mine --output-directory x", 2, "did you mean '--out-dir'?"),
     ("run mine -s n=4", 2, "a parameter is --set"),
     ("run mine SIM -o r.json.gz", 2, "such files are not written"),
+    ("run mine SIM --cache=cold", 2, "--cache cold: it names a folder; the state of caches is --cache-mode hot, cold or rotate"),
     ("run mine SIM -o new/folder/", 3, "new/folder/ is a folder, where a file is to be written"),
     ("compare r.json folder", 2, "folder is a folder, where a result is wanted\n"),
     ("run mine SIM --set n=0x10", 2, "such as 4Ki or 1e6"),
