@@ -87,15 +87,16 @@ __device__ static inline uint32_t sum_of(words_t value)
     return sum;
 }
 
-/* One register of a CPU holds the whole of it, but for three words. */
+/* A vector of two or four words is in one register of a CPU. */
 __device__ static inline void keep_words(words_t value)
 {
-    if constexpr (WORDS == 3) {
+    if constexpr (WORDS == 2 || WORDS == 4)
+        keep(value);
+    else {
 #pragma unroll
         for (unsigned w = 0; w < WORDS; ++w)
             keep(value[w]);
-    } else
-        keep(value);
+    }
 }
 
 /* Does body() rounds * passes times and returns the clocks that took. It looks at the clock after each round, because
