@@ -162,8 +162,9 @@ void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, ui
  * pins its threads. */
 void cpu_describe(struct device_info *info, uint32_t threads);
 
-/* Clock of the core that runs this. */
+/* Clock of the core that runs this, and what it is of: the fastest of some measurements, of more until two agree. */
 double cpu_core_hz(void);
+double cpu_fastest(double (*measure)(void));
 enum status cpu_sense(struct device *device, struct device_sense *sense, struct err *err);
 
 #endif

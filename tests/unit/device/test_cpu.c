@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "../../../src/device/cpu.h"
+
 #include "cpu_rig.h"
 
 static void info_describes_the_machine(void **state)
@@ -15,6 +17,21 @@ static void info_describes_the_machine(void **state)
     assert_true(rig.info.name[0] && rig.info.target[0]);
     assert_null(strstr(rig.info.target, "native"));
     rig_close(&rig);
+}
+
+static double next_hz(void)
+{
+    /* Others have the core: each measurement is interrupted for another time, until two are not. */
+    static const double seen_hz[] = {0.13e9, 0.02e9, 0.05e9, 0.08e9, 0.1e9, 1.2e9, 3.0e9, 0.4e9, 2.99e9, 9e9};
+    static size_t at;
+    assert_true(at < sizeof(seen_hz) / sizeof(*seen_hz));
+    return seen_hz[at++];
+}
+
+static void interrupted_clocks_do_not_count(void **state)
+{
+    (void)state;
+    assert_true(cpu_fastest(next_hz) == 3.0e9);
 }
 
 static void refuses_what_is_not_there(void **state)
@@ -377,6 +394,7 @@ int main(void)
         cmocka_unit_test(atomics_lose_nothing),
         cmocka_unit_test(hidden_values_are_still_right),
         cmocka_unit_test(memory_moves),
+        cmocka_unit_test(interrupted_clocks_do_not_count),
         cmocka_unit_test(events_measure_time),
         cmocka_unit_test(senses_rates_and_load),
         cmocka_unit_test(parallel_runs_once_on_each_core),
