@@ -36,9 +36,8 @@ static double chain_hz(void)
     return time_ns ? 1e9 * CHAIN_ROUNDS * CHAIN_LENGTH / (double)time_ns : 0;
 }
 
-/* Clock of the core that runs this, from a chain of dependent one-cycle additions. An interruption only ever makes a run
- * slower, so it is the best of a few, about 3 ms together; where others have the core for most of the time, of as many as
- * it takes until two agree. */
+/* An interruption only ever makes a measurement slower, so it is the best of a few; where others have the core for most
+ * of the time, of as many as it takes until two agree. */
 double cpu_fastest(double (*measure)(void))
 {
     double best = 0, next = 0;
@@ -50,6 +49,7 @@ double cpu_fastest(double (*measure)(void))
     return best;
 }
 
+/* From a chain of dependent one-cycle additions, in about 3 ms. */
 double cpu_core_hz(void)
 {
     return cpu_fastest(chain_hz);
