@@ -10,6 +10,7 @@
 #define FEW_CASES 24u  /* of which each is walked */
 #define FEW_INSIDE 12u /* ... of a part of a box */
 #define FEW_VALUES 6u  /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
+#define MANY_CASES 250u
 #define MOST_ALIGNED 6 /* power of two that decides about lines and banks: 64 elements */
 #define TOLERANCE 0.03
 #define LEAST_BEND 0.001
@@ -280,7 +281,7 @@ static bool interpolate(struct boxes *all, const struct box *box)
     static const double inside[][AXES] = {{0.5, 0.5, 0.5},   {0.2, 0.8, 0.3},   {0.05, 0.05, 0.05},
                                           {0.8, 0.3, 0.8},   {0.05, 0.6, 0.95}, {0.95, 0.05, 0.6},
                                           {0.6, 0.95, 0.05}, {0.3, 0.1, 0.7},   {0.1, 0.3, 0.1}};
-    const size_t checks = box->axes == 1 ? 3 : COUNT_OF(inside);
+    const size_t checks = box->axes == 1 ? 3 : box->count < MANY_CASES ? 4 : COUNT_OF(inside);
     struct corners corners = {.between = {.count = box->axes + 1}};
     double distance = 0;
     find_corners(corners.cases, box);
