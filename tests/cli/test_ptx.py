@@ -68,7 +68,7 @@ def check_fallback(home, alone, clang):
 
 def check_messages(home, alone):
     rows = run("list", "--targets", home=home, **alone)
-    check(re.search(r"sm_90a .*CUDA 12\.0, LLVM 19 .*\(LLVM \d+\), as PTX", rows.stdout), f"list --targets:\n{rows.stdout}")
+    check(re.search(r"sm_90a .*CUDA 12\.0, LLVM 19\s+\S.*\(LLVM \d+\), as PTX", rows.stdout), f"list --targets:\n{rows.stdout}")
     empty = home / "empty"
     empty.mkdir()
     done = run("build", "stream_copy", "--arch", "sm_90a", "--cache", home / "none", home=home, PATH=str(empty), CUDA_HOME="/nonexistent")
