@@ -75,6 +75,7 @@ bool text_ends(const char *string, const char *suffix);
 
 /* Is `word`, of `length` bytes, one of the words of a list, between any of these separators? */
 bool text_has_word(const char *list, const char *separators, const char *word, size_t length);
+bool text_among(const char *word, const char *const *words, size_t count);
 
 /* Bytes of the well-formed UTF-8 sequence at `bytes` (no overlong form, no surrogate), 0 when it is malformed. */
 size_t text_utf8_length(const unsigned char *bytes, size_t left);

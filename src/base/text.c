@@ -235,6 +235,14 @@ bool text_has_word(const char *list, const char *separators, const char *word, s
     return false;
 }
 
+bool text_among(const char *word, const char *const *words, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (!strcmp(words[k], word))
+            return true;
+    return false;
+}
+
 bool text_matches(const char *string, const char *glob)
 {
     const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

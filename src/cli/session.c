@@ -212,10 +212,7 @@ static enum status read_catalog(struct session *session, struct err *err)
 
 bool session_is_helper(const struct manifest *manifest)
 {
-    bool service = false;
-    for (size_t k = 0; k < manifest->tag_count; k++)
-        service = service || !strcmp(manifest->tags[k], "service");
-    return service || text_ends(manifest->name, "_reference");
+    return text_among("service", manifest->tags, manifest->tag_count) || text_ends(manifest->name, "_reference");
 }
 
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err)

@@ -27,11 +27,8 @@ static enum status fit_values(struct expansion *expansion, struct arena *arena, 
 /* Another shape with the same parameters: one case, under both names. */
 static void add_shape(struct plan_case *plan_case, const char *shape, struct arena *arena)
 {
-    if (!shape)
+    if (!shape || text_among(shape, plan_case->tags, plan_case->tag_count))
         return;
-    for (size_t k = 0; k < plan_case->tag_count; k++)
-        if (strcmp(plan_case->tags[k], shape) == 0)
-            return;
     plan_case->tags = joined(arena, plan_case->tags, plan_case->tag_count++, &shape, 1, sizeof(shape));
     plan_case->shape = plan_case->shape ? arena_printf(arena, "%s+%s", plan_case->shape, shape) : shape;
 }

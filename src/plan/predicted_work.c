@@ -235,14 +235,6 @@ static double chain_ns(const struct asked *asked)
            (asked->work->read_bytes > 0 ? 1 : launch_lanes(asked->resolved, asked->cpu));
 }
 
-static bool has_tag(const struct manifest *manifest, const char *tag)
-{
-    for (size_t k = 0; k < manifest->tag_count; k++)
-        if (!strcmp(manifest->tags[k], tag))
-            return true;
-    return false;
-}
-
 /* The share of the peak that the case can reach: what single work-items compute in parts of a vector takes whole
  * instructions all the same. */
 static double share_of_peak(const struct asked *asked)
@@ -250,7 +242,9 @@ static double share_of_peak(const struct asked *asked)
     const struct machine_unit *unit = machine_unit(asked->machine, asked->work->unit);
     const bool alone = unit && launch_lanes(asked->resolved, asked->cpu) == 1;
     const double narrow = alone ? fmin(1, width_over(asked, unit->peak.measured_by)) : 1;
-    return narrow * (asked->machine->measured && has_tag(asked->resolved->manifest, "compute") ? 1 : SHARE_OF_PEAK);
+    const struct manifest *manifest = asked->resolved->manifest;
+    const bool own = asked->machine->measured && text_among("compute", manifest->tags, manifest->tag_count);
+    return narrow * (own ? 1 : SHARE_OF_PEAK);
 }
 
 /* `unit`: what takes longest, which may be that of exponentials. */

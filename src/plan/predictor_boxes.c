@@ -7,13 +7,13 @@
 #include "plan_internal.h"
 #include "rooftile/predictor.h"
 
-#define FEW_CASES 24u  /* of which each is walked */
-#define FEW_INSIDE 12u /* ... of a part of a box */
-#define FEW_VALUES 6u  /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
-#define MANY_CASES 250u
-#define MOST_ALIGNED 6 /* power of two that decides about lines and banks: 64 elements */
+#define FEW_CASES 24u   /* of which each is walked */
+#define FEW_INSIDE 12u  /* ... of a part of a box */
+#define FEW_VALUES 6u   /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
+#define MANY_CASES 250u /* of a box, which is checked at more of them */
+#define MOST_ALIGNED 6  /* power of two that decides about lines and banks: 64 elements */
 #define TOLERANCE 0.03
-#define LEAST_BEND 0.001
+#define LEAST_BEND 0.001 /* below it no axis is to blame */
 #define AXES 3u
 
 struct boxes {
@@ -265,14 +265,15 @@ static bool predict_between(struct prediction *prediction, struct boxes *all, co
     return !predictor_set_between(all->predictor, NULL);
 }
 
-static bool holds_at(struct boxes *all, const struct box *box, struct corners *corners, const struct plan_case *c)
+/* How far off the case is between the corners; INFINITY: it has to be walked. */
+static double error_at(struct boxes *all, const struct box *box, struct corners *corners, const struct plan_case *c)
 {
     struct prediction prediction = {0};
     (void)walked(all, c);
     if (!predict_between(&prediction, all, box, corners, c))
-        return false;
+        return INFINITY;
     const double time_ns = all->times_ns[c - all->plan->cases];
-    return fabs(prediction.time_ns - time_ns) <= TOLERANCE * time_ns;
+    return fabs(prediction.time_ns - time_ns) / (time_ns > 0 ? time_ns : 1);
 }
 
 /* False: the corners do not say what is between them. */
@@ -290,7 +291,7 @@ static bool interpolate(struct boxes *all, const struct box *box)
     for (size_t k = 0; k < corners.between.count; k++)
         corners.between.corners[k] = walked(all, corners.cases[k]);
     for (size_t k = 0; k < checks && !all->status; k++)
-        if (!holds_at(all, box, &corners, case_at(box, inside[k], &distance)))
+        if (error_at(all, box, &corners, case_at(box, inside[k], &distance)) > TOLERANCE)
             return false;
     for (size_t k = 0; k < box->count && !all->status; k++) {
         const struct plan_case *c = box->members[k].c;
@@ -388,17 +389,11 @@ static double bend_of(struct boxes *all, const struct box *line)
 {
     static const double middle[AXES] = {0.5};
     struct corners corners = {.between = {.count = 2}};
-    struct prediction prediction = {0};
     double distance = 0;
-    const struct plan_case *c = case_at(line, middle, &distance);
     find_corners(corners.cases, line);
     for (size_t k = 0; k < 2; k++)
         corners.between.corners[k] = walked(all, corners.cases[k]);
-    (void)walked(all, c);
-    if (!predict_between(&prediction, all, line, &corners, c))
-        return INFINITY;
-    const double time_ns = all->times_ns[c - all->plan->cases];
-    return time_ns > 0 ? fabs(prediction.time_ns / time_ns - 1) : INFINITY;
+    return error_at(all, line, &corners, case_at(line, middle, &distance));
 }
 
 /* The axis along which the corners say least about what is between. */

@@ -136,22 +136,35 @@ static bool any_shared(const struct walker *walker, const struct group *sample)
     return sample->atomics.count;
 }
 
-/* Its lines become those that neighbours read. False: it took more than the budget. */
+/* Walks another workgroup than the sample, which leaves nothing in memory, with this budget. */
+static void other_start(struct group *group, struct walker *walker, uint64_t number, uint64_t budget)
+{
+    walker->left = budget;
+    group_start(group, walker, number);
+    group_run(group);
+}
+
+/* False: it took more than its budget. */
+static bool other_end(struct group *group)
+{
+    struct walker *walker = group->walker;
+    const bool ended = !walker->over_budget;
+    group_end(group);
+    memory_forget_written(&walker->memory);
+    walker->over_budget = false;
+    return ended;
+}
+
+/* Its lines become those that neighbours read. False: it took more than its budget. */
 static bool walk_neighbour(struct walker *walker, struct lines *lines, uint64_t number)
 {
     struct group group;
-    walker->left = NEIGHBOUR_BUDGET;
-    group_start(&group, walker, number);
-    group_run(&group);
+    other_start(&group, walker, number, NEIGHBOUR_BUDGET);
     for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
         (void)lines_touch(lines, group.distinct.items[line].line);
     for (uint32_t place = 0; place < group.atomics.count; place++)
         (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
-    group_end(&group);
-    memory_forget_written(&walker->memory);
-    const bool ended = !walker->over_budget;
-    walker->over_budget = false;
-    return ended;
+    return other_end(&group);
 }
 
 /* By its first lines: whether it reads some of the sample's that nobody was found to read. */
@@ -159,16 +172,12 @@ static bool reads_more(struct walker *walker, const struct group *sample, uint64
 {
     struct group group;
     bool more = false;
-    walker->left = FIRST_LINES_BUDGET;
-    group_start(&group, walker, number);
-    group_run(&group);
+    other_start(&group, walker, number, FIRST_LINES_BUDGET);
     for (uint32_t k = 0; k < group.distinct.count && !more; k++) {
         const uint64_t line = group.distinct.items[k].line;
         more = lines_has(&sample->distinct, line) && !is_shared(walker, line);
     }
-    group_end(&group);
-    memory_forget_written(&walker->memory);
-    walker->over_budget = false;
+    (void)other_end(&group);
     return more;
 }
 
@@ -217,17 +226,12 @@ static bool touches_memory(struct walker *walker, uint64_t number, struct arena 
     start_result(&scratch, walker->launch, walker->options->counts_each, arena);
     walker->result = &scratch;
     walker->visit = NULL;
-    walker->left = PROBE_BUDGET;
-    group_start(&group, walker, number);
-    group_run(&group);
+    other_start(&group, walker, number, PROBE_BUDGET);
     add_group(&scratch, &group);
-    group_end(&group);
-    memory_forget_written(&walker->memory);
-    const bool touches = walker->over_budget || scratch.sums.accesses > 0;
-    walker->over_budget = false;
+    const bool ended = other_end(&group);
     walker->result = result;
     walker->visit = visit;
-    return touches;
+    return !ended || scratch.sums.accesses > 0;
 }
 
 /* Of the grid's workgroups, by bisection along each axis: those that work come first. */

@@ -28,10 +28,8 @@ void forecast_note(struct forecast_notes *notes, const char *kernel, const char 
     if (at == notes->count)
         ARENA_PUSH(arena, notes->items, notes->count, (struct forecast_note){.text = arena_strdup(arena, text)});
     struct forecast_note *note = &notes->items[at];
-    for (size_t k = 0; k < note->kernel_count; k++)
-        if (!strcmp(note->kernels[k], kernel))
-            return;
-    ARENA_PUSH(arena, note->kernels, note->kernel_count, kernel);
+    if (!text_among(kernel, note->kernels, note->kernel_count))
+        ARENA_PUSH(arena, note->kernels, note->kernel_count, kernel);
 }
 
 #define KERNELS_SHOWN 3

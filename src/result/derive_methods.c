@@ -319,20 +319,12 @@ void derive_overlap(struct json_out *out, const struct derive *d)
 
 /* ---- shares ---- */
 
-static bool has_tag(const struct result_case *c, const char *tag)
-{
-    for (size_t k = 0; k < c->tag_count; k++)
-        if (!strcmp(c->tags[k], tag))
-            return true;
-    return false;
-}
-
 /* The one measured case of a shape; NULL with the reason. */
 static const struct result_case *find_part(const char **problem, const struct derive *d, const char *shape)
 {
     const struct result_case *found = NULL;
     FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count) {
-        if (!has_tag(c, shape))
+        if (!text_among(shape, c->tags, c->tag_count))
             continue;
         if (found) {
             *problem = arena_printf(d->arena, "%s is both %s and %s", shape, found->id, c->id);

@@ -213,14 +213,6 @@ static const char *run_id_of(const struct merging *m)
     return arena_printf(m->arena, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hex, hex + 8, hex + 12, hex + 15, hex + 18);
 }
 
-static bool has_warning(const char *const *list, size_t count, const char *warning)
-{
-    for (size_t k = 0; k < count; k++)
-        if (!strcmp(list[k], warning))
-            return true;
-    return false;
-}
-
 static void join_warnings(struct result *out, const struct merging *m)
 {
     const char **list = NULL;
@@ -228,7 +220,7 @@ static void join_warnings(struct result *out, const struct merging *m)
     for (size_t k = 0; k < m->slot_count; k++) {
         const struct result *r = m->parts[m->slots[k].from];
         for (size_t n = 0; n < r->warning_count; n++)
-            if (!has_warning(list, count, r->warnings[n]))
+            if (!text_among(r->warnings[n], list, count))
                 ARENA_PUSH(m->arena, list, count, r->warnings[n]);
     }
     out->warnings = list;

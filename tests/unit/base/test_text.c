@@ -80,6 +80,9 @@ static void words(void **state)
         assert_int_equal(text_has_word(cases[i].list, cases[i].separators, cases[i].word, strlen(cases[i].word)),
                          cases[i].found);
     assert_true(text_has_word("ab cd", " ", "cdx", 2));
+    static const char *const tags[] = {"memory", "peak"};
+    assert_true(text_among("peak", tags, 2));
+    assert_false(text_among("peak", tags, 1) || text_among("pea", tags, 2) || text_among("", NULL, 0));
 }
 
 static void columns(void **state)
