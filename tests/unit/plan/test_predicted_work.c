@@ -108,19 +108,29 @@ static void test_bounds(void **state)
     }
 }
 
-/* Kernels with the tag "compute" reach the peak that one of them has measured; products do not. */
+/* Kernels with the tag "compute" reach the peak that one of them has measured; products do not, and least of all what is
+ * computed between loads, exponentials apart. */
 static void test_peaks(void **state)
 {
     (void)state;
     static const char *const tags[] = {"peak", "compute"};
     static const struct manifest peak = {.name = "peak", .class = CLASS_COMPUTE, .tags = tags, .tag_count = 2},
-                                 other = {.name = "product", .class = CLASS_COMPUTE};
+                                 other = {.name = "product", .class = CLASS_COMPUTE},
+                                 rows = {.name = "rows", .class = CLASS_MEMORY};
     const struct work work = {.flops = 1e9, .unit = "vector_f32"};
-    const struct machine machine = measured_machine();
+    const struct work exponentials = {.transcendentals = 1e6, .unit = "vector_f32"};
+    struct machine machine = measured_machine();
+    snprintf(machine.units[1].name, MACHINE_NAME, "%s", TRANSCENDENTAL_UNIT);
+    machine.units[1].peak.measured = 1e9;
+    machine.unit_count = 2;
     const double peak_ns = time_of(&peak, NULL, &work, &machine, CACHE_HOT);
     const double other_ns = time_of(&other, NULL, &work, &machine, CACHE_HOT);
     assert_true(fabs(peak_ns - 1e6) < 1);
     assert_true(other_ns > 1.2 * peak_ns);
+    assert_true(time_of(&rows, NULL, &work, &machine, CACHE_HOT) > 2 * other_ns);
+    assert_true(fabs(time_of(&rows, NULL, &exponentials, &machine, CACHE_HOT) /
+                         time_of(&other, NULL, &exponentials, &machine, CACHE_HOT) -
+                     1) < 1e-6);
 }
 
 /* A work-item that computes on less than a vector at once needs as many instructions as with all of it; lanes that the
