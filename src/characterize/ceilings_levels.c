@@ -82,6 +82,26 @@ static size_t collect(struct point *points, const struct result *result, const c
     return kernel ? keep_better(points, count, latency) : count;
 }
 
+/* How much worse `after` is than `before`: a ratio of at least 1 is a step outward. */
+static double worse(double before, double after, bool rises)
+{
+    return rises ? after / before : before / after;
+}
+
+/* What went better over a larger footprint goes so over a smaller one: cases with interference, which only ever makes
+ * them worse, must not look like a capacity boundary. */
+static void bound_by_larger(struct curve *curve, bool rises)
+{
+    for (size_t k = curve->count; k-- > 1;) {
+        struct point *point = &curve->points[k - 1];
+        const double footprint = point->footprint;
+        if (worse(curve->points[k].best, point->best, rises) <= same_level_ratio)
+            continue;
+        *point = curve->points[k];
+        point->footprint = footprint;
+    }
+}
+
 /* The curve of the kernel of a class that was measured at the most footprints; empty when there is none. */
 static struct curve widest(const struct result *result, const char *class, struct arena *arena)
 {
@@ -97,28 +117,8 @@ static struct curve widest(const struct result *result, const char *class, struc
         }
     }
     curve.count = curve.kernel ? collect(curve.points, result, class, curve.kernel) : 0;
+    bound_by_larger(&curve, !strcmp(class, "latency"));
     return curve;
-}
-
-/* How much worse `after` is than `before`: a ratio of at least 1 is a step outward. */
-static double worse(double before, double after, bool rises)
-{
-    return rises ? after / before : before / after;
-}
-
-/* One case with interference must not look like a capacity boundary: what is worse than both its neighbours by more
- * than a level is drawn up to the nearer one. A step is worse than one of them at most, and stays as it is. */
-static void take_out_spikes(double *y, const struct point *points, size_t count, bool rises)
-{
-    for (size_t k = 0; k < count; k++) {
-        y[k] = points[k].best;
-        if (!k || k + 1 == count)
-            continue;
-        const double a = points[k - 1].best, b = points[k + 1].best;
-        const double nearer = worse(a, b, rises) > 1 ? b : a;
-        if (worse(nearer, y[k], rises) > same_level_ratio)
-            y[k] = nearer;
-    }
 }
 
 /* Capacity boundaries between levels: falls of a rate, or rises of a latency (`rises`). */
@@ -129,9 +129,10 @@ static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARI
     double *x = calloc(2 * curve->count + 1, sizeof(*x)), *y = x + curve->count;
     if (!x)
         arena_out_of_memory(2 * curve->count * sizeof(*x));
-    for (size_t k = 0; k < curve->count; k++)
+    for (size_t k = 0; k < curve->count; k++) {
         x[k] = curve->points[k].footprint;
-    take_out_spikes(y, curve->points, curve->count, rises);
+        y[k] = curve->points[k].best;
+    }
     const size_t found = change_points(changes, MAX_CHANGES, x, y, curve->count, MIN_POINTS, seed);
     free(x);
     size_t kept = 0;

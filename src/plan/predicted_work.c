@@ -13,8 +13,8 @@
 /* Of the peak, what loops with loads and bounds reach that were not written for it. Kernels with the tag "compute" are:
  * what one of them has measured they reach. */
 #define SHARE_OF_PEAK 0.75
-/* And on a CPU what a kernel for memory reaches between its loads, conversions and sums along a row: fitted to layer and
- * RMS norm on a core with AVX-512. */
+/* And on a CPU what a kernel for memory reaches between loads, conversions and sums along rows: fitted to layer and RMS
+ * norm on a core with AVX-512. */
 #define SHARE_BETWEEN_LOADS 0.15
 /* 10 % and 90 % of truth over prediction, of the shipped suites on a CPU of two cores, between those of a busy machine
  * (0.75, 2.2) and of a quiet one (0.93, 1.8); GPUs whose code is not walked have those of an earlier run. */

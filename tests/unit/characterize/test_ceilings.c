@@ -128,6 +128,33 @@ static void test_levels(void **state)
     }
 }
 
+/* For a while a neighbour took most of the memory: sizes in a row are slow that larger ones, later, are not. */
+static void test_neighbour(void **state)
+{
+    (void)state;
+    struct machine quiet, busy;
+    struct err err = {0};
+    const size_t count = curve("stream_read", 1, 0.01, 7, 0);
+    size_t all = count;
+    for (double footprint = 16384; footprint < 300e6; footprint *= 2)
+        cases[all++] = latency(footprint, footprint > 4e6 ? 80 : 5);
+    const struct result result = a_result(all);
+    assert_int_equal(ceilings_find(&quiet, &result, 1, &err), STATUS_OK);
+    for (size_t k = 9; k < 13; k++)
+        cases[k] = at_rate("stream_read", cases[k].work.footprint_bytes, cases[k].bytes_per_s / 8);
+    for (size_t k = count + 2; k < count + 6; k++)
+        cases[k] = latency(cases[k].work.footprint_bytes, 240);
+    assert_int_equal(ceilings_find(&busy, &result, 1, &err), STATUS_OK);
+    assert_int_equal(busy.level_count, quiet.level_count);
+    assert_int_equal(busy.latency_count, quiet.latency_count);
+    for (uint32_t k = 0; k < quiet.level_count; k++)
+        assert_near(busy.levels[k].capacity_bytes, quiet.levels[k].capacity_bytes, 1);
+    for (uint32_t k = 0; k < quiet.latency_count; k++) {
+        assert_near(busy.latencies[k].latency_ns, quiet.latencies[k].latency_ns, 1e-9);
+        assert_near(busy.latencies[k].upto_bytes, quiet.latencies[k].upto_bytes, 1);
+    }
+}
+
 static void test_facts(void **state)
 {
     (void)state;
@@ -418,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unsure_ceilings_can_be_read_again),
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_neighbour),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_only_verified),
         cmocka_unit_test(test_flat),

@@ -108,8 +108,8 @@ static void test_bounds(void **state)
     }
 }
 
-/* Kernels with the tag "compute" reach the peak that one of them has measured; products do not, and least of all what is
- * computed between loads, exponentials apart. */
+/* Kernels with the tag "compute" reach the peak that one of them has measured; products do not, and least of all what
+ * is computed between loads, exponentials apart. */
 static void test_peaks(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_peaks(void **state)
                                  other = {.name = "product", .class = CLASS_COMPUTE},
                                  rows = {.name = "rows", .class = CLASS_MEMORY};
     const struct work work = {.flops = 1e9, .unit = "vector_f32"};
-    const struct work exponentials = {.transcendentals = 1e6, .unit = "vector_f32"};
+    const struct work exponentials = {.flops = 1, .transcendentals = 1e6, .unit = "vector_f32"};
     struct machine machine = measured_machine();
     snprintf(machine.units[1].name, MACHINE_NAME, "%s", TRANSCENDENTAL_UNIT);
     machine.units[1].peak.measured = 1e9;
