@@ -9,12 +9,14 @@
  *     far      lines from beyond L2: a stream's time, also for the lines between, which are prefetched for nothing;
  *              but no longer than the latency of the level that holds the footprint, over the misses that a core has
  *              in flight (Little's law). That is what lines a page or more from the one before take at least
+ *     fought   runs of stores to lines that another core's workgroup stores to meanwhile: each as long as a store takes
+ *              while all cores write the same 64 KiB ("write_shared"); the lines themselves take no time beside it
  *     chain    results of arithmetic that the walk waits for, if nothing else takes time, at the latency of a fused
  *              multiply-add: as measured ("f32_fma_latency"), else 4 clocks, as of Intel's cores since Skylake and
  *              AMD's since Zen 3 (uops.info)
  *
- * Misses in flight: 24, fitted to gather on a Zen 5 processor, and at most those within the 900 walked instructions
- * that a core looks ahead, about twice a reorder buffer of 450.
+ * Misses in flight: 24, fitted to gather on a Zen 5 processor, and at most those among 256 accesses: of the 512
+ * micro-ops that a core looks ahead (Golden Cove; Zen 5 has 448) each takes two with its address.
  */
 #ifndef ROOFTILE_HOST_MODEL_H
 #define ROOFTILE_HOST_MODEL_H
@@ -29,6 +31,8 @@
 /* Sums over all launches of a case, all cores together. */
 struct host_walk {
     double instructions; /* of work-items */
+    double accesses;
+    double contended;    /* runs of stores to lines that another core stores to */
     double near, far;    /* lines: from L2, from beyond it */
     double apart;        /* of these: a page or more from the one before */
     double stepped;      /* from line to line by the others, in lines */

@@ -120,15 +120,16 @@ enum walk_class {
 
 /* Lines that a workgroup moves, by buffer; the last row is for other or unknown memory. */
 struct walk_traffic {
-    double loads;                      /* lines asked of L1 */
-    double l1_miss;                    /* ... that were not there */
-    double distinct;                   /* different lines that missed L1 */
-    double memory;                     /* that missed L2, and that no neighbour on the die reads */
-    double shared;                     /* that missed L2, and that a neighbour reads */
-    double stores;                     /* lines written */
-    double stored;                     /* ... that L2 had not, or that were not stored before */
-    double apart;                      /* loaded past L1, or stored: a page or more from the line before it */
-    double stepped;                    /* by the others of these: lines from the one before, which may be itself */
+    double loads;     /* lines asked of L1 */
+    double l1_miss;   /* ... that were not there */
+    double distinct;  /* different lines that missed L1 */
+    double memory;    /* that missed L2, and that no neighbour on the die reads */
+    double shared;    /* that missed L2, and that a neighbour reads */
+    double stores;    /* lines written */
+    double stored;    /* ... that L2 had not, or that were not stored before */
+    double contended; /* runs of stores to lines that another core's workgroup stores to; with window */
+    double apart;     /* loaded past L1, or stored: a page or more from the line before it */
+    double stepped;   /* by the others of these: lines from the one before, which may be itself */
     double bytes_loaded, bytes_stored; /* that lanes ask for */
 };
 

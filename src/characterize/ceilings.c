@@ -122,6 +122,7 @@ static const struct {
     {"matrix_f64_worked_out", "FLOP/s", "matrix_peak/dtype=f64;*;rounds=1;*", "flops_per_s", LARGEST},
     {"matrix_i8_worked_out", "FLOP/s", "matrix_peak/dtype=i8;*;rounds=1;*", "flops_per_s", LARGEST},
     {"matrix_fp8_worked_out", "FLOP/s", "matrix_peak_fp8/*;rounds=1;*", "flops_per_s", LARGEST},
+    {"write_shared", "B/s", "stream_write_shared/*", "bytes_per_s", LARGEST}, /* all cores write the same lines */
     {"atomic_latency", "ns", "atomic_chase/*LDS=0*", "ns_per_item", SMALLEST},
     {"barrier", "ns", "barrier_cost/*", "ns_per_item", SMALLEST},
     {"grid_barrier", "ns", "grid_barrier/*", "ns_per_item", SMALLEST},

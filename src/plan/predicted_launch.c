@@ -8,19 +8,17 @@
 
 #define FIRST_BASE (UINT64_C(1) << 44)
 #define BASE_STEP (UINT64_C(1) << 21)
-/* Fills that lead from one place to another, or are made as a whole: larger ones are not known. */
+/* Fills that lead from one place to another, whose pages are used once each, or that are made as a whole: larger ones
+ * are not known. */
 #define MOST_LINKED (1u << 18)
 
 static bool is_linked(const struct resolved_buffer *buffer)
 {
     switch (buffer->spec->fill.kind) {
     case FILL_RING:
-    case FILL_PERMUTATION:
     case FILL_OFFSETS:
     case FILL_FILE:
         return true;
-    case FILL_INDEX:
-        return buffer->dist == DIST_PERMUTATION;
     default:
         return false;
     }

@@ -10,6 +10,7 @@
 #define CLOCKS_ISSUE 0.125
 #define MISSES 24.0
 #define WINDOW 900 /* walked instructions: two for each of 450 */
+#define WINDOW_ACCESSES 256.0
 
 /* The walk's clock is a step of dependent arithmetic: what issue and memory take is not told by a GPU's code. */
 static const struct walk_clocks arithmetic_alone = {.vector_latency = 1, .lds_bytes = INFINITY, .l1_bytes = INFINITY};
@@ -43,12 +44,14 @@ void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, cons
     const double walked = fmax(1, walk->sums.workgroups), waves = fmax(1, walk->sums.waves / walked);
     const double each = times * walk->working * groups / walked;
     sum->instructions += each * walk->sums.instructions * items / waves;
+    sum->accesses += each * walk->sums.accesses;
     sum->bytes += each * walk->sums.access_bytes;
     sum->flops += each * walk->sums.flops;
     sum->chain_steps += each * walk->clocks;
     sum->in_part |= walk->over_budget;
     for (size_t k = 0; k <= launch->buffer_count; k++) {
         const struct walk_traffic *traffic = &walk->traffic[k];
+        sum->contended += each * traffic->contended;
         const double beyond = traffic->memory + traffic->shared, misses = traffic->l1_miss + traffic->stored;
         /* L1 of a walk keeps no line that is stored to: of those in L2 only other pages' are surely not in L1. */
         const double again = fmax(0, fmin(traffic->stores - traffic->stored, traffic->apart - misses));
@@ -71,15 +74,18 @@ struct host_time host_time(const struct host_walk *walk, const struct machine *m
     const double lines = walk->near + walk->far, cus = fmax(1, machine->cus);
     const double apart = lines > 0 ? fmin(1, walk->apart / lines) : 0;
     const double stream_ns = rate > 0 ? HOST_LINE_BYTES * cus / rate * 1e9 : 0;
-    const double ahead = walk->instructions > 0 ? WINDOW * walk->far / walk->instructions : MISSES;
+    const double ahead = walk->accesses > 0 ? WINDOW_ACCESSES * walk->far / walk->accesses : MISSES;
     const double step = lines * (1 - apart) > 0 ? walk->stepped / (lines * (1 - apart)) : 1;
     const double miss_ns = far_ns / fmin(MISSES, fmax(1, ahead));
     const double step_ns = fmax(stream_ns, fmin(step * stream_ns, miss_ns));
     const double near = apart * fmax(near_ns, stream_ns) + (1 - apart) * stream_ns;
     const double far = apart * fmax(miss_ns, step_ns) + (1 - apart) * step_ns;
     const double clock_ns = machine->core_hz > 0 ? 1e9 / machine->core_hz : 0;
+    const struct machine_figure *fought = machine_figure(machine, "write_shared");
+    const double fought_ns = fought ? HOST_LINE_BYTES * cus / fought->value * 1e9 : 0;
     return (struct host_time){.issue_ns = share * walk->instructions * CLOCKS_ISSUE * clock_ns,
-                              .lines_ns = share * (walk->near * near + walk->far * far)};
+                              .lines_ns =
+                                  share * fmax(walk->near * near + walk->far * far, walk->contended * fought_ns)};
 }
 
 double host_chain_ns(const struct host_walk *walk, const struct machine *machine, double share)

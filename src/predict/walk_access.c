@@ -274,6 +274,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     if (touched.count) {
         struct walk_traffic *traffic = traffic_at(wave, touched.lines[0] << walker->line_shift);
         *(stores ? &traffic->bytes_stored : &traffic->bytes_loaded) += bytes;
+        traffic->contended += stores && lines_contend(wave, at->lanes[__builtin_ctzll(here)]);
     }
     wave->sums.l1_clocks += busy;
     wave->sums.accesses++;

@@ -150,6 +150,16 @@ uint64_t lines_way(struct wave *wave, uint64_t line, const struct walk_traffic *
     return way;
 }
 
+bool lines_contend(struct wave *wave, uint64_t address)
+{
+    const struct walker *walker = wave->group->walker;
+    const uint64_t step = address - wave->stored_at, pair = address >> walker->line_shift >> PAIR_SHIFT;
+    const bool goes_on = step <= wave->stored_step && pair == wave->stored_at >> walker->line_shift >> PAIR_SHIFT;
+    wave->stored_at = address;
+    wave->stored_step = step;
+    return !goes_on && lines_has(&walker->contended, pair);
+}
+
 /* What fetches ahead follows steps within a page. */
 #define PAGE_BYTES 4096u
 void lines_step(struct walk_traffic *traffic, uint64_t way, unsigned line_shift)

@@ -313,8 +313,9 @@ struct wave {
     struct walk_sums sums;
     struct lds_pattern lds_last;
     struct walk_traffic *traffic;
-    uint64_t *last;   /* line of each row of traffic */
-    double *executed; /* per operation; NULL: not asked for */
+    uint64_t *last;                  /* line of each row of traffic */
+    uint64_t stored_at, stored_step; /* by the last store, and how far that was from the one before */
+    double *executed;                /* per operation; NULL: not asked for */
     uint64_t random;
     uint32_t *undecided; /* per operation: unknown decisions in a row */
     struct loop **loops;
@@ -324,6 +325,11 @@ struct wave {
 };
 /* walk_cache.c: how many lines it is from the one before in this row of the wave's traffic; of the first 0. */
 uint64_t lines_way(struct wave *wave, uint64_t line, const struct walk_traffic *traffic);
+/* Does a store begin a run where another core stores, too? A run ends with its pair of lines, and where a step is
+ * longer than the one before: over what is another's. */
+bool lines_contend(struct wave *wave, uint64_t address);
+/* Cores fetch lines in pairs: who stores to one of a pair takes the other as well. */
+#define PAIR_SHIFT 1
 /* Counts the way to a line that is moved. */
 void lines_step(struct walk_traffic *traffic, uint64_t way, unsigned line_shift);
 
@@ -347,9 +353,10 @@ struct walker {
     const struct walk_code *code;
     const struct walk_options *options;
     struct memory memory;
-    struct lines shared;  /* that neighbours have read before the sample does */
-    struct lines awaited; /* that others read at the same time: one for all, and all wait */
-    struct lines atomics; /* addresses that they hit with atomics */
+    struct lines shared;    /* that neighbours have read before the sample does */
+    struct lines awaited;   /* that others read at the same time: one for all, and all wait */
+    struct lines atomics;   /* addresses that they hit with atomics */
+    struct lines contended; /* pairs of lines that another core's workgroup stores to */
     bool has_shared;
     uint32_t line_shift;
     uint64_t left; /* instructions of the budget */

@@ -275,12 +275,31 @@ static void walk_group(struct walker *walker, uint64_t number)
     group_end(&group);
 }
 
+/* The next workgroup runs on another core at the same time, and as far as the sample does. */
+static void walk_contender(struct walker *walker, uint64_t sample)
+{
+    const uint64_t groups = group_count(walker->launch), budget = walker->left;
+    struct group group;
+    struct lines pairs;
+    if (!walker->options->window || groups < 2)
+        return;
+    lines_init(&pairs, 0);
+    other_start(&group, walker, sample + 1 < groups ? sample + 1 : sample - 1, budget);
+    for (uint32_t k = 0; k < group.stored.count; k++)
+        (void)lines_touch(&pairs, group.stored.items[k].line >> PAIR_SHIFT);
+    (void)other_end(&group);
+    lines_release(&walker->contended);
+    walker->contended = pairs;
+    walker->left = budget;
+}
+
 /* Alone, which says which lines may be a neighbour's; and with them, where some are. */
 static void walk_sample(struct walker *walker, uint64_t number, struct arena *arena)
 {
     struct walk_result *result = walker->result, scratch;
     const uint64_t budget = walker->left;
     struct group group;
+    walk_contender(walker, number);
     group_start(&group, walker, number);
     group_run(&group);
     add_group(result, &group);
@@ -350,6 +369,7 @@ static void start_walker(struct walker *walker)
     lines_init(&walker->shared, 0);
     lines_init(&walker->awaited, 0);
     lines_init(&walker->atomics, 0);
+    lines_init(&walker->contended, 0);
 }
 
 enum status walk_each_wave(const struct walk_launch *launch, const struct walk_options *options, walk_wave_fn *visit,
@@ -376,6 +396,7 @@ enum status walk_each_wave(const struct walk_launch *launch, const struct walk_o
     lines_release(&walker.shared);
     lines_release(&walker.awaited);
     lines_release(&walker.atomics);
+    lines_release(&walker.contended);
     memory_release(&walker.memory);
     return STATUS_OK;
 }

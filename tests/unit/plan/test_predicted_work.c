@@ -259,7 +259,8 @@ static void test_walked_lines(void **state)
         {{.far = 0x1p28, .bytes = 0x1p30, .stepped = 3 * 0x1p28}, 0x1p28 * 64 / 10 * 3},     /* every third line */
         {{.far = 0x1p28, .bytes = 0x1p30, .stepped = 9 * 0x1p28}, 0x1p28 / 2 * 1200.0 / 24}, /* no longer prefetched */
         {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 1200.0 / 24},       /* 24 misses at once */
-        {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30, .instructions = 0x1p28 * 225}, 0x1p28 / 2 * 1200.0 / 4},
+        {{.far = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30, .accesses = 0x1p34},
+         0x1p28 / 2 * 1200.0 / 4},                                             /* 64 accesses for each */
         {{.near = 0x1p28, .apart = 0x1p28, .bytes = 0x1p30}, 0x1p28 / 2 * 40}, /* of L2, on other pages */
     };
     struct machine machine = measured_machine();
@@ -275,6 +276,25 @@ static void test_walked_lines(void **state)
         assert_string_equal(prediction.method, "walk");
         assert_int_equal(prediction.note_count, 0);
     }
+}
+
+/* Runs of stores that two cores fight for: each takes what a line takes where all write the same ones. */
+static void test_walked_fights(void **state)
+{
+    (void)state;
+    static const struct manifest manifest = {.name = "scatter", .class = CLASS_MEMORY};
+    const struct resolved resolved = {.manifest = &manifest,
+                                      .device = &cpu,
+                                      .work = {.write_bytes = 0x1p30, .footprint_bytes = 0x1p30, .items = 0x1p28}};
+    const struct host_walk walk = {.far = 1e6, .bytes = 0x1p30, .contended = 0x1p27};
+    struct machine machine = measured_machine();
+    struct prediction alone, fought;
+    machine.core_hz = INFINITY;
+    predicted_by_work(&alone, &resolved, CACHE_HOT, &machine, NULL, &walk);
+    add_figure(&machine, "write_shared", "B/s", 0.5e9, "stream_write_shared/n=16384");
+    predicted_by_work(&fought, &resolved, CACHE_HOT, &machine, NULL, &walk);
+    assert_true(fabs(alone.time_ns / (0x1p30 / 10) - 1) < 1e-9);
+    assert_true(fabs(fought.time_ns / (0x1p27 / 2 * 256) - 1) < 1e-9); /* of two cores, 64 bytes at 0.25 GB/s each */
 }
 
 /* Instructions wait behind lines: both take their time. */
@@ -353,11 +373,11 @@ static void test_chases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),      cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths),      cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
-        cmocka_unit_test(test_chases),      cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_narrow),      cmocka_unit_test(test_busiest),      cmocka_unit_test(test_walked_issue),
-        cmocka_unit_test(test_usual_rates),
+        cmocka_unit_test(test_levels),       cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
+        cmocka_unit_test(test_widths),       cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
+        cmocka_unit_test(test_chases),       cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_narrow),       cmocka_unit_test(test_busiest),      cmocka_unit_test(test_walked_fights),
+        cmocka_unit_test(test_walked_issue), cmocka_unit_test(test_usual_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -451,6 +451,47 @@ static void test_stored_again(void **state)
     teardown(&bench);
 }
 
+/* Two workgroups on two cores store 4 x 16 bytes each: in turns to the same lines, where each begins anew behind what
+ * is the other's; or far apart. */
+static void test_contended(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first; /* of a workgroup's bytes, by its number */
+        const char *offsets[4];
+        double contended;
+    } cases[] = {{"s_lshl_b32 s3, s2, 4", {"0", "32", "64", "96"}, 1},      /* steps of one length: one run */
+                 {"s_lshl_b32 s3, s2, 4", {"0", "4", "32", "36"}, 2},       /* two and two */
+                 {"s_lshl_b32 s3, s2, 4", {"0", "128", "256", "384"}, 4},   /* a pair of lines each */
+                 {"s_lshl_b32 s3, s2, 12", {"0", "128", "256", "384"}, 0},  /* pages apart */
+                 {"s_lshl_b32 s3, s2, 6", {"0", "128", "256", "384"}, 4},   /* the other line of a pair */
+                 {"s_lshl_b32 s3, s2, 7", {"0", "256", "512", "1024"}, 0}}; /* the pair between */
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct bench bench;
+        struct text stores[4] = {{0}};
+        const char *lines[9] = {"s_load_dwordx2 s[4:5], s[0:1], 0x0", cases[k].first, "v_mov_b32_e32 v1, s3"};
+        for (size_t n = 0; n < 4; n++) {
+            text_addf(&stores[n], "global_store_dword v1, v2, s[4:5] offset:%s", cases[k].offsets[n]);
+            lines[3 + n] = stores[n].data;
+        }
+        lines[7] = "s_endpgm";
+        setup(&bench, "gfx942", lines);
+        bench.launch.grid[0] = 2;
+        bench.launch.block[0] = 1;
+        bench.options.line_bytes = 64;
+        bench.options.dies = 2;
+        run(&bench);
+        assert_true(bench.result.traffic[0].contended == 0); /* of a GPU, whose caches are not coherent */
+        bench.options.window = 900;
+        run(&bench);
+        if (bench.result.traffic[0].contended != cases[k].contended)
+            fail_msg("case %zu: %g", k, bench.result.traffic[0].contended);
+        teardown(&bench);
+        for (size_t n = 0; n < 4; n++)
+            text_release(&stores[n]);
+    }
+}
+
 static void test_bank_conflicts(void **state)
 {
     (void)state;
@@ -704,7 +745,7 @@ int main(void)
         cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
         cmocka_unit_test(test_scalar_loads), cmocka_unit_test(test_idle_workgroups),
         cmocka_unit_test(test_needed),       cmocka_unit_test(test_lanes_in_turn),
-        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_contended),    cmocka_unit_test(test_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
