@@ -45,7 +45,17 @@ def test_bands_of_tiles(rooftile):
     assert all(0.97 < after / before < 1.15 for before, after in zip(times, times[1:])), times
 
 
+def test_runs_of_a_permutation(rooftile):
+    """Where a large permutation leads to is known: runs of four move a quarter of the lines of single elements."""
+    command = [rooftile, "predict", "scatter", "--machine", "mi300x", "--set", "RUN=1,4", "--set", "elements=16Mi", "--json", "-"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    single, runs = (case["time_ns"] for case in json.loads(run.stdout)["machines"][0]["cases"])
+    assert 3 < single / runs < 5, (single, runs)
+
+
 def main(rooftile):
+    test_runs_of_a_permutation(rooftile)
     test_rows_of_workgroups(rooftile)
     test_bands_of_tiles(rooftile)
     program = pathlib.Path(rooftile).parent.parent / "tests" / "kernels" / "predict_times"
