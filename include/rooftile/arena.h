@@ -66,6 +66,9 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t size);
  * which is the number of those below it. */
 size_t array_below(const void *items, size_t count, size_t size, size_t offset, uint64_t key);
 
+/* Zeroed memory for free(), for what no arena has the life of; never NULL. */
+void *new_zeroed(size_t count, size_t size);
+
 /* Ends the program: "rooftile: out of memory (N bytes)". Also for the few functions that call malloc themselves. */
 _Noreturn void arena_out_of_memory(size_t size);
 

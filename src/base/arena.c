@@ -22,6 +22,14 @@ _Noreturn void arena_out_of_memory(size_t size)
     exit(3);
 }
 
+void *new_zeroed(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory)
+        arena_out_of_memory(count * size);
+    return memory;
+}
+
 void arena_release(struct arena *arena)
 {
     struct arena_block *block = arena->blocks;

@@ -12,9 +12,7 @@ struct hash {
 
 struct hash *hash_new(void)
 {
-    struct hash *hash = malloc(sizeof(*hash));
-    if (!hash)
-        arena_out_of_memory(sizeof(*hash));
+    struct hash *hash = new_zeroed(1, sizeof(*hash));
     hash->state = XXH3_createState();
     if (!hash->state)
         arena_out_of_memory(sizeof(*hash));

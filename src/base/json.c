@@ -421,9 +421,7 @@ enum status json_check_duplicates(const struct json_node *object, struct err *er
 {
     if (object->count <= FEW_KEYS)
         return check_few(&object->value, err);
-    const cJSON **sorted = malloc(object->count * sizeof(*sorted));
-    if (!sorted)
-        arena_out_of_memory(object->count * sizeof(*sorted));
+    const cJSON **sorted = new_zeroed(object->count, sizeof(*sorted));
     size_t count = 0, found = 0;
     for (const cJSON *member = object->value.child; member; member = member->next)
         sorted[count++] = member;

@@ -42,9 +42,7 @@ static void close_level(struct json_out *out)
 
 static struct json_out *new_out(bool array)
 {
-    struct json_out *out = calloc(1, sizeof(*out));
-    if (!out)
-        arena_out_of_memory(sizeof(*out));
+    struct json_out *out = new_zeroed(1, sizeof(*out));
     open_level(out, 0, array);
     return out;
 }

@@ -243,9 +243,7 @@ struct json_long {
 
 static struct json_long *new_long(const char *list, const char *const *packed, struct err *err)
 {
-    struct json_long *d = calloc(1, sizeof(*d));
-    if (!d)
-        arena_out_of_memory(sizeof(*d));
+    struct json_long *d = new_zeroed(1, sizeof(*d));
     d->reader = (struct json_reader){.arena = &d->arena, .list = list, .packed = packed, .err = err};
     return d;
 }

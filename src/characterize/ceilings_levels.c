@@ -126,9 +126,7 @@ static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARI
                               bool rises, uint64_t seed)
 {
     struct change_point changes[MAX_CHANGES];
-    double *x = calloc(2 * curve->count + 1, sizeof(*x)), *y = x + curve->count;
-    if (!x)
-        arena_out_of_memory(2 * curve->count * sizeof(*x));
+    double *x = new_zeroed(2 * curve->count + 1, sizeof(*x)), *y = x + curve->count;
     for (size_t k = 0; k < curve->count; k++) {
         x[k] = curve->points[k].footprint;
         y[k] = curve->points[k].best;

@@ -9,9 +9,6 @@
 
 #include "rooftile/device.h"
 
-/* Zeroed memory of the heap; the program ends when there is none. */
-void *new_zeroed(size_t count, size_t size);
-
 /* Fills an array of characters, cut at its end. ADD_TEXT appends, after ", " unless the array is empty. */
 #define SET_TEXT(array, ...) snprintf((array), sizeof(array), __VA_ARGS__)
 #define ADD_TEXT(array, ...) text_append((array), sizeof(array), ", ", __VA_ARGS__)

@@ -8,14 +8,6 @@
 
 #define PAGE_BYTES ((uint64_t)4096)
 
-void *new_zeroed(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory)
-        arena_out_of_memory(count * size);
-    return memory;
-}
-
 /* ---- files of the system ---- */
 
 size_t sysfs_read(void *to, size_t size, const char *folder, const char *name)

@@ -18,10 +18,8 @@ static double member(const struct fleet_reading *reading, size_t offset)
 
 static double fleet_median(const struct fleet *fleet, size_t group, size_t metric, size_t member_offset)
 {
-    double *values = malloc((fleet->device_count + 1) * sizeof(*values));
+    double *values = new_zeroed(fleet->device_count + 1, sizeof(*values));
     size_t count = 0;
-    if (!values)
-        arena_out_of_memory(fleet->device_count * sizeof(*values));
     FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count) {
         const double value = device->group == group ? member(&device->readings[metric], member_offset) : NAN;
         if (isfinite(value))

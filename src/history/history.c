@@ -13,9 +13,7 @@
 
 enum status history_open(struct history **history, const char *path, enum history_access access, struct err *err)
 {
-    struct history *opened = calloc(1, sizeof(*opened));
-    if (!opened)
-        arena_out_of_memory(sizeof(*opened));
+    struct history *opened = new_zeroed(1, sizeof(*opened));
     enum status status = database_open(&opened->database, path, access, err);
     if (status)
         free(opened);

@@ -118,10 +118,8 @@ static uint32_t row_of_kernel(struct rows *rows, const char *named)
 /* Every event's `external` becomes the number of its row. */
 static void assign_rows(struct rows *rows, struct trace *trace)
 {
-    uint32_t *of_operator = calloc(trace->signatures.count + 1u, sizeof(uint32_t));
-    uint32_t *of_name = calloc(trace->names.count + 1u, sizeof(uint32_t)); /* row + 1 */
-    if (!of_operator || !of_name)
-        arena_out_of_memory(trace->names.count * sizeof(uint32_t));
+    uint32_t *of_operator = new_zeroed(trace->signatures.count + 1u, sizeof(uint32_t));
+    uint32_t *of_name = new_zeroed(trace->names.count + 1u, sizeof(uint32_t)); /* row + 1 */
     FOR_EACH(struct trace_event, event, trace->events, trace->event_count) {
         const bool known = event->operator!= TRACE_NONE;
         uint32_t *row = known ? &of_operator[event->operator] : & of_name[event->name];
@@ -217,15 +215,13 @@ static void time_rows(struct rows *rows, struct trace *trace, struct arena *aren
 {
     const size_t count = rows->keys.count;
     size_t *start = arena_array(arena, count + 1, sizeof(*start)), most = 0;
-    uint32_t *order = malloc((trace->event_count + 1) * sizeof(*order));
-    uint32_t *seen = calloc(trace->names.count + 1u, sizeof(*seen));
+    uint32_t *order = new_zeroed(trace->event_count + 1, sizeof(*order));
+    uint32_t *seen = new_zeroed(trace->names.count + 1u, sizeof(*seen));
     for (size_t k = 0; k < count; k++) {
         start[k + 1] = start[k] + rows->events[k];
         most = rows->events[k] > most ? rows->events[k] : most;
     }
-    union span *spans = malloc((most + 1) * sizeof(*spans));
-    if (!order || !spans || !seen)
-        arena_out_of_memory(trace->event_count * sizeof(*order));
+    union span *spans = new_zeroed(most + 1, sizeof(*spans));
     for (size_t k = 0; k < trace->event_count; k++)
         order[start[trace->events[k].external]++] = (uint32_t)k;
     for (size_t row = 0, at = 0; row < count; at += rows->events[row++]) {

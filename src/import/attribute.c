@@ -183,9 +183,7 @@ static void skip_unlinked(struct trace *trace)
 static void by_external_id(struct trace *trace)
 {
     struct host_events ids = {.count = trace->operators.count};
-    ids.items = malloc(ids.count * sizeof(*ids.items) + 1);
-    if (!ids.items)
-        arena_out_of_memory(ids.count * sizeof(*ids.items));
+    ids.items = new_zeroed(ids.count + 1, sizeof(*ids.items));
     for (size_t k = 0; k < ids.count; k++) {
         ids.items[k] = trace->operators.items[k];
         ids.items[k].thread = (uint32_t)k;

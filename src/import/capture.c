@@ -51,10 +51,8 @@ static uint32_t plain_name(struct trace *trace, uint32_t name)
 
 static struct missing *list_missing(struct trace *trace, size_t count)
 {
-    struct missing *list = malloc((count + 1) * sizeof(*list));
+    struct missing *list = new_zeroed(count + 1, sizeof(*list));
     size_t at = 0;
-    if (!list)
-        arena_out_of_memory(count * sizeof(*list));
     for (size_t k = 0; k < trace->event_count && at < count; k++) {
         const struct trace_event *event = &trace->events[k];
         if (event->operator== TRACE_NONE && event->activity == ACTIVITY_COMPUTE)
@@ -161,9 +159,7 @@ static void fill_group(struct trace *trace, size_t *scores, const struct missing
 
 static void fill_from_launches(struct trace *trace, struct missing *list, size_t count)
 {
-    size_t *scores = calloc(trace->segment_count + 1u, sizeof(*scores));
-    if (!scores)
-        arena_out_of_memory(trace->segment_count * sizeof(*scores));
+    size_t *scores = new_zeroed(trace->segment_count + 1u, sizeof(*scores));
     sort_mostly_sorted(trace->launches, trace->launch_count, sizeof(*trace->launches), by_segment_and_name);
     for (size_t k = 0, same = 0; k < count; k += same) {
         for (same = 1; k + same < count && list[k + same].group == list[k].group;)

@@ -53,10 +53,8 @@ static void merge(struct sorting *s, char *items, char *right, char *end)
     const size_t bytes = (size_t)(right - items);
     if (bytes > s->room_bytes) {
         free(s->room);
-        s->room = malloc(bytes);
+        s->room = new_zeroed(bytes, 1);
         s->room_bytes = bytes;
-        if (!s->room)
-            arena_out_of_memory(bytes);
     }
     memcpy(s->room, items, bytes);
     for (const char *left = s->room, *left_end = left + bytes; left < left_end; items += s->size) {

@@ -11,9 +11,7 @@ uint32_t texts_add(struct texts *texts, const char *text, size_t length)
     length = strnlen(text, length);
     if (2 * texts->count >= texts->slot_count) {
         const uint32_t count = texts->slot_count ? 2 * texts->slot_count : 1024;
-        uint32_t *slots = calloc(count, sizeof(*slots));
-        if (!slots)
-            arena_out_of_memory(count * sizeof(*slots));
+        uint32_t *slots = new_zeroed(count, sizeof(*slots));
         for (uint32_t k = 0; k < texts->count; k++) {
             uint32_t at = (uint32_t)hash_u64(texts->items[k], strlen(texts->items[k])) & (count - 1);
             while (slots[at])

@@ -156,9 +156,7 @@ size_t index_add(struct key_index *index, const char *key, size_t length)
     if (2 * (index->count + 1) > index->capacity) {
         struct key_index larger = {.count = index->count};
         larger.capacity = index->capacity ? 2 * index->capacity : FIRST_CAPACITY;
-        larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-        if (!larger.slots)
-            arena_out_of_memory(larger.capacity * sizeof(*larger.slots));
+        larger.slots = new_zeroed(larger.capacity, sizeof(*larger.slots));
         FOR_EACH(const struct key_slot, slot, index->slots, index->capacity)
             if (slot->key)
                 *slot_of(&larger, slot->hash, slot->key, slot->length) = *slot;

@@ -18,9 +18,7 @@ static bool agrees(double stated, double found, double largest)
 static enum status check_samples(const struct result_case *c, const cJSON *stats, struct err *err)
 {
     const size_t count = c->sample_count;
-    double *values = malloc(count * sizeof(*values));
-    if (!values)
-        arena_out_of_memory(count * sizeof(*values));
+    double *values = new_zeroed(count, sizeof(*values));
     memcpy(values, c->samples_ns, count * sizeof(*values));
     double min = INFINITY, max = 0, sum = 0;
     for (size_t k = 0; k < count; k++) {
@@ -60,9 +58,7 @@ static enum status check_trials(const struct result_case *c, const cJSON *stats,
 {
     size_t count = 0;
     uint64_t samples = 0;
-    double *medians = malloc(c->trial_count * sizeof(*medians));
-    if (!medians)
-        arena_out_of_memory(c->trial_count * sizeof(*medians));
+    double *medians = new_zeroed(c->trial_count, sizeof(*medians));
     for (size_t k = 0; k < c->trial_count; k++) {
         samples += c->trials[k].n;
         if (c->trials[k].n)

@@ -105,9 +105,7 @@ static enum status put_aside(const char *path, bool replaces, struct arena *aren
 enum status journal_begin(struct journal **journal, const char *path, const struct result *result, bool replaces,
                           struct err *err)
 {
-    struct journal *begun = calloc(1, sizeof(*begun));
-    if (!begun)
-        arena_out_of_memory(sizeof(*begun));
+    struct journal *begun = new_zeroed(1, sizeof(*begun));
     *begun = (struct journal){.fd = -1,
                               .measured = !result->predicted,
                               .inline_max = result->raw_samples ? MEASUREMENT_MAX_SAMPLES : SAMPLES_INLINE};

@@ -105,9 +105,7 @@ static void take_clocks(struct result_case *out, const struct measurement *measu
 static void take_samples(struct result_case *out, const struct measurement *measured, struct arena *arena)
 {
     const size_t count = measured->sample_count;
-    double *scratch = malloc((2 * count + 1) * sizeof(*scratch));
-    if (!scratch)
-        arena_out_of_memory(2 * count * sizeof(*scratch));
+    double *scratch = new_zeroed(2 * count + 1, sizeof(*scratch));
     out->samples_ns = arena_copy(arena, measured->samples_ns, count * sizeof(*measured->samples_ns));
     out->sample_count = count;
     summary_compute(&out->stats, out->samples_ns, count, scratch);

@@ -152,9 +152,7 @@ static enum status fill_by_copy(struct ready *ready, const struct fill *fill, vo
 {
     const size_t bytes = dtype_bytes(fill->dtype);
     const uint64_t whole = STAGE_BYTES / bytes, step = fill->count < whole ? fill->count : whole;
-    uint8_t *stage = malloc((size_t)(step * bytes + 1));
-    if (!stage)
-        arena_out_of_memory((size_t)(step * bytes));
+    uint8_t *stage = new_zeroed((size_t)(step * bytes + 1), 1);
     enum status status = STATUS_OK;
     for (uint64_t first = 0; first < fill->count && !status; first += step) {
         const uint64_t count = fill->count - first < step ? fill->count - first : step;

@@ -251,9 +251,7 @@ static void flag_no_ceiling(struct measurement *out, const struct machine *machi
 static enum status measure_again(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                                  const struct run_ceiling *ceiling, struct measurement *out, struct err *err)
 {
-    struct measurement *scratch = calloc(1, sizeof(*scratch));
-    if (!scratch)
-        arena_out_of_memory(sizeof(*scratch));
+    struct measurement *scratch = new_zeroed(1, sizeof(*scratch));
     if (raise_ceiling(worker, ceiling, scratch))
         out->flags |= FLAG_CEILING_RAISED;
     free(scratch);

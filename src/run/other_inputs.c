@@ -216,10 +216,8 @@ static enum status find_odd(struct odd *odd, const struct checking *checking, si
     const struct ready *ready = checking->ready;
     const enum dtype dtype = ready->resolved->buffers[buffer].dtype;
     const size_t bytes = dtype_bytes(dtype);
-    uint8_t *room = malloc(HASH_PIECE_BYTES);
+    uint8_t *room = new_zeroed(HASH_PIECE_BYTES, 1);
     enum status status = STATUS_OK;
-    if (!room)
-        arena_out_of_memory(HASH_PIECE_BYTES);
     for (uint64_t k = 0; k < piece_count(ready, buffer) && !status; k++) {
         const struct piece piece = piece_at(ready, buffer, k);
         const uint8_t *data = NULL;

@@ -57,10 +57,8 @@ struct hash_job {
 static enum status hash_part(void *context, uint64_t first, uint64_t count, struct err *err)
 {
     const struct hash_job *job = context;
-    uint8_t *room = malloc(HASH_PIECE_BYTES);
+    uint8_t *room = new_zeroed(HASH_PIECE_BYTES, 1);
     enum status status = STATUS_OK;
-    if (!room)
-        arena_out_of_memory(HASH_PIECE_BYTES);
     for (uint64_t k = first; k < first + count && !status; k++) {
         const struct piece piece = piece_at(job->checking->ready, job->buffer, k);
         const uint8_t *data = NULL;
@@ -198,9 +196,7 @@ static enum status check_input(const struct checking *checking, size_t buffer, c
     enum status status = find_change(&k, checking, buffer, err);
     if (status || k == of->kept_count)
         return status;
-    uint8_t *room = malloc(2 * HASH_PIECE_BYTES);
-    if (!room)
-        arena_out_of_memory(2 * HASH_PIECE_BYTES);
+    uint8_t *room = new_zeroed(2 * HASH_PIECE_BYTES, 1);
     status = piece_read(&data, piece_at(checking->ready, buffer, k), checking, buffer, room, err);
     if (!status)
         say_overwritten(checking, buffer, k, data, room + HASH_PIECE_BYTES, when);
@@ -252,9 +248,7 @@ static enum status check_written(const struct checking *checking, size_t buffer,
     const struct piece piece = piece_at(checking->ready, buffer, k);
     const uint8_t *data = NULL;
     uint64_t element = 0;
-    uint8_t *room = malloc(HASH_PIECE_BYTES);
-    if (!room)
-        arena_out_of_memory(HASH_PIECE_BYTES);
+    uint8_t *room = new_zeroed(HASH_PIECE_BYTES, 1);
     const enum status status = piece_read(&data, piece, checking, buffer, room, err);
     if (!status && poison == poisons[0] &&
         find_unwritten(&element, data, piece, dtype_bytes(resolved->dtype), poison)) {

@@ -371,9 +371,7 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
 
 static size_t *case_order(size_t *count, const struct plan *plan, const struct run_options *options)
 {
-    size_t *order = calloc(plan->count + 1, sizeof(*order));
-    if (!order)
-        arena_out_of_memory((plan->count + 1) * sizeof(*order));
+    size_t *order = new_zeroed(plan->count + 1, sizeof(*order));
     *count = 0;
     for (size_t k = 0; k < plan->count; k++)
         if (!options->skip || !options->skip[k])

@@ -17,8 +17,8 @@ struct services {
 
 static struct services *services_of(struct worker *worker)
 {
-    if (!worker->services && !(worker->services = calloc(1, sizeof(*worker->services))))
-        arena_out_of_memory(sizeof(*worker->services));
+    if (!worker->services)
+        worker->services = new_zeroed(1, sizeof(*worker->services));
     return worker->services;
 }
 

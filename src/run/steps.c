@@ -193,9 +193,7 @@ enum status make_graph(struct device_graph **graph, struct ready *ready, const s
         return err_set(err, ERR_UNSUPPORTED, "the %s device has no graphs", ops->name);
     for (size_t k = 0; k < count; k++)
         total += (size_t)steps[k].resolved->repeat;
-    struct device_launch *launches = calloc(total + 1, sizeof(*launches));
-    if (!launches)
-        arena_out_of_memory((total + 1) * sizeof(*launches));
+    struct device_launch *launches = new_zeroed(total + 1, sizeof(*launches));
     for (size_t k = 0; k < count; k++)
         for (uint64_t n = 0; n < steps[k].resolved->repeat; n++)
             launches[at++] = steps[k].launch;
