@@ -79,8 +79,7 @@ static enum status choose(struct result_cases *of, const struct session *session
 {
     const struct cli_options *options = session->options;
     const char *missing = NULL;
-    for (size_t k = 0; k < of->result->case_count; k++) {
-        const struct result_case *c = &of->result->cases[k];
+    FOR_EACH(const struct result_case, c, of->result->cases, of->result->case_count) {
         if (!is_wanted(c, options))
             continue;
         if (!catalog_find(&session->catalog, c->kernel))

@@ -68,8 +68,7 @@ static void look_at_model(struct fleet *fleet, const char *model)
 {
     const char **keys = NULL;
     size_t count = 0;
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        const struct fleet_device *device = &fleet->devices[k];
+    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count) {
         if (strcmp(fleet->groups[device->group].model, model) != 0)
             continue;
         for (size_t f = 1; f < device->fact_count; f++) {

@@ -150,8 +150,7 @@ static const char *group_title(const struct fleet *fleet, const struct fleet_gro
 
 void fleet_make_groups(struct fleet *fleet)
 {
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        struct fleet_device *device = &fleet->devices[k];
+    FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
         const char *name = group_name(device, false, fleet->arena);
         size_t at = 0;
         while (at < fleet->group_count && strcmp(fleet->groups[at].name, name) != 0)

@@ -165,8 +165,7 @@ static const char *device_problem(const struct fleet *fleet, const struct fleet_
 
 static void settle(struct fleet *fleet)
 {
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        struct fleet_device *device = &fleet->devices[k];
+    FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
         bool judged = false, slow = false;
         for (size_t m = 0; m < fleet->metric_count; m++) {
             judged = judged || !isnan(device->outliers[m].change);
@@ -175,10 +174,8 @@ static void settle(struct fleet *fleet)
         device->problem = device_problem(fleet, device);
         device->verdict = device->problem ? FLEET_BROKEN : slow ? FLEET_SLOW : judged ? FLEET_ALIKE : FLEET_UNJUDGED;
     }
-    for (size_t k = 0; k < fleet->outlier_count; k++) {
-        struct fleet_outlier *o = &fleet->outliers[k];
+    FOR_EACH(struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
         o->cause = fleet_cause_of(&o->why, fleet, o->device, o->metric);
-    }
 }
 
 static int by_change(const void *a, const void *b)

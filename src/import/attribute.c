@@ -127,8 +127,7 @@ static size_t by_correlation(struct trace *trace)
 static void keep_captured(struct trace *trace)
 {
     trace_begin_segment(trace);
-    for (size_t k = 0; k < trace->runtime.count; k++) {
-        const struct host_event *call = &trace->runtime.items[k];
+    FOR_EACH(const struct host_event, call, trace->runtime.items, trace->runtime.count) {
         if (call->whole == TRACE_CAPTURE)
             trace_begin_segment(trace);
         else if (call->whole != TRACE_NONE && isfinite(call->end))

@@ -67,8 +67,7 @@ void chart_json(struct text *out, const struct chart *chart)
     axis(json, "x", &chart->x);
     axis(json, "y", &chart->y);
     json_out_array(json, "series");
-    for (size_t s = 0; s < chart->count; s++) {
-        const struct chart_series *series = &chart->series[s];
+    FOR_EACH(const struct chart_series, series, chart->series, chart->count) {
         json_out_object(json, NULL);
         json_out_string(json, "kind", chart_kind_names[series->kind]);
         json_out_string(json, "name", series->name);

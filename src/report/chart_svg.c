@@ -232,8 +232,7 @@ static void draw_bars(struct sheet *sheet, const struct chart_series *series)
     struct svg *svg = &sheet->svg;
     char class[16];
     snprintf(class, sizeof(class), "bar s%zu", series->look);
-    for (size_t k = 0; k < series->count; k++) {
-        const struct chart_point *point = &series->points[k];
+    FOR_EACH(const struct chart_point, point, series->points, series->count) {
         const double top = svg_y(svg, point->y) - (sheet->narrow ? 1 : 8), right = svg_x(svg, point->high);
         svg_rect(svg, class, &(struct svg_box){svg_x(svg, point->low), top, right, top + 16}, said_of(sheet, point));
         if (point->words)
@@ -257,8 +256,7 @@ static void draw_cells(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
     const double column = (svg->plot.right - svg->plot.left) / (double)sheet->chart->x.name_count;
-    for (size_t k = 0; k < series->count; k++) {
-        const struct chart_point *point = &series->points[k];
+    FOR_EACH(const struct chart_point, point, series->points, series->count) {
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);
         const struct svg_box box = {x - column / 2 + 1, y - sheet->row / 2 + 1, x + column / 2 - 1,
                                     y + sheet->row / 2 - 1};

@@ -103,8 +103,8 @@ static struct table *cases_of(struct sides *sides, const struct report_selection
     };
     struct table *table = table_new(sides->arena, arena_copy(sides->arena, columns, sizeof(columns)), CELLS);
     for (int side = 0; side < 2; side++)
-        for (size_t k = 0; k < sides->of[side]->case_count; k++) {
-            const struct result_case *c = &sides->of[side]->cases[k], *other = counterpart(sides->of[!side], c);
+        FOR_EACH(const struct result_case, c, sides->of[side]->cases, sides->of[side]->case_count) {
+            const struct result_case *other = counterpart(sides->of[!side], c);
             if (!text_filtered(wanted->filters, wanted->filter_count, c->id, c->kernel))
                 continue;
             sides->alone[side] += !other;

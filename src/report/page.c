@@ -67,8 +67,7 @@ static struct counts count(const struct result *result, struct arena *arena)
 {
     struct counts counts = {0};
     double *shares = arena_array(arena, result->case_count + 1, sizeof(*shares));
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         counts.ok += c->status == CASE_OK;
         counts.verified += c->verification.verdict == VERIFY_PASS;
         counts.findings += *result_case_finding(c) || c->status == CASE_ERROR;
@@ -201,15 +200,13 @@ static void add_flagged(struct document *document, const struct comparison *comp
         const size_t before = table->row_count;
         if (!(flag->flag & (FLAG_IMPOSSIBLE | FLAG_INTERFERENCE | FLAG_THROTTLED)))
             continue;
-        for (size_t k = 0; k < result->case_count; k++) {
-            const struct result_case *c = &result->cases[k];
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count)
             if (c->flags & flag->flag)
                 table_add(table,
                           (struct cell[]){cell_text(case_name(c)),
                                           cell_toned(flag->name, flag->flag == FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT),
                                           cell_number(result_case_timed(c) ? result_case_time(c) : NAN)})
                     ->keys = keys_of(comparison, c, suffix, document->arena);
-        }
         impossible |= table->row_count && flag->flag == FLAG_IMPOSSIBLE;
         if (table->row_count > before)
             meanings = arena_printf(document->arena, "%s%s: %s\n", meanings, flag->name, flag->meaning);
@@ -329,8 +326,7 @@ static const struct table *side_by_side(const struct report_page *page, struct a
         columns[2 * r + 2] = (struct table_column){.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR};
     }
     struct table *table = table_new(arena, columns, 2 * page->count + 1);
-    for (size_t k = 0; k < page->results[0]->case_count; k++) {
-        const struct result_case *c = &page->results[0]->cases[k];
+    FOR_EACH(const struct result_case, c, page->results[0]->cases, page->results[0]->case_count) {
         cells[0] = cell_text(case_name(c));
         for (size_t r = 0; r < page->count; r++) {
             const struct result_case *other = r ? case_of(page->results[r], c->id) : c;

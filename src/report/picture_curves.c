@@ -177,8 +177,7 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
 {
     size_t count = 0;
     const char *kernel = "", *param = NULL;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!is_mark(c))
             continue;
         if (strcmp(kernel, c->kernel) != 0) {

@@ -114,8 +114,7 @@ static bool fill(struct map *map, const struct result *result, const struct resu
 {
     size_t count = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (size_t k = 0; k < result->case_count; k++) {
-            const struct result_case *c = &result->cases[k];
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
             if (!is_mark(c) || !same_but(first, c, map->x, map->y))
                 continue;
             const size_t column = place(map->xs, &map->columns, result_param(c, map->x));

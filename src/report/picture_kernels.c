@@ -53,8 +53,7 @@ double kernel_sums_sort(struct kernel_sums *sums)
 static struct kernel_sums collect(const struct result *result, struct arena *arena)
 {
     struct kernel_sums bars = kernel_sums_new(arena, result->case_count);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!is_mark(c))
             continue;
         struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
@@ -77,13 +76,11 @@ static struct table *data_of(const struct kernel_sums *bars, double all_ns, stru
                                                   {.title = "lower bound", .unit = UNIT_TIME},
                                                   {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < bars->count; k++) {
-        const struct kernel_sum *bar = &bars->items[k];
+    FOR_EACH(const struct kernel_sum, bar, bars->items, bars->count)
         table_add(table,
                   (struct cell[]){cell_text(bar->name), cell_number((double)bar->cases), cell_number(bar->time_ns),
                                   cell_number(bar->time_ns / all_ns), cell_positive(bar->bound_ns),
                                   cell_number(bar->bounded_ns > 0 ? bar->bound_ns / bar->bounded_ns : NAN)});
-    }
     return table;
 }
 

@@ -49,10 +49,8 @@ static double held_of(const struct roofline *r, const struct machine_unit *unit,
 static double highest_peak(const struct roofline *r)
 {
     double highest = 0;
-    for (uint32_t k = 0; k < r->result->machine.unit_count; k++) {
-        const struct machine_unit *unit = &r->result->machine.units[k];
+    FOR_EACH(const struct machine_unit, unit, r->result->machine.units, r->result->machine.unit_count)
         highest = is_used(r, unit) ? fmax(highest, fmax(ceiling_value(&unit->peak), unit->peak.vendor)) : highest;
-    }
     return highest;
 }
 
@@ -67,8 +65,7 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
         }
     r->cases = arena_array(arena, result->case_count + 1, sizeof(*r->cases));
     r->kernels = kernel_sums_new(arena, result->case_count);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!on_roofline(c))
             continue;
         struct kernel_sum *kernel = kernel_of(r, c);

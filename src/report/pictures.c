@@ -99,8 +99,7 @@ static void add_predictions(struct document *document, const struct result *resu
     struct chart *chart =
         chart_new(arena, arena_printf(arena, "predicted%s", suffix), "Predicted against measured", "");
     size_t count = 0, within = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!is_mark(c) || !(c->prediction.time_ns > 0))
             continue;
         const char *limiter = c->prediction.limiter && *c->prediction.limiter ? c->prediction.limiter : "not told";
@@ -135,11 +134,9 @@ static void add_occupancy(struct document *document, const struct result *result
         arena, arena_printf(arena, "occupancy%s", suffix), "Share of the ceiling over occupancy",
         "Waves that a SIMD holds at once, and how near the ceiling each case comes with them. More waves hide more "
         "latency, until something else limits.");
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
         if (is_mark(c) && c->code.known && c->code.waves_per_simd > 0 && c->fraction > 0)
             chart_case(chart, series_named(chart, CHART_MARKS, c->kernel), c->code.waves_per_simd, c->fraction, c);
-    }
     chart->x = (struct chart_axis){.title = "waves per SIMD", .unit = UNIT_NUMBER, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "share of the ceiling", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart_fit(chart, false, 0);
@@ -228,8 +225,7 @@ static void add_trace(struct document *document, const struct result *result, co
 {
     struct arena *arena = document->arena;
     struct kernel_sums sums = kernel_sums_new(arena, result->case_count);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct result_case *c = &result->cases[k];
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!(c->traced_ns > 0))
             continue;
         struct kernel_sum *sum = kernel_sum_of(&sums, c->kernel);

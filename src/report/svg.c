@@ -159,20 +159,17 @@ static bool is_free(const struct svg *svg, const struct svg_box *box)
 {
     if (box->left < 2 || box->top < 2 || box->right > svg->width - 2 || box->bottom > svg->height - 2)
         return false;
-    for (size_t k = 0; k < svg->taken_count; k++) {
-        const struct svg_box *other = &svg->taken[k];
+    FOR_EACH(const struct svg_box, other, svg->taken, svg->taken_count)
         if (box->left < other->right && other->left < box->right && box->top < other->bottom &&
             other->top < box->bottom)
             return false;
-    }
     return true;
 }
 
 bool svg_label(struct svg *svg, const char *class, const char *words, const struct svg_place *places, size_t count)
 {
     const double width = svg_text_width(words);
-    for (size_t k = 0; k < count; k++) {
-        const struct svg_place *at = &places[k];
+    FOR_EACH(const struct svg_place, at, places, count) {
         const double left = at->x - (at->anchor == SVG_MIDDLE ? width / 2 : at->anchor == SVG_END ? width : 0);
         const struct svg_box box = {left, at->y - label_height + 2, left + width, at->y + 3};
         if (!is_free(svg, &box))
@@ -217,8 +214,7 @@ static struct chain chain_along(double x, double y, double turn, double width)
 
 static bool is_chain_free(const struct svg *svg, const struct chain *chain)
 {
-    for (size_t k = 0; k < chain->count; k++) {
-        const struct svg_box *box = &chain->boxes[k];
+    FOR_EACH(const struct svg_box, box, chain->boxes, chain->count) {
         const double x = (box->left + box->right) / 2, y = (box->top + box->bottom) / 2;
         if (!is_free(svg, box) || box->right > svg->plot.right + 6 || box->left < svg->plot.left - 2)
             return false;
