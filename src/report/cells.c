@@ -72,16 +72,20 @@ const char *kpi_shown_unit(const char *of, const char *unit)
     return strcmp(of, "fraction") ? unit : UNIT_PERCENT;
 }
 
+const char *quantity_words(double value, const char *unit, struct arena *arena)
+{
+    const struct cell cell = cell_quantity(value, unit);
+    return cell_words(&cell, NULL, arena);
+}
+
 const char *change_words(double value, struct arena *arena)
 {
-    char words[UNITS_TEXT];
-    return arena_strdup(arena, units_change(words, value));
+    return quantity_words(value, UNIT_CHANGE, arena);
 }
 
 const char *percent_words(double fraction, struct arena *arena)
 {
-    char words[UNITS_TEXT];
-    return arena_strdup(arena, units_percent(words, fraction));
+    return quantity_words(fraction, UNIT_PERCENT, arena);
 }
 
 struct table *schema_record(struct arena *arena, const char *id, const char *version)

@@ -84,8 +84,8 @@ static const char *why(const struct compare_case *c, const struct comparison *co
 /* Of a case that was not judged programs get no times, people what was measured. */
 static struct cell shown_time(const struct result_case *c, struct arena *arena)
 {
-    const struct cell time = cell_quantity(c && result_case_counts(c) ? result_case_time(c) : NAN, UNIT_TIME);
-    return (struct cell){.kind = CELL_ABSENT, .text = cell_words(&time, NULL, arena)};
+    const double time_ns = c && result_case_counts(c) ? result_case_time(c) : NAN;
+    return (struct cell){.kind = CELL_ABSENT, .text = quantity_words(time_ns, UNIT_TIME, arena)};
 }
 
 static void fill_case(struct cell *cells, const struct compare_case *c, const struct comparison *comparison,

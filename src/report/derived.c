@@ -61,8 +61,7 @@ struct value {
 
 static const char *words(const struct value *value, const cJSON *object, const char *key, const char *unit)
 {
-    const struct cell cell = cell_quantity(member_number(object, key), unit);
-    return cell_words(&cell, NULL, value->arena);
+    return quantity_words(member_number(object, key), unit, value->arena);
 }
 
 /* ---- one line per method ---- */
@@ -218,9 +217,8 @@ static const char *axis_words(const struct value *v, const cJSON *axis, size_t p
     double number = 0;
     if (!cJSON_IsString(value))
         return "";
-    const bool is_number = units_parse_number(&number, value->valuestring);
-    const struct cell cell = is_number ? cell_quantity(number, UNIT_SIZE) : cell_text(value->valuestring);
-    return cell_words(&cell, NULL, v->arena);
+    return units_parse_number(&number, value->valuestring) ? quantity_words(number, UNIT_SIZE, v->arena)
+                                                           : value->valuestring;
 }
 
 static struct cell matrix_cell(const cJSON *line, size_t column)
@@ -328,10 +326,9 @@ static const char *group_words(const char *group, struct arena *arena)
         const size_t name = strcspn(at, "=;"), length = strcspn(at, ";");
         const char *value = arena_strndup(arena, at + name + (at[name] == '='), length - name - (at[name] == '='));
         double number = 0;
-        const struct cell cell =
-            units_parse_number(&number, value) ? cell_quantity(number, UNIT_SIZE) : cell_text(value);
-        words = arena_printf(arena, "%s %.*s%s%s", words, (int)name, at, at[name] == '=' ? "=" : "",
-                             cell_words(&cell, NULL, arena));
+        if (units_parse_number(&number, value))
+            value = quantity_words(number, UNIT_SIZE, arena);
+        words = arena_printf(arena, "%s %.*s%s%s", words, (int)name, at, at[name] == '=' ? "=" : "", value);
         at += length;
     }
     return words;

@@ -40,12 +40,6 @@ static const char *resources(const struct explanation *e, struct arena *arena)
 /* Terms that take less of the time are hidden behind the others. */
 #define LEAST_TERM 0.05
 
-static const char *words_of(double value, const char *unit, struct arena *arena)
-{
-    const struct cell cell = cell_quantity(value, unit);
-    return cell_words(&cell, NULL, arena);
-}
-
 /* "memory 198 us, L2 23.4 us; they overlap", the longest first. */
 static const char *terms_words(const struct prediction *p, struct arena *arena)
 {
@@ -60,7 +54,7 @@ static const char *terms_words(const struct prediction *p, struct arena *arena)
                 next = k;
         if (next >= 0)
             text_addf(&text, "%s%s %s", shown++ ? ", " : "", prediction_term_name((enum prediction_term)next),
-                      words_of(p->term_ns[next], UNIT_TIME, arena));
+                      quantity_words(p->term_ns[next], UNIT_TIME, arena));
     }
     if (shown > 1)
         text_add(&text,
@@ -84,11 +78,11 @@ static double level_share(const struct explanation *e)
 static const char *level_words(const struct explanation *e, struct arena *arena)
 {
     const double share = level_share(e);
-    const char *rate = words_of(level_rate(e), UNIT_BYTE_RATE, arena);
+    const char *rate = quantity_words(level_rate(e), UNIT_BYTE_RATE, arena);
     if (isnan(share))
-        return arena_printf(arena, "%s at %s", words_of(e->level_bytes, UNIT_BYTES, arena), rate);
-    return arena_printf(arena, "%s at %s, %s of the %s peak", words_of(e->level_bytes, UNIT_BYTES, arena), rate,
-                        words_of(share, UNIT_PERCENT, arena), ceiling_kind(&e->level->bandwidth));
+        return arena_printf(arena, "%s at %s", quantity_words(e->level_bytes, UNIT_BYTES, arena), rate);
+    return arena_printf(arena, "%s at %s, %s of the %s peak", quantity_words(e->level_bytes, UNIT_BYTES, arena), rate,
+                        quantity_words(share, UNIT_PERCENT, arena), ceiling_kind(&e->level->bandwidth));
 }
 
 static struct table *level_of(const struct explanation *e, struct arena *arena)
@@ -177,7 +171,7 @@ static void say_best(struct document *document, const struct explained_case *c)
                       "practice.",
                       e->prediction.bound);
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %s.",
-                  cost_remedy(e->causes[0].cost), words_of(saved_ns, UNIT_TIME, document->arena),
+                  cost_remedy(e->causes[0].cost), quantity_words(saved_ns, UNIT_TIME, document->arena),
                   percent_words(share, document->arena));
     document_text(document, SHOW_PEOPLE, TONE_DIM,
                   "Each costs what the prediction falls by when it alone is gone; costs overlap.");

@@ -70,8 +70,8 @@ static struct cell spread(const struct reading *r)
 
 static struct cell each(const struct reading *r)
 {
-    const struct cell time = cell_quantity(result_case_time(r->c) / r->c->work.items, UNIT_TIME);
-    return cell_text(arena_printf(r->arena, "%s each", cell_words(&time, NULL, r->arena)));
+    return cell_text(arena_printf(r->arena, "%s each",
+                                  quantity_words(result_case_time(r->c) / r->c->work.items, UNIT_TIME, r->arena)));
 }
 
 /* A kernel's rate is one of arithmetic where that bounds some case of a compute kernel, or all of another. */

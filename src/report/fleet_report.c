@@ -20,8 +20,7 @@ static struct cell rate_cell(const struct fleet_metric *metric, double time_ns)
 static const char *rate_words(const struct fleet_metric *metric, double time_ns, struct arena *arena)
 {
     const struct cell cell = rate_cell(metric, time_ns);
-    const struct table_column column = {.unit = cell.unit};
-    return cell_words(&cell, &column, arena);
+    return quantity_words(cell.value, cell.unit, arena);
 }
 
 /* Null for programs, nothing for people. */

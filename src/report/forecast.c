@@ -205,30 +205,28 @@ static void say_speed(struct document *document, const struct forecast *forecast
 static void add_rest(struct text *line, const struct forecast *forecast, const struct weighted *sum,
                      struct arena *arena)
 {
-    static const struct table_column time = {.unit = UNIT_TIME};
     const double share = sum->rest_ns / forecast->traced_ns, alike = sum->time_ns * (1 + sum->rest_ns / sum->traced_ns);
     if (!(forecast->traced_ns > 0) || !(sum->traced_ns > 0) || share < 0.0005)
         return;
-    const struct cell rest = cell_number(sum->rest_ns), scaled = cell_number(alike),
-                      kept = cell_number(sum->time_ns + sum->rest_ns);
     text_addf(line, "; the other %s (%s) of the trace have no forecast: all of it takes %s",
-              cell_words(&rest, &time, arena), percent_words(share, arena), cell_words(&scaled, &time, arena));
-    text_addf(line, " if they change alike, %s if they stay as they were", cell_words(&kept, &time, arena));
+              quantity_words(sum->rest_ns, UNIT_TIME, arena), percent_words(share, arena),
+              quantity_words(alike, UNIT_TIME, arena));
+    text_addf(line, " if they change alike, %s if they stay as they were",
+              quantity_words(sum->time_ns + sum->rest_ns, UNIT_TIME, arena));
 }
 
 static void say_weighted(struct document *document, const struct forecast *forecasts, size_t count)
 {
-    static const struct table_column time = {.unit = UNIT_TIME};
     const struct weighted first = weighted_of(&forecasts[0]);
     for (size_t k = 0; k < count && first.cases; k++) {
         const struct weighted sum = weighted_of(&forecasts[k]);
-        const struct cell total = cell_number(sum.time_ns), traced = cell_number(sum.traced_ns);
         SCOPED(text_release) struct text line = {0};
-        text_addf(&line, "%s: weighted time %s", forecasts[k].name, cell_words(&total, &time, document->arena));
+        text_addf(&line, "%s: weighted time %s", forecasts[k].name,
+                  quantity_words(sum.time_ns, UNIT_TIME, document->arena));
         if (k && first.time_ns > 0 && sum.missing == 0 && first.missing == 0)
             text_addf(&line, ", %.2f x that of %s", sum.time_ns / first.time_ns, forecasts[0].name);
         if (sum.all_traced && sum.traced_ns > 0)
-            text_addf(&line, "; traced %s", cell_words(&traced, &time, document->arena));
+            text_addf(&line, "; traced %s", quantity_words(sum.traced_ns, UNIT_TIME, document->arena));
         if (sum.missing)
             text_addf(&line, "; %zu of %zu cases have no forecast and are not in it", sum.missing, sum.cases);
         if (sum.all_traced)

@@ -19,8 +19,7 @@ static const char *origin(const struct history_series *s, struct arena *arena)
 
 static const char *before(const struct history_series *s, struct arena *arena)
 {
-    const struct cell level = cell_quantity(s->baseline, s->unit);
-    return isfinite(s->baseline) ? arena_printf(arena, ", was %s", cell_words(&level, NULL, arena)) : "";
+    return isfinite(s->baseline) ? arena_printf(arena, ", was %s", quantity_words(s->baseline, s->unit, arena)) : "";
 }
 
 /* "; so did 6 of 7 devices like it": a shared cause, or this device's own. */

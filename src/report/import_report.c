@@ -12,6 +12,11 @@
 #define SCHEMA_VERSION "1.0.0"
 #define OF(member) FIELD(struct import_timeline, member)
 
+static const char *time_of(double time_ns, struct document *document)
+{
+    return quantity_words(time_ns, UNIT_TIME, document->arena);
+}
+
 /* ---- the timeline ---- */
 
 static struct table *timeline_record(const struct import *import, struct arena *arena)
@@ -37,14 +42,12 @@ static struct table *timeline_record(const struct import *import, struct arena *
 
 static void timeline_line(struct document *document, const struct import *import)
 {
-    static const struct table_column time = {.unit = UNIT_TIME};
     const struct import_timeline *t = &import->timeline;
     if (!isfinite(t->span_ns))
         return;
-    const struct cell span = cell_number(t->span_ns), busy = cell_number(t->busy_ns);
     document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s%s%zu GPU events in %s: busy %s, idle %s%s", import->device,
-                  import->device[0] ? ", " : "", import->event_count, cell_words(&span, &time, document->arena),
-                  cell_words(&busy, &time, document->arena),
+                  import->device[0] ? ", " : "", import->event_count, time_of(t->span_ns, document),
+                  time_of(t->busy_ns, document),
                   percent_words(t->span_ns > 0 ? t->idle_ns / t->span_ns : 0, document->arena),
                   t->devices > 1 ? " (devices added up)" : "");
 }
@@ -262,7 +265,6 @@ static struct table *operators_table(const struct import *import, struct arena *
 
 static void explained_line(struct document *document, const struct import *import)
 {
-    static const struct table_column time = {.unit = UNIT_TIME};
     SCOPED(text_release) struct text names = {0};
     size_t named = 0, left = 0;
     FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
@@ -275,18 +277,16 @@ static void explained_line(struct document *document, const struct import *impor
     }
     if (left > named)
         text_addf(&names, " and %zu more", left - named);
-    const struct cell all = cell_number(import->total_ns);
     if (import->total_ns > 0)
         document_text(document, SHOW_PEOPLE, TONE_BOLD, "explained: %s of %s%s%s",
                       percent_words(import->explained_ns / import->total_ns, document->arena),
-                      cell_words(&all, &time, document->arena), left ? "; no shape is understood of " : "",
+                      time_of(import->total_ns, document), left ? "; no shape is understood of " : "",
                       left ? text_take(&names, document->arena) : "");
 }
 
 /* What the rows that have an estimate would take with it; a kernel that is faster stays. */
 static void tuned_line(struct document *document, const struct import *import)
 {
-    static const struct table_column time = {.unit = UNIT_TIME};
     double now = 0, then = 0;
     const char *borrowed = NULL; /* of the row that takes most */
     FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
@@ -296,14 +296,13 @@ static void tuned_line(struct document *document, const struct import *import)
         borrowed = borrowed ? borrowed : row->estimate_note;
         then += fmin(row->total_ns, row->calls * row->estimate_ns);
     }
-    const struct cell before = cell_number(now), after = cell_number(then), rest = cell_number(import->total_ns - now);
     if (now > 0)
         document_text(
             document, SHOW_PEOPLE, TONE_PLAIN,
             "tuned: a well tuned kernel's time here, predicted%s%s; %s of the trace would become %s, the other "
             "%s have no such prediction",
-            borrowed ? " with " : "", borrowed ? borrowed : "", cell_words(&before, &time, document->arena),
-            cell_words(&after, &time, document->arena), cell_words(&rest, &time, document->arena));
+            borrowed ? " with " : "", borrowed ? borrowed : "", time_of(now, document), time_of(then, document),
+            time_of(import->total_ns - now, document));
 }
 
 static void add_notes(struct document *document, struct table *list, const struct import *import)
@@ -370,9 +369,11 @@ void import_document(struct document *document, const struct import *import, boo
 /* "+1.25 ms", "-626 us". */
 static const char *signed_time(double time_ns, struct arena *arena)
 {
-    static const struct table_column time = {.unit = UNIT_TIME};
-    const struct cell size = cell_number(fabs(time_ns));
-    return arena_printf(arena, "%s%s", time_ns < 0 ? "-" : time_ns > 0 ? "+" : "", cell_words(&size, &time, arena));
+    return arena_printf(arena, "%s%s",
+                        time_ns < 0   ? "-"
+                        : time_ns > 0 ? "+"
+                                      : "",
+                        quantity_words(fabs(time_ns), UNIT_TIME, arena));
 }
 
 void import_diff_document(struct document *document, const struct import *before, const struct import *after)
@@ -415,8 +416,6 @@ void import_diff_document(struct document *document, const struct import *before
                       cell_number(c->difference_ns),
                   });
     }
-    static const struct table_column time = {.unit = UNIT_TIME};
-    const struct cell a = cell_number(before->total_ns), b = cell_number(after->total_ns);
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json and --format csv have them all";
     document->title = "What changed between two traces";
@@ -430,6 +429,7 @@ void import_diff_document(struct document *document, const struct import *before
     document_table(document, "changes", NULL, table);
     notes(document, before, after);
     if (before->total_ns > 0)
-        document_text(document, SHOW_PEOPLE, TONE_BOLD, "GPU time: %s, then %s (%s)", cell_words(&a, &time, arena),
-                      cell_words(&b, &time, arena), change_words(after->total_ns / before->total_ns - 1, arena));
+        document_text(document, SHOW_PEOPLE, TONE_BOLD, "GPU time: %s, then %s (%s)",
+                      time_of(before->total_ns, document), time_of(after->total_ns, document),
+                      change_words(after->total_ns / before->total_ns - 1, arena));
 }

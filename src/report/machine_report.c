@@ -192,15 +192,14 @@ void report_machine(struct text *out, const struct machine *machine, const struc
 {
     SCOPED(arena_release) struct arena arena = {0};
     struct document document = {.arena = &arena};
-    const struct cell clock = cell_quantity(machine->core_hz, UNIT_HZ),
-                      launch = cell_quantity(machine->launch_ns, UNIT_TIME);
     document_text(&document, 0, TONE_BOLD, "%s, %u %s%s%s%s\n\n",
                   device_title(machine->title[0] ? machine->title : machine->name, &arena), machine->cus,
                   target_unit_word(machine->arch), text_s(machine->cus), machine->core_hz > 0 ? ", " : "",
-                  machine->core_hz > 0 ? cell_words(&clock, NULL, &arena) : "");
+                  machine->core_hz > 0 ? quantity_words(machine->core_hz, UNIT_HZ, &arena) : "");
     machine_tables(&document, machine);
     if (machine->launch_ns > 0 && !machine->figure_count) /* as older files have it */
-        document_text(&document, 0, TONE_PLAIN, "an empty launch takes %s", cell_words(&launch, NULL, &arena));
+        document_text(&document, 0, TONE_PLAIN, "an empty launch takes %s",
+                      quantity_words(machine->launch_ns, UNIT_TIME, &arena));
     add_disagreements(&document, machine);
     if (machine->measured)
         add_method(&document, machine);

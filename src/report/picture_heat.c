@@ -179,10 +179,9 @@ static void add_cell(struct chart *chart, size_t column, size_t row, const struc
                      const char *value)
 {
     struct chart_point *point = chart_case(chart, &chart->series[0], (double)column, (double)row, c);
-    const struct cell cell = cell_quantity(share, UNIT_PERCENT);
     point->cost = 0;
     point->share = share;
-    point->words = cell_words(&cell, NULL, chart->arena);
+    point->words = percent_words(share, chart->arena);
     point->more = value;
 }
 

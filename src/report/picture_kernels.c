@@ -95,11 +95,9 @@ static void add_part(struct chart *chart, size_t series, size_t row, const doubl
 static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t row)
 {
     struct arena *arena = chart->arena;
-    const struct cell time = cell_quantity(bar->time_ns, UNIT_TIME),
-                      share = cell_quantity(bar->bound_ns / bar->bounded_ns, UNIT_PERCENT);
-    const char *words = cell_words(&time, NULL, arena);
+    const char *words = quantity_words(bar->time_ns, UNIT_TIME, arena);
     if (bar->bounded_ns > 0)
-        words = arena_printf(arena, "%s, %s", words, cell_words(&share, NULL, arena));
+        words = arena_printf(arena, "%s, %s", words, percent_words(bar->bound_ns / bar->bounded_ns, arena));
     const char *said = arena_printf(
         arena, bar->bounded_ns > 0 ? "%s\n%s of its time is the lower bound" : "%s\n%s, no lower bound known",
         said_name(bar->name, arena), words);

@@ -85,12 +85,6 @@ static bool collect(struct roofline *r, const struct result *result, struct aren
 
 /* ---- ceilings ---- */
 
-static const char *words(double value, const char *unit, struct arena *arena)
-{
-    const struct cell cell = cell_quantity(value, unit);
-    return cell_words(&cell, NULL, arena);
-}
-
 static void add_ceiling(struct chart *chart, bool measured, const char *said, const double xy[static 4],
                         const char *name)
 {
@@ -107,7 +101,7 @@ static const char *ridges(const struct roofline *r, const char *said, double ban
         const double peak = ceiling_value(&machine->units[k].peak);
         if (is_used(r, &machine->units[k]) && peak > 0)
             said = arena_printf(arena, "%s\nmeets %s at %s FLOP/B", said, machine->units[k].name,
-                                words(peak / bandwidth, UNIT_INTENSITY, arena));
+                                quantity_words(peak / bandwidth, UNIT_INTENSITY, arena));
     }
     return said;
 }
@@ -122,8 +116,8 @@ static void add_levels(struct chart *chart, const struct roofline *r)
         const double value = ceiling_value(ceiling), from = fmax(chart->x.low, chart->y.low / value);
         if (!(value > 0 && highest / value > from))
             continue;
-        const char *name =
-            arena_printf(chart->arena, "%s %s", machine->levels[k].name, words(value, UNIT_BYTE_RATE, chart->arena));
+        const char *name = arena_printf(chart->arena, "%s %s", machine->levels[k].name,
+                                        quantity_words(value, UNIT_BYTE_RATE, chart->arena));
         add_ceiling(chart, ceiling->measured > 0, name, (double[]){from, from * value, highest / value, highest},
                     machine->levels[k].name);
         chart->series[chart->count - 1].points[0].said = ridges(r, name, value, chart->arena);
@@ -154,8 +148,8 @@ static void add_peak(struct chart *chart, const struct roofline *r, enum peak ki
     for (uint32_t k = 0; k < machine->level_count; k++)
         fastest = fmax(fastest, ceiling_value(&machine->levels[k].bandwidth));
     const double from = fastest > 0 ? fmax(chart->x.low, fmin(peak / fastest, chart->x.high)) : chart->x.low;
-    const char *said =
-        arena_printf(chart->arena, "%s %s%s", name, words(peak, machine_unit_rate(unit), chart->arena), of[kind]);
+    const char *said = arena_printf(chart->arena, "%s %s%s", name,
+                                    quantity_words(peak, machine_unit_rate(unit), chart->arena), of[kind]);
     add_ceiling(chart, kind == PEAK_MEASURED, said, (double[]){from, peak, chart->x.high, peak}, name);
     for (size_t k = 0; k < 2; k++)
         chart->series[chart->count - 1].points[k].group = unit;

@@ -21,37 +21,33 @@ bool is_mark(const struct result_case *c)
     return c->status == CASE_OK && result_case_timed(c) && result_case_time(c) > 0;
 }
 
-static const char *words(double value, const char *unit, struct arena *arena)
-{
-    const struct cell cell = cell_quantity(value, unit);
-    return cell_words(&cell, NULL, arena);
-}
-
 static const char *evidence(const struct result_case *c, struct arena *arena)
 {
     struct text said = {0};
     const struct lower_bound *bound = &c->lower_bound;
-    text_addf(&said, "%s\n%s", said_name(case_name(c), arena), words(result_case_time(c), UNIT_TIME, arena));
+    text_addf(&said, "%s\n%s", said_name(case_name(c), arena), quantity_words(result_case_time(c), UNIT_TIME, arena));
     if (c->sample_count > 1 && isfinite(c->stats.ci95[1]))
         text_addf(&said, " \u00b1%s",
-                  words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_PERCENT, arena));
+                  quantity_words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_PERCENT, arena));
     text_addf(&said, ", %s", figure_words("rate", c, arena));
     if (bound->time_ns > 0 && c->fraction > 0)
-        text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", words(c->fraction, UNIT_PERCENT, arena),
+        text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", quantity_words(c->fraction, UNIT_PERCENT, arena),
                   bound->ceiling_name, bound->ceiling_measured ? "measured" : "vendor's",
-                  words(bound->ceiling_value,
-                        bound->bound_is_memory ? UNIT_BYTE_RATE : machine_unit_rate(bound->ceiling_name), arena),
-                  words(bound->time_ns, UNIT_TIME, arena));
+                  quantity_words(bound->ceiling_value,
+                                 bound->bound_is_memory ? UNIT_BYTE_RATE : machine_unit_rate(bound->ceiling_name),
+                                 arena),
+                  quantity_words(bound->time_ns, UNIT_TIME, arena));
     if (bound->intensity > 0 && isfinite(bound->intensity))
-        text_addf(&said, "\n%s FLOP/B", words(bound->intensity, UNIT_INTENSITY, arena));
+        text_addf(&said, "\n%s FLOP/B", quantity_words(bound->intensity, UNIT_INTENSITY, arena));
     if (c->prediction.time_ns > 0) {
-        text_addf(&said, "\npredicted %s, 80 %% from %s to %s", words(c->prediction.time_ns, UNIT_TIME, arena),
-                  words(c->prediction.low_ns, UNIT_TIME, arena), words(c->prediction.high_ns, UNIT_TIME, arena));
+        text_addf(&said, "\npredicted %s, 80 %% from %s to %s", quantity_words(c->prediction.time_ns, UNIT_TIME, arena),
+                  quantity_words(c->prediction.low_ns, UNIT_TIME, arena),
+                  quantity_words(c->prediction.high_ns, UNIT_TIME, arena));
         if (c->prediction.limiter && *c->prediction.limiter)
             text_addf(&said, "; limited by %s", c->prediction.limiter);
     }
     if (c->core_hz > 0)
-        text_addf(&said, "\nclock held %s", words(c->core_hz, UNIT_HZ, arena));
+        text_addf(&said, "\nclock held %s", quantity_words(c->core_hz, UNIT_HZ, arena));
     for (const struct flag_words *flag = flag_words; flag->flag; flag++)
         if (c->flags & flag->flag)
             text_addf(&said, "\n%s", flag->name);
@@ -187,8 +183,9 @@ static void add_sample_row(struct chart *chart, size_t row, const struct result_
         struct chart_point *point = chart_point(chart, &chart->series[0], fmin(off, 1), (double)row);
         point->name = case_name(c);
         point->id = plain_id(arena, c);
-        point->said = arena_printf(arena, "%s\n%s, %s from the median of %zu samples", said_name(case_name(c), arena),
-                                   words(sorted[at], UNIT_TIME, arena), change_words(off, arena), c->sample_count);
+        point->said =
+            arena_printf(arena, "%s\n%s, %s from the median of %zu samples", said_name(case_name(c), arena),
+                         quantity_words(sorted[at], UNIT_TIME, arena), change_words(off, arena), c->sample_count);
     }
 }
 
@@ -250,10 +247,11 @@ static void add_trace(struct document *document, const struct result *result, co
         names[k] = sum->name;
         point->low = 0;
         point->high = point->x;
-        point->words = words(point->x, UNIT_PERCENT, arena);
-        point->said = arena_printf(arena, "%s\n%s in the trace, %s here", said_name(sum->name, arena),
-                                   words(sum->time_ns, UNIT_TIME, arena),
-                                   sum->measured_ns > 0 ? words(sum->measured_ns, UNIT_TIME, arena) : "not measured");
+        point->words = quantity_words(point->x, UNIT_PERCENT, arena);
+        point->said =
+            arena_printf(arena, "%s\n%s in the trace, %s here", said_name(sum->name, arena),
+                         quantity_words(sum->time_ns, UNIT_TIME, arena),
+                         sum->measured_ns > 0 ? quantity_words(sum->measured_ns, UNIT_TIME, arena) : "not measured");
     }
     chart->x = (struct chart_axis){.title = "share of the trace's time", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
@@ -303,13 +301,13 @@ static void add_change(struct chart *chart, size_t row, const struct compare_cas
     point->name = c->label;
     point->words = ratio;
     point->id = c->id;
-    point->said =
-        arena_printf(arena, "%s\n%s to %s: %s, from %s to %s%s", said_name(c->label, arena),
-                     words(c->shift.base_ns, UNIT_TIME, arena), words(c->shift.new_ns, UNIT_TIME, arena), ratio,
-                     change_words(c->shift.ratio_ci[0] - 1, arena), change_words(c->shift.ratio_ci[1] - 1, arena),
-                     c->shift.common != 0 ? arena_printf(arena, "\nbehind the %s that its class moved by together",
-                                                         change_words(expm1(c->shift.common), arena))
-                                          : "");
+    point->said = arena_printf(
+        arena, "%s\n%s to %s: %s, from %s to %s%s", said_name(c->label, arena),
+        quantity_words(c->shift.base_ns, UNIT_TIME, arena), quantity_words(c->shift.new_ns, UNIT_TIME, arena), ratio,
+        change_words(c->shift.ratio_ci[0] - 1, arena), change_words(c->shift.ratio_ci[1] - 1, arena),
+        c->shift.common != 0 ? arena_printf(arena, "\nbehind the %s that its class moved by together",
+                                            change_words(expm1(c->shift.common), arena))
+                             : "");
 }
 
 void picture_changes(struct document *document, const struct comparison *comparison)

@@ -13,6 +13,8 @@
 
 /* The unit in which people read a key figure: a share as percent. */
 const char *kpi_shown_unit(const char *of, const char *unit);
+/* A value as a cell of this unit is read; "-" where it is unknown. */
+const char *quantity_words(double value, const char *unit, struct arena *arena);
 /* "+1.2 %"; "1.2 %" */
 const char *change_words(double change, struct arena *arena);
 const char *percent_words(double fraction, struct arena *arena);

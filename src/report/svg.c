@@ -314,8 +314,7 @@ size_t svg_ticks(double ticks[static SVG_MOST_TICKS], const struct chart_axis *a
 void svg_tick_words(char out[static 32], double value, const char *unit)
 {
     struct arena arena = {0};
-    const struct cell cell = cell_quantity(value, unit);
-    const char *words = cell_words(&cell, NULL, &arena);
+    const char *words = quantity_words(value, unit, &arena);
     const size_t sign = strspn(words, "+-"), digits = sign + strspn(words + sign, "0123456789.");
     size_t kept = digits;
     if (memchr(words, '.', digits)) {

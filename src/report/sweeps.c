@@ -186,10 +186,10 @@ void shared_params(struct document *document, const struct result *result)
         const struct param_value *value = shared_param(result, name);
         if (!value)
             continue;
-        const struct cell size = cell_quantity(value->number, UNIT_SIZE);
         const bool exact = value->kind == PARAM_NUMBER && fmod(value->number, 1024) == 0 && value->number > 0;
         text_addf(&line, " %s=%s", name,
-                  exact ? cell_words(&size, NULL, document->arena) : param_text(document->arena, value));
+                  exact ? quantity_words(value->number, UNIT_SIZE, document->arena)
+                        : param_text(document->arena, value));
     }
     if (line.length)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN, "all:%s", line.data);
