@@ -133,7 +133,6 @@ struct json_out; /* a value being built; a cursor stands in the innermost open o
 
 struct json_out *json_out_new(void); /* stands in a new top-level object */
 struct json_out *json_out_new_array(void);
-void json_out_free(struct json_out *out);
 
 /* `key` is NULL inside arrays. */
 void json_out_string(struct json_out *out, const char *key, const char *value); /* NULL writes null */
@@ -150,7 +149,7 @@ void json_out_numbers(struct json_out *out, const char *key, const double *value
 void json_out_strings(struct json_out *out, const char *key, const char *const *values, size_t count);
 void json_out_value(struct json_out *out, const char *key, const cJSON *value); /* of json.h, whole */
 
-/* Appends the value on one line (pretty: indented by two spaces) to `text` and empties the builder. */
+/* Appends the value on one line (pretty: indented by two spaces) to `text` and frees the builder. */
 void json_out_finish(struct json_out *out, struct text *text, bool pretty);
 
 #endif

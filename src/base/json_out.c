@@ -57,14 +57,6 @@ struct json_out *json_out_new_array(void)
     return new_out(true);
 }
 
-void json_out_free(struct json_out *out)
-{
-    if (!out)
-        return;
-    text_release(&out->text);
-    free(out);
-}
-
 /* ---- values ---- */
 
 /* What stands for a byte below a blank, and for those that a page or a terminal would take for its own. */
@@ -255,6 +247,6 @@ void json_out_finish(struct json_out *out, struct text *text, bool pretty)
         *text = out->text;
         out->text = empty;
     }
-    text_clear(&out->text);
-    open_level(out, 0, out->levels[0].array);
+    text_release(&out->text);
+    free(out);
 }

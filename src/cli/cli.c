@@ -307,7 +307,6 @@ static void version_json(struct text *out)
     json_out_end(json);
     json_out_finish(json, out, true);
     text_add(out, "\n");
-    json_out_free(json);
 }
 
 static int special_version(int argc, char **argv)

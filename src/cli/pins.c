@@ -33,7 +33,6 @@ static enum status write_pins(struct codediff *diff, const char *path, struct er
     json_out_end(out);
     json_out_finish(out, &text, true);
     text_add(&text, "\n");
-    json_out_free(out);
     return file_write(path, text.data, text.length, err);
 }
 

@@ -448,7 +448,6 @@ const char *skeleton_write(const char *image, const char *path, const struct cod
                 "\"expect\" or a \"reference\" verifies outputs; without one results say that nothing was verified");
     json_out_end(s.out);
     json_out_finish(s.out, &text, true);
-    json_out_free(s.out);
     return text_take(&text, arena);
 }
 
@@ -475,6 +474,5 @@ const char *skeleton_of_launch(const char *image, const char *path, const struct
     json_out_object(s.out, "check");
     json_out_end(s.out);
     json_out_finish(s.out, &text, true);
-    json_out_free(s.out);
     return text_take(&text, arena);
 }

@@ -105,7 +105,6 @@ enum status noise_file_write(const struct noise_file *file, const char *path, st
     record_put(out, &file_record, file);
     json_out_finish(out, &text, true);
     text_add(&text, "\n");
-    json_out_free(out);
     if (file_make_dirs(path_dir(&scratch, path), err))
         return err->status;
     return file_write(path, text.data, text.length, err);

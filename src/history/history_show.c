@@ -226,7 +226,6 @@ static void jsonl_row(struct text *out, sqlite3_stmt *rows)
     }
     json_out_finish(json, out, false);
     text_add(out, "\n");
-    json_out_free(json);
 }
 
 enum status history_export(struct text *out, struct history *history, const char *format, struct err *err)

@@ -123,7 +123,6 @@ bool import_suite(struct text *out, const struct import *import, const char *nam
     json_out_end(json);
     put_kpi(json);
     json_out_finish(json, out, true);
-    json_out_free(json);
     const bool any = cases.count > 0;
     arena_release(&cases.arena);
     return any;

@@ -32,7 +32,6 @@ enum status machine_write(const struct machine *machine, const char *path, struc
     struct json_out *out = json_out_new();
     record_put(out, &machine_record, machine);
     json_out_finish(out, &text, true);
-    json_out_free(out);
     text_add(&text, "\n");
     return file_write(path, text.data, text.length, err);
 }

@@ -80,5 +80,4 @@ void chart_json(struct text *out, const struct chart *chart)
     }
     json_out_end(json);
     json_out_finish(json, out, false);
-    json_out_free(json);
 }

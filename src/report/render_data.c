@@ -153,7 +153,6 @@ static void finish(struct json_out *json, struct text *out, bool pretty)
 {
     json_out_finish(json, out, pretty);
     text_add(out, "\n");
-    json_out_free(json);
 }
 
 static void put_alone(struct text *out, const struct table *table, bool pretty)

@@ -151,7 +151,6 @@ static const char *value_of(const struct derive *d)
     else
         json_out_string(out, "error", arena_printf(d->arena, "there is no method '%s'", d->spec->method));
     json_out_finish(out, &text, false);
-    json_out_free(out);
     return text_take(&text, d->arena);
 }
 

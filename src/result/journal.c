@@ -43,7 +43,6 @@ static void add_case(struct journal *journal, const struct result_case *c)
     struct json_out *out = json_out_new();
     case_json(out, c, &sidecar);
     json_out_finish(out, &journal->pending, false);
-    json_out_free(out);
     text_add(&journal->pending, "\n");
     journal->cases++;
 }

@@ -27,7 +27,6 @@ static enum status get_text(void *at, const cJSON *json, UNUSED const struct rec
     for (const cJSON *child = json->child; child; child = child->next)
         json_out_value(out, child->string, child);
     json_out_finish(out, &text, false);
-    json_out_free(out);
     *(const char **)at = text_take(&text, in->arena);
     return STATUS_OK;
 }

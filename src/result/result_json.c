@@ -21,7 +21,6 @@ void result_head_json(struct text *text, const struct result *result, bool goes_
     json_out_string(out, "schema_version", RESULT_SCHEMA_VERSION);
     record_put(out, &result_record, result);
     json_out_finish(out, text, goes_on);
-    json_out_free(out);
     text->length -= goes_on ? strlen("\n}") : 0;
 }
 
@@ -29,7 +28,6 @@ static void add_line(struct text *text, struct json_out *out, bool first)
 {
     text_add(text, first ? "\n    " : ",\n    ");
     json_out_finish(out, text, false);
-    json_out_free(out);
 }
 
 static void add_records(struct text *text, const char *key, const struct record *record, const void *records,
@@ -71,7 +69,6 @@ void result_case_json(struct text *out, const struct result_case *result_case)
     struct json_out *json = json_out_new();
     case_json(json, result_case, &sidecar);
     json_out_finish(json, out, false);
-    json_out_free(json);
 }
 
 void result_kpi_json(struct text *out, const struct result_kpi *kpi)
@@ -79,7 +76,6 @@ void result_kpi_json(struct text *out, const struct result_kpi *kpi)
     struct json_out *json = json_out_new();
     record_put(json, &kpi_record, kpi);
     json_out_finish(json, out, false);
-    json_out_free(json);
 }
 
 enum status result_write(const struct result *result, const char *path, struct err *err)

@@ -48,7 +48,6 @@ static void writes_in_order(void **state)
     expect_text(out, false,
                 "{\"name\":\"triad\",\"skipped\":null,\"good\":true,\"stats\":{\"median_ns\":12.5,\"count\":7},"
                 "\"cases\":[{},\"x\"],\"samples_ns\":[1,2.5,-3e+300]}");
-    json_out_free(out);
 }
 
 static void indents_by_two_spaces(void **state)
@@ -60,15 +59,14 @@ static void indents_by_two_spaces(void **state)
                 "{\n  \"name\": \"triad\",\n  \"skipped\": null,\n  \"good\": true,\n  \"stats\": {\n"
                 "    \"median_ns\": 12.5,\n    \"count\": 7\n  },\n  \"cases\": [{}, \"x\"],\n"
                 "  \"samples_ns\": [1, 2.5, -3e+300]\n}");
-    json_out_free(out);
 }
 
-static void starts_again_after_finish(void **state)
+static void adds_behind_what_is_there(void **state)
 {
     (void)state;
-    struct json_out *object = json_out_new(), *array = json_out_new_array();
     struct text text = {0};
     for (int k = 0; k < 2; k++) {
+        struct json_out *object = json_out_new(), *array = json_out_new_array();
         json_out_number(object, "k", k);
         json_out_number(array, NULL, k);
         json_out_finish(object, &text, false);
@@ -76,9 +74,6 @@ static void starts_again_after_finish(void **state)
     }
     assert_string_equal(text.data, "{\"k\":0}[0]{\"k\":1}[1]");
     text_release(&text);
-    json_out_free(object);
-    json_out_free(array);
-    json_out_free(NULL);
 }
 
 static void writes_the_shortest_number(void **state)
@@ -104,14 +99,14 @@ static void writes_the_shortest_number(void **state)
         {(double)NAN, "[null]"},
     };
     (void)state;
-    struct json_out *out = json_out_new_array();
     for (size_t k = 0; k < COUNT(cases); k++) {
+        struct json_out *out = json_out_new_array();
         json_out_number(out, NULL, cases[k].value);
         expect_text(out, false, cases[k].text);
     }
+    struct json_out *out = json_out_new_array();
     json_out_u64(out, NULL, UINT64_MAX);
     expect_text(out, false, "[18446744073709551615]");
-    json_out_free(out);
 }
 
 static void escapes_strings(void **state)
@@ -132,20 +127,19 @@ static void escapes_strings(void **state)
         {"\x1b[31m\x7f\xc2\x9b\xc2\xa0", "[\"\\u001b[31m\\u007f\\u009b\xc2\xa0\"]"},
     };
     (void)state;
-    struct json_out *out = json_out_new_array();
     for (int pretty = 0; pretty < 2; pretty++)
         for (size_t k = 0; k < COUNT(cases); k++) {
+            struct json_out *out = json_out_new_array();
             json_out_string(out, NULL, cases[k].value);
             expect_text(out, pretty, cases[k].text);
         }
-    json_out_free(out);
 }
 
 static void writes_what_is_json_already(void **state)
 {
     (void)state;
-    struct json_out *out = json_out_new();
     for (int pretty = 0; pretty < 2; pretty++) {
+        struct json_out *out = json_out_new();
         json_out_raw(out, "r", "{\r\n\t\"k\": \"<\x7f\xc2\x9b\xc2\xa0\\n\"}");
         json_out_array(out, "a");
         json_out_end(out);
@@ -153,7 +147,6 @@ static void writes_what_is_json_already(void **state)
                     pretty ? "{\n  \"r\": {\"k\": \"\\u003c\\u007f\\u009b\xc2\xa0\\n\"},\n  \"a\": []\n}"
                            : "{\"r\":{\"k\": \"\\u003c\\u007f\\u009b\xc2\xa0\\n\"},\"a\":[]}");
     }
-    json_out_free(out);
 }
 
 static void is_as_deep_as_it_is(void **state)
@@ -170,7 +163,6 @@ static void is_as_deep_as_it_is(void **state)
     json_out_end(out);
     json_out_end(out);
     expect_text(out, true, "[{\n    \"rows\": [{\n        \"k\": 0\n      }, {\n        \"k\": 1\n      }]\n  }]");
-    json_out_free(out);
 }
 
 /* Bits in, digits, bits out. */
@@ -179,7 +171,6 @@ static void numbers_survive_the_round_trip(void **state)
     (void)state;
     struct arena arena = {0};
     struct err *err = calloc(1, sizeof(*err));
-    struct json_out *out = json_out_new_array();
     uint64_t bits = 0x9e3779b97f4a7c15u;
     for (int k = 0; k < 20000; k++) {
         double value;
@@ -189,13 +180,13 @@ static void numbers_survive_the_round_trip(void **state)
         memcpy(&value, &bits, sizeof(value));
         if (!isfinite(value))
             continue;
+        struct json_out *out = json_out_new_array();
         json_out_number(out, NULL, value);
         json_out_finish(out, &text, k % 2);
         assert_int_equal(json_parse(&root, "t", text.data, text.length, &arena, err), STATUS_OK);
         assert_memory_equal(&root->child->valuedouble, &value, sizeof(value));
         text_release(&text);
     }
-    json_out_free(out);
     arena_release(&arena);
     free(err);
 }
@@ -204,7 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_in_order),           cmocka_unit_test(indents_by_two_spaces),
-        cmocka_unit_test(starts_again_after_finish), cmocka_unit_test(writes_the_shortest_number),
+        cmocka_unit_test(adds_behind_what_is_there), cmocka_unit_test(writes_the_shortest_number),
         cmocka_unit_test(escapes_strings),           cmocka_unit_test(writes_what_is_json_already),
         cmocka_unit_test(is_as_deep_as_it_is),       cmocka_unit_test(numbers_survive_the_round_trip),
     };

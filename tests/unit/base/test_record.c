@@ -112,7 +112,6 @@ static char *written(struct arena *arena, const struct record *record, const voi
     struct json_out *out = json_out_new();
     record_put(out, record, base);
     json_out_finish(out, &text, false);
-    json_out_free(out);
     char *copy = arena_strdup(arena, text.data);
     text_release(&text);
     return copy;
