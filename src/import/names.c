@@ -109,81 +109,42 @@ static bool tensile(struct trace_operator *out, struct text *traits, const char 
 
 /* ---- Composable Kernel, AITER, flash attention, Triton: by words ---- */
 
+/* The first that matches one of its globs. */
 static const struct words {
-    const char *glob;
     enum import_kind kind;
+    const char *globs[12]; /* NULL after the last */
 } words[] = {
-    {"*fmha*fwd*", IMPORT_ATTENTION},
-    {"*FmhaFwd*", IMPORT_ATTENTION},
-    {"attn_fwd*", IMPORT_ATTENTION},
-    {"*flash_fwd*", IMPORT_ATTENTION},
-    {"*paged_attention*", IMPORT_ATTENTION},
-    {"*unified_attention*", IMPORT_ATTENTION},
-    {"*mla_*", IMPORT_ATTENTION},
-    {"*sdpa*fprop*", IMPORT_ATTENTION},
-    {"*flash_attn*", IMPORT_ATTENTION},
-    {"*FlashAttnFwd*", IMPORT_ATTENTION},
-    {"*fmha_cutlassF*", IMPORT_ATTENTION},
-    {"*fmha*bwd*", IMPORT_OTHER},
-    {"*FmhaBwd*", IMPORT_OTHER},
-    {"*flash_bwd*", IMPORT_OTHER},
-    {"*FlashAttnBwd*", IMPORT_OTHER},
-    {"*sdpa*bprop*", IMPORT_OTHER},
-    {"*fmha_cutlassB*", IMPORT_OTHER},
-    {"*fused_moe*", IMPORT_MOE_GEMM},
-    {"*moe_gemm*", IMPORT_MOE_GEMM},
-    {"*MoeGemm*", IMPORT_MOE_GEMM},
-    {"*fmoe*", IMPORT_MOE_GEMM},
-    {"_matmul_ogs*", IMPORT_MOE_GEMM},
-    {"*topk*softmax*", IMPORT_MOE_GATE},
-    {"*topkGating*", IMPORT_MOE_GATE},
-    {"*grouped_topk*", IMPORT_MOE_GATE},
-    {"*igemm*", IMPORT_CONV},
-    {"*convert*", IMPORT_ELEMENTWISE},
-    {"*conv_fwd*", IMPORT_CONV},
-    {"*conv_bwd*", IMPORT_CONV},
-    {"*convolution*", IMPORT_CONV},
-    {"*_fprop_*", IMPORT_CONV},
-    {"*_dgrad_*", IMPORT_CONV},
-    {"*_wgrad_*", IMPORT_CONV},
-    {"*DeviceGemm*", IMPORT_GEMM},
-    {"*kernel_gemm*", IMPORT_GEMM},
-    {"*gemm_xdl*", IMPORT_GEMM},
-    {"*GridwiseGemm*", IMPORT_GEMM},
-    {"*ck_tile*Gemm*", IMPORT_GEMM},
-    {"*gemm*", IMPORT_GEMM},
-    {"*gemv*", IMPORT_GEMM},
-    {"*Gemv*", IMPORT_GEMM},
-    {"*wvSplitK*", IMPORT_GEMM},
-    {"*cutlass*gemm*", IMPORT_GEMM},
-    {"nvjet_*", IMPORT_GEMM},
-    {"triton_tem_*mm*", IMPORT_GEMM},
-    {"*Conv*", IMPORT_CONV},
-    {"*conv*", IMPORT_CONV},
-    {"*msnorm*", IMPORT_NORM},
-    {"*layer_norm*", IMPORT_NORM},
-    {"*LayerNorm*", IMPORT_NORM},
-    {"*ayernorm*", IMPORT_NORM},
-    {"*rms_norm*", IMPORT_NORM},
-    {"*BatchNorm*", IMPORT_NORM},
-    {"*GroupNorm*", IMPORT_NORM},
-    {"*oftmax*", IMPORT_SOFTMAX},
-    {"*oftMax*", IMPORT_SOFTMAX},
-    {"*rotary_embedding*", IMPORT_ROPE},
-    {"*reduce_kernel*", IMPORT_REDUCTION},
-    {"triton_red_*", IMPORT_REDUCTION},
-    {"triton_per_*", IMPORT_REDUCTION},
-    {"*elementwise*", IMPORT_ELEMENTWISE},
-    {"triton_poi_*", IMPORT_ELEMENTWISE},
-    {"*act_and_mul*", IMPORT_ELEMENTWISE},
-    {"*nccl*", IMPORT_COMMUNICATION},
-    {"*cross_device_reduce*", IMPORT_COMMUNICATION},
-    {"*multimem_all_reduce*", IMPORT_COMMUNICATION},
-    {"*_shot_all_reduce_*", IMPORT_COMMUNICATION},
-    {"*copyBuffer*", IMPORT_COPY},
-    {"Memcpy*", IMPORT_COPY},
-    {"MEMORY_COPY*", IMPORT_COPY},
+    {IMPORT_ATTENTION,
+     {"*fmha*fwd*", "*FmhaFwd*", "attn_fwd*", "*flash_fwd*", "*paged_attention*", "*unified_attention*", "*mla_*",
+      "*sdpa*fprop*", "*flash_attn*", "*FlashAttnFwd*", "*fmha_cutlassF*"}},
+    {IMPORT_OTHER, {"*fmha*bwd*", "*FmhaBwd*", "*flash_bwd*", "*FlashAttnBwd*", "*sdpa*bprop*", "*fmha_cutlassB*"}},
+    {IMPORT_MOE_GEMM, {"*fused_moe*", "*moe_gemm*", "*MoeGemm*", "*fmoe*", "_matmul_ogs*"}},
+    {IMPORT_MOE_GATE, {"*topk*softmax*", "*topkGating*", "*grouped_topk*"}},
+    {IMPORT_CONV, {"*igemm*"}},
+    {IMPORT_ELEMENTWISE, {"*convert*"}},
+    {IMPORT_CONV, {"*conv_fwd*", "*conv_bwd*", "*convolution*", "*_fprop_*", "*_dgrad_*", "*_wgrad_*"}},
+    {IMPORT_GEMM,
+     {"*DeviceGemm*", "*GridwiseGemm*", "*ck_tile*Gemm*", "*gemm*", "*gemv*", "*Gemv*", "*wvSplitK*", "nvjet_*",
+      "triton_tem_*mm*"}},
+    {IMPORT_CONV, {"*Conv*", "*conv*"}},
+    {IMPORT_NORM,
+     {"*msnorm*", "*layer_norm*", "*LayerNorm*", "*ayernorm*", "*rms_norm*", "*BatchNorm*", "*GroupNorm*"}},
+    {IMPORT_SOFTMAX, {"*oftmax*", "*oftMax*"}},
+    {IMPORT_ROPE, {"*rotary_embedding*"}},
+    {IMPORT_REDUCTION, {"*reduce_kernel*", "triton_red_*", "triton_per_*"}},
+    {IMPORT_ELEMENTWISE, {"*elementwise*", "triton_poi_*", "*act_and_mul*"}},
+    {IMPORT_COMMUNICATION, {"*nccl*", "*cross_device_reduce*", "*multimem_all_reduce*", "*_shot_all_reduce_*"}},
+    {IMPORT_COPY, {"*copyBuffer*", "Memcpy*", "MEMORY_COPY*"}},
 };
+
+static const struct words *words_in(const char *name)
+{
+    for (size_t k = 0; k < COUNT_OF(words); k++)
+        for (const char *const *glob = words[k].globs; *glob; glob++)
+            if (text_matches(name, *glob))
+                return &words[k];
+    return NULL;
+}
 
 /* Types as CK's template arguments, CUDA's functors, Triton's and AITER's names write them, where only one is meant. */
 static const char *type_in(const char *name)
@@ -233,16 +194,15 @@ bool kernel_name_read(struct trace_operator *out, struct text *traits, const cha
 {
     if (tensile(out, traits, name, grid))
         return true;
-    for (size_t k = 0; k < COUNT_OF(words); k++)
-        if (text_matches(name, words[k].glob)) {
-            out->kind = words[k].kind;
-            out->dtype = out->total = type_in(name);
-            text_add(traits, out->kind == IMPORT_OTHER ? "attention, backward" : import_kind_names[out->kind]);
-            add_traits(out, traits, name);
-            if (grid[0] > 0)
-                text_addf(traits, ", %.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),
-                          block[0] * fmax(1, block[1]) * fmax(1, block[2]));
-            return true;
-        }
-    return false;
+    const struct words *found = words_in(name);
+    if (!found)
+        return false;
+    out->kind = found->kind;
+    out->dtype = out->total = type_in(name);
+    text_add(traits, out->kind == IMPORT_OTHER ? "attention, backward" : import_kind_names[out->kind]);
+    add_traits(out, traits, name);
+    if (grid[0] > 0)
+        text_addf(traits, ", %.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),
+                  block[0] * fmax(1, block[1]) * fmax(1, block[2]));
+    return true;
 }
