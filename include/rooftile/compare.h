@@ -33,8 +33,8 @@ enum compare_state {
     COMPARE_SKIPPED, /* skipped on either side, with its reason */
     COMPARE_STATES
 };
-const char *compare_state_name(
-    enum compare_state state); /* "judged" "refused" "broken" "fixed" "both_broken" "missing" "new" "skipped" */
+/* "judged" "refused" "broken" "fixed" "both_broken" "missing" "new" "skipped" */
+extern const char *const compare_state_names[];
 
 /* Where a confirmed shift comes from; a label, never a gate. */
 enum compare_cause {
@@ -47,7 +47,7 @@ enum compare_cause {
     CAUSE_NOISE,       /* nothing confirmed, and what moved was interference: the fastest trials do not show it, or a
                           suspect case was flagged as interference or throttled */
 };
-const char *compare_cause_name(enum compare_cause cause); /* "" "code" "launch" "input data" ... */
+extern const char *const compare_cause_names[]; /* "" "code" "launch" "input data" ... */
 
 struct compare_case {
     const char *id; /* plan id */

@@ -10,7 +10,7 @@
 #ifndef ROOFTILE_DEVICE_H
 #define ROOFTILE_DEVICE_H
 
-#include "rooftile/cpu_target.h"
+#include "rooftile/base.h"
 
 #define DEVICE_MAX_CACHES 6
 #define DEVICE_MAX_EVENTS 64

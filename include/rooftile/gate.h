@@ -58,7 +58,7 @@ enum gate_state {
     GATE_TENTATIVE, /* this run alone moved */
     GATE_CONFIRMED, /* moved and stayed, or moved again when it was measured again */
 };
-const char *gate_state_name(enum gate_state state); /* "missing" "learning" "quiet" "tentative" "confirmed" */
+extern const char *const gate_state_names[]; /* "missing" "learning" "quiet" "tentative" "confirmed" */
 
 struct gate_options {
     double threshold; /* of |Z|: 5 */

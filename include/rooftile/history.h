@@ -73,7 +73,7 @@ enum history_finding {
     FINDING_TIMER,     /* in this run under another timer, which makes another series: this one has ended */
     FINDING_KINDS
 };
-const char *history_finding_name(enum history_finding finding); /* "" "confirmed" "open" "tentative" "broken" "missing"
+extern const char *const history_finding_names[]; /* "" "confirmed" "open" "tentative" "broken" "missing"
                                                                    "slow" "changed" "timer" */
 
 struct history_series {

@@ -58,7 +58,7 @@ struct ceiling {
 /* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */
 enum machine_traffic { TRAFFIC_READ, TRAFFIC_WRITE, TRAFFIC_COPY, TRAFFIC_TRIAD, TRAFFIC_COUNT };
 extern const double machine_traffic_written[TRAFFIC_COUNT];
-const char *machine_traffic_name(enum machine_traffic traffic); /* "read" "write" "copy" "triad" */
+extern const char *const machine_traffic_names[]; /* "read" "write" "copy" "triad" */
 
 /* A memory level, nearest first; the last one is the device's memory ("HBM", "GDDR", "DRAM") with unlimited capacity.
  */

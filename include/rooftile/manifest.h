@@ -112,7 +112,6 @@
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
 
-#include "rooftile/cpu_target.h"
 #include "rooftile/dtype.h"
 #include "rooftile/expr.h"
 #include "rooftile/fill_spec.h"
@@ -302,6 +301,7 @@ struct manifest_check {
 };
 
 enum case_class { CLASS_COMPUTE, CLASS_MEMORY, CLASS_LATENCY, CLASS_LAUNCH };
+extern const char *const case_class_names[];
 
 struct manifest {
     const char *name, *summary, *path; /* path of the JSON file */
@@ -457,7 +457,5 @@ enum status manifest_parse(const struct manifest **manifest, const char *path, c
 /* The same, and the files that it names are there. */
 enum status manifest_read(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
                           struct err *err);
-
-const char *case_class_name(enum case_class class);
 
 #endif

@@ -15,7 +15,6 @@
 
 enum case_status { CASE_NONE, CASE_OK, CASE_FAILED, CASE_SKIPPED, CASE_CRASHED, CASE_TIMEOUT, CASE_ERROR };
 extern const char *const case_status_names[]; /* "ok" "failed" "skipped" "crashed" "timeout" "error" */
-const char *case_status_name(enum case_status status);
 
 /* Quality flags, bits. "interference" "throttled" "launch_bound" "impossible" "ceiling_raised" "profiled" (not a
  * measurement: one launch, marked for a profiler) "no_ceiling" (of its arithmetic unit) "fibers" (the CPU device ran
@@ -35,14 +34,12 @@ extern const char *const case_flag_names[CASE_FLAGS]; /* of 1 << index */
 
 enum timer { TIMED_NONE, TIMED_HOST, TIMED_BATCH, TIMED_SIM, TIMED_EVENT, TIMED_DISPATCH, TIMED_GRAPH };
 extern const char *const timer_names[]; /* "host" "batch" "sim" ... */
-const char *timer_name(enum timer timer);
 
 /* Why a sample does not count. */
 enum discard { DISCARD_ZERO, DISCARD_NEGATIVE, DISCARD_CLOCK, DISCARD_COUNT };
 
 enum verdict { VERIFY_NOT_RUN, VERIFY_PASS, VERIFY_FAIL, VERIFY_SKIPPED };
 extern const char *const verdict_names[]; /* "skipped" for NOT_RUN too */
-const char *verdict_name(enum verdict verdict);
 
 struct verification {
     enum verdict verdict;
@@ -63,7 +60,7 @@ struct verification {
 
 /* Where the time of a case goes; the rest of its wall time is preparing it and checking it against the ceilings. */
 enum case_phase { SPENT_FILLING, SPENT_VERIFYING, SPENT_SENSING, SPENT_WARMING, SPENT_MEASURING, SPENT_COUNT };
-const char *case_phase_name(enum case_phase phase); /* "fill" "verify" "sense" "warm-up" "measure" */
+extern const char *const case_phase_names[]; /* "fill" "verify" "sense" "warm-up" "measure" */
 
 struct measurement {
     enum case_status status;

@@ -157,7 +157,7 @@ enum status plan_reference_open(struct resolved *resolved, const struct plan_ref
                                 struct err *err);
 
 enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_REFERENCE, VERIFY_SAMPLED, VERIFY_VARIANT };
-const char *verify_method_name(enum verify_method method); /* "expect" ... */
+extern const char *const verify_method_names[]; /* "expect" ... */
 
 /* Expected wall time of a case by phase, without compilation. */
 struct plan_takes {

@@ -40,7 +40,6 @@ struct work {
 
 enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
 extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate"; NULL after the last */
-const char *cache_mode_name(enum cache_mode mode);
 
 struct lower_bound {
     double time_ns; /* the lower bound; 0 when nothing is known */

@@ -41,7 +41,7 @@
 #define SHIFT_LEARNED_TRIALS 8   /* a case's sigma counts as learned from so many A/A trials on */
 
 enum shift_verdict { SHIFT_INCONCLUSIVE, SHIFT_SAME, SHIFT_SLOWER, SHIFT_FASTER, SHIFT_SUSPECT };
-const char *shift_verdict_name(enum shift_verdict verdict); /* "inconclusive" "same" "slower" "faster" "suspect" */
+extern const char *const shift_verdict_names[]; /* "inconclusive" "same" "slower" "faster" "suspect" */
 
 /* Why the verdict is what it is: exactly one. */
 enum shift_reason {
@@ -52,7 +52,7 @@ enum shift_reason {
     SHIFT_NOISY,       /* inconclusive: the interval is too wide to exclude either 0 or a shift of `same` */
     SHIFT_UNSUPPORTED, /* inconclusive: the fastest trials of the two sides do not show the shift */
 };
-const char *shift_reason_name(enum shift_reason reason); /* the word above in lower case: "clear", "few_trials" ... */
+extern const char *const shift_reason_names[]; /* the word above in lower case: "clear", "few_trials" ... */
 
 struct shift_options {
     double alpha; /* two-sided, per case: 0.001 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "ceilings_internal.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/targets.h"
 
 bool ceilings_usable(const struct result_case *c)

@@ -5,6 +5,7 @@
  */
 
 #include "ceilings_internal.h"
+#include "rooftile/cpu_target.h"
 
 /* Footprints stand a factor of 1.33 to 1.5 apart, and each capacity boundary may be one of them off. */
 static const double boundary_slack = 1.25;

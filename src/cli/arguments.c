@@ -6,6 +6,7 @@
 #include <dirent.h>
 
 #include "rooftile/build.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
 #include "rooftile/targets.h"

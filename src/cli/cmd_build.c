@@ -56,7 +56,7 @@ static void make_case(struct table_row *row, const struct table *table, size_t i
                                  cell_number(c->resolved.work.transcendentals),
                                  cell_number(c->resolved.work.read_bytes),
                                  cell_number(c->resolved.work.write_bytes),
-                                 cell_text(verify_method_name(c->verify))};
+                                 cell_text(verify_method_names[c->verify])};
     memcpy(row->cells, cells, sizeof(cells));
     if (c->state == PLAN_READY)
         return;

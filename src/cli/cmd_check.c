@@ -124,7 +124,7 @@ static void print_case(const struct result_case *c, int width)
 {
     const struct verification *v = &c->verification;
     if (c->status != CASE_OK) {
-        printf("%-8s %-*s  %s\n", case_status_name(c->status), width, c->kernel, c->reason);
+        printf("%-8s %-*s  %s\n", case_status_names[c->status], width, c->kernel, c->reason);
         return;
     }
     if (v->verdict != VERIFY_PASS) {

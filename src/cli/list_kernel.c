@@ -259,7 +259,7 @@ void list_kernel(struct document *document, const struct manifest *manifest)
                                   .title = manifest->name,
                                   .text = arena_printf(arena, "%s\nfamily %s, class %s%s%s\n%s",
                                                        manifest->summary ? manifest->summary : "",
-                                                       list_family(manifest), case_class_name(manifest->class),
+                                                       list_family(manifest), case_class_names[manifest->class],
                                                        *tags ? ", tags " : "", tags, manifest->path)});
     list_part(document, "parameters (--set NAME=VALUES) and their defaults", params_of(manifest, arena));
     list_part(document, "defaults that depend on the device", variants_of(manifest, arena));
@@ -285,7 +285,7 @@ const struct table *list_kernels(const struct manifest *const *kernels, size_t c
         for (size_t n = 0; n < manifest->tag_count; n++)
             table_item(tags, manifest->tags[n]);
         table_add(table, (struct cell[]){cell_text(manifest->name), cell_text(manifest->summary),
-                                         cell_text(list_family(manifest)), cell_text(case_class_name(manifest->class)),
+                                         cell_text(list_family(manifest)), cell_text(case_class_names[manifest->class]),
                                          cell_bool(list_is_reference(manifest)), cell_text(manifest->path),
                                          cell_table(tags), cell_table(params_of(manifest, arena)),
                                          cell_table(buffers_of(manifest, arena)), cell_table(lets_of(manifest, arena)),

@@ -3,6 +3,7 @@
  * The stage that predicts a session's plan, before anything of it runs.
  */
 #include "measure.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/log.h"
 #include "rooftile/predictor.h"
 #include "rooftile/targets.h"

@@ -129,7 +129,7 @@ void services_warn(const struct session *session, const struct device_info *info
 static void set_mode(struct measure_options *measure, const char *name)
 {
     for (enum cache_mode mode = CACHE_HOT; mode <= CACHE_ROTATE; mode++)
-        if (!strcmp(name, cache_mode_name(mode)))
+        if (!strcmp(name, cache_mode_names[mode]))
             measure->cache = mode;
 }
 

@@ -3,26 +3,18 @@
 
 enum { MAX_CLASSES = 64 };
 
-const char *compare_state_name(enum compare_state state)
-{
-    static const char *const names[] = {
-        [COMPARE_JUDGED] = "judged", [COMPARE_REFUSED] = "refused",         [COMPARE_BROKEN] = "broken",
-        [COMPARE_FIXED] = "fixed",   [COMPARE_BOTH_BROKEN] = "both_broken", [COMPARE_MISSING] = "missing",
-        [COMPARE_NEW] = "new",       [COMPARE_SKIPPED] = "skipped",
-    };
-    return names[state];
-}
+const char *const compare_state_names[] = {
+    [COMPARE_JUDGED] = "judged", [COMPARE_REFUSED] = "refused",         [COMPARE_BROKEN] = "broken",
+    [COMPARE_FIXED] = "fixed",   [COMPARE_BOTH_BROKEN] = "both_broken", [COMPARE_MISSING] = "missing",
+    [COMPARE_NEW] = "new",       [COMPARE_SKIPPED] = "skipped",
+};
 
-const char *compare_cause_name(enum compare_cause cause)
-{
-    static const char *const names[] = {
-        [CAUSE_NONE] = "",         [CAUSE_CODE] = "code",
-        [CAUSE_LAUNCH] = "launch", [CAUSE_INPUTS] = "input data",
-        [CAUSE_CLOCK] = "clock",   [CAUSE_ENVIRONMENT] = "environment",
-        [CAUSE_NOISE] = "noise",
-    };
-    return names[cause];
-}
+const char *const compare_cause_names[] = {
+    [CAUSE_NONE] = "",         [CAUSE_CODE] = "code",
+    [CAUSE_LAUNCH] = "launch", [CAUSE_INPUTS] = "input data",
+    [CAUSE_CLOCK] = "clock",   [CAUSE_ENVIRONMENT] = "environment",
+    [CAUSE_NOISE] = "noise",
+};
 
 /* A comparison under way. */
 struct comparing {
@@ -137,7 +129,7 @@ static const char *trouble(const struct result_case *c, struct arena *arena)
 {
     const bool wrong = c->verification.verdict == VERIFY_FAIL && c->verification.reason[0];
     const char *finding = result_case_finding(c), *reason = wrong ? c->verification.reason : c->reason ? c->reason : "";
-    return arena_printf(arena, "%s%s%.400s", finding[0] ? finding : case_status_name(c->status), reason[0] ? ": " : "",
+    return arena_printf(arena, "%s%s%.400s", finding[0] ? finding : case_status_names[c->status], reason[0] ? ": " : "",
                         reason);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "device_internal.h"
+#include "rooftile/cpu_target.h"
 
 #include <strings.h>
 

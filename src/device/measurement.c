@@ -15,26 +15,7 @@ const char *const case_flag_names[CASE_FLAGS] = {
     "interference", "throttled", "launch_bound", "impossible", "ceiling_raised", "profiled", "no_ceiling", "fibers",
 };
 
-const char *case_status_name(enum case_status status)
-{
-    return case_status_names[status];
-}
-
-const char *timer_name(enum timer timer)
-{
-    return timer_names[timer];
-}
-
-const char *verdict_name(enum verdict verdict)
-{
-    return verdict_names[verdict];
-}
-
-const char *case_phase_name(enum case_phase phase)
-{
-    static const char *const names[] = {
-        [SPENT_FILLING] = "fill",    [SPENT_VERIFYING] = "verify",  [SPENT_SENSING] = "sense",
-        [SPENT_WARMING] = "warm-up", [SPENT_MEASURING] = "measure",
-    };
-    return names[phase];
-}
+const char *const case_phase_names[] = {
+    [SPENT_FILLING] = "fill",    [SPENT_VERIFYING] = "verify",  [SPENT_SENSING] = "sense",
+    [SPENT_WARMING] = "warm-up", [SPENT_MEASURING] = "measure",
+};

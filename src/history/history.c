@@ -51,7 +51,7 @@ static const struct history_row *row_of(const struct confirming *confirming, con
     FOR_EACH(const struct history_row, row, confirming->window->rows, confirming->window->row_count)
         if (!row->is_kpi && !row->is_class && row->points[0].present && strlen(row->case_id) == length &&
             !strncmp(row->case_id, c->id, length) &&
-            (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_name(c->timer))) &&
+            (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_names[c->timer])) &&
             !history_changes(&row->points[0], &(struct history_point){.identity = line}))
             return row;
     return NULL;
@@ -112,7 +112,7 @@ static enum status join_all(size_t *points, struct confirming *confirming, const
             log_warn("W014",
                      "%s was measured again (timer '%s'), but is not in the newest run like that, or its code is "
                      "another now: nothing changes",
-                     c->id, timer_name(c->timer));
+                     c->id, timer_names[c->timer]);
             continue;
         }
         status = join(confirming, row, c, err);

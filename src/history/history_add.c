@@ -263,7 +263,7 @@ const char *history_status(const struct result_case *c)
     return result_case_counts(c)  ? "ok"
            : finding[0]           ? finding
            : c->status == CASE_OK ? "not timed"
-                                  : case_status_name(c->status);
+                                  : case_status_names[c->status];
 }
 
 static enum status add_case(struct adding *adding, const struct result_case *c, struct err *err)
@@ -272,11 +272,11 @@ static enum status add_case(struct adding *adding, const struct result_case *c, 
     const bool counts = result_case_counts(c);
     const struct subject subject = {.kind = "case",
                                     .id = arena_strndup(&adding->arena, c->id, result_id_length(c->id)),
-                                    .timer = c->timer == TIMED_NONE ? "" : timer_name(c->timer),
+                                    .timer = c->timer == TIMED_NONE ? "" : timer_names[c->timer],
                                     .class = c->class,
                                     .label = c->label,
                                     .kernel = c->kernel,
-                                    .mode = cache_mode_name(c->cache),
+                                    .mode = cache_mode_names[c->cache],
                                     .unit = "ns",
                                     .better = "lower"};
     const double tick_ns = adding->result->calibration.timer_tick_ns / (c->batch ? c->batch : 1);

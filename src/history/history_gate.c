@@ -3,17 +3,13 @@
 #include "history_internal.h"
 #include "rooftile/summary.h"
 
-const char *history_finding_name(enum history_finding finding)
-{
-    static const char *const names[] = {
-        [FINDING_NONE] = "",         [FINDING_CONFIRMED] = "confirmed",
-        [FINDING_OPEN] = "open",     [FINDING_TENTATIVE] = "tentative",
-        [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
-        [FINDING_SLOW] = "slow",     [FINDING_CHANGED] = "changed",
-        [FINDING_TIMER] = "timer",
-    };
-    return names[finding];
-}
+const char *const history_finding_names[] = {
+    [FINDING_NONE] = "",         [FINDING_CONFIRMED] = "confirmed",
+    [FINDING_OPEN] = "open",     [FINDING_TENTATIVE] = "tentative",
+    [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
+    [FINDING_SLOW] = "slow",     [FINDING_CHANGED] = "changed",
+    [FINDING_TIMER] = "timer",
+};
 
 /* ---- this run, series by series ---- */
 

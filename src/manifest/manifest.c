@@ -5,17 +5,12 @@
 #include "manifest_internal.h"
 #include "rooftile/file.h"
 
-static const char *const class_names[] = {
+const char *const case_class_names[] = {
     [CLASS_COMPUTE] = "compute",
     [CLASS_MEMORY] = "memory",
     [CLASS_LATENCY] = "latency",
     [CLASS_LAUNCH] = "launch",
 };
-
-const char *case_class_name(enum case_class class)
-{
-    return class_names[class];
-}
 
 #define RECORD_STRUCT struct manifest
 
@@ -333,7 +328,7 @@ static const struct record_field manifest_rows[] = {
     FIELD_MAP("metrics", metrics, metric_count, metric_element),
     FIELD_OBJECT("check", check, check_record),
     FIELD_LIST("isolate", isolate, isolate_count, record_word, RECORD_ONCE),
-    FIELD_ENUM("class", class, class_names),
+    FIELD_ENUM("class", class, case_class_names),
 };
 static const struct record manifest_record = {RECORD_TABLE(manifest_rows)};
 #undef RECORD_STRUCT

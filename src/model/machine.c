@@ -117,12 +117,8 @@ void machine_limits(struct machine *limits, const struct target_facts *rates, do
 const double machine_traffic_written[] = {
     [TRAFFIC_READ] = 0, [TRAFFIC_WRITE] = 1, [TRAFFIC_COPY] = 0.5, [TRAFFIC_TRIAD] = 1.0 / 3};
 
-const char *machine_traffic_name(enum machine_traffic traffic)
-{
-    static const char *const names[] = {
-        [TRAFFIC_READ] = "read", [TRAFFIC_WRITE] = "write", [TRAFFIC_COPY] = "copy", [TRAFFIC_TRIAD] = "triad"};
-    return names[traffic];
-}
+const char *const machine_traffic_names[] = {
+    [TRAFFIC_READ] = "read", [TRAFFIC_WRITE] = "write", [TRAFFIC_COPY] = "copy", [TRAFFIC_TRIAD] = "triad"};
 
 const struct machine_link *machine_link(const struct machine *machine, const char *name)
 {

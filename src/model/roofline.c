@@ -6,11 +6,6 @@
 const char *const cache_mode_names[] = {
     [CACHE_HOT] = "hot", [CACHE_COLD] = "cold", [CACHE_ROTATE] = "rotate", [CACHE_ROTATE + 1] = NULL};
 
-const char *cache_mode_name(enum cache_mode mode)
-{
-    return cache_mode_names[mode];
-}
-
 static double total_bytes(const struct work *work)
 {
     return work->read_bytes + work->write_bytes;

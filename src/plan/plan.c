@@ -2,6 +2,7 @@
 #include "rooftile/plan.h"
 
 #include "plan_internal.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/targets.h"
 
 /* Workgroup limits of the CPU device (device.h), where references run; it has no other limit that a reference could ask

@@ -6,6 +6,7 @@
  */
 
 #include "plan_internal.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/launch_fit.h"
 
 /* ---- rates ---- */

@@ -205,7 +205,7 @@ void case_id(struct text *id, const struct manifest *manifest, const char *const
         text_addn(id, ";", 1);
     }
     text_add(id, "mode=");
-    text_add(id, cache_mode_name(cache));
+    text_add(id, cache_mode_names[cache]);
 }
 
 /* "64Ki" for whole multiples, which lose nothing; every other value as in ids. */
@@ -255,7 +255,7 @@ static void add_label(struct plan_case *plan_case, const struct planned_kernel *
     }
     if (kernel->mode_varies) {
         text_addn(label, " ", 1);
-        text_add(label, cache_mode_name(plan_case->measure.cache));
+        text_add(label, cache_mode_names[plan_case->measure.cache]);
     }
     if (plan_case->twin)
         text_addf(label, " isolate=%s", plan_case->twin->name);

@@ -255,14 +255,10 @@ static double reference_cost_ahead(struct planner *planner, const struct resolve
 #define SAMPLES_PER_GROUP 4
 #define MOST_SAMPLES (1u << 18)
 
-const char *verify_method_name(enum verify_method method)
-{
-    static const char *const names[] = {
-        [VERIFY_NONE] = "none",       [VERIFY_EXPECT] = "expect",   [VERIFY_REFERENCE] = "reference",
-        [VERIFY_SAMPLED] = "sampled", [VERIFY_VARIANT] = "variant",
-    };
-    return names[method];
-}
+const char *const verify_method_names[] = {
+    [VERIFY_NONE] = "none",       [VERIFY_EXPECT] = "expect",   [VERIFY_REFERENCE] = "reference",
+    [VERIFY_SAMPLED] = "sampled", [VERIFY_VARIANT] = "variant",
+};
 
 /* That of check.params, unless it is compiled into the code: the variant must be the very code that is measured. */
 static const struct param_value *variant_value(struct planner *planner, const struct resolved *measured, size_t param)

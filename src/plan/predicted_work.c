@@ -5,6 +5,7 @@
  * their latency, and the launches.
  */
 
+#include "rooftile/cpu_target.h"
 #include "rooftile/launch_fit.h"
 #include "rooftile/predictor.h"
 

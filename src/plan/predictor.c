@@ -5,6 +5,7 @@
 #include "rooftile/predictor.h"
 
 #include "plan_internal.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/hash.h"
 #include "rooftile/launch_fit.h"
 #include "rooftile/targets.h"

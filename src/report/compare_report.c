@@ -67,7 +67,7 @@ static const char *why(const struct compare_case *c, const struct comparison *co
     const size_t interference = c->interference[0] + c->interference[1],
                  trials = c->shift.base_trials + c->shift.new_trials;
     const bool changed = c->cause == CAUSE_CODE || c->cause == CAUSE_LAUNCH || c->cause == CAUSE_INPUTS;
-    const char *cause = changed ? c->changes : compare_cause_name(c->cause), *text = cause;
+    const char *cause = changed ? c->changes : compare_cause_names[c->cause], *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
     if (c->shift.reason == SHIFT_UNSUPPORTED)
@@ -95,15 +95,15 @@ static void fill_case(struct cell *cells, const struct compare_case *c, const st
     const bool judged = c->state == COMPARE_JUDGED;
     if (!judged)
         memset(&cells[BASE], 0, (CASE_CELLS - BASE) * sizeof(*cells));
-    cells[STATE] = cell_text(compare_state_name(c->state));
+    cells[STATE] = cell_text(compare_state_names[c->state]);
     cells[VERDICT] = cell_toned(words_of(c)->word, words_of(c)->tone);
     cells[WHY] = cell_text(judged ? why(c, comparison, arena) : c->reason);
     if (judged) {
         cells[MEASURED] = cell_number(expm1(shift->d));
         cells[CHANGE] = cell_number(shift->ratio - 1);
         cells[INTERVAL] = cell_range(shift->ratio_ci[0] - 1, shift->ratio_ci[1] - 1);
-        cells[CAUSE] = cell_known(compare_cause_name(c->cause));
-        put_shift(&cells[SHIFT], shift, shift_verdict_name(shift->verdict));
+        cells[CAUSE] = cell_known(compare_cause_names[c->cause]);
+        put_shift(&cells[SHIFT], shift, shift_verdict_names[shift->verdict]);
     } else {
         cells[BASE] = shown_time(c->base, arena);
         cells[NEW] = shown_time(c->now, arena);

@@ -14,7 +14,7 @@ const struct verdict_words words_of_verdict[] = {
 void put_shift(struct cell *cells, const struct shift *shift, const char *verdict)
 {
     cells[0] = cell_text(verdict);
-    cells[1] = cell_text(shift_reason_name(shift->reason));
+    cells[1] = cell_text(shift_reason_names[shift->reason]);
     cells[2] = cell_number(exp(shift->common));
 }
 
@@ -42,7 +42,7 @@ struct table *class_table(const struct comparison *comparison, struct arena *are
         cells[CLASS_RATIO] = cell_number(exp(group->common));
         cells[CLASS_RATIO].text = change_words(exp(group->common) - 1, arena);
         cells[CLASS_VERDICT] = cell_toned(words_of_verdict[verdict].word, words_of_verdict[verdict].tone);
-        put_shift(&cells[CLASS_SHIFT], &group->shift, shift_verdict_name(verdict));
+        put_shift(&cells[CLASS_SHIFT], &group->shift, shift_verdict_names[verdict]);
     }
     return table;
 }
@@ -91,7 +91,7 @@ struct table *kpi_table(const struct comparison *comparison, struct arena *arena
         put_shift(&cells[KPI_SHIFT], &kpi->shift,
                   verdict == SHIFT_SLOWER   ? "worse"
                   : verdict == SHIFT_FASTER ? "better"
-                                            : shift_verdict_name(verdict));
+                                            : shift_verdict_names[verdict]);
     }
     return table;
 }

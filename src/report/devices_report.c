@@ -58,7 +58,7 @@ static const char *reason_of(const struct result_case *a, const struct result_ca
     const struct result_case *bad = !result_case_counts(a) ? a : b;
     if (result_case_counts(a) && result_case_counts(b))
         return NULL;
-    return arena_printf(sides->arena, "%s: %s%s%.200s", bad == b ? "B" : "A", case_status_name(bad->status),
+    return arena_printf(sides->arena, "%s: %s%s%.200s", bad == b ? "B" : "A", case_status_names[bad->status],
                         bad->reason && *bad->reason ? ": " : "", bad->reason ? bad->reason : "");
 }
 

@@ -85,7 +85,7 @@ static const char *gha_extra(struct arena *arena, const struct result *result, c
                                           : "";
     const char *how = result->predicted
                           ? "predicted"
-                          : arena_printf(arena, "timer %s, %zu samples", timer_name(c->timer), c->sample_count);
+                          : arena_printf(arena, "timer %s, %zu samples", timer_names[c->timer], c->sample_count);
     return arena_printf(arena, "%s, %s%s%s%s", how, result->device.name, ceiling, *flags ? "\n" : "", flags);
 }
 
@@ -238,7 +238,7 @@ static void add_case(struct table *entries, const struct result_case *c, size_t 
         count += is_measured(&c->trials[k]);
     if (!result_case_counts(c)) {
         rep = (struct repetition){.family = family, .count = 1};
-        rep.error = arena_printf(entries->arena, "%s: %s", finding[0] ? finding : case_status_name(c->status),
+        rep.error = arena_printf(entries->arena, "%s: %s", finding[0] ? finding : case_status_names[c->status],
                                  c->reason ? c->reason : "");
         count = 0;
     }

@@ -42,12 +42,12 @@ static struct cell label(const struct reading *r)
 
 static struct cell timer(const struct reading *r)
 {
-    return cell_text(result_case_timed(r->c) ? timer_name(r->c->timer) : NULL);
+    return cell_text(result_case_timed(r->c) ? timer_names[r->c->timer] : NULL);
 }
 
 static struct cell status(const struct reading *r)
 {
-    return cell_text(case_status_name(r->c->status));
+    return cell_text(case_status_names[r->c->status]);
 }
 
 static struct cell time_of(const struct reading *r)
@@ -143,7 +143,7 @@ static struct cell verified(const struct reading *r)
 
 static struct cell verification(const struct reading *r)
 {
-    return cell_text(verdict_name(r->c->verification.verdict));
+    return cell_text(verdict_names[r->c->verification.verdict]);
 }
 
 static struct cell tolerance_used(const struct reading *r)
@@ -372,7 +372,7 @@ static const char *note(const struct result *result, size_t k, struct arena *are
 static struct cell instead(const struct result_case *c, struct arena *arena)
 {
     const bool harmless = c->status == CASE_SKIPPED || c->status == CASE_OK;
-    const char *words = c->status == CASE_OK ? figure_words("verified", c, arena) : case_status_name(c->status);
+    const char *words = c->status == CASE_OK ? figure_words("verified", c, arena) : case_status_names[c->status];
     const char *flags = figure_words("flags", c, arena);
     return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
 }

@@ -142,10 +142,10 @@ static struct table *series_of(const struct history_gate *gate, struct arena *ar
     FOR_EACH(const struct history_series, s, gate->series, gate->count) {
         struct cell *cells = table_add_object(table, s)->cells;
         cells[SERIES_KIND] = cell_text(s->is_class ? "class" : s->is_kpi ? "kpi" : "case");
-        cells[SERIES_STATE] = cell_text(gate_state_name(s->verdict.state));
+        cells[SERIES_STATE] = cell_text(gate_state_names[s->verdict.state]);
         cells[SERIES_STATUS] = cell_text(s->status[0] ? s->status : isfinite(s->this_run) ? "ok" : NULL);
         cells[SERIES_THIS_RUN].unit = s->unit;
-        cells[SERIES_FINDING] = cell_known(history_finding_name(s->finding));
+        cells[SERIES_FINDING] = cell_known(history_finding_names[s->finding]);
         if (!s->finding)
             continue;
         cells[SERIES_WORD] = word(s);

@@ -199,7 +199,7 @@ static struct junit_case case_of(const struct result_case *c, struct arena *aren
                                           : c->status == CASE_OK      ? JUNIT_PASSED
                                           : c->status == CASE_SKIPPED ? JUNIT_SKIPPED
                                                                       : JUNIT_ERROR,
-                               .type = finding[0] ? finding : case_status_name(c->status),
+                               .type = finding[0] ? finding : case_status_names[c->status],
                                .message = c->reason,
                                .body = arena_printf(arena, "%s: %s", c->id, c->reason ? c->reason : "")};
 }

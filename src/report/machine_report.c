@@ -59,7 +59,7 @@ static struct table *levels(const struct machine *machine, struct arena *arena)
     columns[latency] = (struct table_column){.title = "latency", .unit = UNIT_TIME};
     for (enum machine_traffic kind = 0; kind < rates; kind++)
         columns[BANDWIDTH + kind] = (struct table_column){
-            .title = by_traffic ? machine_traffic_name(kind) : "bandwidth", .unit = UNIT_BYTE_RATE};
+            .title = by_traffic ? machine_traffic_names[kind] : "bandwidth", .unit = UNIT_BYTE_RATE};
     struct table *table = table_new(arena, columns, latency + 1);
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];

@@ -134,7 +134,7 @@ static const struct result_label *case_labels(const struct result *result, const
                                          {"kernel", c->kernel},
                                          {"gpu", result->device.name},
                                          {"arch", result->device.arch},
-                                         {"mode", cache_mode_name(c->cache)}};
+                                         {"mode", cache_mode_names[c->cache]}};
     struct result_label *labels = arena_array(arena, COUNT_OF(fixed) + c->param_count + 1, sizeof(*labels));
     size_t count = COUNT_OF(fixed);
     memcpy(labels, fixed, sizeof(fixed));
@@ -262,7 +262,7 @@ static void write_changes(struct metrics *m, const struct history_gate *gate)
                                            {"kind", s->is_kpi     ? "kpi"
                                                     : s->is_class ? "class"
                                                                   : "case"},
-                                           {"finding", history_finding_name(s->finding)},
+                                           {"finding", history_finding_names[s->finding]},
                                            {"worse", s->slower ? "1" : "0"},
                                            {"channel", gate->channel},
                                            {"gpu", gate->device},

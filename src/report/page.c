@@ -27,14 +27,14 @@ static const struct compare_case *compared(const struct comparison *comparison, 
 static const char *verdict_of(const struct result_case *c, const struct compare_case *change, struct arena *arena)
 {
     const char *finding = result_case_finding(c);
-    const char *words = *finding ? finding : case_status_name(c->status);
+    const char *words = *finding ? finding : case_status_names[c->status];
     for (const struct flag_words *flag = flag_words; flag->flag; flag++)
         if (c->flags & flag->flag && strcmp(words, flag->name) != 0)
             words = arena_printf(arena, "%s %s", words, flag->name);
     if (change && change->state == COMPARE_JUDGED)
-        words = arena_printf(arena, "%s %s", words, shift_verdict_name(change->shift.verdict));
+        words = arena_printf(arena, "%s %s", words, shift_verdict_names[change->shift.verdict]);
     else if (change)
-        words = arena_printf(arena, "%s %s", words, compare_state_name(change->state));
+        words = arena_printf(arena, "%s %s", words, compare_state_names[change->state]);
     return words;
 }
 

@@ -70,7 +70,7 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     const size_t length = strlen(keys->kernel);
     if (strncmp(keys->id, keys->kernel, length) != 0 || keys->id[length] != '/')
         html_attribute(out, "data-k", keys->kernel);
-    if (strcmp(keys->verdict, case_status_name(CASE_OK)) != 0)
+    if (strcmp(keys->verdict, case_status_names[CASE_OK]) != 0)
         html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");
     for (size_t k = 0; k < keys->tag_count; k++) {

@@ -26,8 +26,7 @@ static const char *counts_of(const struct result *result, struct arena *arena)
                      of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
     for (int status = CASE_FAILED; status <= CASE_ERROR; status++)
         if (of_status[status])
-            line =
-                arena_printf(arena, "%s, %zu %s", line, of_status[status], case_status_name((enum case_status)status));
+            line = arena_printf(arena, "%s, %zu %s", line, of_status[status], case_status_names[status]);
     if (impossible)
         line = arena_printf(arena, "%s, %zu impossible", line, impossible);
     return result->trials > 1 ? arena_printf(arena, "%s; %u trials", line, result->trials) : line;
@@ -257,7 +256,7 @@ void report_case_line(struct text *out, const struct result_case *c, size_t done
     const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of ceiling", c, &arena);
     const char *flags = figure_words("flags", c, &arena), *line = NULL;
     if (c->status != CASE_OK)
-        line = arena_printf(&arena, "%s: %.*s", case_status_name(c->status), begin_of(c->reason),
+        line = arena_printf(&arena, "%s: %.*s", case_status_names[c->status], begin_of(c->reason),
                             c->reason ? c->reason : "");
     else
         line = arena_printf(

@@ -5,6 +5,7 @@
  */
 
 #include "report_internal.h"
+#include "rooftile/cpu_target.h"
 
 /* Cases of one operator have its number among their tags, and "library" where they are not ours. */
 struct traced {

@@ -148,7 +148,8 @@ static void add_arm(struct json_out *out, struct arms *arms, const struct result
     struct arena *arena = arms->d->arena;
     const char *name = arm_name(arms->d, c);
     if (c->status != CASE_OK || !result_case_timed(c)) {
-        add_finding(&arms->disagree, arena_printf(arena, "%s %s: %s", name, case_status_name(c->status), reason_of(c)));
+        add_finding(&arms->disagree,
+                    arena_printf(arena, "%s %s: %s", name, case_status_names[c->status], reason_of(c)));
         return;
     }
     const double host_ns = under(c, TIMED_HOST), event_ns = under(c, TIMED_EVENT);
@@ -235,7 +236,7 @@ static const char *why_none(const struct derive *d, const char *kernel)
 {
     FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
         if (!strcmp(c->kernel, kernel) && !result_case_counts(c))
-            return arena_printf(d->arena, "%s %s: %s", kernel, case_status_name(c->status), reason_of(c));
+            return arena_printf(d->arena, "%s %s: %s", kernel, case_status_names[c->status], reason_of(c));
     return arena_printf(d->arena, "no case of %s with the parameters of one of %s was measured", kernel,
                         d->spec->kernel);
 }
@@ -334,7 +335,7 @@ static const struct result_case *find_part(const char **problem, const struct de
     }
     if (found && result_case_counts(found))
         return found;
-    *problem = found ? arena_printf(d->arena, "%s (%s) %s: %s", shape, found->kernel, case_status_name(found->status),
+    *problem = found ? arena_printf(d->arena, "%s (%s) %s: %s", shape, found->kernel, case_status_names[found->status],
                                     reason_of(found))
                      : arena_printf(d->arena, "no case is %s", shape);
     return NULL;

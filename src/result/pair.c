@@ -208,8 +208,8 @@ const char *result_case_unlike(const struct result_case *a, const struct result_
     if (a->timer != b->timer)
         return arena_printf(arena,
                             "timed by '%s' and by '%s', which include different overheads (--timer keeps to one)",
-                            timer_name(a->timer), timer_name(b->timer));
+                            timer_names[a->timer], timer_names[b->timer]);
     if (a->cache != b->cache)
-        return arena_printf(arena, "cache mode %s and %s", cache_mode_name(a->cache), cache_mode_name(b->cache));
+        return arena_printf(arena, "cache mode %s and %s", cache_mode_names[a->cache], cache_mode_names[b->cache]);
     return NULL;
 }

@@ -194,7 +194,7 @@ static double value_of(const struct result_kpi *kpi, const struct sum *sum)
 static const char *trouble_of(const struct result_case *c)
 {
     const char *finding = result_case_finding(c);
-    return finding[0] ? finding : case_status_name(c->status);
+    return finding[0] ? finding : case_status_names[c->status];
 }
 
 static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum, const struct result_case *skipped,

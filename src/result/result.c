@@ -16,11 +16,11 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
 {
     const struct manifest *manifest = plan->resolved.manifest;
     out->id = measured->sample_count || measured->timer == TIMED_SIM
-                  ? arena_printf(arena, "%s;timer=%s", plan->id, timer_name(measured->timer))
+                  ? arena_printf(arena, "%s;timer=%s", plan->id, timer_names[measured->timer])
                   : plan->id;
     out->label = plan->label;
     out->kernel = manifest->name;
-    out->class = case_class_name(manifest->class);
+    out->class = case_class_names[manifest->class];
     out->tags = plan->tags;
     out->tag_count = plan->tag_count;
     struct result_param *params = arena_array(arena, manifest->param_count + 1, sizeof(*params));

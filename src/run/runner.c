@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "rooftile/clock.h"
+#include "rooftile/cpu_target.h"
 #include "rooftile/log.h"
 #include "rooftile/rng.h"
 #include "run_internal.h"

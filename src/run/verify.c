@@ -428,7 +428,7 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
 {
     const struct checking checking = checking_of(worker, ready, plan_case, builds, out);
     snprintf(out->method, sizeof(out->method), "%s",
-             plan_case->verify == VERIFY_NONE ? "" : verify_method_name(plan_case->verify));
+             plan_case->verify == VERIFY_NONE ? "" : verify_method_names[plan_case->verify]);
     if (!worker->device->ops->executes || plan_case->verify == VERIFY_NONE) {
         out->verdict = VERIFY_SKIPPED;
         snprintf(out->reason, sizeof(out->reason), "%s",

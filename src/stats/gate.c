@@ -7,15 +7,10 @@
 /* What was expected of a class beforehand weighs as much as so many values' MADs. */
 #define EXPECTED_WEIGHT 4
 
-static const char *const state_names[] = {
+const char *const gate_state_names[] = {
     [GATE_MISSING] = "missing",     [GATE_LEARNING] = "learning",   [GATE_QUIET] = "quiet",
     [GATE_TENTATIVE] = "tentative", [GATE_CONFIRMED] = "confirmed",
 };
-
-const char *gate_state_name(enum gate_state state)
-{
-    return state_names[state];
-}
 
 struct gate_options gate_defaults(void)
 {

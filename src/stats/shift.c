@@ -14,25 +14,15 @@
  * false alarms per 1000, with it 0.3, at the same power; a half would hide one in 200 true shifts (simulated). */
 #define SUPPORT 0.25
 
-static const char *const verdict_names[] = {
+const char *const shift_verdict_names[] = {
     [SHIFT_INCONCLUSIVE] = "inconclusive", [SHIFT_SAME] = "same", [SHIFT_SLOWER] = "slower", [SHIFT_FASTER] = "faster",
     [SHIFT_SUSPECT] = "suspect",
 };
 
-static const char *const reason_names[] = {
+const char *const shift_reason_names[] = {
     [SHIFT_CLEAR] = "clear",           [SHIFT_WITHIN] = "within", [SHIFT_SMALL] = "small",
     [SHIFT_FEW_TRIALS] = "few_trials", [SHIFT_NOISY] = "noisy",   [SHIFT_UNSUPPORTED] = "unsupported",
 };
-
-const char *shift_verdict_name(enum shift_verdict verdict)
-{
-    return verdict_names[verdict];
-}
-
-const char *shift_reason_name(enum shift_reason reason)
-{
-    return reason_names[reason];
-}
 
 struct shift_options shift_defaults(void)
 {

@@ -185,7 +185,7 @@ static void states(void **state)
                 c = &pair->comparison.cases[n];
         assert_non_null(c);
         if (c->state != cases[k].state || !strstr(c->reason, cases[k].reason))
-            fail_msg("row %zu: %s (%s)", k, compare_state_name(c->state), c->reason);
+            fail_msg("row %zu: %s (%s)", k, compare_state_names[c->state], c->reason);
         if (compare_exit_code(&pair->comparison, false) != cases[k].exit_code ||
             compare_exit_code(&pair->comparison, true) != cases[k].strict)
             fail_msg("row %zu: exit codes %d and %d", k, compare_exit_code(&pair->comparison, false),
@@ -588,7 +588,7 @@ static void key_figures(void **state)
         if (kpi->judged != rows[k].judged || kpi->lost != rows[k].lost ||
             (kpi->judged && kpi->shift.verdict != rows[k].verdict) || (!kpi->judged && !kpi->reason[0]))
             fail_msg("row %zu: judged %d, lost %d, %s, '%s'", k, kpi->judged, kpi->lost,
-                     shift_verdict_name(kpi->shift.verdict), kpi->reason);
+                     shift_verdict_names[kpi->shift.verdict], kpi->reason);
         assert_int_equal(compare_exit_code(&pair->comparison, false), rows[k].exit_code);
         assert_int_equal(compare_exit_code(&pair->comparison, true), rows[k].strict);
         done(pair);

@@ -2,6 +2,7 @@
 #include "../../../src/device/cpu.h"
 
 #include "cpu_rig.h"
+#include "rooftile/cpu_target.h"
 
 static void info_describes_the_machine(void **state)
 {

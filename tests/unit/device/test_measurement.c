@@ -12,10 +12,10 @@
 static void test_names(void **state)
 {
     (void)state;
-    assert_string_equal(case_status_name(CASE_CRASHED), "crashed");
-    assert_string_equal(timer_name(TIMED_BATCH), "batch");
-    assert_string_equal(verdict_name(VERIFY_NOT_RUN), "skipped");
-    assert_string_equal(case_phase_name(SPENT_WARMING), "warm-up");
+    assert_string_equal(case_status_names[CASE_CRASHED], "crashed");
+    assert_string_equal(timer_names[TIMED_BATCH], "batch");
+    assert_string_equal(verdict_names[VERIFY_NOT_RUN], "skipped");
+    assert_string_equal(case_phase_names[SPENT_WARMING], "warm-up");
     assert_string_equal(case_status_names[CASE_ERROR], "error");
     assert_string_equal(timer_names[TIMED_GRAPH], "graph");
     for (unsigned bit = 0; bit < CASE_FLAGS; bit++)

@@ -125,7 +125,7 @@ static const char *gate(struct runs *n)
         if (s->finding == FINDING_NONE)
             continue;
         const double change = isfinite(s->shift) ? s->shift : s->level;
-        text_addf(&text, "%s %s", history_finding_name(s->finding), s->case_id);
+        text_addf(&text, "%s %s", history_finding_names[s->finding], s->case_id);
         if (s->finding == FINDING_CONFIRMED || s->finding == FINDING_OPEN || s->finding == FINDING_TENTATIVE)
             text_addf(&text, " %+.0f", change * 100);
         text_add(&text, "; ");

@@ -435,7 +435,7 @@ static const char *gate_beside(struct runs *n, const char *device)
     if (history_gate(&out, n->history, NULL, device, &options, &arena, &n->err))
         fail_msg("%s", n->err.text);
     for (size_t k = 0; k < out.count && out.series[k].finding; k++)
-        text_addf(&text, "%s %s %s %zu/%zu; ", history_finding_name(out.series[k].finding), out.series[k].case_id,
+        text_addf(&text, "%s %s %s %zu/%zu; ", history_finding_names[out.series[k].finding], out.series[k].case_id,
                   out.series[k].cause, out.series[k].group_moved, out.series[k].group);
     text_addf(&text, "= %d", history_exit_code(&out, false));
     arena_release(&arena);

@@ -120,7 +120,7 @@ static void every_head_key(void **state)
     struct arena arena = {0};
     const struct manifest *m = parse(full, &arena);
     assert_int_equal(m->class, CLASS_LATENCY);
-    assert_string_equal(case_class_name(m->class), "latency");
+    assert_string_equal(case_class_names[m->class], "latency");
     assert_int_equal(m->tag_count, 2);
     assert_string_equal(m->tags[1], "new");
     assert_int_equal(m->param_count, 6 + m->implied_count);

@@ -493,7 +493,7 @@ static void test_verification(void **state)
     assert_true(cases[3].reference->every && cases[3].reference->samples == 48 * 48);
     assert_true(cases[3].reference->rel == 48 * 0x1p-23);
     assert_ptr_equal(cases[3].variant, cases[4].variant); /* bound once */
-    assert_string_equal(verify_method_name(cases[3].verify), "variant");
+    assert_string_equal(verify_method_names[cases[3].verify], "variant");
     assert_int_equal(cases[3].spot->samples, 9);
     assert_int_equal(cases[6].verify, VERIFY_VARIANT);
     assert_null(cases[6].spot);

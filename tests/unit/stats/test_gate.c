@@ -57,7 +57,7 @@ static void hear(void *context, size_t run, bool is_class, size_t index, const s
     const size_t room = sizeof(heard->text) - heard->length;
     const int length =
         snprintf(heard->text + heard->length, room, "%zu %s%zu %s %s %u\n", run, is_class ? "class " : "", index,
-                 gate_state_name(verdict->state), verdict->slower ? "slower" : "faster", (unsigned)verdict->tau);
+                 gate_state_names[verdict->state], verdict->slower ? "slower" : "faster", (unsigned)verdict->tau);
     assert_true(length > 0 && (size_t)length < room);
     heard->length += (size_t)length;
 }

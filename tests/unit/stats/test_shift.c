@@ -76,8 +76,8 @@ static void test_verdicts(void **state)
         const struct shift got =
             judged(rows[k].base, rows[k].base_trials, rows[k].new, rows[k].new_trials, rows[k].prior);
         if (got.verdict != rows[k].verdict || got.reason != rows[k].reason)
-            fail_msg("row %zu: %s (%s), ratio %g in %g..%g", k, shift_verdict_name(got.verdict),
-                     shift_reason_name(got.reason), got.ratio, got.ratio_ci[0], got.ratio_ci[1]);
+            fail_msg("row %zu: %s (%s), ratio %g in %g..%g", k, shift_verdict_names[got.verdict],
+                     shift_reason_names[got.reason], got.ratio, got.ratio_ci[0], got.ratio_ci[1]);
         const bool open = got.verdict == SHIFT_INCONCLUSIVE || got.verdict == SHIFT_SUSPECT;
         assert_true(open || got.suggested_trials == 0);
     }
