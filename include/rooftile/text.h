@@ -77,6 +77,14 @@ bool text_ends(const char *string, const char *suffix);
 bool text_has_word(const char *list, const char *separators, const char *word, size_t length);
 bool text_among(const char *word, const char *const *words, size_t count);
 
+/* The first of an array's rows whose member, characters or a pointer to them, is this text; NULL: none is.
+ *     const struct result_kpi *kpi = FIND_ROW(result->kpis, result->kpi_count, name, "geomean"); */
+#define FIND_ROW(rows, count, member, text)                                                                            \
+    text_find_row((rows), (count), sizeof(*(rows)), offsetof(__typeof__(*(rows)), member),                             \
+                  _Generic(&(rows)->member, default: false, char **: true, char *const *: true,                        \
+                           const char **: true, const char *const *: true), (text))
+void *text_find_row(const void *rows, size_t count, size_t size, size_t offset, bool points, const char *text);
+
 /* Bytes of the well-formed UTF-8 sequence at `bytes` (no overlong form, no surrogate), 0 when it is malformed. */
 size_t text_utf8_length(const unsigned char *bytes, size_t left);
 /* Columns a UTF-8 string takes on a terminal (each code point counts as one; combining marks as none). */

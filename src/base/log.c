@@ -145,9 +145,8 @@ const char *log_code_name(const char *code)
 /* True when `entry` is new. */
 static bool keep_warning(const char *entry)
 {
-    for (size_t i = 0; i < shared.warning_count; i++)
-        if (strcmp(shared.warnings[i], entry) == 0)
-            return false;
+    if (text_among(entry, shared.warnings, shared.warning_count))
+        return false;
     ARENA_PUSH(&shared.arena, shared.warnings, shared.warning_count, arena_strdup(&shared.arena, entry));
     return true;
 }

@@ -243,6 +243,16 @@ bool text_among(const char *word, const char *const *words, size_t count)
     return false;
 }
 
+void *text_find_row(const void *rows, size_t count, size_t size, size_t offset, bool points, const char *text)
+{
+    for (size_t k = 0; k < count; k++) {
+        const char *row = (const char *)rows + k * size, *member = row + offset;
+        if (!strcmp(points ? *(const char *const *)(const void *)member : member, text))
+            return (void *)(uintptr_t)row;
+    }
+    return NULL;
+}
+
 bool text_matches(const char *string, const char *glob)
 {
     const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

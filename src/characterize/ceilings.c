@@ -18,12 +18,10 @@ double ceilings_ci(const struct result_case *c)
 
 static struct machine_unit *unit_named(struct machine *machine, const char *name)
 {
-    for (uint32_t k = 0; k < machine->unit_count; k++)
-        if (!strcmp(machine->units[k].name, name))
-            return &machine->units[k];
-    if (machine->unit_count >= MACHINE_MAX_UNITS)
-        return NULL;
-    struct machine_unit *unit = &machine->units[machine->unit_count++];
+    struct machine_unit *unit = FIND_ROW(machine->units, machine->unit_count, name, name);
+    if (unit || machine->unit_count >= MACHINE_MAX_UNITS)
+        return unit;
+    unit = &machine->units[machine->unit_count++];
     snprintf(unit->name, sizeof(unit->name), "%s", name);
     return unit;
 }

@@ -342,10 +342,7 @@ static void take_latencies(struct machine *machine, const struct curve *chases, 
         const double low = k ? machine->levels[k - 1].capacity_bytes : 0;
         const double high = k + 1 < machine->level_count ? level->capacity_low_bytes / cores : INFINITY;
         const struct point *inside = typical(chases, low, high);
-        const struct machine_latency *seen = NULL;
-        for (uint32_t n = 0; n < machine->latency_count; n++)
-            if (!strcmp(machine->latencies[n].level, level->name))
-                seen = &machine->latencies[n];
+        const struct machine_latency *seen = FIND_ROW(machine->latencies, machine->latency_count, level, level->name);
         if (seen)
             level->latency_ns = seen->latency_ns;
         else if (inside)

@@ -35,10 +35,7 @@ static const struct kind {
 static const struct kind *kind_of(const char *path, struct arena *arena)
 {
     const char *name = catalog_file_kind(path, NULL, arena);
-    for (size_t k = 0; name && k < COUNT_OF(kinds); k++)
-        if (!strcmp(kinds[k].name, name))
-            return &kinds[k];
-    return NULL;
+    return name ? FIND_ROW(kinds, COUNT_OF(kinds), name, name) : NULL;
 }
 
 enum status argument_explain(struct err *err, const char *path, const char *wanted, struct arena *arena)

@@ -74,12 +74,9 @@ static void choose_kernels(struct listing *listing, const struct cli_options *op
 
 static bool choose_suite(struct listing *listing, const struct listed_suite *all, size_t count, const char *name)
 {
-    const struct listed_suite file = {.name = name, .path = name}, *chosen = NULL;
-    if (strchr(name, '/') || text_ends(name, ".json"))
-        chosen = &file;
-    for (size_t k = 0; k < count && !chosen; k++)
-        if (!strcmp(all[k].name, name))
-            chosen = &all[k];
+    const struct listed_suite file = {.name = name, .path = name};
+    const struct listed_suite *chosen =
+        strchr(name, '/') || text_ends(name, ".json") ? &file : FIND_ROW(all, count, name, name);
     if (chosen)
         ARENA_PUSH(listing->arena, listing->suites, listing->suite_count, *chosen);
     return chosen;
@@ -208,13 +205,9 @@ static const struct table *suites_of(const struct listing *listing)
     FOR_EACH(const struct listed_suite, listed, listing->suites, listing->suite_count) {
         const struct suite *suite = listed->suite;
         struct table *kernels = table_list(listing->arena);
-        for (size_t n = 0; suite && n < suite->case_count; n++) {
-            size_t before = 0;
-            while (before < n && strcmp(suite->cases[before].kernel, suite->cases[n].kernel) != 0)
-                before++;
-            if (before == n)
+        for (size_t n = 0; suite && n < suite->case_count; n++)
+            if (!FIND_ROW(suite->cases, n, kernel, suite->cases[n].kernel))
                 table_item(kernels, suite->cases[n].kernel);
-        }
         table_add(table, (struct cell[]){
                              cell_text(listed->name), cell_text(listed->path), cell_text(suite ? suite->summary : NULL),
                              listed->problem ? cell_text(listed->problem) : (struct cell){0}, cell_table(kernels)});

@@ -40,14 +40,6 @@ static const double *as_times(const struct result_kpi *kpi, size_t *count, struc
     return times;
 }
 
-static const struct result_kpi *kpi_named(const struct result *result, const char *name)
-{
-    for (size_t k = 0; k < result->kpi_count; k++)
-        if (!strcmp(result->kpis[k].name, name))
-            return &result->kpis[k];
-    return NULL;
-}
-
 static const char *valueless(const struct result_kpi *kpi)
 {
     return isfinite(kpi->value) ? "its value is not above 0" : kpi->reason && kpi->reason[0] ? kpi->reason : "no value";
@@ -83,7 +75,7 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
     struct compare_kpi *kpis = arena_array(arena, base->kpi_count + now->kpi_count + 1, sizeof(*kpis));
     size_t count = 0;
     FOR_EACH(const struct result_kpi, mine, now->kpis, now->kpi_count) {
-        const struct result_kpi *theirs = kpi_named(base, mine->name);
+        const struct result_kpi *theirs = FIND_ROW(base->kpis, base->kpi_count, name, mine->name);
         struct compare_kpi *out = &kpis[count++];
         *out = (struct compare_kpi){.name = mine->name,
                                     .of = mine->of,
@@ -96,7 +88,7 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
             return err->status;
     }
     FOR_EACH(const struct result_kpi, old, base->kpis, base->kpi_count)
-        if (!kpi_named(now, old->name))
+        if (!FIND_ROW(now->kpis, now->kpi_count, name, old->name))
             kpis[count++] = (struct compare_kpi){.name = old->name,
                                                  .of = old->of,
                                                  .unit = old->unit,
@@ -128,10 +120,8 @@ static void differ(struct differences *differences, const char *what, const char
 
 static const char *variable(const struct result *result, const char *key)
 {
-    for (size_t k = 0; k < result->env_count; k++)
-        if (!strcmp(result->env[k].key, key))
-            return result->env[k].value;
-    return "";
+    const struct result_label *found = FIND_ROW(result->env, result->env_count, key, key);
+    return found ? found->value : "";
 }
 
 static void differ_env(struct differences *d, const struct result *base, const struct result *now)

@@ -133,13 +133,9 @@ void noise_file_keep(struct noise_file *file, const struct noise_file *older, st
     for (size_t k = 0; k < older->case_count; k++)
         if (!find_case(file, own_cases, older->cases[k].id))
             cases[file->case_count++] = older->cases[k];
-    for (size_t k = 0; k < older->class_count; k++) {
-        size_t n = 0;
-        while (n < own_classes && strcmp(classes[n].name, older->classes[k].name) != 0)
-            n++;
-        if (n == own_classes)
+    for (size_t k = 0; k < older->class_count; k++)
+        if (!FIND_ROW(classes, own_classes, name, older->classes[k].name))
             classes[file->class_count++] = older->classes[k];
-    }
     qsort(cases, file->case_count, sizeof(*cases), by_id);
 }
 

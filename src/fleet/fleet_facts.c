@@ -15,10 +15,8 @@ struct held {
 
 static const char *value_of(const struct fleet_device *device, const char *key)
 {
-    for (size_t k = 0; k < device->fact_count; k++)
-        if (!strcmp(device->facts[k].key, key))
-            return device->facts[k].value;
-    return "";
+    const struct fleet_fact *fact = FIND_ROW(device->facts, device->fact_count, key, key);
+    return fact ? fact->value : "";
 }
 
 static int by_count(const void *a, const void *b)

@@ -232,14 +232,6 @@ static struct slice whole(struct cutter *c)
     }
 }
 
-static const struct cut_path *path_at(const struct cutter *c)
-{
-    for (size_t k = 0; k < c->count; k++)
-        if (strcmp(c->paths[k].path, c->path) == 0)
-            return &c->paths[k];
-    return NULL;
-}
-
 static void value(struct cutter *c, unsigned depth);
 
 static void append(struct cutter *c, size_t length, const char *dot, const char *key, size_t key_length)
@@ -324,7 +316,7 @@ static void pass_over(struct source *s)
 
 static void value(struct cutter *c, unsigned depth)
 {
-    const struct cut_path *path = path_at(c);
+    const struct cut_path *path = FIND_ROW(c->paths, c->count, path, c->path);
     const int byte = peek(c);
     if (!path && (byte == '{' || byte == '[') && depth < MOST_DEPTH) {
         c->source->at++;

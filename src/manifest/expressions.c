@@ -92,14 +92,11 @@ enum status check_param_name(const cJSON *member, const char *name, struct err *
 {
     if (dtype_from_name(name))
         return json_fail_key(member, err, "'%s' is the name of a dtype and cannot be a parameter", name);
-    for (size_t i = 0; i < COUNT_OF(taken_names); i++)
-        if (strcmp(name, taken_names[i]) == 0)
-            return json_fail_key(member, err, "'%s' means something else in expressions and cannot be a parameter",
-                                 name);
-    for (size_t i = 0; i < COUNT_OF(implied_names); i++)
-        if (strcmp(name, implied_names[i]) == 0)
-            return json_fail_key(member, err, "every kernel has the parameter '%s' already: variants and suites set it",
-                                 name);
+    if (text_among(name, taken_names, COUNT_OF(taken_names)))
+        return json_fail_key(member, err, "'%s' means something else in expressions and cannot be a parameter", name);
+    if (text_among(name, implied_names, COUNT_OF(implied_names)))
+        return json_fail_key(member, err, "every kernel has the parameter '%s' already: variants and suites set it",
+                             name);
     return STATUS_OK;
 }
 

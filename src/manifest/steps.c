@@ -17,14 +17,6 @@ static enum status define_parse(void *field, const cJSON *at, const struct recor
 
 const struct record define_element = {.size = sizeof(struct define), .get = define_parse, .named = "define"};
 
-static struct define *find_define(struct define *defines, size_t count, const char *name)
-{
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(defines[k].name, name) == 0)
-            return &defines[k];
-    return NULL;
-}
-
 #define RECORD_STRUCT struct manifest_launch
 
 /* A launch's own defines over code's. */
@@ -50,7 +42,7 @@ static enum status join_defines(void *field, const cJSON *at, UNUSED const struc
     if (count)
         memcpy(all, manifest->defines, count * sizeof(*all));
     for (size_t k = 0; k < launch->define_count; k++) {
-        struct define *overridden = find_define(all, manifest->define_count, own[k].name);
+        struct define *overridden = FIND_ROW(all, manifest->define_count, name, own[k].name);
         *(overridden ? overridden : &all[count++]) = own[k];
     }
     launch->defines = launch->define_count ? all : manifest->defines;

@@ -54,14 +54,6 @@ bool machine_unit_known(const char *name)
             text_has_word(types, " ", type + 1, strlen(type + 1)));
 }
 
-static const struct machine_unit *unit_of_name(const struct machine *machine, const char *name)
-{
-    for (uint32_t k = 0; k < machine->unit_count; k++)
-        if (strcmp(machine->units[k].name, name) == 0)
-            return &machine->units[k];
-    return NULL;
-}
-
 /* ---- what follows from a target's rates ---- */
 
 static void derive_peak(struct machine_unit *unit, const char *name, double per_clock, double cus, double core_hz)
@@ -89,7 +81,7 @@ void machine_derive(struct machine *machine)
                  {"vector_i4", facts->i4_dot > 0 && gpu ? 16 * INTEGER_LANES : 0}};
     for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++)
         if (units[k].per_clock > 0 && machine->cus && machine->core_hz > 0 && machine->unit_count < MACHINE_MAX_UNITS &&
-            !unit_of_name(machine, units[k].name))
+            !FIND_ROW(machine->units, machine->unit_count, name, units[k].name))
             derive_peak(&machine->units[machine->unit_count++], units[k].name, units[k].per_clock, machine->cus,
                         machine->core_hz);
 }
@@ -122,35 +114,22 @@ const char *const machine_traffic_names[] = {
 
 const struct machine_link *machine_link(const struct machine *machine, const char *name)
 {
-    for (uint32_t k = 0; k < machine->link_count; k++)
-        if (!strcmp(machine->links[k].name, name))
-            return &machine->links[k];
-    return NULL;
+    return FIND_ROW(machine->links, machine->link_count, name, name);
 }
 
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name)
 {
-    for (uint32_t k = 0; k < machine->figure_count; k++)
-        if (strcmp(machine->figures[k].name, name) == 0)
-            return &machine->figures[k];
-    return NULL;
+    return FIND_ROW(machine->figures, machine->figure_count, name, name);
 }
 
-/* What a unit of this name is looked for as when there is none: data sheets have one peak for all 8-bit floats. */
-static const char *unit_family(const char *name)
-{
-    static const char *const fp8[] = {"matrix_e4m3", "matrix_e5m2", "matrix_e4m3fnuz", "matrix_e5m2fnuz"};
-    for (size_t k = 0; k < sizeof(fp8) / sizeof(*fp8); k++)
-        if (strcmp(fp8[k], name) == 0)
-            return "matrix_fp8";
-    return NULL;
-}
-
+/* Data sheets have one peak for all 8-bit floats. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name)
 {
-    const struct machine_unit *own = unit_of_name(machine, name);
-    const char *family = own ? NULL : unit_family(name);
-    return family ? unit_of_name(machine, family) : own;
+    static const char *const fp8[] = {"matrix_e4m3", "matrix_e5m2", "matrix_e4m3fnuz", "matrix_e5m2fnuz"};
+    const struct machine_unit *own = FIND_ROW(machine->units, machine->unit_count, name, name);
+    return own || !text_among(name, fp8, COUNT_OF(fp8))
+               ? own
+               : FIND_ROW(machine->units, machine->unit_count, name, "matrix_fp8");
 }
 
 double machine_level_own_bytes(const struct machine *machine, const struct machine_level *level)
@@ -194,9 +173,8 @@ static const char *level_problem(const struct machine *machine, uint32_t k)
     const bool last = k + 1 == machine->level_count;
     if (!level->name[0])
         return "a level has no name";
-    for (uint32_t before = 0; before < k; before++)
-        if (strcmp(machine->levels[before].name, level->name) == 0)
-            return "two levels have the same name";
+    if (FIND_ROW(machine->levels, k, name, level->name))
+        return "two levels have the same name";
     if (!ceiling_ok(&level->bandwidth) || !is_rate(level->capacity_bytes) || !is_rate(level->latency_ns))
         return "a level has a number that is negative or not finite";
     if (last)
@@ -213,9 +191,8 @@ static const char *unit_problem(const struct machine *machine, uint32_t k)
     const struct machine_unit *unit = &machine->units[k];
     if (!unit->name[0])
         return "a unit has no name";
-    for (uint32_t before = 0; before < k; before++)
-        if (strcmp(machine->units[before].name, unit->name) == 0)
-            return "two units have the same name";
+    if (FIND_ROW(machine->units, k, name, unit->name))
+        return "two units have the same name";
     return ceiling_ok(&unit->peak) && is_rate(unit->clock_hz) ? NULL
                                                               : "a unit has a number that is negative or not finite";
 }

@@ -22,9 +22,8 @@ static enum status parse_set(struct set_list *sets, const char *text, struct are
     while (length && start[length - 1] == ' ')
         length--;
     const char *name = arena_strndup(arena, start, length);
-    for (size_t k = 0; k < sets->count; k++)
-        if (strcmp(sets->sweeps[k].param, name) == 0)
-            return err_set(err, ERR_USAGE, "--set %s: '%s' is set twice", text, name);
+    if (FIND_ROW(sets->sweeps, sets->count, param, name))
+        return err_set(err, ERR_USAGE, "--set %s: '%s' is set twice", text, name);
     struct err inner;
     if (sweep_parse(&sets->sweeps[sets->count], name, equals + 1, arena, &inner))
         return err_set(err, ERR_USAGE, "--set %s: %s", text, inner.text);

@@ -34,10 +34,7 @@ struct asked {
 
 static const struct machine_level *level_named(const struct machine *machine, const char *name)
 {
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        if (!strcmp(machine->levels[k].name, name))
-            return &machine->levels[k];
-    return NULL;
+    return FIND_ROW(machine->levels, machine->level_count, name, name);
 }
 
 /* Is this a case of the kernel that is asked about? */

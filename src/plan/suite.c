@@ -72,10 +72,7 @@ static enum status into_measure(void *field, const cJSON *at, UNUSED const struc
 
 static const struct sweep *find_sweep(const struct suite_case *suite_case, const char *param)
 {
-    for (size_t k = 0; k < suite_case->sweep_count; k++)
-        if (strcmp(suite_case->sweeps[k].param, param) == 0)
-            return &suite_case->sweeps[k];
-    return NULL;
+    return FIND_ROW(suite_case->sweeps, suite_case->sweep_count, param, param);
 }
 
 size_t suite_zip_of(const struct suite_case *suite_case, const char *param)

@@ -135,9 +135,8 @@ static enum status check_name(const struct manifest *manifest, const char *name,
 {
     const char *names[MAX_DERIVE_NAMES] = {NULL};
     const size_t count = collect(names, manifest, params_only);
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(names[k], name) == 0)
-            return STATUS_OK;
+    if (text_among(name, names, count))
+        return STATUS_OK;
     json_fail(at, err, "kernel '%s' has no %s '%s'", manifest->name, params_only ? "parameter" : "parameter or metric",
               name);
     return err_nearest(err, name, names, count, NULL);
@@ -187,9 +186,8 @@ static const char *const methods[] = {"geomean", "value", "min", "max", "weighte
 
 static enum status check_method(const struct suite_kpi *kpi, struct err *err)
 {
-    for (size_t k = 0; k < COUNT_OF(methods); k++)
-        if (!strcmp(kpi->method, methods[k]))
-            return STATUS_OK;
+    if (text_among(kpi->method, methods, COUNT_OF(methods)))
+        return STATUS_OK;
     json_fail(json_member(kpi->at, "method"), err, "'%s' is none of geomean, value, min, max, weighted_sum",
               kpi->method);
     return err_nearest(err, kpi->method, methods, COUNT_OF(methods), NULL);

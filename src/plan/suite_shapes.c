@@ -132,13 +132,9 @@ enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, 
 /* Does the case give the parameter a value of its own? */
 static bool is_own(const struct suite_case *suite_case, const char *name)
 {
-    for (size_t k = suite_case->default_count; k < suite_case->param_count; k++)
-        if (strcmp(suite_case->params[k].name, name) == 0)
-            return true;
-    for (size_t k = 0; k < suite_case->sweep_count; k++)
-        if (strcmp(suite_case->sweeps[k].param, name) == 0)
-            return true;
-    return false;
+    const size_t defaults = suite_case->default_count;
+    return FIND_ROW(suite_case->params + defaults, suite_case->param_count - defaults, name, name) ||
+           FIND_ROW(suite_case->sweeps, suite_case->sweep_count, param, name);
 }
 
 enum status suite_apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,

@@ -327,13 +327,9 @@ static size_t param_names(const char ***names, const struct result *result, stru
         room += k && result->cases[k].params == result->cases[k - 1].params ? 0 : result->cases[k].param_count;
     *names = arena_array(arena, room + 1, sizeof(**names));
     for (size_t k = 0; k < result->case_count; k++)
-        for (size_t p = 0; p < result->cases[k].param_count; p++) {
-            size_t at = 0;
-            while (at < count && strcmp((*names)[at], result->cases[k].params[p].name) != 0)
-                at++;
-            if (at == count)
+        for (size_t p = 0; p < result->cases[k].param_count; p++)
+            if (!text_among(result->cases[k].params[p].name, *names, count))
                 (*names)[count++] = result->cases[k].params[p].name;
-        }
     return count;
 }
 

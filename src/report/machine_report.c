@@ -151,10 +151,7 @@ static void add_disagreements(struct document *document, const struct machine *m
 {
     for (uint32_t k = 0; machine->latency_count && k + 1 < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
-        bool seen = false;
-        for (uint32_t n = 0; n < machine->latency_count; n++)
-            seen = seen || !strcmp(machine->latencies[n].level, level->name);
-        if (!seen)
+        if (!FIND_ROW(machine->latencies, machine->latency_count, level, level->name))
             document_text(
                 document, 0, TONE_PLAIN,
                 "%s ends at %s by bandwidth, but latency shows no capacity boundary there: measure again on a quiet "

@@ -15,14 +15,6 @@ enum { MOST_WORST = 10, MOST_LISTED = 10, MOST_SAMPLES = 200000 };
 
 /* ---- keys ---- */
 
-static const struct compare_case *compared(const struct comparison *comparison, const char *id)
-{
-    for (size_t k = 0; comparison && k < comparison->case_count; k++)
-        if (!strcmp(comparison->cases[k].id, id))
-            return &comparison->cases[k];
-    return NULL;
-}
-
 /* What a case can be chosen by: its status, its flags, what a comparison says of it. */
 static const char *verdict_of(const struct result_case *c, const struct compare_case *change, struct arena *arena)
 {
@@ -43,11 +35,12 @@ static const struct row_keys *keys_of(const struct comparison *comparison, const
 {
     struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
     const char *id = plain_id(arena, c);
+    const struct compare_case *change = comparison ? FIND_ROW(comparison->cases, comparison->case_count, id, id) : NULL;
     *keys = (struct row_keys){.id = *suffix ? arena_printf(arena, "%s%s", id, suffix) : id,
                               .kernel = c->kernel,
                               .tags = c->tags,
                               .tag_count = c->tag_count,
-                              .verdict = verdict_of(c, compared(comparison, id), arena)};
+                              .verdict = verdict_of(c, change, arena)};
     return keys;
 }
 
@@ -306,14 +299,6 @@ static void add_result(struct document *document, const struct comparison *compa
 
 /* ---- several devices ---- */
 
-static const struct result_case *case_of(const struct result *result, const char *id)
-{
-    for (size_t k = 0; k < result->case_count; k++)
-        if (!strcmp(result->cases[k].id, id))
-            return &result->cases[k];
-    return NULL;
-}
-
 /* Time and share of the ceiling of each, in the cases of the first. */
 static const struct table *side_by_side(const struct report_page *page, struct arena *arena)
 {
@@ -329,7 +314,8 @@ static const struct table *side_by_side(const struct report_page *page, struct a
     FOR_EACH(const struct result_case, c, page->results[0]->cases, page->results[0]->case_count) {
         cells[0] = cell_text(case_name(c));
         for (size_t r = 0; r < page->count; r++) {
-            const struct result_case *other = r ? case_of(page->results[r], c->id) : c;
+            const struct result *result = page->results[r];
+            const struct result_case *other = r ? FIND_ROW(result->cases, result->case_count, id, c->id) : c;
             const bool known = other && other->status == CASE_OK && result_case_timed(other);
             cells[2 * r + 1] = cell_number(known ? result_case_time(other) : NAN);
             cells[2 * r + 2] = cell_positive(known ? other->fraction : NAN);

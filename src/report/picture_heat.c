@@ -209,9 +209,8 @@ static void add_map(struct document *document, const struct map *map, const char
 static bool is_first(const struct result *result, size_t k, const char **seen, size_t *count)
 {
     const char *kernel = result->cases[k].kernel;
-    for (size_t s = *count; s-- > 0;)
-        if (!strcmp(seen[s], kernel))
-            return false;
+    if (text_among(kernel, seen, *count))
+        return false;
     seen[(*count)++] = kernel;
     return true;
 }
@@ -237,10 +236,8 @@ void picture_heat_maps(struct document *document, const struct result *result, c
 
 static const struct result_case *case_of(const struct result *result, const char *id)
 {
-    for (size_t k = 0; k < result->case_count; k++)
-        if (!strcmp(result->cases[k].id, id) && is_mark(&result->cases[k]))
-            return &result->cases[k];
-    return NULL;
+    const struct result_case *c = FIND_ROW(result->cases, result->case_count, id, id);
+    return c && is_mark(c) ? c : NULL;
 }
 
 static bool is_on_several(const char *id, const struct result *const *results, size_t count)

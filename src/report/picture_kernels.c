@@ -25,12 +25,11 @@ struct kernel_sums kernel_sums_new(struct arena *arena, size_t most)
 
 struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name)
 {
-    size_t at = 0;
-    while (at < sums->count && strcmp(sums->items[at].name, name) != 0)
-        at++;
-    if (at == sums->count)
-        sums->items[sums->count++] = (struct kernel_sum){.name = name};
-    return &sums->items[at];
+    struct kernel_sum *known = FIND_ROW(sums->items, sums->count, name, name);
+    if (known)
+        return known;
+    sums->items[sums->count] = (struct kernel_sum){.name = name};
+    return &sums->items[sums->count++];
 }
 
 static int by_time(const void *a, const void *b)

@@ -83,10 +83,10 @@ static void add_corridor(struct chart *chart)
 
 static struct chart_series *series_named(struct chart *chart, enum chart_kind kind, const char *name)
 {
-    for (size_t k = 0; k < chart->count; k++)
-        if (!strcmp(chart->series[k].name, name))
-            return &chart->series[k];
-    return chart->count < CHART_SERIES ? chart_add(chart, kind, name, chart->count) : &chart->series[CHART_SERIES - 1];
+    struct chart_series *known = FIND_ROW(chart->series, chart->count, name, name);
+    return known                         ? known
+           : chart->count < CHART_SERIES ? chart_add(chart, kind, name, chart->count)
+                                         : &chart->series[CHART_SERIES - 1];
 }
 
 static void add_predictions(struct document *document, const struct result *result, const char *suffix)

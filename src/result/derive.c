@@ -143,11 +143,9 @@ static const char *value_of(const struct derive *d)
 {
     struct json_out *out = json_out_new();
     struct text text = {0};
-    size_t k = 0;
-    while (k < sizeof(methods) / sizeof(*methods) && strcmp(methods[k].name, d->spec->method))
-        k++;
-    if (k < sizeof(methods) / sizeof(*methods))
-        derive_by(out, &methods[k], d);
+    const struct method *method = FIND_ROW(methods, COUNT_OF(methods), name, d->spec->method);
+    if (method)
+        derive_by(out, method, d);
     else
         json_out_string(out, "error", arena_printf(d->arena, "there is no method '%s'", d->spec->method));
     json_out_finish(out, &text, false);
@@ -164,12 +162,10 @@ struct groups {
 /* The group of that name, which is made when it is new; NULL: there are too many. */
 static struct derive *group_named(struct groups *groups, const struct derive *model, const char *name)
 {
-    for (size_t k = 0; k < groups->count; k++)
-        if (!strcmp(groups->list[k].group, name))
-            return &groups->list[k];
-    if (groups->count == MAX_GROUPS)
-        return NULL;
-    struct derive *group = &groups->list[groups->count++];
+    struct derive *group = FIND_ROW(groups->list, groups->count, group, name);
+    if (group || groups->count == MAX_GROUPS)
+        return group;
+    group = &groups->list[groups->count++];
     *group = *model;
     group->group = name;
     return group;

@@ -115,10 +115,7 @@ struct arms {
 /* Each text once. */
 static void add_finding(struct findings *findings, const char *text)
 {
-    size_t seen = 0;
-    while (seen < findings->count && strcmp(findings->texts[seen], text))
-        seen++;
-    if (seen == findings->count && findings->count < MOST_FINDINGS)
+    if (findings->count < MOST_FINDINGS && !text_among(text, findings->texts, findings->count))
         findings->texts[findings->count++] = text;
 }
 

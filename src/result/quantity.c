@@ -12,10 +12,8 @@ struct figure {
 
 static double find(const struct figure *figures, size_t count, const char *name)
 {
-    for (size_t k = 0; k < count; k++)
-        if (!strcmp(figures[k].name, name))
-            return figures[k].value;
-    return NAN;
+    const struct figure *figure = FIND_ROW(figures, count, name, name);
+    return figure ? figure->value : NAN;
 }
 
 static double per_second(double amount, double time_ns)
@@ -40,18 +38,14 @@ double result_at_time(const struct result_case *c, const char *name, double time
 
 const struct param_value *result_param(const struct result_case *c, const char *name)
 {
-    for (size_t k = 0; k < c->param_count; k++)
-        if (!strcmp(c->params[k].name, name))
-            return &c->params[k].value;
-    return NULL;
+    const struct result_param *param = FIND_ROW(c->params, c->param_count, name, name);
+    return param ? &param->value : NULL;
 }
 
 double result_metric(const struct result_case *c, const char *name)
 {
-    for (size_t k = 0; k < c->metric_count; k++)
-        if (!strcmp(c->metrics[k].name, name))
-            return c->metrics[k].value;
-    return NAN;
+    const struct result_metric *metric = FIND_ROW(c->metrics, c->metric_count, name, name);
+    return metric ? metric->value : NAN;
 }
 
 double result_quantity(const struct result_case *c, const char *name)

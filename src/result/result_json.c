@@ -210,21 +210,13 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
 
 /* ---- of a checkup (checkup.h): what its steps measured, as one result ---- */
 
-static bool has_case(const struct result *result, const char *id)
-{
-    for (size_t k = 0; k < result->case_count; k++)
-        if (!strcmp(result->cases[k].id, id))
-            return true;
-    return false;
-}
-
 static struct result *join(const struct result *first, const struct result *more, struct arena *arena)
 {
     struct result *both = arena_copy(arena, first, sizeof(*both));
     struct result_case *cases = arena_array(arena, first->case_count + more->case_count + 1, sizeof(*cases));
     memcpy(cases, first->cases, first->case_count * sizeof(*cases));
     for (size_t k = 0; k < more->case_count; k++)
-        if (!has_case(first, more->cases[k].id))
+        if (!FIND_ROW(first->cases, first->case_count, id, more->cases[k].id))
             cases[both->case_count++] = more->cases[k];
     both->cases = cases;
     return both;
