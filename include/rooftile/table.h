@@ -176,6 +176,11 @@ const struct table_row *table_at(const struct table *table, size_t index);
 struct table_row *table_add(struct table *table, const struct cell *cells);
 /* Fills the cells of columns that are fields of `object`; the others are absent. */
 struct table_row *table_add_object(struct table *table, const void *object);
+/* A table with such a row for each of an array's objects, of `size` bytes. */
+struct table *table_objects(struct arena *arena, const struct table_column *columns, size_t column_count,
+                            const void *objects, size_t count, size_t size);
+#define TABLE_OF(arena, columns, objects, count)                                                                       \
+    table_objects(arena, columns, sizeof(columns) / sizeof(*(columns)), objects, count, sizeof(*(objects)))
 /* A cell of a column that is a field of `object`. */
 struct cell column_cell(const struct table_column *column, const void *object);
 

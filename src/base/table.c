@@ -190,6 +190,15 @@ struct table_row *table_add_object(struct table *table, const void *object)
     return row;
 }
 
+struct table *table_objects(struct arena *arena, const struct table_column *columns, size_t column_count,
+                            const void *objects, size_t count, size_t size)
+{
+    struct table *table = table_new(arena, columns, column_count);
+    for (size_t k = 0; k < count; k++)
+        table_add_object(table, (const char *)objects + k * size);
+    return table;
+}
+
 struct table *table_record_object(struct arena *arena, const struct table_column *columns, size_t count,
                                   const void *object)
 {

@@ -115,18 +115,14 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
 
 static struct table *drifts_of(const struct fleet *fleet, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "key", .title = "what differs"},
-                                                  {.key = "majority", .title = "most have"},
-                                                  {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT},
-                                                  {.key = "value", .title = "others"},
-                                                  {.key = "count", .title = "devices", .unit = UNIT_COUNT},
-                                                  {.key = "devices", .title = "which", .flags = COLUMN_PROSE}};
-    struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct fleet_drift, d, fleet->drifts, fleet->drift_count)
-        table_add(table,
-                  (struct cell[]){cell_text(d->key), cell_known(d->majority), cell_number((double)d->majority_count),
-                                  cell_known(d->value), cell_number((double)d->count), cell_text(d->devices)});
-    return table;
+    static const struct table_column columns[] = {
+        {.key = "key", .title = "what differs", FIELD(struct fleet_drift, key)},
+        {.key = "majority", .title = "most have", .flags = COLUMN_OPTIONAL, FIELD(struct fleet_drift, majority)},
+        {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT, FIELD(struct fleet_drift, majority_count)},
+        {.key = "value", .title = "others", .flags = COLUMN_OPTIONAL, FIELD(struct fleet_drift, value)},
+        {.key = "count", .title = "devices", .unit = UNIT_COUNT, FIELD(struct fleet_drift, count)},
+        {.key = "devices", .title = "which", .flags = COLUMN_PROSE, FIELD(struct fleet_drift, devices)}};
+    return TABLE_OF(arena, columns, fleet->drifts, fleet->drift_count);
 }
 
 /* `bad`: only those that something is said of. */

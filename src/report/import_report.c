@@ -11,6 +11,7 @@
 #define SCHEMA_ID "https://rooftile.dev/schemas/import/1/import.schema.json"
 #define SCHEMA_VERSION "1.0.0"
 #define OF(member) FIELD(struct import_timeline, member)
+#define ROW(member) FIELD(struct import_row, member)
 
 static const char *time_of(double time_ns, struct document *document)
 {
@@ -113,70 +114,51 @@ enum {
 
 static const struct table_column row_columns[] = {
     [RANK] = {.key = "rank", .title = "#", .unit = UNIT_COUNT},
-    [SHARE] = {.key = "share", .title = "share", .unit = UNIT_PERCENT},
-    [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
-    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME, .drop = 5},
-    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 6},
-    [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6},
+    [SHARE] = {.key = "share", .title = "share", .unit = UNIT_PERCENT, ROW(share)},
+    [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT, ROW(calls)},
+    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME, .drop = 5, ROW(total_ns)},
+    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 6, ROW(median_ns)},
+    [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6, ROW(estimate_ns)},
     [OPERATOR] = {.title = "operator", .flags = COLUMN_CUT},
     [SHAPE] = {.title = "shape", .flags = COLUMN_CUT},
-    [FULL_SHAPE] = {.key = "shape"},
+    [FULL_SHAPE] = {.key = "shape", .flags = COLUMN_OPTIONAL, ROW(shape)},
     [TYPES] = {.title = "types"},
-    [LAYOUT] = {.key = "layout", .title = "layout", .drop = 3},
+    [LAYOUT] = {.key = "layout", .title = "layout", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(layout)},
     [SOURCE] = {.key = "source", .title = "shape from", .drop = 2},
-    [ALGORITHM] = {.key = "algorithm_bytes_per_s", .title = "algorithm", .unit = UNIT_BYTE_RATE},
-    [BUS] = {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE},
-    [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT},
-    [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT, .drop = 7},
-    [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4},
+    [ALGORITHM] = {.key = "algorithm_bytes_per_s",
+                   .title = "algorithm",
+                   .unit = UNIT_BYTE_RATE,
+                   ROW(algorithm_bytes_per_s)},
+    [BUS] = {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE, ROW(bus_bytes_per_s)},
+    [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
+    [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 7, ROW(kernel)},
+    [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4, ROW(lower_bound_ns)},
     [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT},
-    [LIBRARY] = {.key = "library", .title = "library", .drop = 1},
-    [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME},
-    [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME},
-    [FULL] = {.key = "operator"},
-    [DTYPE] = {.key = "dtype"},
-    [TOTAL] = {.key = "total"},
+    [LIBRARY] = {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
+    [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
+    [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},
+    [FULL] = {.key = "operator", ROW(operator)},
+    [DTYPE] = {.key = "dtype", .flags = COLUMN_OPTIONAL, ROW(dtype)},
+    [TOTAL] = {.key = "total", .flags = COLUMN_OPTIONAL, ROW(total)},
     [KIND] = {.key = "kind"},
-    [MIN] = {.key = "min_ns", .unit = UNIT_TIME},
-    [MAX] = {.key = "max_ns", .unit = UNIT_TIME},
-    [KERNELS] = {.key = "gpu_kernels"},
-    [TRAITS] = {.key = "kernel_traits"},
+    [MIN] = {.key = "min_ns", .unit = UNIT_TIME, ROW(min_ns)},
+    [MAX] = {.key = "max_ns", .unit = UNIT_TIME, ROW(max_ns)},
+    [KERNELS] = {.key = "gpu_kernels", .flags = COLUMN_OPTIONAL, ROW(kernels)},
+    [TRAITS] = {.key = "kernel_traits", .flags = COLUMN_OPTIONAL, ROW(traits)},
     [WHY] = {.key = "no_kernel_reason"},
 };
 
 static void put_row(struct table *table, const struct import_row *row, size_t rank)
 {
     struct arena *arena = table->arena;
-    struct cell *cells = table_add(table, NULL)->cells;
+    struct cell *cells = table_add_object(table, row)->cells;
     cells[RANK] = cell_number((double)rank);
-    cells[SHARE] = cell_number(row->share);
-    cells[CALLS] = cell_number(row->calls);
-    cells[TIME] = cell_number(row->total_ns);
-    cells[MEDIAN] = cell_number(row->median_ns);
-    cells[ESTIMATE] = cell_number(row->estimate_ns);
-    cells[LOW] = cell_number(row->estimate_low_ns);
-    cells[HIGH] = cell_number(row->estimate_high_ns);
     cells[OPERATOR] = cell_text(short_name(row->operator, arena));
     cells[SHAPE] = cell_known(short_shape(row, arena));
-    cells[FULL_SHAPE] = cell_known(row->shape);
     cells[TYPES] = cell_known(types_of(row, arena));
-    cells[LAYOUT] = cell_known(row->layout);
     cells[SOURCE] = cell_text(import_source_names[row->source]);
-    cells[ALGORITHM] = cell_number(row->algorithm_bytes_per_s);
-    cells[BUS] = cell_number(row->bus_bytes_per_s);
-    cells[WRONG] = cell_number(row->wrong_elements);
-    cells[KERNEL] = cell_known(row->kernel ? row->kernel : "");
-    cells[BOUND] = cell_number(row->lower_bound_ns);
     cells[CEILING] = cell_number(row->lower_bound_ns / row->median_ns);
-    cells[LIBRARY] = cell_known(row->library ? row->library : "");
-    cells[FULL] = cell_text(row->operator);
-    cells[DTYPE] = cell_known(row->dtype);
-    cells[TOTAL] = cell_known(row->total);
     cells[KIND] = cell_text(import_kind_names[row->kind]);
-    cells[MIN] = cell_number(row->min_ns);
-    cells[MAX] = cell_number(row->max_ns);
-    cells[KERNELS] = cell_known(row->kernels);
-    cells[TRAITS] = cell_known(row->traits);
     cells[WHY] = cell_known(row->kernel ? "" : row->why);
 }
 
@@ -247,18 +229,12 @@ static void operators_picture(struct document *document, const struct import *im
 static struct table *operators_table(const struct import *import, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.key = "operator", .title = "operator", .flags = COLUMN_CUT},
-        {.key = "calls", .title = "calls", .unit = UNIT_COUNT},
-        {.key = "total_ns", .title = "time", .unit = UNIT_TIME},
-        {.key = "share", .title = "share", .unit = UNIT_PERCENT},
+        {.key = "operator", .title = "operator", .flags = COLUMN_CUT, FIELD(struct import_operator, name)},
+        {.key = "calls", .title = "calls", .unit = UNIT_COUNT, FIELD(struct import_operator, calls)},
+        {.key = "total_ns", .title = "time", .unit = UNIT_TIME, FIELD(struct import_operator, total_ns)},
+        {.key = "share", .title = "share", .unit = UNIT_PERCENT, FIELD(struct import_operator, share)},
     };
-    struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < import->operator_count; k++) {
-        const struct import_operator *operator= & import->operators[k];
-        table_add(table, (struct cell[]){cell_text(operator->name), cell_number(operator->calls),
-                                         cell_number(operator->total_ns), cell_number(operator->share)});
-    }
-    return table;
+    return TABLE_OF(arena, columns, import->operators, import->operator_count);
 }
 
 /* ---- what is explained, and what is not ---- */
@@ -328,11 +304,9 @@ static void notes(struct document *document, const struct import *import, const 
 
 static struct table *files_table(const struct import *import, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "path"}, {.key = "format"}};
-    struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < import->file_count; k++)
-        table_add(table, (struct cell[]){cell_text(import->files[k].path), cell_text(import->files[k].format)});
-    return table;
+    static const struct table_column columns[] = {{.key = "path", FIELD(struct import_file, path)},
+                                                  {.key = "format", FIELD(struct import_file, format)}};
+    return TABLE_OF(arena, columns, import->files, import->file_count);
 }
 
 void import_document(struct document *document, const struct import *import, bool verbose)

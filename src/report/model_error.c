@@ -6,39 +6,31 @@
 #include "report_internal.h"
 #include "rooftile/truth.h"
 
+#define OF(member) FIELD(struct error_line, member)
+
 static const struct table_column columns[] = {
     {.key = "family", .title = "family"},
-    {.key = "machine", .title = "machine"},
-    {.key = "rows", .title = "rows", .unit = UNIT_COUNT},
-    {.key = "raw_median", .title = "raw: median", .unit = UNIT_PERCENT, .drop = 2},
-    {.key = "raw_p90", .title = "p90", .unit = UNIT_PERCENT, .drop = 2},
-    {.key = "median", .title = "calibrated: median", .unit = UNIT_PERCENT},
-    {.key = "p90", .title = "p90", .unit = UNIT_PERCENT},
-    {.key = "signed_median", .title = "signed", .unit = UNIT_CHANGE, .drop = 1},
-    {.key = "within_20", .title = "within 20 %", .unit = UNIT_PERCENT, .drop = 3},
-    {.key = "wmape", .title = "WMAPE", .unit = UNIT_PERCENT, .drop = 3},
-    {.key = "coverage", .title = "in the interval", .unit = UNIT_PERCENT},
-    {.key = "bound_right", .title = "bound right", .unit = UNIT_PERCENT},
+    {.key = "machine", .title = "machine", OF(machine)},
+    {.key = "rows", .title = "rows", .unit = UNIT_COUNT, OF(calibrated.rows)},
+    {.key = "raw_median", .title = "raw: median", .unit = UNIT_PERCENT, .drop = 2, OF(raw.median)},
+    {.key = "raw_p90", .title = "p90", .unit = UNIT_PERCENT, .drop = 2, OF(raw.p90)},
+    {.key = "median", .title = "calibrated: median", .unit = UNIT_PERCENT, OF(calibrated.median)},
+    {.key = "p90", .title = "p90", .unit = UNIT_PERCENT, OF(calibrated.p90)},
+    {.key = "signed_median", .title = "signed", .unit = UNIT_CHANGE, .drop = 1, OF(calibrated.signed_median)},
+    {.key = "within_20", .title = "within 20 %", .unit = UNIT_PERCENT, .drop = 3, OF(calibrated.within_20)},
+    {.key = "wmape", .title = "WMAPE", .unit = UNIT_PERCENT, .drop = 3, OF(calibrated.wmape)},
+    {.key = "coverage", .title = "in the interval", .unit = UNIT_PERCENT, OF(calibrated.coverage)},
+    {.key = "bound_right", .title = "bound right", .unit = UNIT_PERCENT, OF(calibrated.bound_right)},
 };
 
 static struct table *errors(const struct error_table *table, struct arena *arena)
 {
     struct table *shown = TABLE(arena, columns);
     FOR_EACH(const struct error_line, line, table->lines, table->count) {
-        const struct error_figures *raw = &line->raw, *figures = &line->calibrated;
-        const struct cell cells[] = {cell_text(line->family ? line->family : "all"),
-                                     line->family ? cell_text(line->machine) : cell_absent(),
-                                     cell_number((double)figures->rows),
-                                     cell_number(raw->median),
-                                     cell_number(raw->p90),
-                                     cell_number(figures->median),
-                                     cell_number(figures->p90),
-                                     cell_number(figures->signed_median),
-                                     cell_number(figures->within_20),
-                                     cell_number(figures->wmape),
-                                     cell_number(figures->coverage),
-                                     cell_number(figures->bound_right)};
-        table_add(shown, cells);
+        struct cell *cells = table_add_object(shown, line)->cells;
+        cells[0] = cell_text(line->family ? line->family : "all");
+        if (!line->family)
+            cells[1] = cell_absent();
     }
     return shown;
 }
