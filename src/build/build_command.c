@@ -17,8 +17,9 @@
 
 #define COMPILER_WORDS_BYTES 100000
 
-/* The first errors of a compiler are the ones that matter. */
+/* The first errors of a compiler are the ones that matter; one that does not stop saying them is stopped. */
 #define MESSAGE_LIMIT_BYTES 8192u
+#define MESSAGE_MOST_BYTES ((size_t)1 << 24)
 
 /* ---- argument vectors ---- */
 
@@ -209,6 +210,12 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
     return STATUS_OK;
 }
 
+static const char *stopped(const char *compiler, struct arena *arena)
+{
+    return arena_printf(arena, "%s was stopped after %d s (ROOFTILE_COMPILE_TIMEOUT)", compiler,
+                        compile_limit_seconds());
+}
+
 enum status command_write_ir(const struct build_unit *unit, const char *output, struct err *err)
 {
     struct arena *arena = unit->command.arena;
@@ -221,7 +228,9 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
     argv_add(&argv, output);
     const int limit_ms = compile_limit_seconds() * 1000;
     enum status status = spawn_run(&result, argv.items, NULL, COMPILER_WORDS_BYTES, limit_ms, arena, err);
-    if (!status && result.exit_code)
+    if (!status && result.timed_out)
+        status = err_set(err, ERR_BUILD, "%s", stopped(unit->compiler->path, arena));
+    else if (!status && result.exit_code)
         status =
             err_set(err, ERR_BUILD, "%s failed with %d:\n%s", unit->compiler->path, result.exit_code, result.errors);
     return status;
@@ -232,12 +241,13 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
 /* An empty file compiles in 0.1 s; a cold file server may need much longer. */
 #define PROBE_SECONDS 120
 
-/* Compilers that gave no answer in time: they are not asked again in the life of this process. */
-static struct {
+/* Compilers by what they were asked, in the life of this process: those that gave no answer in time are not asked
+ * again. One that once came to the end of a file does not hang: another file may be what it cannot do. */
+static struct known {
     struct arena arena;
     const char **keys;
     size_t count;
-} hung;
+} hung, ended;
 
 int compile_limit_seconds(void)
 {
@@ -250,12 +260,10 @@ static int probe_seconds(void)
     return limit < PROBE_SECONDS ? limit : PROBE_SECONDS;
 }
 
-static bool is_hung(const char *key)
+static void learn(struct known *known, const char *key)
 {
-    for (size_t i = 0; i < hung.count; i++)
-        if (strcmp(hung.keys[i], key) == 0)
-            return true;
-    return false;
+    if (!text_among(key, known->keys, known->count))
+        ARENA_PUSH(&known->arena, known->keys, known->count, arena_strdup(&known->arena, key));
 }
 
 enum status compiler_ask(struct spawn_result *ran, const char *kind, const char *const *argv, size_t limit_bytes,
@@ -264,12 +272,12 @@ enum status compiler_ask(struct spawn_result *ran, const char *kind, const char 
     *ran =
         (struct spawn_result){.timed_out = true, .output = arena_strdup(arena, ""), .errors = arena_strdup(arena, "")};
     const char *key = arena_printf(arena, "%s %s", argv[0], kind);
-    if (is_hung(key))
+    if (text_among(key, hung.keys, hung.count))
         return STATUS_OK;
     if (spawn_run(ran, argv, NULL, limit_bytes, probe_seconds() * 1000, arena, err))
         return err->status;
     if (ran->timed_out)
-        ARENA_PUSH(&hung.arena, hung.keys, hung.count, arena_strdup(&hung.arena, key));
+        learn(&hung, key);
     return STATUS_OK;
 }
 
@@ -353,12 +361,14 @@ enum status child_start(struct build_child *child, const struct build_unit *unit
                         struct arena *arena, struct err *err)
 {
     struct argv argv = {.arena = arena};
-    *child = (struct build_child){.fd = -1};
+    *child = (struct build_child){.fd = -1, .compiler = unit->compiler->path};
     child->object = arena_printf(arena, "%s/%zu.o", scratch, number);
     child->depfile = arena_printf(arena, "%s/%zu.d", scratch, number);
     argv_add_all(&argv, unit->command.items, unit->command.count);
     add_outputs(&argv, unit, child);
     int ends[2];
+    if (text_among(child->compiler, hung.keys, hung.count))
+        return err_set(err, ERR_BUILD, "not tried: %s", stopped(child->compiler, arena));
     if (pipe2(ends, O_CLOEXEC))
         return err_set(err, ERR_BUILD, "cannot open a pipe: %s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -389,7 +399,8 @@ bool child_read(struct build_child *child)
 void child_limit(struct build_child *child)
 {
     const uint64_t limit_ns = (uint64_t)compile_limit_seconds() * 1000000000u;
-    if (child->timed_out || clock_now_ns() - child->started_ns < limit_ns)
+    if (child->timed_out ||
+        (clock_now_ns() - child->started_ns < limit_ns && child->dropped_bytes < MESSAGE_MOST_BYTES))
         return;
     child->timed_out = true;
     kill(-child->pid, SIGKILL);
@@ -430,9 +441,15 @@ enum status child_finish(struct build_child *child, const char **message, struct
 {
     const int state = wait_for(child->pid);
     const bool ok = WIFEXITED(state) && WEXITSTATUS(state) == 0;
-    if (!ok && child->timed_out)
-        *message = arena_printf(arena, "the compiler was stopped after %d s (ROOFTILE_COMPILE_TIMEOUT)",
-                                compile_limit_seconds());
+    if (ok || !child->timed_out)
+        learn(&ended, child->compiler);
+    else if (!text_among(child->compiler, ended.keys, ended.count))
+        learn(&hung, child->compiler);
+    if (!ok && child->timed_out && child->dropped_bytes >= MESSAGE_MOST_BYTES)
+        *message = arena_printf(arena, "%s was stopped, as its messages do not end:\n%s", child->compiler,
+                                message_of(child, arena));
+    else if (!ok && child->timed_out)
+        *message = stopped(child->compiler, arena);
     else if (!ok && child->output.length > 0)
         *message = message_of(child, arena);
     else if (!ok && WIFSIGNALED(state))

@@ -87,16 +87,18 @@ struct build_child {
     size_t dropped_bytes;
     uint64_t started_ns;
     bool timed_out;
+    const char *compiler;
     const char *object;
     const char *depfile;
 };
 
-/* `number` makes the names in the scratch folder unique. */
+/* `number` makes the names in the scratch folder unique. ERR_BUILD: it cannot be started, or was stopped before without
+ * coming to the end of any file. */
 enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
                         struct arena *arena, struct err *err);
 /* Reads what is there; false at the end. */
 bool child_read(struct build_child *child);
-/* Kills it when it has run for too long; its end is read as any other. */
+/* Kills it when it has run or talked for too long; its end is read as any other. */
 void child_limit(struct build_child *child);
 /* Waits for the end; STATUS_OK, or ERR_BUILD with the compiler's words in *message. */
 enum status child_finish(struct build_child *child, const char **message, struct arena *arena);

@@ -357,8 +357,8 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
         /* Without a command line nothing was compiled: the message says all. Its first line is where lists end. */
         const int length = first_error(&error, build->message);
         if (build->state == BUILD_FAILED && build->command)
-            snprintf(measured->reason, sizeof(measured->reason), "does not compile: %.*s\n%s", length, error,
-                     build->message);
+            snprintf(measured->reason, sizeof(measured->reason), "does not compile: %.*s%s%s", length, error,
+                     build->message[length] ? "\n" : "", build->message[length] ? build->message : "");
         else
             snprintf(measured->reason, sizeof(measured->reason), "%s", build->message);
         return true;

@@ -244,6 +244,25 @@ static void test_hangs(void **state)
     unsetenv("ROOFTILE_COMPILE_TIMEOUT");
 }
 
+/* One that hangs at files alone is asked for one. */
+static void test_hangs_at_files(void **state)
+{
+    static const char *const said[] = {"/clang-test was stopped after 1 s", "not tried: "};
+    struct fixture *fixture = *state;
+    const char *source = fixture_write(fixture, "k/a.hip", "exec sleep 1000\n");
+    const struct build_request request = {.source = source, .target = gfx942};
+    const struct build_options options = {.include_dir = fixture_path(fixture, "include"), .jobs = 1};
+    setenv("ROOFTILE_COMPILE_TIMEOUT", "1", 1);
+    for (size_t k = 0; k < 2; k++) {
+        struct build_result result = {0};
+        struct err err = {0};
+        assert_int_equal(build_all(&result, &request, 1, &options, &fixture->arena, &err), STATUS_OK);
+        assert_int_equal(result.state, BUILD_FAILED);
+        assert_non_null(strstr(result.message, said[k]));
+    }
+    assert_int_equal(fixture_count(fixture, "compile"), 1);
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -413,6 +432,7 @@ int main(void)
         TEST(test_min_llvm),
         TEST(test_crashes),
         TEST(test_hangs),
+        TEST(test_hangs_at_files),
         TEST(test_refusals),
         TEST(test_wave_sizes),
         TEST(test_remembers),
