@@ -46,7 +46,6 @@ static enum status read_build(struct build *build, const struct cli_options *opt
                                       .arena = arena,
                                       .args = build->word_count ? build->words : none,
                                       .arg_count = build->word_count};
-    build->found.goes_on = true;
     side_use(&build->session, &build->of);
     return inspections_build(&build->found, &build->session, err);
 }

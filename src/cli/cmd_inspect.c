@@ -99,6 +99,11 @@ enum status cmd_inspect(struct call *call, struct err *err)
         status = inspect_argument(&found, options->args[k], options, call->arena, err);
     if (status)
         return status;
+    if (!found.count && found.problem_count)
+        return err_set(err, found.worst, "%s", found.problems[0]);
+    for (size_t k = 0; k < found.problem_count; k++)
+        log_warn("W021", "%s", found.problems[k]);
+    call->code = found.worst == ERR_UNSUPPORTED ? 0 : err_exit_code(found.worst);
     inspect_document(&document, found.items, found.count, &look);
     return cli_show_document(options, &document, false, err);
 }

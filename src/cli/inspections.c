@@ -157,11 +157,13 @@ static enum status nothing_built(const struct plan *plan, const char *arch, stru
     return err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
 }
 
-/* Is it a problem beside others? Then it is noted. */
+/* Is it a problem of this kernel, beside which others may be fine? Then it is noted. */
 static bool passes(struct inspections *found, const struct session *session, enum status status, const struct err *err)
 {
-    if (!found->goes_on || (status != ERR_BUILD && status != ERR_UNSUPPORTED && status != ERR_CONFIG))
+    if (status != ERR_BUILD && status != ERR_UNSUPPORTED && status != ERR_CONFIG)
         return false;
+    if (!found->worst || found->worst == ERR_UNSUPPORTED)
+        found->worst = status;
     ARENA_PUSH(session->arena, found->problems, found->problem_count, arena_strdup(session->arena, err->text));
     return true;
 }

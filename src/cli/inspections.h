@@ -12,9 +12,9 @@
 struct inspections {
     struct inspection *items;
     size_t count;
-    bool goes_on; /* a kernel that cannot be built is a problem among others, not the end */
-    const char **problems;
+    const char **problems; /* kernels that cannot be built */
     size_t problem_count;
+    enum status worst; /* of them; ERR_UNSUPPORTED: no compiler or code for the target, nothing is wrong */
 };
 
 /* Builds what the session's arguments name (without any: all kernels) for each --arch, else for the AMD GPU here, else

@@ -414,6 +414,16 @@ def check_catalog(home):
     check_run(run("inspect", "stream_triad", "--arch", "gfx90a", "--ir", home=home), 0, "--ir", ["define", "amdgpu_kernel", "target triple"])
     wide = kernels_of(inspect(home, "stream_triad", "--arch", "gfx90a", "--set", "dtype=f64"))
     check(wide["gfx90a", "stream_triad"]["code_sha256"] != kernels["gfx90a", "stream_triad"]["code_sha256"], "--set changes the code")
+    # Of several, those that can be inspected are.
+    both = run("inspect", "stream_triad", "gemm_library", "--arch", "gfx90a", home=home)
+    check_run(both, 0, "beside a library's kernel", stdout="stream_triad for gfx90a", stderr="gemm_library: it calls the library")
+    check_run(run("inspect", "gemm_library", "--arch", "gfx90a", home=home), 3, "a library's kernel", stderr="it calls the library")
+    (home / "broken.hip").write_text('extern "C" __global__ void broken(float *y) { nonsense; }\n')
+    (home / "broken.json").write_text(json.dumps({
+        "name": "broken", "summary": "s", "code": {"source": "broken.hip", "symbol": "broken"}, "launch": {"grid": [1], "block": [64], "args": ["y"]},
+        "buffers": {"y": {"role": "out", "type": "f32", "count": 64}}, "work": {"items": 64}, "check": {"expect": {"y": "i"}}}))
+    check_run(run("inspect", "stream_triad", "broken", "--arch", "gfx90a", "--kernels", ".", home=home), 3, "beside one that does not compile",
+              stdout="stream_triad for gfx90a", stderr="broken: does not compile for gfx90a")
     turns = {}
     for iterations in (24, 48):
         files = inspect(home, "fma_peak", "--arch", "gfx90a", "--set", f"iterations={iterations}")
