@@ -239,7 +239,8 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
     if (!status)
         status = check_segments(&image, arena, err);
     for (size_t k = 0; k < image.note_count && !status; k++)
-        status = note_read(object, image.notes[k], arena, err);
+        if ((status = note_read(object, image.notes[k], arena, err)))
+            err_within(err, "the note at byte %td", image.notes[k].data - bytes.data);
     if (!status) {
         object->abi = bytes.data[EI_ABIVERSION] + 2u;
         status = name_target(object, header.e_flags, arena, err);

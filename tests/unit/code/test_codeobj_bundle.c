@@ -243,7 +243,7 @@ static void test_images(void **state)
         {64 + 56, PT_LOAD, 4, "no AMDGPU metadata note"},
         {IMAGE_NOTE_AT + 8, 31, 4, "no AMDGPU metadata note"},
         {IMAGE_NOTE_AT + 8, 10, 4, "only the metadata of code object version 2"},
-        {IMAGE_NOTE_AT + 20, 0xdf, 1, "damaged metadata: its msgpack is truncated at byte 0 of "},
+        {IMAGE_NOTE_AT + 20, 0xdf, 1, "the note at byte 196: damaged metadata: its msgpack is truncated at byte 0 of "},
         {IMAGE_NOTE_AT + 20, 0x92, 1, "damaged metadata: its msgpack is not a map"},
     };
     struct fixture *fixture = *state;
