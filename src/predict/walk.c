@@ -144,8 +144,10 @@ static double operands_ready(const struct wave *wave, const struct op *op, unsig
     double ready = 0;
     for (unsigned k = first; k < op->operand_count; k++)
         for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++)
-            if (op->operands[k].first + part < wave->code->vectors)
-                ready = fmax(ready, wave->ready[op->operands[k].first + part]);
+            if (op->operands[k].first + part < wave->code->vectors) {
+                const double when = wave->ready[op->operands[k].first + part];
+                ready = ready < when ? when : ready; /* fmax is a call */
+            }
     return ready;
 }
 
@@ -279,9 +281,12 @@ void wave_run(struct wave *wave)
         /* Accesses of a workgroup come in the order of their times. */
         if (!first && wave->at < code->count && is_access(&code->ops[wave->at]))
             return;
-        if (wave->at >= code->count || !walker->left) {
-            walker->over_budget |= !walker->left;
+        if (wave->at >= code->count) {
             wave->state = WAVE_ENDED;
+            return;
+        }
+        if (!walker->left) { /* who wants to know more gives more, and goes on */
+            walker->over_budget = true;
             return;
         }
         const struct op *op = &code->ops[wave->at++];

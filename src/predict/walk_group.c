@@ -170,7 +170,7 @@ static void open_barrier(struct group *group)
 void group_run(struct group *group)
 {
     struct walker *walker = group->walker;
-    for (bool alive = true; alive;) {
+    for (bool alive = true; alive && !walker->over_budget;) {
         struct wave *next = NULL;
         alive = false;
         for (uint32_t k = 0; k < group->wave_count; k++) {

@@ -311,7 +311,6 @@ struct wave {
     uint32_t queue_first[QUEUES], queue_count[QUEUES];
     uint64_t instructions;
     struct walk_sums sums;
-    struct lds_pattern lds_last;
     struct walk_traffic *traffic;
     uint64_t *last;                  /* line of each row of traffic */
     uint64_t stored_at, stored_step; /* by the last store, and how far that was from the one before */
@@ -363,7 +362,8 @@ struct walker {
     bool over_budget;
     size_t lds_bytes;
     uint64_t lds_beyond;
-    bool tracks_results; /* results of vector instructions are awaited */
+    struct lds_pattern lds_patterns[64]; /* by operation: the last one */
+    bool tracks_results;                 /* results of vector instructions are awaited */
     struct walk_result *result;
     walk_wave_fn *visit;
     void *context;

@@ -51,15 +51,17 @@ static void find_clocks(struct lds_pattern *pattern, const struct wave *wave)
     }
 }
 
-static void count_clocks(struct wave *wave, const struct access *access, const struct values *address, int64_t offset)
+/* Instructions ask for the same pattern again and again, in all waves of all workgroups. */
+static void count_clocks(struct wave *wave, const struct op *op, const struct values *address, int64_t offset)
 {
-    struct lds_pattern pattern = {.lanes = wave->exec & address->known, .dwords = access->dwords};
-    struct lds_pattern *last = &wave->lds_last;
+    struct lds_pattern pattern = {.lanes = wave->exec & address->known, .dwords = op->access->dwords};
+    struct walker *walker = wave->group->walker;
+    struct lds_pattern *last = &walker->lds_patterns[(size_t)(op - wave->code->ops) % COUNT_OF(walker->lds_patterns)];
     const unsigned some = pattern.lanes ? (unsigned)__builtin_ctzll(pattern.lanes) : 0;
-    const uint32_t from = (uint32_t)((int64_t)address->lanes[some] + offset) / 4;
+    const uint32_t add = (uint32_t)offset, from = (address->lanes[some] + add) / 4;
     for (unsigned k = 0; k < LANES; k++) {
         const uint32_t on = pattern.lanes >> k & 1 ? UINT32_MAX : 0;
-        pattern.distance[k] = ((uint32_t)((int64_t)address->lanes[k] + offset) / 4 - from) & on;
+        pattern.distance[k] = ((address->lanes[k] + add) / 4 - from) & on;
     }
     if (!(last->free_clocks > 0) || last->lanes != pattern.lanes || last->dwords != pattern.dwords ||
         memcmp(last->distance, pattern.distance, sizeof(pattern.distance)) != 0) {
@@ -264,9 +266,9 @@ static void move_values(struct wave *wave, const struct op *op, const struct val
     } else {
         atomic_part(wave, op, address);
     }
-    count_clocks(wave, access, address, access->offset);
+    count_clocks(wave, op, address, access->offset);
     if (pair)
-        count_clocks(wave, access, address, access->offset1);
+        count_clocks(wave, op, address, access->offset1);
 }
 
 /* Of a workgroup; a lane whose address is further away is one that is told apart by it. */

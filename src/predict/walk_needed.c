@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk_internal.h"
+#include "walk_vector.h"
 
 #define WORDS ((VECTORS + 63) / 64)
 
@@ -51,6 +51,20 @@ static void put(struct registers *set, const struct operand *operand, bool in)
 static void use(struct registers *before, const struct operand *operand)
 {
     put(before, operand, true);
+}
+
+/* Of a pair whose both results take the same half, that one alone. */
+static void use_halves(struct registers *before, const struct op *op, unsigned number)
+{
+    struct operand operand = op->operands[number];
+    const struct modifiers *how = op->modifiers;
+    const unsigned source = number - op->sources_first;
+    const bool low = how && how->op_sel >> source & 1, high = !how || how->op_sel_hi >> source & 1;
+    if (operand.count == 2 && low == high) {
+        operand.count = 1;
+        operand.first = (uint16_t)(operand.first + low);
+    }
+    use(before, &operand);
 }
 
 static void merge(struct registers *to, const struct registers *from)
@@ -117,7 +131,10 @@ static void use_sources(struct registers *before, const struct op *op)
 {
     const bool again = writes_part(op) || (op->meaning && op->meaning->flags & ADDS_TO_RESULT);
     for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++)
-        use(before, &op->operands[k]);
+        if (op->execute == packed_execute && op->meaning->detail != PACKED_MOV)
+            use_halves(before, op, k);
+        else
+            use(before, &op->operands[k]);
 }
 
 static void pass_plain(struct registers *before, struct op *op, const struct registers *after)
@@ -259,7 +276,8 @@ static void find_lanes(struct search *search)
     const struct walk_code *code = search->code;
     for (size_t k = 0; k < code->count; k++) {
         const struct op *op = &code->ops[k];
-        const bool crosses = strstr(op->in->mnemonic, "lane") || (op->modifiers && op->modifiers->fetches_off);
+        const bool crosses = (strstr(op->in->mnemonic, "lane") && !strstr(op->in->mnemonic, "firstlane")) ||
+                             (op->modifiers && op->modifiers->fetches_off);
         search->wakes[k] = find_wake(code, k);
         for (unsigned at = 0; crosses && at < op->operand_count; at++)
             put(&search->lasting, &op->operands[at], true);

@@ -14,6 +14,7 @@
 #define PROBES 16u
 #define MOST_NEIGHBOURS 16u
 #define FIRST_LINES_BUDGET UINT64_C(1500) /* of one that is asked whether it reads any of the sample's lines */
+#define MOST_IDLE 10u                     /* in a row of these, then no more are asked */
 #define MOST_ROWS 8u                      /* for each die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
 
@@ -155,48 +156,60 @@ static bool other_end(struct group *group)
     return ended;
 }
 
-/* Its lines become those that neighbours read. False: it took more than its budget. */
-static bool walk_neighbour(struct walker *walker, struct lines *lines, uint64_t number)
+/* Whether it reads some of the sample's lines that nobody was found to read. */
+static bool reads_more(const struct walker *walker, const struct group *sample, const struct group *group)
 {
-    struct group group;
-    other_start(&group, walker, number, NEIGHBOUR_BUDGET);
-    for (uint32_t line = 0; line < group.distinct.count && !walker->over_budget; line++)
-        (void)lines_touch(lines, group.distinct.items[line].line);
-    for (uint32_t place = 0; place < group.atomics.count; place++)
-        (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
-    return other_end(&group);
+    for (uint32_t k = 0; k < group->distinct.count; k++) {
+        const uint64_t line = group->distinct.items[k].line;
+        if (lines_has(&sample->distinct, line) && !is_shared(walker, line))
+            return true;
+    }
+    return false;
 }
 
-/* By its first lines: whether it reads some of the sample's that nobody was found to read. */
-static bool reads_more(struct walker *walker, const struct group *sample, uint64_t number)
+/* Whether its first instructions read some more of the sample's lines; then it is walked to its end, and its lines
+ * become those that neighbours read. None of the budget is left: it takes more. */
+static bool walk_neighbour(struct walker *walker, struct lines *lines, const struct group *sample, uint64_t number,
+                           uint64_t first, uint64_t *spent)
 {
     struct group group;
-    bool more = false;
-    other_start(&group, walker, number, FIRST_LINES_BUDGET);
-    for (uint32_t k = 0; k < group.distinct.count && !more; k++) {
-        const uint64_t line = group.distinct.items[k].line;
-        more = lines_has(&sample->distinct, line) && !is_shared(walker, line);
+    other_start(&group, walker, number, first);
+    const bool shares = reads_more(walker, sample, &group);
+    *spent += first - walker->left;
+    if (shares && walker->over_budget && first < NEIGHBOUR_BUDGET) {
+        walker->over_budget = false;
+        walker->left = NEIGHBOUR_BUDGET - first;
+        group_run(&group);
+        *spent += NEIGHBOUR_BUDGET - first - walker->left;
     }
+    for (uint32_t line = 0; line < group.distinct.count && shares && !walker->over_budget; line++)
+        (void)lines_touch(lines, group.distinct.items[line].line);
+    for (uint32_t place = 0; place < group.atomics.count && (shares || first == NEIGHBOUR_BUDGET); place++)
+        (void)lines_touch(&walker->atomics, group.atomics.items[place].line);
     (void)other_end(&group);
-    return more;
+    return shares;
 }
 
 /* Kernels that order their tiles by themselves share with those at other distances, and the sample may be the first
  * that reads a line: both sides are asked, as many as a band of tiles is high. */
 static void ask_others(struct walker *walker, const struct group *sample)
 {
-    static const int others[] = {1, 8, -8, 2, -2, 4, 7, -7, 6, -6, 5, -5, 3, -3, 16, 12, -12, 24, -24, 32, -32};
+    static const int others[] = {1, 8, -8, 2, 4, 6, 7, 5, 16, 3, 12, 24, 32, -2, -7, -6, -5, -3, -12, -24, -32};
     const int64_t dies = walker->options->dies ? walker->options->dies : 1;
     const int64_t groups = (int64_t)group_count(walker->launch), own = (int64_t)sample->number;
     uint64_t spent = 0;
-    for (unsigned k = 0; k < COUNT_OF(others) && spent <= NEIGHBOURS_BUDGET && !all_shared(walker, sample); k++) {
+    for (unsigned k = 0, idle = 0; k < COUNT_OF(others) && idle < MOST_IDLE && !all_shared(walker, sample); k++) {
         const int64_t number = own + others[k] * dies;
-        if (k && !any_shared(walker, sample)) /* with neither of those next to it: with none */
-            return;
-        if (number < 0 || number >= groups || !reads_more(walker, sample, (uint64_t)number))
+        uint64_t walked = 0;
+        if (spent > NEIGHBOURS_BUDGET || (k && !any_shared(walker, sample)))
+            return; /* with neither of those next to it: with none */
+        if (number < 0 || number >= groups)
             continue;
-        if (walk_neighbour(walker, &walker->awaited, (uint64_t)number))
-            spent += NEIGHBOUR_BUDGET - walker->left;
+        idle++;
+        if (walk_neighbour(walker, &walker->awaited, sample, (uint64_t)number, FIRST_LINES_BUDGET, &walked)) {
+            idle = 0;
+            spent += walked;
+        }
     }
 }
 
@@ -206,10 +219,15 @@ static void walk_neighbours(struct walker *walker, const struct group *sample)
     uint64_t neighbours[MOST_NEIGHBOURS], spent = 0;
     const unsigned count = find_neighbours(neighbours, walker, sample->number);
     for (unsigned k = 0; k < count && spent <= NEIGHBOURS_BUDGET && !all_shared(walker, sample); k++) {
-        walker->has_shared = walk_neighbour(walker, &walker->shared, neighbours[k]);
-        if (!walker->has_shared)
+        bool again = false;
+        for (unsigned before = 0; before < k; before++)
+            again |= neighbours[before] == neighbours[k];
+        if (again)
+            continue;
+        (void)walk_neighbour(walker, &walker->shared, sample, neighbours[k], NEIGHBOUR_BUDGET, &spent);
+        walker->has_shared = walker->left > 0;
+        if (!walker->has_shared) /* it takes more than that: nothing is taken to be shared */
             return;
-        spent += NEIGHBOUR_BUDGET - walker->left;
     }
     if (walker->has_shared)
         ask_others(walker, sample);
