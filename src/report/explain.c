@@ -109,12 +109,12 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     struct cell interval = cell_range(p->low_ns, p->high_ns);
     interval.unit = UNIT_TIME;
     table_member(record, "interval_ns", "80 % interval", interval);
-    const bool chain = e->plan_case->resolved.manifest->class == CLASS_LATENCY; /* of which no ceiling says anything */
+    const bool chain = e->plan_case->resolved.manifest->class == CLASS_LATENCY;
     struct cell least = cell_positive(chain ? NAN : bound->time_ns);
     least.unit = UNIT_TIME;
     table_member(record, "lower_bound_ns", "lower bound", least);
     table_member(record, "ceiling_share", "of the ceiling",
-                 cell_quantity(chain ? NAN : lower_bound_fraction(bound, time_of(c)), UNIT_PERCENT));
+                 cell_quantity(ceiling_share(e->plan_case, time_of(c)), UNIT_PERCENT));
     table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
     table_member(record, "bound", NULL, cell_known(p->bound));
     table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
@@ -331,7 +331,7 @@ static struct table *list_of(const struct explained_case *cases, size_t count, s
         const bool any = e->cause_count > 0;
         struct table_row *row = table_add(
             table, (struct cell[]){cell_text(name_of(&cases[k])), cell_positive(time_of(&cases[k])),
-                                   cell_number(lower_bound_fraction(&e->plan_case->lower_bound, time_of(&cases[k]))),
+                                   cell_number(ceiling_share(e->plan_case, time_of(&cases[k]))),
                                    any ? cell_text(cost_name(e->causes[0].cost)) : cell_absent(),
                                    any ? cell_number(e->causes[0].cost_ns) : cell_absent(),
                                    any ? cell_number(e->causes[0].cost_ns / e->prediction.time_ns) : cell_absent()});

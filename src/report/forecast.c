@@ -24,11 +24,11 @@ double forecast_gain(const struct prediction *prediction, enum prediction_term t
     return was > 0 ? 1 - is / was : 0;
 }
 
-double forecast_ceiling_share(const struct forecast_case *c)
+double ceiling_share(const struct plan_case *plan_case, double time_ns)
 {
-    const bool chain = c->plan_case->resolved.manifest->class == CLASS_LATENCY; /* of which no ceiling says anything */
-    return c->prediction.time_ns > 0 && !chain ? lower_bound_fraction(&c->plan_case->lower_bound, c->prediction.time_ns)
-                                               : NAN;
+    return plan_case->resolved.manifest->class == CLASS_LATENCY
+               ? NAN
+               : lower_bound_fraction(&plan_case->lower_bound, time_ns);
 }
 
 const char *forecast_origin(const struct result *result)
@@ -101,7 +101,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             cell_known(p->bound),
             known ? cell_text(prediction_term_name(p->limiter)) : cell_unknown(NULL),
             cell_positive(c->plan_case->lower_bound.time_ns),
-            cell_number(forecast_ceiling_share(c)),
+            cell_number(ceiling_share(c->plan_case, c->prediction.time_ns)),
             cell_number(c->plan_case->state == PLAN_READY ? c->plan_case->lower_bound.intensity : NAN),
             cell_positive(c->waves_per_simd),
             cell_text(known ? p->method : NULL),

@@ -46,7 +46,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
                                      cell_range(p->low_ns, p->high_ns),
                                      cell_text(p->bound),
                                      cell_text(prediction_term_name(p->limiter)),
-                                     cell_number(forecast_ceiling_share(c)),
+                                     cell_number(ceiling_share(c->plan_case, c->prediction.time_ns)),
                                      cell_number(c->plan_case->lower_bound.intensity),
                                      cell_positive(c->waves_per_simd),
                                      cell_text(arena_printf(arena, "%s: -%s", prediction_term_name(helps),
@@ -72,7 +72,7 @@ static double portability(const struct forecast *forecasts, size_t count, size_t
     double inverse = 0;
     for (size_t k = 0; k < count; k++) {
         const struct forecast_case *c = case_of(&forecasts[k], asked);
-        const double share = c ? forecast_ceiling_share(c) : NAN;
+        const double share = c ? ceiling_share(c->plan_case, c->prediction.time_ns) : NAN;
         if (c && c->prediction.time_ns > 0 && isnan(share))
             return NAN;
         if (!(share > 0))
@@ -172,7 +172,7 @@ void forecast_picture(struct document *document, const struct forecast *forecast
     const char *const *apart = names_apart(names, forecast->count, NULL, arena);
     for (size_t k = 0; k < forecast->count; k++) {
         const struct forecast_case *c = &forecast->cases[k];
-        const double time_ns = c->prediction.time_ns, share = forecast_ceiling_share(c);
+        const double time_ns = c->prediction.time_ns, share = ceiling_share(c->plan_case, c->prediction.time_ns);
         if (!(time_ns > 0))
             continue;
         struct kernel_sum *bar = kernel_sum_of(&bars, apart[k]);

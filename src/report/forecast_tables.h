@@ -11,7 +11,6 @@
 /* How much less time it would be, were the term a tenth faster. */
 double forecast_gain(const struct prediction *prediction, enum prediction_term term);
 /* NaN where none is known, and of latencies, of which no ceiling says anything. */
-double forecast_ceiling_share(const struct forecast_case *c);
 /* Where a result comes from. */
 const char *forecast_origin(const struct result *result);
 

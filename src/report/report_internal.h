@@ -13,6 +13,11 @@
 
 /* The unit in which people read a key figure: a share as percent. */
 const char *kpi_shown_unit(const char *of, const char *unit);
+
+/* Of its ceiling, in this time; NaN: not known, or a chain, of which no ceiling says anything. */
+struct plan_case;
+double ceiling_share(const struct plan_case *plan_case, double time_ns);
+
 /* A value as a cell of this unit is read; "-" where it is unknown. */
 const char *quantity_words(double value, const char *unit, struct arena *arena);
 /* "+1.2 %"; "1.2 %" */
