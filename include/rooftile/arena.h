@@ -50,6 +50,10 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) __att
 /* The number of elements of an array (not of a pointer). */
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
+/* Of two numbers, for qsort: below 0, 0, or above. By one thing, then by another:
+ *     return ORDER(y->time_ns, x->time_ns) ?: strcmp(x->name, y->name); */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Growing arrays without a stored capacity: call one of these before every element that is added. It makes room when
  * `count` is 0 or a power of two from 8 up. Memory of array_grow is freed with free(); arena_grow leaves the shorter
  * copies in the arena. */

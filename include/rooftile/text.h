@@ -75,6 +75,7 @@ bool text_ends(const char *string, const char *suffix);
 
 /* Is `word`, of `length` bytes, one of the words of a list, between any of these separators? */
 bool text_has_word(const char *list, const char *separators, const char *word, size_t length);
+int text_order(const void *a, const void *b); /* of two pointers to texts, for qsort */
 bool text_among(const char *word, const char *const *words, size_t count);
 
 /* The first of an array's rows whose member, characters or a pointer to them, is this text; NULL: none is.

@@ -262,11 +262,6 @@ bool file_is_dir(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Symbolic links are followed; cycles and links to nothing are passed over. */
 static enum status walk(char ***paths, size_t *count, FTS *tree, const char *suffix, struct arena *arena,
                         struct err *err)
@@ -307,7 +302,7 @@ enum status file_list(char ***paths, size_t *count, const char *dir, const char 
     if (status)
         return status;
     if (found_count)
-        qsort(found, found_count, sizeof(*found), by_name);
+        qsort(found, found_count, sizeof(*found), text_order);
     *paths = found;
     *count = found_count;
     return STATUS_OK;

@@ -393,8 +393,7 @@ static int by_key(const void *a, const void *b)
 {
     const cJSON *const *x = a, *const *y = b;
     const uint32_t first = json_node_of(*x)->offset, second = json_node_of(*y)->offset;
-    const int order = strcmp((*x)->string, (*y)->string);
-    return order ? order : (first > second) - (first < second);
+    return strcmp((*x)->string, (*y)->string) ?: ORDER(first, second);
 }
 
 static enum status fail_duplicate(const cJSON *first, const cJSON *second, struct err *err)

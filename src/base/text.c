@@ -235,6 +235,11 @@ bool text_has_word(const char *list, const char *separators, const char *word, s
     return false;
 }
 
+int text_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 bool text_among(const char *word, const char *const *words, size_t count)
 {
     for (size_t k = 0; k < count; k++)

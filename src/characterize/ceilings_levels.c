@@ -41,7 +41,7 @@ static double speed_up(const struct result_case *c)
 static int by_footprint(const void *a, const void *b)
 {
     const struct point *p = a, *q = b;
-    return (p->footprint > q->footprint) - (p->footprint < q->footprint);
+    return ORDER(p->footprint, q->footprint);
 }
 
 /* Neighbours on the machine only ever slow a case down: of two at one footprint the better one is nearer to the truth.

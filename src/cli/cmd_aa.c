@@ -121,7 +121,7 @@ static int by_sigma(const void *a, const void *b)
 {
     const struct noise_case *p = *(const struct noise_case *const *)a, *q = *(const struct noise_case *const *)b;
     const double x = isfinite(p->sigma) ? p->sigma : -1, y = isfinite(q->sigma) ? q->sigma : -1;
-    return x != y ? (x < y) - (x > y) : (p > q) - (p < q);
+    return ORDER(y, x) ?: ORDER(p, q);
 }
 
 static const struct table *cases_of(const struct aa *aa, bool all)

@@ -108,9 +108,8 @@ static enum status choose_named(struct listing *listing, const struct session *s
 static int by_family(const void *a, const void *b)
 {
     const struct manifest *const *left = a, *const *right = b;
-    const int references = (int)session_is_helper(*left) - (int)session_is_helper(*right);
-    const int families = references ? references : strcmp(list_family(*left), list_family(*right));
-    return families ? families : strcmp((*left)->name, (*right)->name);
+    return ORDER(session_is_helper(*left), session_is_helper(*right))
+           ?: strcmp(list_family(*left), list_family(*right)) ?: strcmp((*left)->name, (*right)->name);
 }
 
 static enum status find_all(struct listing *listing, const struct cli_options *options, struct err *err)

@@ -67,8 +67,7 @@ struct entry {
 static int by_id(const void *a, const void *b)
 {
     const struct entry *p = a, *q = b;
-    const int order = strncmp(p->id, q->id, p->length < q->length ? p->length : q->length);
-    return order ? order : (p->length > q->length) - (p->length < q->length);
+    return strncmp(p->id, q->id, p->length < q->length ? p->length : q->length) ?: ORDER(p->length, q->length);
 }
 
 static enum status index_of(struct entry **out, const struct result *result, const char *which, struct arena *arena,

@@ -22,7 +22,7 @@ static const char *value_of(const struct fleet_device *device, const char *key)
 static int by_count(const void *a, const void *b)
 {
     const struct held *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->value, y->value);
+    return ORDER(y->count, x->count) ?: strcmp(x->value, y->value);
 }
 
 static void hold(struct held **held, size_t *count, const struct fleet_device *device, const char *value,

@@ -29,9 +29,7 @@ static int by_name(const char *a, const char *b)
 static int by_device(const void *a, const void *b)
 {
     const struct fleet_device *x = a, *y = b;
-    int order = by_name(x->name, y->name);
-    order = order ? order : strcmp(x->key, y->key);
-    return order ? order : strcmp(x->run->run_id, y->run->run_id);
+    return by_name(x->name, y->name) ?: strcmp(x->key, y->key) ?: strcmp(x->run->run_id, y->run->run_id);
 }
 
 /* Times of one metric over the runs. */

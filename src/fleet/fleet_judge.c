@@ -181,9 +181,7 @@ static void settle(struct fleet *fleet)
 static int by_change(const void *a, const void *b)
 {
     const struct fleet_outlier *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return (x->change < y->change) - (x->change > y->change);
+    return ORDER(x->device, y->device) ?: ORDER(y->change, x->change);
 }
 
 /* ---- who is missing ---- */
@@ -195,14 +193,9 @@ static void miss(struct fleet *fleet, const char *node, const char *what)
         ARENA_PUSH(fleet->arena, fleet->missing_nodes, fleet->missing_node_count, node);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool is_among(const char *name, const char *const *sorted, size_t count)
 {
-    return count && bsearch(&name, sorted, count, sizeof(*sorted), by_text);
+    return count && bsearch(&name, sorted, count, sizeof(*sorted), text_order);
 }
 
 static const char *short_name(const char *name, struct arena *arena)
@@ -218,7 +211,7 @@ static void find_missing_nodes(struct fleet *fleet, const char *const *expected,
         seen[seen_count++] = fleet->devices[k].node;
         seen[seen_count++] = short_name(fleet->devices[k].node, fleet->arena);
     }
-    qsort(seen, seen_count, sizeof(*seen), by_text);
+    qsort(seen, seen_count, sizeof(*seen), text_order);
     for (size_t k = 0; k < count; k++)
         if (!is_among(expected[k], seen, seen_count) &&
             !is_among(short_name(expected[k], fleet->arena), seen, seen_count))
@@ -313,7 +306,7 @@ size_t fleet_nodes(const char ***names, const struct fleet *fleet, bool bad, str
             bads[bad_count++] = fleet->devices[k].node;
     for (size_t k = 0; k < fleet->missing_node_count; k++)
         bads[bad_count++] = fleet->missing_nodes[k];
-    qsort(bads, bad_count, sizeof(*bads), by_text);
+    qsort(bads, bad_count, sizeof(*bads), text_order);
     const char **out = arena_array(arena, fleet->device_count + bad_count + 1, sizeof(*out));
     if (bad) {
         for (size_t k = 0; k < bad_count; k++)

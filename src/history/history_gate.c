@@ -156,14 +156,8 @@ static int by_rank(const void *a, const void *b)
 {
     const struct history_series *p = a, *q = b;
     const double x = fabs(size_of(p)), y = fabs(size_of(q));
-    if (rank_of(p) != rank_of(q))
-        return rank_of(p) - rank_of(q);
-    if (x != y)
-        return (x < y) - (x > y);
-    if (p->is_class != q->is_class)
-        return q->is_class - p->is_class;
-    const int order = strcmp(p->case_id, q->case_id);
-    return order ? order : strcmp(p->timer, q->timer);
+    return ORDER(rank_of(p), rank_of(q)) ?: ORDER(y, x) ?: ORDER(q->is_class, p->is_class)
+           ?: strcmp(p->case_id, q->case_id) ?: strcmp(p->timer, q->timer);
 }
 
 static void count_up(struct history_gate *out, const struct history_series *s)

@@ -146,9 +146,7 @@ union span {
 static int by_call_and_start(const void *a, const void *b)
 {
     const union span *x = a, *y = b;
-    if (x->call != y->call)
-        return x->call < y->call ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
+    return ORDER(x->call, y->call) ?: ORDER(x->start, y->start);
 }
 
 /* The times of the row's calls in ns, in the place of the spans: of each the time in which any of its events ran. */
@@ -242,9 +240,7 @@ static void time_rows(struct rows *rows, struct trace *trace, struct arena *aren
 static int by_start(const void *a, const void *b)
 {
     const struct trace_event *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
+    return ORDER(x->device, y->device) ?: ORDER(x->start, y->start);
 }
 
 /* Time in which any event of these activities ran, each device by itself; events are sorted by device and start. */
@@ -312,12 +308,8 @@ static int by_time(const void *a, const void *b)
 {
     const struct import_row *x = a, *y = b;
     const double time_x = isfinite(x->total_ns) ? x->total_ns : -1, time_y = isfinite(y->total_ns) ? y->total_ns : -1;
-    if (time_x != time_y)
-        return time_x > time_y ? -1 : 1;
-    if (x->calls != y->calls)
-        return x->calls > y->calls ? -1 : 1;
-    const int order = strcmp(x->operator, y->operator);
-    return order ? order : strcmp(x->shape, y->shape);
+    return ORDER(time_y, time_x) ?: ORDER(y->calls, x->calls) ?: strcmp(x->operator, y->operator)
+           ?: strcmp(x->shape, y->shape);
 }
 
 /* Of calls of the same size: the bandwidth that their mean time has. */
@@ -356,7 +348,7 @@ static void add_calls(struct rows *rows, struct trace *trace)
 static int by_operator_time(const void *a, const void *b)
 {
     const struct import_operator *x = a, *y = b;
-    return x->total_ns != y->total_ns ? (x->total_ns > y->total_ns ? -1 : 1) : strcmp(x->name, y->name);
+    return ORDER(y->total_ns, x->total_ns) ?: strcmp(x->name, y->name);
 }
 
 static void sum_operators(struct import *out, struct trace *trace, struct arena *arena)
@@ -382,7 +374,7 @@ static void sum_operators(struct import *out, struct trace *trace, struct arena 
 static int by_call(const void *a, const void *b)
 {
     const struct trace_part *x = a, *y = b;
-    return x->call < y->call ? -1 : x->call > y->call;
+    return ORDER(x->call, y->call);
 }
 
 /* From here on events belong to the operator that has the shape. */

@@ -13,17 +13,13 @@
 static int by_thread_and_start(const void *a, const void *b)
 {
     const struct host_event *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->end > y->end ? -1 : x->end < y->end;
+    return ORDER(x->thread, y->thread) ?: ORDER(x->start, y->start) ?: ORDER(y->end, x->end);
 }
 
 static int by_id(const void *a, const void *b)
 {
     const struct host_event *x = a, *y = b;
-    return x->id < y->id ? -1 : x->id > y->id;
+    return ORDER(x->id, y->id);
 }
 
 static void sort_events(struct host_events *events, int (*compare)(const void *, const void *))
@@ -141,7 +137,7 @@ static void keep_captured(struct trace *trace)
 static int by_start(const void *a, const void *b)
 {
     const struct trace_event *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
+    return ORDER(x->start, y->start);
 }
 
 /* Of a file that is read for its shapes the events are launches that ran elsewhere; what a graph replayed in it says

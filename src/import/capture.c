@@ -18,21 +18,13 @@ struct missing {
 static int by_group_and_name(const void *a, const void *b)
 {
     const struct missing *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
+    return ORDER(x->group, y->group) ?: ORDER(x->name, y->name) ?: ORDER(x->start, y->start);
 }
 
 static int by_segment_and_name(const void *a, const void *b)
 {
     const struct trace_launch *x = a, *y = b;
-    if (x->segment != y->segment)
-        return x->segment < y->segment ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return ORDER(x->segment, y->segment) ?: ORDER(x->name, y->name) ?: ORDER(x->order, y->order);
 }
 
 static size_t count_missing(const struct trace *trace)

@@ -21,11 +21,8 @@ static int by_difference(const void *a, const void *b)
 {
     const struct import_change *x = a, *y = b;
     const double size_x = fabs(x->difference_ns), size_y = fabs(y->difference_ns);
-    if (size_x != size_y)
-        return size_x > size_y ? -1 : 1;
     const struct import_row *row_x = x->after ? x->after : x->before, *row_y = y->after ? y->after : y->before;
-    const int order = strcmp(row_x->operator, row_y->operator);
-    return order ? order : strcmp(row_x->shape, row_y->shape);
+    return ORDER(size_y, size_x) ?: strcmp(row_x->operator, row_y->operator) ?: strcmp(row_x->shape, row_y->shape);
 }
 
 void import_diff(struct import_change **out, size_t *count, const struct import *before, const struct import *after,

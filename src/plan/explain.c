@@ -73,7 +73,7 @@ static bool is_possible(const struct predictor *predictor, enum cost cause)
 static int by_cost(const void *left, const void *right)
 {
     const struct explained_cost *a = left, *b = right;
-    return (a->cost_ns < b->cost_ns) - (a->cost_ns > b->cost_ns);
+    return ORDER(b->cost_ns, a->cost_ns);
 }
 
 static void describe_launch(struct explanation *explanation, const struct predicted_launch *launch,

@@ -51,11 +51,6 @@ static enum status add_symbols(struct symbols *symbols, const struct ask *ask, c
     return status;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static enum status exports(const char **list, const struct ask *ask)
 {
     const struct manifest *manifest = ask->resolve.manifest;
@@ -67,7 +62,7 @@ static enum status exports(const char **list, const struct ask *ask)
     if (status)
         return status;
     if (symbols.count)
-        qsort(symbols.names, symbols.count, sizeof(*symbols.names), compare_names);
+        qsort(symbols.names, symbols.count, sizeof(*symbols.names), text_order);
     for (size_t k = 0; k < symbols.count; k++)
         if (!k || strcmp(symbols.names[k], symbols.names[k - 1]) != 0)
             text_addf(&text, "%sSIMT_EXPORT(%s)", k ? " " : "", symbols.names[k]);

@@ -111,7 +111,7 @@ static int by_noise(const void *a, const void *b)
 {
     const double x = member_number(*(const cJSON *const *)a, "sigma"),
                  y = member_number(*(const cJSON *const *)b, "sigma");
-    return x == x && y == y ? (x < y) - (x > y) : (x != x) - (y != y);
+    return x == x && y == y ? ORDER(y, x) : (x != x) - (y != y);
 }
 
 static void add_noisiest(struct document *document, const cJSON *noise)

@@ -126,9 +126,7 @@ static int by_rank(const void *a, const void *b)
     const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
     const double x = p->state == COMPARE_JUDGED ? fabs(log(p->shift.ratio)) : 0;
     const double y = q->state == COMPARE_JUDGED ? fabs(log(q->shift.ratio)) : 0;
-    if (words_of(p)->rank != words_of(q)->rank)
-        return words_of(p)->rank - words_of(q)->rank;
-    return x != y ? (x < y) - (x > y) : strcmp(p->id, q->id);
+    return ORDER(words_of(p)->rank, words_of(q)->rank) ?: ORDER(y, x) ?: strcmp(p->id, q->id);
 }
 
 enum part { EVERYTHING, FINDINGS, THE_REST, MOVED, NOT_TOLD };

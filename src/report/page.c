@@ -137,8 +137,7 @@ static const char *about(const struct result *result, struct arena *arena)
 static int by_share(const void *a, const void *b)
 {
     const struct result_case *p = *(const struct result_case *const *)a, *q = *(const struct result_case *const *)b;
-    return p->fraction != q->fraction ? (p->fraction > q->fraction) - (p->fraction < q->fraction)
-                                      : strcmp(p->id, q->id);
+    return ORDER(p->fraction, q->fraction) ?: strcmp(p->id, q->id);
 }
 
 static void add_worst(struct document *document, const struct comparison *comparison, const struct result *result,

@@ -157,8 +157,7 @@ static void add_point(struct curve *curve, double x, double y, const struct resu
 static int by_points(const void *a, const void *b)
 {
     const struct curve *p = a, *q = b;
-    return p->count != q->count ? (p->count < q->count) - (p->count > q->count)
-                                : (p->cases[0] > q->cases[0]) - (p->cases[0] < q->cases[0]);
+    return ORDER(q->count, p->count) ?: ORDER(p->cases[0], q->cases[0]);
 }
 
 /* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */

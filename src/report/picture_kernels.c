@@ -35,7 +35,7 @@ struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name)
 static int by_time(const void *a, const void *b)
 {
     const struct kernel_sum *p = a, *q = b;
-    return p->time_ns != q->time_ns ? (p->time_ns < q->time_ns) - (p->time_ns > q->time_ns) : strcmp(p->name, q->name);
+    return ORDER(q->time_ns, p->time_ns) ?: strcmp(p->name, q->name);
 }
 
 double kernel_sums_sort(struct kernel_sums *sums)

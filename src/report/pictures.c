@@ -166,8 +166,7 @@ static double noise_of(const struct result_case *c)
 static int by_noise(const void *a, const void *b)
 {
     const struct result_case *p = *(const struct result_case *const *)a, *q = *(const struct result_case *const *)b;
-    return noise_of(p) != noise_of(q) ? (noise_of(p) < noise_of(q)) - (noise_of(p) > noise_of(q))
-                                      : strcmp(p->id, q->id);
+    return ORDER(noise_of(q), noise_of(p)) ?: strcmp(p->id, q->id);
 }
 
 /* Evenly chosen where there are many: quantiles tell as much. */
@@ -285,7 +284,7 @@ static int by_change(const void *a, const void *b)
 {
     const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
     const double x = fabs(log(p->shift.ratio)), y = fabs(log(q->shift.ratio));
-    return x != y ? (x < y) - (x > y) : strcmp(p->id, q->id);
+    return ORDER(y, x) ?: strcmp(p->id, q->id);
 }
 
 static void add_change(struct chart *chart, size_t row, const struct compare_case *c)

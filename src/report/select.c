@@ -20,7 +20,7 @@ static int by_value(const void *a, const void *b)
         return p->value < q->value ? -1 : 1;
     if (known != also || words)
         return known != also ? (known ? -1 : 1) : words;
-    return (p->c > q->c) - (p->c < q->c);
+    return ORDER(p->c, q->c);
 }
 
 /* What `name` is of a case: a parameter or a figure; false: no case has it. */

@@ -19,7 +19,7 @@ struct point {
 static int by_others(const void *a, const void *b)
 {
     const struct point *left = a, *right = b;
-    return left->others < right->others ? -1 : left->others > right->others;
+    return ORDER(left->others, right->others);
 }
 
 static uint64_t others_of(const struct plan_case *c, size_t param, struct text *key, struct arena *arena)

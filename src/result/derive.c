@@ -16,7 +16,7 @@ struct pair {
 static int by_x(const void *a, const void *b)
 {
     const struct pair *p = a, *q = b;
-    return (p->x > q->x) - (p->x < q->x);
+    return ORDER(p->x, q->x);
 }
 
 struct curve curve_of(const struct derive *d)

@@ -39,7 +39,7 @@ static size_t place_on(struct axis *axis, const char *value)
 static int by_number(const void *a, const void *b)
 {
     const double p = strtod(*(const char *const *)a, NULL), q = strtod(*(const char *const *)b, NULL);
-    return (p > q) - (p < q);
+    return ORDER(p, q);
 }
 
 /* Numbers in their order, words as they came. */

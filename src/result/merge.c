@@ -33,15 +33,13 @@ static size_t trials_of(const struct result *result)
 static int by_identity(const void *a, const void *b)
 {
     const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
-    const int order = strcmp(x->run_id, y->run_id);
-    return order ? order : (x->trial_index > y->trial_index) - (x->trial_index < y->trial_index);
+    return strcmp(x->run_id, y->run_id) ?: ORDER(x->trial_index, y->trial_index);
 }
 
 static int by_time(const void *a, const void *b)
 {
     const struct result_part *x = &((const struct slot *)a)->part, *y = &((const struct slot *)b)->part;
-    const int order = strcmp(x->started_at, y->started_at);
-    return order ? order : by_identity(a, b);
+    return strcmp(x->started_at, y->started_at) ?: by_identity(a, b);
 }
 
 static enum status check_once(const struct merging *m, struct err *err)
@@ -125,12 +123,8 @@ static int by_id(const void *a, const void *b)
 {
     const struct merge_entry *x = a, *y = b;
     const size_t length = result_id_length(x->c->id), other = result_id_length(y->c->id);
-    const int order = memcmp(x->c->id, y->c->id, length < other ? length : other);
-    if (order)
-        return order;
-    if (length != other)
-        return length < other ? -1 : 1;
-    return (x->trial > y->trial) - (x->trial < y->trial);
+    return memcmp(x->c->id, y->c->id, length < other ? length : other) ?: ORDER(length, other)
+           ?: ORDER(x->trial, y->trial);
 }
 
 struct group {
@@ -142,9 +136,7 @@ struct group {
 static int by_position(const void *a, const void *b)
 {
     const struct merge_entry *x = ((const struct group *)a)->entries, *y = ((const struct group *)b)->entries;
-    if (x->trial != y->trial)
-        return x->trial < y->trial ? -1 : 1;
-    return (x->position > y->position) - (x->position < y->position);
+    return ORDER(x->trial, y->trial) ?: ORDER(x->position, y->position);
 }
 
 static struct merge_entry *find_entries(size_t *total, const struct merging *m)

@@ -63,7 +63,7 @@ static size_t cut(struct piece *pieces, const struct merge_entry *entry)
 static int by_index(const void *a, const void *b)
 {
     const struct result_trial *x = &((const struct piece *)a)->trial, *y = &((const struct piece *)b)->trial;
-    return (x->index > y->index) - (x->index < y->index);
+    return ORDER(x->index, y->index);
 }
 
 static enum status take_trials(struct result_case *out, struct piece **all, const struct merge_entry *entries,

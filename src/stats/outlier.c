@@ -106,7 +106,7 @@ struct placed {
 static int by_value(const void *a, const void *b)
 {
     const double x = ((const struct placed *)a)->value, y = ((const struct placed *)b)->value;
-    return x < y ? -1 : x > y;
+    return ORDER(x, y);
 }
 
 /* Values in ascending order, and room for as many twice. */

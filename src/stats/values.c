@@ -5,7 +5,7 @@
 static int compare_values(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 /* Up to here insertion beats the library's sort with its calls. */
@@ -278,8 +278,7 @@ struct ranked {
 static int compare_ranked(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    const int by_p = (x->p > y->p) - (x->p < y->p);
-    return by_p ? by_p : (x->place > y->place) - (x->place < y->place);
+    return ORDER(x->p, y->p) ?: ORDER(x->place, y->place);
 }
 
 void q_values(double *q, const double *p, size_t count)
