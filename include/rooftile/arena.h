@@ -43,6 +43,17 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) __att
 #define FOR_EACH(type, item, items, count)                                                                             \
     for (type *item = (items), *item##_end = item ? item + (count) : item; item != item##_end; item++)
 
+/* How many elements of an array this is so of.
+ *     COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY) */
+#define COUNT_WHERE(item, items, count, condition)                                                                     \
+    ({                                                                                                                 \
+        size_t item##_found = 0;                                                                                       \
+        for (__typeof__(&*(items)) item = (items), item##_end = item ? item + (count) : item; item != item##_end;      \
+             item++)                                                                                                   \
+            item##_found += (condition) ? 1 : 0;                                                                       \
+        item##_found;                                                                                                  \
+    })
+
 /* Before a local variable: `release` gets its address where the scope ends, on every way out of it.
  *     SCOPED(arena_release) struct arena arena = {0}; */
 #define SCOPED(release) __attribute__((cleanup(release)))

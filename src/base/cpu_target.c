@@ -61,10 +61,7 @@ static bool is_word(const char *known, const char *word, size_t length)
 
 static bool is_spared(const char *word, size_t length)
 {
-    for (size_t i = 0; i < COUNT_OF(spared); i++)
-        if (is_word(spared[i].proc, word, length))
-            return true;
-    return false;
+    return COUNT_WHERE(row, spared, COUNT_OF(spared), is_word(row->proc, word, length)) > 0;
 }
 
 /* But for those that are spared. */
@@ -138,10 +135,7 @@ static bool is_extra(const char *name, size_t length)
     for (size_t i = 0; i < EXTRA_COUNT; ++i)
         if (is_word(extras[i].feature, name, length))
             return true;
-    for (size_t i = 0; i < COUNT_OF(spared); i++)
-        if (is_word(spared[i].feature, name, length))
-            return true;
-    return false;
+    return COUNT_WHERE(row, spared, COUNT_OF(spared), is_word(row->feature, name, length)) > 0;
 }
 
 enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena,

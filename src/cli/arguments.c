@@ -212,9 +212,7 @@ enum status argument_unknown(const struct session *session, const char *word, st
     err_set(err, ERR_USAGE, "unknown kernel or suite '%s'", word);
     if (hint_add(err, HINT_WORD, word, session->options->command))
         return err->status;
-    size_t begun = 0;
-    for (size_t k = 0; k < catalog->count; k++)
-        begun += text_starts(catalog->entries[k].name, word);
+    const size_t begun = COUNT_WHERE(entry, catalog->entries, catalog->count, text_starts(entry->name, word));
     if (begun > 1 && word[0])
         return err_set(err, ERR_USAGE, "%s; '%s*' in quotes names %zu kernels, which 'rooftile list' shows", err->text,
                        word, begun);

@@ -67,10 +67,7 @@ static void make_case(struct table_row *row, const struct table *table, size_t i
 
 static size_t count_ready(const struct plan *plan)
 {
-    size_t ready = 0;
-    for (size_t k = 0; k < plan->count; k++)
-        ready += plan->cases[k].state == PLAN_READY;
-    return ready;
+    return COUNT_WHERE(one, plan->cases, plan->count, one->state == PLAN_READY);
 }
 
 static void add_total(struct document *document, const struct session *session, const struct uncompiled *uncompiled)
@@ -184,10 +181,7 @@ static enum status add_plans(struct document *document, struct per_device *sides
 
 static bool work_disagrees(const struct plan *plan)
 {
-    bool disagrees = false;
-    for (size_t k = 0; k < plan->count; k++)
-        disagrees |= plan->cases[k].prediction && plan->cases[k].prediction->work_disagrees;
-    return disagrees;
+    return COUNT_WHERE(c, plan->cases, plan->count, c->prediction && c->prediction->work_disagrees) > 0;
 }
 
 enum status cmd_plan(struct call *call, struct err *err)

@@ -50,9 +50,7 @@ static enum status save(const struct session *session, struct machine *machine, 
 /* A neighbour makes ceilings lower and levels blurred; whoever uses the file should know. */
 static void say_interference(const struct result *result)
 {
-    size_t interference = 0;
-    for (size_t k = 0; k < result->case_count; k++)
-        interference += (result->cases[k].flags & FLAG_INTERFERENCE) != 0;
+    const size_t interference = COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_INTERFERENCE);
     if (interference * 10 > result->case_count)
         log_info("%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, "
                  "measure again while it is quiet",

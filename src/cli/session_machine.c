@@ -74,10 +74,7 @@ enum status session_unknown_machine(const char *model, struct arena *arena, stru
 
 static bool has_id(const struct machine *machine, const char *pci_id)
 {
-    for (uint32_t k = 0; k < machine->pci_id_count; k++)
-        if (!strcmp(machine->pci_ids[k], pci_id))
-            return true;
-    return false;
+    return COUNT_WHERE(id, machine->pci_ids, machine->pci_id_count, !strcmp(*id, pci_id)) > 0;
 }
 
 enum machine_match session_match(const struct machine *machine, const struct device_info *info)

@@ -39,10 +39,8 @@ static bool sizes_of(struct suite_case *made, const struct truth_row *row, const
 
 static bool is_repeated(const struct programs *programs, size_t row)
 {
-    for (size_t k = 0; k < programs->count; k++)
-        if (!strcmp(programs->truth->rows[programs->rows[k]].label, programs->truth->rows[row].label))
-            return true;
-    return false;
+    return COUNT_WHERE(one, programs->rows, programs->count,
+                       !strcmp(programs->truth->rows[*one].label, programs->truth->rows[row].label)) > 0;
 }
 
 /* A case for each size; at SESSION_CATALOG. */

@@ -245,9 +245,7 @@ static enum status judge(struct comparing *comparing, double tick_ns, struct err
 static size_t interference_trials(const struct result_case *c)
 {
     const uint32_t noisy = FLAG_INTERFERENCE | FLAG_THROTTLED;
-    size_t count = 0;
-    for (size_t k = 0; k < c->trial_count; k++)
-        count += (c->trials[k].flags & noisy) != 0;
+    const size_t count = COUNT_WHERE(trial, c->trials, c->trial_count, trial->flags & noisy);
     return c->trial_count ? count : (c->flags & noisy) != 0;
 }
 

@@ -107,10 +107,7 @@ static void add_chart(struct document *document, const struct history_window *w,
 
 static size_t values_of(const struct history_row *row, size_t runs)
 {
-    size_t count = 0;
-    for (size_t run = 0; run < runs; run++)
-        count += row->points[run].value > 0;
-    return count;
+    return COUNT_WHERE(point, row->points, runs, point->value > 0);
 }
 
 void history_charts(struct document *document, const struct history_window *w, const bool *chosen)

@@ -304,10 +304,7 @@ static bool is_gone(const struct history_judging *judging, const struct history_
 /* Was an alarm raised for this run before? It may have been accepted since, and is not raised again. */
 static bool has_alarm(const struct history_row *row, int64_t started)
 {
-    for (size_t k = 0; k < row->alarm_count; k++)
-        if (row->alarms[k].started == started)
-            return true;
-    return false;
+    return COUNT_WHERE(one, row->alarms, row->alarm_count, one->started == started) > 0;
 }
 
 static enum status settle(struct history_judging *judging, struct history_row *row, size_t index,

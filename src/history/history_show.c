@@ -34,10 +34,7 @@ static const char *spark(const struct history_row *row, size_t runs, struct aren
 
 static size_t values_of(const struct history_row *row, size_t runs)
 {
-    size_t count = 0;
-    for (size_t run = 0; run < runs; run++)
-        count += isfinite(row->points[run].value) ? 1 : 0;
-    return count;
+    return COUNT_WHERE(point, row->points, runs, isfinite(point->value));
 }
 
 /* "open: +5.0 % since 2026-03-11"; "" */

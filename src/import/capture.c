@@ -29,10 +29,8 @@ static int by_segment_and_name(const void *a, const void *b)
 
 static size_t count_missing(const struct trace *trace)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < trace->event_count; k++)
-        count += trace->events[k].operator== TRACE_NONE && trace->events[k].activity == ACTIVITY_COMPUTE;
-    return count;
+    return COUNT_WHERE(event, trace->events, trace->event_count,
+                       event->operator== TRACE_NONE && event->activity == ACTIVITY_COMPUTE);
 }
 
 static uint32_t plain_name(struct trace *trace, uint32_t name)

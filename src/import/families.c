@@ -11,10 +11,7 @@ bool operator_is_whole(const char *signature)
     static const char *const names[] = {
         "aten::_scaled_dot_product_flash_attention\n", "aten::_scaled_dot_product_efficient_attention\n",
         "aten::_scaled_dot_product_cudnn_attention\n", "aten::convolution\n", "aten::convolution_backward\n"};
-    for (size_t k = 0; k < COUNT_OF(names); k++)
-        if (text_starts(signature, names[k]))
-            return true;
-    return false;
+    return COUNT_WHERE(name, names, COUNT_OF(names), text_starts(signature, *name)) > 0;
 }
 
 #define POINTWISE(names)                                                                                               \

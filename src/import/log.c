@@ -253,10 +253,7 @@ static size_t find_start(const char **at, const char *text)
 
 bool detect_log(const char *head)
 {
-    for (size_t k = 0; k < COUNT_OF(starts); k++)
-        if (strstr(head, starts[k]))
-            return true;
-    return false;
+    return COUNT_WHERE(start, starts, COUNT_OF(starts), strstr(head, *start)) > 0;
 }
 
 /* A call, from behind the name of its program to the end of the text. */

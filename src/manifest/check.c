@@ -180,10 +180,8 @@ static bool is_read_by_others(const struct manifest *manifest, size_t buffer)
     for (size_t k = 0; k < manifest->buffer_count; k++)
         if (manifest->buffers[k].fill.expr && expr_uses_array(manifest->buffers[k].fill.expr, buffer))
             return true;
-    for (size_t k = 0; k < manifest->check.expect_count; k++)
-        if (manifest->check.expect[k].want.expr && expr_uses_array(manifest->check.expect[k].want.expr, buffer))
-            return true;
-    return false;
+    return COUNT_WHERE(one, manifest->check.expect, manifest->check.expect_count,
+                       one->want.expr && expr_uses_array(one->want.expr, buffer)) > 0;
 }
 
 static bool is_verified(const struct manifest *manifest, int buffer)

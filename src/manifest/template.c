@@ -258,10 +258,7 @@ static bool uses(const struct text_template *template, size_t param)
 
 static bool defines_use(const struct define *defines, size_t count, size_t param)
 {
-    for (size_t i = 0; i < count; i++)
-        if (uses(defines[i].value, param))
-            return true;
-    return false;
+    return COUNT_WHERE(one, defines, count, uses(one->value, param)) > 0;
 }
 
 static bool steps_use(const struct manifest_step *steps, size_t count, size_t param)

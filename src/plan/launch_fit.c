@@ -77,10 +77,7 @@ static void describe_taken(struct text *out, const struct codeobj_arg *arg, bool
 
 static bool knows_pointers(const struct codeobj_kernel *kernel)
 {
-    for (size_t k = 0; k < kernel->explicit_count; k++)
-        if (kernel->args[k].is_pointer)
-            return true;
-    return false;
+    return COUNT_WHERE(arg, kernel->args, kernel->explicit_count, arg->is_pointer) > 0;
 }
 
 static void compare_arg(struct fit *fit, size_t index, bool strict)

@@ -184,10 +184,7 @@ size_t columns_known(size_t *shown, const struct table *t, const struct report_o
 
 bool has_head(const struct table *table)
 {
-    bool some = false;
-    for (size_t k = 0; k < table->column_count; k++)
-        some |= table->columns[k].title && *table->columns[k].title;
-    return some;
+    return COUNT_WHERE(column, table->columns, table->column_count, column->title && *column->title) > 0;
 }
 
 const struct table *table_for_people(const struct table *table, struct arena *arena)
@@ -209,10 +206,7 @@ const struct table *table_for_people(const struct table *table, struct arena *ar
 
 static bool has_title(const struct table *table)
 {
-    for (size_t k = 0; k < table->column_count; k++)
-        if (table->columns[k].title)
-            return true;
-    return false;
+    return COUNT_WHERE(column, table->columns, table->column_count, column->title) > 0;
 }
 
 bool section_shown(const struct section *section, unsigned reader)

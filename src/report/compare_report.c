@@ -269,10 +269,8 @@ struct cell comparison_mark(const struct comparison *comparison)
 /* Some class moved as a whole, which was taken out of its cases' changes. */
 static bool has_common(const struct comparison *comparison)
 {
-    bool some = false;
-    for (size_t k = 0; k < comparison->case_count; k++)
-        some |= comparison->cases[k].state == COMPARE_JUDGED && comparison->cases[k].shift.common != 0;
-    return some;
+    return COUNT_WHERE(c, comparison->cases, comparison->case_count,
+                       c->state == COMPARE_JUDGED && c->shift.common != 0) > 0;
 }
 
 /* With bars, and links to all cases. */

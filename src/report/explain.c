@@ -283,10 +283,7 @@ static const char *command_of(const struct explained_case *c, struct arena *aren
 
 static bool has_measured(const struct explanation *e)
 {
-    bool any = false;
-    for (size_t k = 0; k < e->counter_count; k++)
-        any |= !isnan(e->counters[k].measured);
-    return any;
+    return COUNT_WHERE(counter, e->counters, e->counter_count, !isnan(counter->measured)) > 0;
 }
 
 static void show_counters(struct document *document, const struct explained_case *c)

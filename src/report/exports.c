@@ -233,9 +233,7 @@ static void add_case(struct table *entries, const struct result_case *c, size_t 
     struct repetition rep = {
         .family = family, .count = 1, .time_ns = result_case_time(c), .iterations = (double)c->sample_count * c->batch};
     const char *finding = result_case_finding(c);
-    uint32_t count = 0;
-    for (size_t k = 0; k < c->trial_count; k++)
-        count += is_measured(&c->trials[k]);
+    uint32_t count = (uint32_t)COUNT_WHERE(one, c->trials, c->trial_count, is_measured(one));
     if (!result_case_counts(c)) {
         rep = (struct repetition){.family = family, .count = 1};
         rep.error = arena_printf(entries->arena, "%s: %s", finding[0] ? finding : case_status_names[c->status],

@@ -269,10 +269,7 @@ static void add_group_findings(struct document *document, const struct fleet *fl
 
 static size_t count_verdict(const struct fleet *fleet, enum fleet_verdict verdict)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < fleet->device_count; k++)
-        count += fleet->devices[k].verdict == verdict;
-    return count;
+    return COUNT_WHERE(d, fleet->devices, fleet->device_count, d->verdict == verdict);
 }
 
 static const char *add_counts(struct table *summary, const struct fleet *fleet)

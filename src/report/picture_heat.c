@@ -242,10 +242,7 @@ static const struct result_case *case_of(const struct result *result, const char
 
 static bool is_on_several(const char *id, const struct result *const *results, size_t count)
 {
-    size_t known = 0;
-    for (size_t r = 0; r < count; r++)
-        known += case_of(results[r], id) != NULL;
-    return known > 1;
+    return COUNT_WHERE(one, results, count, case_of(*one, id) != NULL) > 1;
 }
 
 static bool add_machine_row(struct chart *chart, size_t row, const char *id, const struct result *const *results,

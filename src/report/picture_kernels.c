@@ -115,9 +115,7 @@ void picture_sums(struct document *document, struct kernel_sums *bars, const cha
 {
     struct arena *arena = document->arena;
     const double all_ns = kernel_sums_sort(bars);
-    bool bounded = false;
-    for (size_t k = 0; k < bars->count; k++)
-        bounded |= bars->items[k].bounded_ns > 0;
+    const bool bounded = COUNT_WHERE(item, bars->items, bars->count, item->bounded_ns > 0) > 0;
     if (!bounded)
         return;
     const size_t shown = bars->count < MOST_BARS ? bars->count : MOST_BARS;

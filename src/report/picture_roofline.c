@@ -28,10 +28,7 @@ static struct kernel_sum *kernel_of(struct roofline *r, const struct result_case
 /* A matrix unit's peak says nothing about a vector kernel: only those that cases use. */
 static bool is_used(const struct roofline *r, const struct machine_unit *unit)
 {
-    for (size_t k = 0; k < r->count; k++)
-        if (!strcmp(r->cases[k]->work.unit, unit->name))
-            return true;
-    return false;
+    return COUNT_WHERE(c, r->cases, r->count, !strcmp((*c)->work.unit, unit->name)) > 0;
 }
 
 /* Of cases that use the unit. */

@@ -52,10 +52,7 @@ void render_csv(struct text *out, const struct table *table)
 
 static bool has_keys(const struct table *table)
 {
-    for (size_t k = 0; k < table->column_count; k++)
-        if (table->columns[k].key)
-            return true;
-    return false;
+    return COUNT_WHERE(column, table->columns, table->column_count, column->key) > 0;
 }
 
 const struct table *document_main(const struct document *document)

@@ -261,9 +261,8 @@ static void put_section(struct page *page, const struct section *section, const 
 
 static bool has_charts(const struct document *document)
 {
-    bool some = false;
-    for (size_t k = 0; k < document->count; k++)
-        some |= document->sections[k].chart && section_shown(&document->sections[k], SHOW_HTML);
+    const bool some = COUNT_WHERE(section, document->sections, document->count,
+                                  section->chart && section_shown(section, SHOW_HTML)) > 0;
     return some && *page_charts;
 }
 
@@ -336,9 +335,7 @@ static void put_json(struct text *out, const char *id, const char *json)
 
 static void put_foot(struct text *out, const struct document *document)
 {
-    bool some = false;
-    for (size_t k = 0; k < document->count; k++)
-        some |= document->sections[k].chart != NULL;
+    const bool some = COUNT_WHERE(section, document->sections, document->count, section->chart != NULL) > 0;
     text_add(out, "<footer class=\"dim\">");
     text_add(
         out,

@@ -113,9 +113,8 @@ static void add_flag_legend(struct document *document, const struct result *resu
         if (count)
             document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count, flag->meaning);
     }
-    size_t far = 0;
-    for (size_t k = 0; k < result->case_count; k++)
-        far += !strcmp(result->cases[k].lower_bound.bound, BOUND_NONE_NEAR);
+    const size_t far =
+        COUNT_WHERE(c, result->cases, result->case_count, !strcmp(c->lower_bound.bound, BOUND_NONE_NEAR));
     if (far)
         document_text(document, SHOW_TEXT, TONE_PLAIN,
                       "%s (%zu): over %d times as long as any known ceiling asks for, so none of them binds: waits, "

@@ -55,10 +55,7 @@ static bool is_unmoved(const struct manifest *manifest, size_t param, const stru
 
 static bool is_first(const struct plan_case *const *cases, size_t k)
 {
-    for (size_t n = 0; n < k; n++)
-        if (cases[n]->resolved.manifest == cases[k]->resolved.manifest)
-            return false;
-    return true;
+    return COUNT_WHERE(c, cases, k, (*c)->resolved.manifest == cases[k]->resolved.manifest) == 0;
 }
 
 void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,

@@ -49,10 +49,8 @@ static void time_queued(struct worker *worker, struct ready *ready, struct calib
 
 static bool has_cold_case(const struct plan *plan)
 {
-    for (size_t k = 0; plan && k < plan->count; k++)
-        if (plan->cases[k].state == PLAN_READY && plan->cases[k].measure.cache == CACHE_COLD)
-            return true;
-    return false;
+    return plan &&
+           COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.cache == CACHE_COLD) > 0;
 }
 
 static bool has_calibrated_case(const struct plan *plan)

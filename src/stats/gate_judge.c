@@ -107,10 +107,7 @@ static double correlated(double rho, size_t k)
  * most one may miss a quarter of the shift. Halves the false alarms of heavy tails (simulated). */
 static bool stays(const double *after, size_t k, double median, double shift)
 {
-    size_t missing = 0;
-    for (size_t run = 0; run < k; run++)
-        missing += (after[run] - median) / shift < SHOWN;
-    return missing <= (k - 1) / 4;
+    return COUNT_WHERE(one, after, k, (*one - median) / shift < SHOWN) <= (k - 1) / 4;
 }
 
 static bool stands(struct finding *found, const struct gate_points *points, size_t change, const struct gate_view *view,
