@@ -58,6 +58,12 @@ static inline const char *text_s(size_t count)
     return count == 1 ? "" : "s";
 }
 
+/* "" for NULL. */
+static inline const char *text_or_empty(const char *string)
+{
+    return string ? string : "";
+}
+
 /* Appends to a string in a buffer of `size` bytes, with `between` before it unless the string is empty; what does not
  * fit is cut. */
 void text_append(char *to, size_t size, const char *between, const char *format, ...)

@@ -166,12 +166,7 @@ void json_append(cJSON *parent, const cJSON *member, struct arena *arena)
 
 static bool is_known(const char *key, const char *const *keys, size_t count)
 {
-    if (text_starts(key, "$schema") || text_starts(key, "//"))
-        return true;
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(key, keys[k]) == 0)
-            return true;
-    return false;
+    return text_starts(key, "$schema") || text_starts(key, "//") || text_among(key, keys, count);
 }
 
 enum status json_check_keys(const cJSON *value, const char *const *keys, size_t count, struct err *err)

@@ -68,9 +68,7 @@ static enum status check_target(struct session *session, const char *arch, bool 
     codes_open(&codes, session);
     for (size_t k = 0; k < session->plan->count; k++)
         check_case(&tally, &codes, &session->plan->cases[k]);
-    bool images = false;
-    for (size_t k = 0; k < session->plan->code_count; k++)
-        images = images || session->plan->codes[k].image;
+    const bool images = COUNT_WHERE(code, session->plan->codes, session->plan->code_count, code->image);
     text_addf(&line, "%zu kernel%s compared with code for %s%s: ", tally.compared, text_s(tally.compared), arch,
               images ? ", images as they are" : "");
     if (tally.differ)

@@ -322,9 +322,7 @@ static enum status add_params(struct call *call, struct err *err)
         named |= catalog_find(&session.catalog, options->args[k]) != NULL;
     for (size_t k = 0; k < count; k++) {
         const struct manifest *manifest = all[k];
-        bool wanted = !named;
-        for (size_t a = 0; a < options->arg_count; a++)
-            wanted |= !strcmp(options->args[a], manifest->name);
+        const bool wanted = !named || text_among(manifest->name, options->args, options->arg_count);
         for (size_t p = 0; p < manifest->param_count && wanted; p++) {
             const struct param *param = &manifest->params[p];
             for (size_t v = 0; v < (param->limit_count ? param->limit_count : 1); v++) {

@@ -178,11 +178,8 @@ static const char *number_of(const char *value)
 static bool match_arguments(struct seen_argument *args, const struct codeobj_kernel *kernel,
                             const struct import_launch *launch)
 {
-    size_t at = 0, values = 0, places = 0;
-    for (size_t k = 0; k < launch->arg_count; k++)
-        values += launch->args[k].elements > 0 ? 0 : 1;
-    for (size_t k = 0; k < kernel->explicit_count; k++)
-        places += kernel->args[k].is_pointer ? 0 : 1;
+    size_t at = 0, values = COUNT_WHERE(arg, launch->args, launch->arg_count, !(arg->elements > 0));
+    const size_t places = COUNT_WHERE(arg, kernel->args, kernel->explicit_count, !arg->is_pointer);
     FOR_EACH(const struct import_argument, seen, launch->args, launch->arg_count) {
         const bool tensor = seen->elements > 0;
         if (!tensor && values > places && !strcmp(seen->value, "1")) {

@@ -22,10 +22,7 @@ static const char index_file[] = "index.html";
 
 static bool is_taken(const struct site *site, const char *file)
 {
-    bool taken = !strcmp(file, index_file);
-    for (size_t k = 0; k < site->count; k++)
-        taken |= !strcmp(site->pages[k].file, file);
-    return taken;
+    return !strcmp(file, index_file) || FIND_ROW(site->pages, site->count, file, file);
 }
 
 /* A page's file stays the same from one day to the next: its name is made of what the page is of. */

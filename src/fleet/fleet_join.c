@@ -136,10 +136,8 @@ static const char *group_title(const struct fleet *fleet, const struct fleet_gro
 {
     const char *title = group->model;
     for (size_t k = 1; k < FLEET_GROUP_FACTS; k++) {
-        bool apart = false;
-        FOR_EACH(const struct fleet_group, other, fleet->groups, fleet->group_count)
-            apart |= !strcmp(other->model, group->model) && strcmp(other->facts[k].value, group->facts[k].value) != 0;
-        if (apart)
+        if (COUNT_WHERE(other, fleet->groups, fleet->group_count,
+                        !strcmp(other->model, group->model) && strcmp(other->facts[k].value, group->facts[k].value)))
             title = arena_printf(fleet->arena, "%s, %s %s", title, group->facts[k].key,
                                  *group->facts[k].value ? group->facts[k].value : "unknown");
     }

@@ -287,13 +287,11 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
 
 int fleet_exit_code(const struct fleet *fleet, bool strict)
 {
-    bool bad = fleet->missing_count || fleet->unread_count, unsure = strict && fleet->drift_count;
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        bad = bad || fleet->devices[k].verdict >= FLEET_SLOW;
-        unsure = unsure || fleet->devices[k].verdict == FLEET_UNJUDGED;
-    }
-    for (size_t k = 0; k < fleet->spread_count; k++)
-        bad = bad || fleet->spreads[k].modes.two || fleet->spreads[k].low;
+    const bool bad = fleet->missing_count || fleet->unread_count ||
+                     COUNT_WHERE(d, fleet->devices, fleet->device_count, d->verdict >= FLEET_SLOW) ||
+                     COUNT_WHERE(s, fleet->spreads, fleet->spread_count, s->modes.two || s->low);
+    const bool unsure = (strict && fleet->drift_count) ||
+                        COUNT_WHERE(d, fleet->devices, fleet->device_count, d->verdict == FLEET_UNJUDGED);
     return !fleet->device_count ? 3 : bad ? 1 : unsure ? 4 : 0;
 }
 

@@ -13,10 +13,8 @@ enum { MOST_CHARTS = 12, LEAST_BAND = 4 };
 /* A stretch of runs of one level in one environment ends before `run`. */
 static bool begins(const struct history_window *w, const struct history_row *row, size_t run)
 {
-    bool anew = run && (row->breaks[run] || w->runs[run].environment != w->runs[run - 1].environment);
-    for (size_t k = 0; k < row->alarm_count; k++)
-        anew |= row->alarms[k].tau == w->runs[run].started;
-    return anew;
+    return (run && (row->breaks[run] || w->runs[run].environment != w->runs[run - 1].environment)) ||
+           COUNT_WHERE(alarm, row->alarms, row->alarm_count, alarm->tau == w->runs[run].started);
 }
 
 static void add_stretch(struct chart *chart, const struct history_row *row, size_t from, size_t to)

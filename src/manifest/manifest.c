@@ -259,13 +259,9 @@ static enum status merge(const cJSON **merged, const cJSON *base, const cJSON *o
 static const cJSON *without(const cJSON *root, const char *const *keys, size_t count, struct arena *arena)
 {
     cJSON *made = json_empty(root, arena);
-    for (const cJSON *member = root->child; member; member = member->next) {
-        bool skipped = false;
-        for (size_t k = 0; k < count; k++)
-            skipped = skipped || strcmp(member->string, keys[k]) == 0;
-        if (!skipped)
+    for (const cJSON *member = root->child; member; member = member->next)
+        if (!text_among(member->string, keys, count))
             json_append(made, member, arena);
-    }
     return made;
 }
 

@@ -453,10 +453,9 @@ enum status into_steps(void *field, const cJSON *at, UNUSED const struct record_
     parser->in_setup = false;
     parser->steps = at;
     const enum status status = record_parse_row(field, &steps_row, at, in, err);
-    bool timed = false;
-    for (size_t k = 0; !status && k < manifest->step_count; k++)
-        timed = timed || (manifest->steps[k].timed && step_forms[manifest->steps[k].kind].works);
-    return !status && !timed ? json_fail(at, err, "no step is timed: there is nothing to measure") : status;
+    if (status || COUNT_WHERE(step, manifest->steps, manifest->step_count, step->timed && step_forms[step->kind].works))
+        return status;
+    return json_fail(at, err, "no step is timed: there is nothing to measure");
 }
 
 /* "launch" alone is one timed step. */

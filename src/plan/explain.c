@@ -64,10 +64,7 @@ static bool is_possible(const struct predictor *predictor, enum cost cause)
 {
     size_t count = 0;
     const struct predicted_launch *launches = predictor_launches(predictor, &count);
-    bool possible = !count;
-    for (size_t k = 0; k < count; k++)
-        possible |= launches[k].walk && cost_possible(cause, launches[k].walk);
-    return possible;
+    return !count || COUNT_WHERE(launch, launches, count, launch->walk && cost_possible(cause, launch->walk));
 }
 
 static int by_cost(const void *left, const void *right)

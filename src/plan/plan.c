@@ -180,10 +180,7 @@ static void add_twins(struct planner *planner, const struct expansion *expansion
     const struct tags all = {joined(planner->arena, tags->list, tags->count, &tag, 1, sizeof(tag)), tags->count + 1};
     const size_t length = id->length;
     for (const struct manifest_twin *twin = manifest_twins; twin->name; twin++) {
-        bool named = false;
-        for (size_t k = 0; k < manifest->isolate_count; k++)
-            named |= !strcmp(manifest->isolate[k], twin->name);
-        if (!named)
+        if (!text_among(twin->name, manifest->isolate, manifest->isolate_count))
             continue;
         cut(id, length);
         text_addf(id, ";isolate=%s", twin->name);

@@ -96,10 +96,7 @@ static enum status read_zip(const char **names, const struct suite_case *out, co
         const struct sweep *sweep = find_sweep(out, child->valuestring);
         if (!sweep)
             return json_fail(child, err, "'%s' is not swept in this case", child->valuestring);
-        bool twice = suite_zip_of(out, child->valuestring) != SIZE_MAX;
-        for (size_t k = 0; k < count; k++)
-            twice = twice || strcmp(names[k], child->valuestring) == 0;
-        if (twice)
+        if (suite_zip_of(out, child->valuestring) != SIZE_MAX || text_among(child->valuestring, names, count))
             return json_fail(child, err, "'%s' is zipped twice", child->valuestring);
         const size_t first = count ? find_sweep(out, names[0])->count : sweep->count;
         if (sweep->count != first)

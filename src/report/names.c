@@ -54,10 +54,8 @@ static void learn_words(struct kernel_words *kernel, const char *name, struct ar
     size_t length = 0;
     for (const char *at = name + kernel->name_length; next_word(&at, &length) && kernel->count < MOST_WORDS;) {
         const size_t key = strcspn(at, "= ");
-        bool known = false;
-        for (size_t k = 0; k < kernel->count; k++)
-            known |= kernel->words[k].length == length && !memcmp(kernel->words[k].word, at, length);
-        if (!known)
+        if (!COUNT_WHERE(known, kernel->words, kernel->count,
+                         known->length == length && !memcmp(known->word, at, length)))
             ARENA_PUSH(arena, kernel->words, kernel->count,
                        (struct usual){at, length, at[key] == '=' ? key + 1 : length, 0, 0});
     }

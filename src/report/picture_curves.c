@@ -42,10 +42,7 @@ static size_t distinct(const struct result *result, const char *kernel, const ch
         if (!is_mark(c) || strcmp(c->kernel, kernel) != 0)
             continue;
         const double value = result_quantity(c, quantity);
-        bool known = !(value > 0);
-        for (size_t s = 0; s < count; s++)
-            known |= seen[s] == value;
-        if (!known)
+        if (value > 0 && !COUNT_WHERE(one, seen, count, *one == value))
             seen[count++] = value;
     }
     return count;

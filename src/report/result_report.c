@@ -107,9 +107,7 @@ void result_figures(struct document *document, const struct result *result, cons
 static void add_flag_legend(struct document *document, const struct result *result)
 {
     for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
-        size_t count = 0;
-        for (size_t k = 0; k < result->case_count; k++)
-            count += (result->cases[k].flags & flag->flag) != 0;
+        const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & flag->flag);
         if (count)
             document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count, flag->meaning);
     }

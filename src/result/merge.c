@@ -20,11 +20,6 @@ struct merging {
     struct arena *arena;
 };
 
-static const char *text_or_empty(const char *string)
-{
-    return string ? string : "";
-}
-
 static size_t trials_of(const struct result *result)
 {
     return result->part_count ? result->part_count : 1;

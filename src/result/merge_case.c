@@ -238,11 +238,9 @@ static const char *without_lack(const char *reason, struct arena *arena)
 static const char *reason_of(const struct merge_entry *entry, const struct merge_entry *entries, size_t count,
                              uint32_t trials, struct arena *arena)
 {
-    bool same = true;
-    const char *reason = entry->c->reason ? entry->c->reason : "";
-    for (size_t k = 0; k < count; k++)
-        same = same && !strcmp(entries[k].c->reason ? entries[k].c->reason : "", reason);
-    if (same || !reason[0] || entry->c->trial_count)
+    const char *reason = text_or_empty(entry->c->reason);
+    const size_t others = COUNT_WHERE(one, entries, count, strcmp(text_or_empty(one->c->reason), reason) != 0);
+    if (!others || !reason[0] || entry->c->trial_count)
         return reason;
     return arena_printf(arena, "trial %u of %u: %s", entry->trial + 1, trials, reason);
 }

@@ -49,16 +49,12 @@ static void time_queued(struct worker *worker, struct ready *ready, struct calib
 
 static bool has_cold_case(const struct plan *plan)
 {
-    return plan &&
-           COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.cache == CACHE_COLD) > 0;
+    return plan && COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.cache == CACHE_COLD);
 }
 
 static bool has_calibrated_case(const struct plan *plan)
 {
-    bool found = !plan;
-    for (size_t k = 0; plan && k < plan->count; k++)
-        found |= plan->cases[k].state == PLAN_READY && plan->cases[k].measure.calibrates;
-    return found;
+    return !plan || COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.calibrates);
 }
 
 enum status calibrate(struct worker *worker, struct err *err)

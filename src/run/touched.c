@@ -59,10 +59,8 @@ static enum status launch_watched(const struct checking *checking, const struct 
 
 static size_t pages_touched(const struct touched *touched, size_t buffer)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < touched->buffers[buffer].count; k++)
-        count += touched->pages[touched->buffers[buffer].first + k].touched;
-    return count;
+    const struct of_buffer *of = &touched->buffers[buffer];
+    return COUNT_WHERE(page, touched->pages + of->first, of->count, page->touched);
 }
 
 /* ---- outputs ---- */
@@ -74,9 +72,7 @@ static enum status check_writes(const struct checking *checking, struct touched 
     static const uint8_t poison = 0xff;
     const struct resolved *resolved = checking->ready->resolved;
     const struct device_page *found_right = arena_copy(arena, touched->pages, touched->count * sizeof(*touched->pages));
-    bool all = true;
-    for (size_t k = 0; k < touched->count; k++)
-        all = all && (touched->pages[k].touched || !touched->pages[k].writes);
+    const bool all = !COUNT_WHERE(page, touched->pages, touched->count, page->writes && !page->touched);
     enum status status = all ? STATUS_OK : launch_watched(checking, touched, &poison, err);
     for (size_t k = 0; k < resolved->buffer_count && !all && !status; k++) {
         const struct of_buffer *of = &touched->buffers[k];
