@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "measure.h"
-#include "rooftile/render.h"
 #include "rooftile/targets.h"
 
 /* ---- code ---- */
@@ -119,58 +118,48 @@ static enum status check_code(const struct session *session, size_t *findings, s
 
 /* ---- runs ---- */
 
-/* Prints a row for each case that something is said of: a word, the kernel, how it was verified, what came out. */
-static struct table *case_rows(const struct session *session)
-{
-    static const struct table_column columns[] = {
-        {.title = ""}, {.title = ""}, {.title = ""}, {.title = "", .flags = COLUMN_PROSE}};
-    return TABLE(session->arena, columns);
-}
-
-static void print_rows(const struct table *rows, const struct session *session)
-{
-    struct document document = {.arena = session->arena};
-    struct text text = {0};
-    const struct report_options look = cli_look(session->options, NULL);
-    document_table(&document, NULL, NULL, rows);
-    render_text(&text, &document, &look);
-    cli_print(&text);
-}
-
-static void add_case(struct table *rows, const struct result_case *c)
+static void print_case(const struct result_case *c, int width)
 {
     const struct verification *v = &c->verification;
-    const bool ok = c->status == CASE_OK, verified = ok && v->verdict == VERIFY_PASS;
-    const char *words = c->reason;
-    if (verified) {
-        words = arena_printf(rows->arena, "%llu element%s", (unsigned long long)v->checked, text_s(v->checked));
-        if (v->max_abs > 0)
-            words = arena_printf(rows->arena, "%s, largest error %.2g (%.2g relative), %.2g %% of what is allowed",
-                                 words, v->max_abs, v->max_rel, v->tolerance_used * 100);
-        if (v->not_checked[0])
-            words = arena_printf(rows->arena, "%s; not checked: %s", words, v->not_checked);
-    } else if (ok) {
-        words = arena_printf(rows->arena, "not verified: %s", v->reason);
+    if (c->status != CASE_OK) {
+        printf("%-8s %-*s  %s\n", case_status_names[c->status], width, c->kernel, c->reason);
+        return;
     }
-    table_add(rows, (struct cell[]){cell_text(verified ? "ok"
-                                              : ok     ? "-"
-                                                       : case_status_names[c->status]),
-                                    cell_text(c->kernel), cell_text(verified ? v->method : ""), cell_text(words)});
+    if (v->verdict != VERIFY_PASS) {
+        printf("-        %-*s  not verified: %s\n", width, c->kernel, v->reason);
+        return;
+    }
+    printf("ok       %-*s  %-7s  %8llu elements", width, c->kernel, v->method, (unsigned long long)v->checked);
+    if (v->max_abs > 0)
+        printf(", largest error %.2g (%.2g relative), %.2g %% of what is allowed", v->max_abs, v->max_rel,
+               v->tolerance_used * 100);
+    if (v->not_checked[0])
+        printf("; not checked: %s", v->not_checked);
+    puts("");
+}
+
+static int name_width(const struct plan *plan)
+{
+    int width = 0;
+    for (size_t k = 0; k < plan->count; k++) {
+        const int length = (int)strlen(plan->cases[k].resolved.manifest->name);
+        width = length > width ? length : width;
+    }
+    return width;
 }
 
 /* Returns how many are wrong or broken. */
 static size_t print_pass(const char *name, const struct session *session, const struct result *result, int *code)
 {
-    struct table *rows = case_rows(session);
+    const int width = name_width(session->plan);
     size_t bad = 0, skipped = 0, verified = 0;
     printf("%s on %s\n", name, session->info.name);
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        add_case(rows, c);
+        print_case(c, width);
         bad += c->status != CASE_OK && c->status != CASE_SKIPPED;
         skipped += c->status == CASE_SKIPPED;
         verified += c->status == CASE_OK && c->verification.verdict == VERIFY_PASS;
     }
-    print_rows(rows, session);
     printf("%zu kernel%s: %zu verified, %zu wrong or broken, %zu skipped\n\n", result->case_count,
            text_s(result->case_count), verified, bad, skipped);
     *code = verified ? result_exit_code(result, session->options->strict) : 3;
@@ -181,7 +170,7 @@ static size_t print_pass(const char *name, const struct session *session, const 
 static size_t print_injection(const char *name, const struct session *session, const struct result *result, int *code)
 {
     const struct plan *plan = session->plan;
-    struct table *rows = case_rows(session);
+    const int width = name_width(plan);
     size_t missed = 0, caught = 0;
     for (size_t k = 0; k < plan->count; k++) {
         const struct result_case *c = &result->cases[k];
@@ -190,12 +179,10 @@ static size_t print_injection(const char *name, const struct session *session, c
         if (c->status == CASE_FAILED || c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
             caught++;
         else if (c->status == CASE_OK && ++missed)
-            table_add(rows, (struct cell[]){cell_text("MISSED"), cell_text(c->kernel), cell_text(""),
-                                            cell_text(arena_printf(session->arena, "%s went unnoticed", name))});
+            printf("MISSED   %-*s  %s went unnoticed\n", width, c->kernel, name);
         else if (c->status == CASE_ERROR)
-            table_add(rows, (struct cell[]){cell_text("-"), cell_text(c->kernel), cell_text(""), cell_text(c->reason)});
+            printf("-        %-*s  %s\n", width, c->kernel, c->reason);
     }
-    print_rows(rows, session);
     printf("%s: noticed in %zu kernel%s, unnoticed in %zu\n", name, caught, text_s(caught), missed);
     *code = caught ? 0 : 3;
     return missed;
