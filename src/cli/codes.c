@@ -266,7 +266,8 @@ struct image {
 struct image_search {
     struct session *session;
     struct image *images; /* one per code of the plan */
-    enum status status;   /* of the case */
+    const struct resolved *resolved;
+    enum status status; /* of the case */
     const char *reason;
 };
 
@@ -290,14 +291,20 @@ static void look_at_image(void *context, const struct resolved_launch *launch)
         return;
     const struct image *image = image_of(search, launch->code);
     const struct codeobj *object = NULL;
-    struct text missing = {0};
-    if (image->status) {
-        search->status = image->status;
-        search->reason = image->problem;
-    } else if (image->file && !codeobj_find_kernel(&object, image->file, launch->symbol)) {
-        add_missing(&missing, image->file, launch->symbol);
+    const struct session *session = search->session;
+    struct text found = {0};
+    search->status = image->status;
+    search->reason = image->problem;
+    if (!image->file)
+        return;
+    const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, image->file, launch->symbol);
+    if (!kernel)
+        add_missing(&found, image->file, launch->symbol);
+    else if (session->info.predicted && !session->at_check_params) /* else the run refuses the case, or check says it */
+        launch_fit(&found, search->resolved, launch, kernel, session->info.lds_bytes);
+    if (found.length) {
         search->status = ERR_CONFIG;
-        search->reason = text_take(&missing, search->session->arena);
+        search->reason = text_take(&found, session->arena);
     }
 }
 
@@ -311,6 +318,7 @@ void session_check_images(struct session *session)
         if (!search.images)
             search.images = arena_array(session->arena, plan->code_count + 1, sizeof(*search.images));
         search.status = STATUS_OK;
+        search.resolved = &c->resolved;
         launch_each(&c->resolved, look_at_image, &search);
         if (!search.status || (search.status == ERR_UNSUPPORTED && session->at_check_params))
             continue;
