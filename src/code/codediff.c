@@ -164,7 +164,10 @@ uint64_t codediff_swap_loops(const struct code_pair *pair)
 {
     const struct isa_kernel *a = pair->before->isa, *b = pair->after->isa;
     const uint64_t fewer = atomics_of(a, false), left = atomics_of(b, false);
-    return left < fewer && atomics_of(b, true) > atomics_of(a, true) ? fewer - left : 0;
+    const uint64_t were = atomics_of(a, true), are = atomics_of(b, true);
+    if (are <= were)
+        return 0;
+    return left < fewer ? fewer - left : were + fewer ? 0 : are;
 }
 
 static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)

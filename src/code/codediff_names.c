@@ -41,7 +41,10 @@ bool codediff_names(struct text *text, const struct code_pair *pair, bool most)
     const struct isa_mix *in = codediff_mix(pair, 0), *out = codediff_mix(pair, 1);
     if (!in || !out || isnan(pair->scale))
         return false;
-    const double more = codediff_issued(out) * pair->scale - codediff_issued(in);
+    /* Copies follow what is computed: halves of 64 bits are put side by side. */
+    const double copies = (double)codediff_copies(pair, 1, ISA_VECTOR) * pair->scale -
+                          (double)codediff_copies(pair, 0, ISA_VECTOR),
+                 more = codediff_issued(out) * pair->scale - codediff_issued(in) - fmax(copies, 0);
     for (size_t k = 0; k < COUNT_OF(name_signs); k++) {
         const struct name_sign *sign = &name_signs[k];
         const double a = count_of(pair, 0, sign), b = count_of(pair, 1, sign);

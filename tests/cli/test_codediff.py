@@ -136,6 +136,15 @@ STEP = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__restri
 }
 """
 STEPS = {"FROM": "tile", "STORE": "y[r * 4096 + i] = v * 0.3f + v * v * 1.7f"}
+SERIES = """extern "C" __global__ void __launch_bounds__(256) NAME(unsigned *y, const unsigned *x, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    @TYPE@ s = i;
+    for (uint32_t r = 0; r < n; r++)
+        s = s * 1664525u + x[r * 8192 + i];
+    y[i] = (unsigned)(s >> 7);
+}
+"""
 DIVIDED = "words[r * 4096 + i] = __builtin_bit_cast(unsigned, v) / "
 ADDED = "__hip_atomic_fetch_add(words + i % 64, __builtin_bit_cast(unsigned, v), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)"
 SWAPPED = """unsigned old = words[i % 64];
@@ -249,6 +258,8 @@ PLANTED = {
     "divided": (STEP, STEPS | {"STORE": DIVIDED + "48u"}, {"STORE": DIVIDED + "n"}, "arithmetic: division of integers"),
     "in_volatile": (STEP, STEPS | {"STORE": STEPS["STORE"] + " + x[r]"}, {"STORE": STEPS["STORE"] + " + *(const volatile float *)(x + r)"}, "volatile or atomic loads"),
     "swapped": (STEP, STEPS | {"STORE": ADDED}, {"STORE": SWAPPED}, "1 atomic operation is a loop of compare and swap"),
+    "made_atomic": (STEP, STEPS | {"STORE": "words[i % 64] += __builtin_bit_cast(unsigned, v)"}, {"STORE": SWAPPED}, "1 atomic operation is a loop of compare and swap"),
+    "wide_sum": (SERIES, {"TYPE": "unsigned"}, {"TYPE": "unsigned long"}, "64-bit arithmetic"),
     "limited_loops": (BUTTERFLIES, BOUNDS, {"BOUNDS": "__launch_bounds__(256, 8)"}, "register limit"),
     "narrow_product": (NARROW, {}, {}, None),
     "product": (PRODUCT, {}, {}, None),
