@@ -29,8 +29,8 @@ double codediff_issued(const struct isa_mix *mix);
 /* Appends the cause that the names of instructions tell; `most`: one whose instructions are most of what came. */
 bool codediff_names(struct text *text, const struct code_pair *pair, bool most);
 
-/* Atomic operations of `before` in whose place `after` has loops of compare and swap; all of these where `before` has no
- * atomic operation. */
+/* Atomic operations of `before` in whose place `after` has loops of compare and swap; where it has no atomic operation,
+ * the loops. */
 uint64_t codediff_swap_loops(const struct code_pair *pair);
 
 /* Is code without stores, where aliases do not matter, in another order? False where there is little of it. */

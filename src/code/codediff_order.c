@@ -213,10 +213,37 @@ bool codediff_extra_copies(const struct code_signs *s)
     return true;
 }
 
+/* The next instruction of the hot loop that does not wait; NULL: there is none. */
+static const struct isa_instruction *next_of(const struct code_pair *pair, int side, size_t *at)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    while (*at < isa->instruction_count) {
+        const struct isa_instruction *in = &isa->instructions[(*at)++];
+        if (in->loop == pair->hot[side] && in->kind != ISA_WAIT && in->kind != ISA_OTHER)
+            return in;
+    }
+    return NULL;
+}
+
+static bool only_waits_differ(const struct code_signs *s)
+{
+    const struct isa_instruction *a, *b;
+    size_t at[2] = {0, 0};
+    if (s->a[CODE_LOOP_WAITS] == s->b[CODE_LOOP_WAITS] && s->a[CODE_LOOP_DRAINS] == s->b[CODE_LOOP_DRAINS])
+        return false;
+    do {
+        a = next_of(s->pair, 0, &at[0]);
+        b = next_of(s->pair, 1, &at[1]);
+    } while (a && b && !strcmp(a->mnemonic, b->mnemonic) &&
+             (a->kind == ISA_BRANCH || !strcmp(a->operands, b->operands)));
+    return !a && !b;
+}
+
 static bool reordered(const struct code_signs *s)
 {
     const bool saves = s->b[CODE_WAVES] > s->a[CODE_WAVES] && s->b[CODE_VGPRS] < s->a[CODE_VGPRS];
-    return order(s, is_reallocated(s->pair, s->arena) ? "register allocation"
+    return order(s, only_waits_differ(s)                ? "waits (all else in the loop is the same)"
+                    : is_reallocated(s->pair, s->arena) ? "register allocation"
                     : saves ? "scheduling (the same instructions in another order, for more waves: launch bounds, "
                               "waves per SIMD, or a flag)"
                             : codediff_in_another_order);

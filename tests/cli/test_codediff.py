@@ -270,7 +270,8 @@ PLANTED = {
 FLAGS = (("-mllvm -enable-misched=0 -mllvm -enable-post-misched=0", "rolled", "scheduling", 0), ("-mllvm -stress-regalloc=16", "few_registers", "register limit", 1),
          ("-ffp-contract=off", "may_alias", "arithmetic: fused multiply-adds are split", 1), ("-fno-unroll-loops", "may_alias", "unrolling: a loop that was unrolled whole is one again", 1),
          ("-mllvm -enable-misched=0", "serial", "scheduling", 0), ("-mllvm -enable-misched=0", "product", "scheduling", 1), ("-mllvm -vgpr-regalloc=basic", "product", "register allocation: VGPRs", 1),
-         ("-mllvm -join-liveintervals=0", "product", "register allocation", 1), ("-mllvm -join-liveintervals=0", "narrow_product", "register allocation: 1", 1), ("-mllvm -vgpr-regalloc=fast", "rolled", "register", 1), ("-mllvm -vgpr-regalloc=fast", "serial", "register allocation", 1), ("-O3", "rolled", None, 0))
+         ("-mllvm -join-liveintervals=0", "product", "register allocation", 1), ("-mllvm -join-liveintervals=0", "narrow_product", "register allocation: 1", 1), ("-mllvm -vgpr-regalloc=fast", "rolled", "register", 1), ("-mllvm -vgpr-regalloc=fast", "serial", "register allocation", 1), ("-O3", "rolled", None, 0),
+         ("-mllvm -amdgpu-waitcnt-forcezero=1", "serial", "waits (all else in the loop is the same)", 0))
 
 
 def call(home, *words):
