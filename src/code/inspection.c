@@ -165,7 +165,8 @@ static void find_lds_limit(struct finder *finder)
             arena_printf(finder->arena, "smaller tiles, fewer stages in flight, or larger %ss that share a tile",
                          o->limits->words->group),
             "%s limits occupancy to %.3g %s; registers would allow %.0f", o->limits->words->lds,
-            occupancy_waves(o, o->waves_per_simd), occupancy_waves_unit(o, false), occupancy_waves(o, by_registers));
+            occupancy_waves(o, o->waves_per_simd), occupancy_waves_unit(o, occupancy_waves(o, o->waves_per_simd) == 1),
+            occupancy_waves(o, by_registers));
 }
 
 static void find_register_step(struct finder *finder)
