@@ -4,6 +4,7 @@
  */
 #include "measure.h"
 #include "rooftile/cpu_target.h"
+#include "rooftile/file.h"
 #include "rooftile/log.h"
 #include "rooftile/predictor.h"
 #include "rooftile/targets.h"
@@ -85,6 +86,18 @@ static enum status codes_to_walk(struct build_result **builds, struct session *s
     return *builds ? STATUS_OK : session_cached_builds(builds, session, err);
 }
 
+/* A compiler that was named for a comparison and does not compile: what is compared then is not its code. */
+static void warn_of_failures(const struct session *session, const struct build_result *builds)
+{
+    for (size_t k = 0; session->compiler && builds && k < session->plan->code_count; k++)
+        if (builds[k].state == BUILD_FAILED && session->plan->codes[k].source) {
+            log_warn("W019", "%s does not compile %s, so times are of the stated work, not of code: %.*s",
+                     session->compiler, path_base(session->plan->codes[k].source),
+                     (int)strcspn(builds[k].message, "\n"), builds[k].message);
+            return;
+        }
+}
+
 enum status session_predict(struct session *session, struct err *err)
 {
     struct arena *arena = session->arena;
@@ -94,6 +107,7 @@ enum status session_predict(struct session *session, struct err *err)
     if (machine_complete(machine, session_config(arena, "", "machines"), borrowed, err) ||
         codes_to_walk(&builds, session, err))
         return err->status;
+    warn_of_failures(session, builds);
     struct predictor *predictor = predictor_new(session->options->seed);
     enum status status = predictor_plan(session->plan, predictor, builds, machine, arena, err);
     predictor_free(predictor);

@@ -366,6 +366,10 @@ def flags(home):
     done = run("codediff", CLANGXX, f"{CLANGXX} -mcumode", "stream_triad", "--arch", "gfx1201", "--json", "f.json", home=home)
     found = load(home / "f.json")["kernels"][0]
     check((found["verdict"], found["cause"][:7]) == ("changed", "CU mode"), f"another mode, the same instructions: {found}")
+    (home / "fails").write_text(f'#!/bin/sh\ncase "$*" in *--version*|*empty.*) exec {CLANGXX} "$@";; esac\necho error: no >&2\nexit 1\n')
+    (home / "fails").chmod(0o755)
+    check_run(run("run", "stream_triad", "--device", "sim:mi300x", "--ab", "./fails", CLANGXX, home=home), 0, "predicted without code",
+              stderr="fails does not compile stream.hip, so times are of the stated work, not of code: error: no")
     check_run(run("codediff", f"{CLANGXX} -fplugin=x.so", CLANGXX, "rolled", "--kernels", "a", *ARCH, home=home), 2, "a plugin", stderr="--allow-flags")
     check_run(run("codediff", "clang++-0", CLANGXX, "rolled", home=home), 2, "no compiler", stderr="codediff: there is no folder, compiler or code object 'clang++-0'")
     check_run(run("codediff", "a", CLANGXX, "rolled", home=home), 2, "not of a kind", stderr="give two of a kind")
