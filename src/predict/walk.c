@@ -296,6 +296,11 @@ void wave_run(struct wave *wave)
         wave->sums.count[op->class]++;
         if (wave->executed)
             wave->executed[wave->at - 1]++;
+        if (walker->only_lines) {
+            perform(wave, op);
+            wave->time++;
+            continue;
+        }
         const double began = wave->time;
         if (op->class == WALK_WAIT)
             await_memory(wave, op);

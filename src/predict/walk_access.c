@@ -254,6 +254,11 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         touch(&touched, address >> walker->line_shift);
         touch(&touched, (address + op->access->bytes - 1) >> walker->line_shift);
     }
+    if (walker->only_lines) {
+        for (unsigned k = 0; k < touched.count && !stores; k++)
+            (void)lines_touch(&wave->group->distinct, touched.lines[k]);
+        return;
+    }
     for (unsigned k = 0; k < touched.count; k++) {
         const uint64_t line = touched.lines[k];
         struct walk_traffic *traffic = traffic_at(wave, line << walker->line_shift);

@@ -56,6 +56,8 @@ static void count_clocks(struct wave *wave, const struct op *op, const struct va
 {
     struct lds_pattern pattern = {.lanes = wave->exec & address->known, .dwords = op->access->dwords};
     struct walker *walker = wave->group->walker;
+    if (walker->only_lines)
+        return;
     struct lds_pattern *last = &walker->lds_patterns[(size_t)(op - wave->code->ops) % COUNT_OF(walker->lds_patterns)];
     const unsigned some = pattern.lanes ? (unsigned)__builtin_ctzll(pattern.lanes) : 0;
     const uint32_t add = (uint32_t)offset, from = (address->lanes[some] + add) / 4;

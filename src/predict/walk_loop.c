@@ -409,7 +409,8 @@ static void touch_lines(struct wave *wave, const struct accessed *first, uint64_
         const uint64_t line = (first->address[__builtin_ctzll(left)] + moved) >> group->walker->line_shift;
         if (line == last)
             continue;
-        (void)lines_touch(&group->l2, line);
+        if (!group->walker->only_lines)
+            (void)lines_touch(&group->l2, line);
         (void)lines_touch(set, line);
         last = line;
     }

@@ -13,7 +13,7 @@
 #define PROBE_BUDGET UINT64_C(50000)       /* of one that is asked whether it has work: what takes more has some */
 #define PROBES 16u
 #define MOST_NEIGHBOURS 16u
-#define FIRST_LINES_BUDGET UINT64_C(1500) /* of one that is asked whether it reads any of the sample's lines */
+#define FIRST_LINES_BUDGET UINT64_C(2500) /* of one that is asked whether it reads any of the sample's lines */
 #define MOST_IDLE 10u                     /* in a row of these, then no more are asked */
 #define MOST_ROWS 8u                      /* for each die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
@@ -311,30 +311,35 @@ static void walk_contender(struct walker *walker, uint64_t sample)
     walker->left = budget;
 }
 
-/* Alone, which says which lines may be a neighbour's; and with them, where some are. */
-static void walk_sample(struct walker *walker, uint64_t number, struct arena *arena)
+/* Which lines of the workgroup its neighbours read, too. */
+static void find_shared(struct walker *walker, uint64_t number, struct arena *arena)
 {
-    struct walk_result *result = walker->result, scratch;
+    struct walk_result scratch, *const result = walker->result;
+    walk_wave_fn *const visit = walker->visit;
     const uint64_t budget = walker->left;
     struct group group;
-    walk_contender(walker, number);
-    group_start(&group, walker, number);
-    group_run(&group);
-    add_group(result, &group);
-    if (!walker->options->counts_each && !walker->over_budget && budget - walker->left <= NEIGHBOUR_BUDGET) {
-        start_result(&scratch, walker->launch, false, arena);
-        walker->result = &scratch;
-        walker->visit = NULL;
+    start_result(&scratch, walker->launch, false, arena);
+    walker->result = &scratch;
+    walker->visit = NULL;
+    walker->only_lines = true;
+    other_start(&group, walker, number, NEIGHBOUR_BUDGET);
+    if (!walker->over_budget) {
         memory_forget_written(&walker->memory);
         walk_neighbours(walker, &group);
-        walker->result = result;
-        if (any_shared(walker, &group)) {
-            start_result(result, walker->launch, false, arena);
-            walker->left = budget;
-            walk_group(walker, number);
-        }
     }
-    group_end(&group);
+    (void)other_end(&group);
+    walker->only_lines = false;
+    walker->visit = visit;
+    walker->result = result;
+    walker->left = budget;
+}
+
+static void walk_sample(struct walker *walker, uint64_t number, struct arena *arena)
+{
+    walk_contender(walker, number);
+    if (!walker->options->counts_each)
+        find_shared(walker, number, arena);
+    walk_group(walker, number);
 }
 
 /* Workgroups that are as far from each other as from the ends, where neither the first nor the one in the middle has
