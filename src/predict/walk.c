@@ -115,8 +115,9 @@ static void execute_pair(struct wave *wave, const struct op *op)
 static void skip(struct wave *wave, const struct op *op)
 {
     vector_forget(wave, &op->operands[0]);
-    if (op->sources_first > 1)
-        mask_set(wave, &op->operands[1], 0, 0);
+    for (unsigned k = 0; k < op->sources_first; k++)
+        if (op->operands[k].kind == OPERAND_SCALAR) /* a mask */
+            mask_set(wave, &op->operands[k], 0, 0);
     if (op->second)
         vector_forget(wave, &op->second->operands[0]);
 }

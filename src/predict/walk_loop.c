@@ -233,6 +233,31 @@ static bool step_of(uint64_t *step, const struct loop *loop, size_t k)
     return true;
 }
 
+/* Lanes next to each other are often in one line. */
+static bool any_line(const struct accessed *accessed, uint64_t moved, uint32_t shift, struct lines *lines,
+                     bool (*ask)(struct lines *lines, uint64_t line))
+{
+    uint64_t last = UINT64_MAX;
+    bool any = false;
+    for (uint64_t left = accessed->lanes; left && !any; left &= left - 1) {
+        const uint64_t line = (accessed->address[__builtin_ctzll(left)] + moved) >> shift;
+        any = line != last && ask(lines, line);
+        last = line;
+    }
+    return any;
+}
+
+static bool add_line(struct lines *lines, uint64_t line)
+{
+    (void)lines_touch(lines, line);
+    return false;
+}
+
+static bool has_line(struct lines *lines, uint64_t line)
+{
+    return lines_has(lines, line);
+}
+
 /* Some line of a pass is touched again, more than a round and up to 32 passes later. */
 static bool comes_back(const struct wave *wave, const struct loop *loop, unsigned round)
 {
@@ -240,19 +265,16 @@ static bool comes_back(const struct wave *wave, const struct loop *loop, unsigne
     struct lines lines;
     bool back = false;
     lines_init(&lines, 0);
-    for (size_t k = 0; k < loop->accessed_count[0]; k++) {
-        const struct accessed *now = &loop->accessed[0][k];
-        for (uint64_t left = is_of_lines(now->op) ? now->lanes : 0; left; left &= left - 1)
-            (void)lines_touch(&lines, now->address[__builtin_ctzll(left)] >> shift);
-    }
+    for (size_t k = 0; k < loop->accessed_count[0]; k++)
+        if (is_of_lines(loop->accessed[0][k].op))
+            (void)any_line(&loop->accessed[0][k], 0, shift, &lines, add_line);
     for (size_t k = 0; k < loop->accessed_count[0] && !back; k++) {
         const struct accessed *now = &loop->accessed[0][k];
         uint64_t step = 0;
         if (!is_of_lines(now->op) || !step_of(&step, loop, k) || !step)
             continue;
-        for (uint64_t left = now->lanes; left && !back; left &= left - 1)
-            for (unsigned pass = round + 1; pass <= ROUND && !back; pass++)
-                back = lines_has(&lines, (now->address[__builtin_ctzll(left)] + step * pass) >> shift);
+        for (unsigned pass = round + 1; pass <= ROUND && !back; pass++)
+            back = any_line(now, step * pass, shift, &lines, has_line);
     }
     lines_release(&lines);
     return back;

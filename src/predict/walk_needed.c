@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which vector instructions and loads a walk must compute: those whose value can reach an address, a scalar register,
- * a mask or a branch. Of the others it only counts clocks; their results are not known.
+ * Which vector instructions and loads a walk must compute: those whose value can reach an address, a scalar
+ * instruction, EXEC or a branch. Of the others it only counts clocks; their results are not known.
  *
- * Backwards over the code, to a fixed point, a set of vector registers before each instruction: those that a lane which
- * is on needs. What is on writes a register anew. A lane that an instruction turns off goes on where it is turned on
+ * Backwards over the code, to a fixed point, a set of registers before each instruction: those that a lane which is on
+ * needs, and masks of compares, which may choose between values that nobody needs. What is on writes a register anew. A lane that an instruction turns off goes on where it is turned on
  * again: at the next write of EXEC that reads the mask which was saved or taken out, else at any.
  */
 #include <stdlib.h>
@@ -12,7 +12,9 @@
 
 #include "walk_vector.h"
 
-#define WORDS ((VECTORS + 63) / 64)
+/* Scalar registers stand behind the vector registers. */
+#define REGISTERS (VECTORS + SCALARS)
+#define WORDS ((REGISTERS + 63) / 64)
 
 struct registers {
     uint64_t bits[WORDS];
@@ -31,20 +33,34 @@ struct search {
     bool changed;
 };
 
+/* The registers of an operand, as bits. */
+static void find_bits(const struct operand *operand, unsigned *first, unsigned *end)
+{
+    const bool is_scalar = operand->kind == OPERAND_SCALAR;
+    const unsigned most = is_scalar ? REGISTERS : VECTORS;
+    *first = operand->first + (is_scalar ? VECTORS : 0);
+    *end = is_scalar || operand->kind == OPERAND_VECTOR ? *first + operand->count : 0;
+    *end = *end < most ? *end : most;
+}
+
 static bool has(const struct registers *set, const struct operand *operand)
 {
-    for (unsigned k = operand->first; operand->kind == OPERAND_VECTOR && k < operand->first + operand->count; k++)
-        if (k < VECTORS && (set->bits[k / 64] >> k % 64 & 1))
+    unsigned first, end;
+    find_bits(operand, &first, &end);
+    for (unsigned k = first; k < end; k++)
+        if (set->bits[k / 64] >> k % 64 & 1)
             return true;
     return false;
 }
 
 static void put(struct registers *set, const struct operand *operand, bool in)
 {
-    for (unsigned k = operand->first; operand->kind == OPERAND_VECTOR && k < operand->first + operand->count; k++)
-        if (k < VECTORS && in)
+    unsigned first, end;
+    find_bits(operand, &first, &end);
+    for (unsigned k = first; k < end; k++)
+        if (in)
             set->bits[k / 64] |= UINT64_C(1) << k % 64;
-        else if (k < VECTORS)
+        else
             set->bits[k / 64] &= ~(UINT64_C(1) << k % 64);
 }
 
@@ -82,6 +98,22 @@ static bool writes_vector(const struct op *op)
     return is_vector && op->execute && op->meaning && op->operand_count && op->operands[0].kind == OPERAND_VECTOR &&
            !text_starts(op->in->mnemonic, "v_cmp") && !text_starts(op->in->mnemonic, "v_writelane") &&
            !strstr(op->in->mnemonic, "swap");
+}
+
+/* It writes a mask, and nothing else. */
+static bool is_compare(const struct op *op)
+{
+    return op->execute == compare_execute && text_starts(op->in->mnemonic, "v_cmp_") && op->sources_first == 1 &&
+           op->operands[0].kind == OPERAND_SCALAR && op->operands[0].first < SCALAR_EXEC - 1;
+}
+
+/* It writes a scalar register, all of it and whatever that held. */
+static bool writes_scalar(const struct op *op)
+{
+    return (op->class == WALK_SCALAR_LOAD || (op->class == WALK_SCALAR && op->meaning)) && op->sources_first == 1 &&
+           op->operands[0].kind == OPERAND_SCALAR && !(op->meaning && op->meaning->flags & ADDS_TO_RESULT) &&
+           !text_starts(op->in->mnemonic, "s_cm") && !text_starts(op->in->mnemonic, "s_bit") &&
+           !text_starts(op->in->mnemonic, "s_fm");
 }
 
 /* ... and nothing else. The mask that v_div_scale sets is for v_div_fmas. */
@@ -124,7 +156,18 @@ static bool takes_result(struct registers *before, const struct op *op, const st
     const bool needed = has(after, &op->operands[0]);
     if (!writes_part(op))
         put(before, &op->operands[0], false);
+    if (op->sources_first > 1)
+        put(before, &op->operands[1], false);
     return needed;
+}
+
+/* The mask that stands in no operand. */
+static void use_vcc(struct registers *before, const struct op *op)
+{
+    static const struct operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
+    const char *name = op->in->mnemonic;
+    if (strstr(name, "vcc") || strstr(name, "div_fmas") || strstr(name, "cndmask") || op->second)
+        use(before, &vcc);
 }
 
 static void use_sources(struct registers *before, const struct op *op)
@@ -135,6 +178,7 @@ static void use_sources(struct registers *before, const struct op *op)
             use_halves(before, op, k);
         else
             use(before, &op->operands[k]);
+    use_vcc(before, op);
 }
 
 static void pass_plain(struct registers *before, struct op *op, const struct registers *after)
@@ -166,6 +210,7 @@ static void pass_access(struct search *search, struct registers *before, struct 
     op->unneeded = load || lanes ? !asked && !access->to_lds : !*loaded;
     use(before, operand_at(op, access->address));
     use(before, operand_at(op, access->base));
+    use(before, operand_at(op, access->extra));
     if (op->unneeded)
         return;
     use(before, operand_at(op, access->data));
@@ -177,7 +222,7 @@ static void pass_access(struct search *search, struct registers *before, struct 
 static void pass(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
     *before = *after;
-    if (is_plain(op)) {
+    if (is_plain(op) || is_compare(op)) {
         pass_plain(before, op, after);
     } else if (op->access && (op->class == WALK_LDS || op->class == WALK_LOAD || op->class == WALK_STORE ||
                               op->class == WALK_ATOMIC)) {
@@ -189,8 +234,12 @@ static void pass(struct search *search, struct registers *before, struct op *op,
         if (op->operand_count && !writes_part(op))
             put(before, &op->operands[0], false);
     } else {
-        for (unsigned k = 0; k < op->operand_count; k++)
+        const bool writes = writes_scalar(op);
+        if (writes)
+            put(before, &op->operands[0], false);
+        for (unsigned k = writes; k < op->operand_count; k++)
             use(before, &op->operands[k]);
+        use_vcc(before, op);
         for (unsigned k = 0; op->second && k < op->second->operand_count; k++)
             use(before, &op->second->operands[k]);
     }
@@ -280,7 +329,8 @@ static void find_lanes(struct search *search)
                              (op->modifiers && op->modifiers->fetches_off);
         search->wakes[k] = find_wake(code, k);
         for (unsigned at = 0; crosses && at < op->operand_count; at++)
-            put(&search->lasting, &op->operands[at], true);
+            if (op->operands[at].kind == OPERAND_VECTOR)
+                put(&search->lasting, &op->operands[at], true);
     }
 }
 

@@ -13,7 +13,7 @@
 #define PROBE_BUDGET UINT64_C(50000)       /* of one that is asked whether it has work: what takes more has some */
 #define PROBES 16u
 #define MOST_NEIGHBOURS 16u
-#define FIRST_LINES_BUDGET UINT64_C(2500) /* of one that is asked whether it reads any of the sample's lines */
+#define FIRST_LINES_BUDGET UINT64_C(4000) /* of one that is asked whether it reads any of the sample's lines */
 #define MOST_IDLE 10u                     /* in a row of these, then no more are asked */
 #define MOST_ROWS 8u                      /* for each die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
