@@ -7,14 +7,15 @@
 #include "plan_internal.h"
 #include "rooftile/predictor.h"
 
-#define FEW_CASES 24u   /* of which each is walked */
-#define FEW_INSIDE 12u  /* ... of a part of a box */
-#define FEW_VALUES 6u   /* of a parameter, between which nothing is interpolated: blocks, tiles, switches */
-#define MANY_CASES 250u /* of a box, which is checked at more of them */
-#define MOST_ALIGNED 6  /* power of two that decides about lines and banks: 64 elements */
-#define TOLERANCE 0.03
-#define LEAST_BEND 0.001 /* below it no axis is to blame */
+#define FEW_CASES 24u    /* of which each is walked */
+#define FEW_INSIDE 8u    /* ... of a part of a box */
+#define FEW_VALUES 6u    /* of a parameter that may be of blocks, tiles, switches: a box is split by each of them */
+#define MANY_CASES 250u  /* of a box, which is checked at more of them */
+#define MOST_ALIGNED 6   /* power of two that decides about lines and banks: 64 elements */
+#define TOLERANCE 0.025  /* of those that are checked, that the rest is within 3 % */
+#define LEAST_BEND 0.003 /* below it no axis is to blame, and its middle is checked alone from then on */
 #define AXES 3u
+#define MOST_CHECKS 9u
 
 struct boxes {
     struct predictor *predictor;
@@ -40,6 +41,8 @@ struct member {
 struct box {
     struct member *members;
     size_t count, axes;
+    size_t widest, fewest, fewest_values; /* parameters of most and of fewest values */
+    bool *straight;                       /* by parameter: its ends say what is between them */
     size_t params[AXES];
     double low[AXES], high[AXES];
 };
@@ -276,13 +279,22 @@ static double error_at(struct boxes *all, const struct box *box, struct corners 
     return fabs(prediction.time_ns - time_ns) / (time_ns > 0 ? time_ns : 1);
 }
 
-/* False: the corners do not say what is between them. */
+/* So many cases inside are checked. */
+static size_t checks_of(const struct box *box)
+{
+    bool straight = true;
+    for (size_t axis = 0; axis < box->axes; axis++)
+        straight &= box->straight[box->params[axis]];
+    return straight ? 1 : box->axes == 1 ? 3 : box->count < MANY_CASES ? 4 : MOST_CHECKS;
+}
+
+/* False: the corners do not say what is between them. Cases that have been walked cost nothing to check. */
 static bool interpolate(struct boxes *all, const struct box *box)
 {
-    static const double inside[][AXES] = {{0.5, 0.5, 0.5},   {0.2, 0.8, 0.3},   {0.05, 0.05, 0.05},
-                                          {0.8, 0.3, 0.8},   {0.05, 0.6, 0.95}, {0.95, 0.05, 0.6},
-                                          {0.6, 0.95, 0.05}, {0.3, 0.1, 0.7},   {0.1, 0.3, 0.1}};
-    const size_t checks = box->axes == 1 ? 3 : box->count < MANY_CASES ? 4 : COUNT_OF(inside);
+    static const double inside[MOST_CHECKS][AXES] = {{0.5, 0.5, 0.5},   {0.2, 0.8, 0.3},   {0.05, 0.05, 0.05},
+                                                     {0.8, 0.3, 0.8},   {0.05, 0.6, 0.95}, {0.95, 0.05, 0.6},
+                                                     {0.6, 0.95, 0.05}, {0.3, 0.1, 0.7},   {0.1, 0.3, 0.1}};
+    const size_t checks = checks_of(box);
     struct corners corners = {.between = {.count = box->axes + 1}};
     double distance = 0;
     find_corners(corners.cases, box);
@@ -290,6 +302,11 @@ static bool interpolate(struct boxes *all, const struct box *box)
         return false;
     for (size_t k = 0; k < corners.between.count; k++)
         corners.between.corners[k] = walked(all, corners.cases[k]);
+    for (size_t k = 0; k < box->count && !all->status; k++) {
+        const struct plan_case *c = box->members[k].c;
+        if (all->walks[c - all->plan->cases] && error_at(all, box, &corners, c) > TOLERANCE)
+            return false;
+    }
     for (size_t k = 0; k < checks && !all->status; k++)
         if (error_at(all, box, &corners, case_at(box, inside[k], &distance)) > TOLERANCE)
             return false;
@@ -312,21 +329,23 @@ static void walk_all(struct boxes *all, const struct box *box)
         (void)walked(all, box->members[k].c);
 }
 
-/* Finds the axes. A parameter that has another value in each case stands for all that change with it. SIZE_MAX, or one
- * of few values: then the members are sorted by it. */
-static size_t find_axes(struct box *box, size_t *widest)
+/* Finds the axes. A parameter that has another value in each case stands for all that change with it. */
+static void find_axes(struct box *box)
 {
     const size_t params = box->members[0].c->resolved.manifest->param_count;
     size_t most = 1;
     box->axes = 0;
+    box->fewest_values = SIZE_MAX;
     for (size_t param = 0; param < params; param++) {
         const size_t values = sort_by(box, param);
         if (values == 1)
             continue;
-        if (values <= FEW_VALUES)
-            return param;
+        if (values < box->fewest_values) {
+            box->fewest = param;
+            box->fewest_values = values;
+        }
         if (values > most) {
-            *widest = param;
+            box->widest = param;
             most = values;
         }
         if (box->axes < AXES) {
@@ -336,17 +355,17 @@ static size_t find_axes(struct box *box, size_t *widest)
         }
         box->axes++;
     }
-    (void)sort_by(box, *widest);
-    if (most == box->count) {
-        box->axes = 1;
-        box->params[0] = *widest;
-        box->low[0] = box->members[0].value;
-        box->high[0] = box->members[box->count - 1].value;
-    }
-    return SIZE_MAX;
+    if (most < box->count)
+        return;
+    (void)sort_by(box, box->widest);
+    box->axes = 1;
+    box->params[0] = box->widest;
+    box->low[0] = box->members[0].value;
+    box->high[0] = box->members[box->count - 1].value;
+    box->fewest_values = most;
 }
 
-static void visit(struct boxes *all, struct member *members, size_t count, bool has_rim);
+static void visit(struct boxes *all, const struct box *of, struct member *members, size_t count, bool has_rim);
 
 /* The first values are often of launches too small to have what others have, neighbours say: each rim is a box of its
  * own, and so is what they enclose. */
@@ -354,13 +373,14 @@ static void visit_rims(struct boxes *all, const struct box *box)
 {
     struct box rest = *box;
     for (size_t axis = 0; axis < box->axes && rest.count; axis++) {
-        (void)sort_by(&rest, box->params[axis]);
+        if (sort_by(&rest, box->params[axis]) <= FEW_VALUES)
+            continue;
         const size_t rim = run_end(&rest, 0);
-        visit(all, rest.members, rim, false);
+        visit(all, box, rest.members, rim, false);
         rest.members += rim;
         rest.count -= rim;
     }
-    visit(all, rest.members, rest.count, false);
+    visit(all, box, rest.members, rest.count, false);
 }
 
 /* The members of the box that differ from one in its middle by this axis alone, as a box. */
@@ -396,54 +416,69 @@ static double bend_of(struct boxes *all, const struct box *line)
     return error_at(all, line, &corners, case_at(line, middle, &distance));
 }
 
-/* The axis along which the corners say least about what is between. */
-static size_t bent_axis(struct boxes *all, const struct box *box, size_t widest)
+/* The axis along which the corners say least about what is between. The others are straight. */
+static size_t bent_axis(struct boxes *all, struct box *box)
 {
     double most = LEAST_BEND;
-    size_t param = widest;
-    for (size_t axis = 0; axis < box->axes && box->axes > 1 && box->axes <= AXES && !all->status; axis++) {
+    size_t param = box->widest;
+    for (size_t axis = 0; axis < box->axes && box->axes > 1 && !all->status; axis++) {
         const struct box line = line_through(all, box, axis);
         const double bend = line.count > 2 ? bend_of(all, &line) : 0;
+        box->straight[box->params[axis]] = line.count > 2 && bend <= LEAST_BEND;
         if (bend > most) {
             most = bend;
             param = box->params[axis];
         }
     }
+    for (size_t axis = 0; axis < box->axes && most == LEAST_BEND; axis++) /* nor are lines through the middle all */
+        box->straight[box->params[axis]] = false;
     return param;
 }
 
-static void visit_halves(struct boxes *all, struct box *box, size_t param)
+static void visit_halves(struct boxes *all, const struct box *box)
 {
-    (void)sort_by(box, param);
     size_t middle = run_end(box, box->count / 2);
     if (middle == box->count)
         for (middle = box->count / 2; middle && box->members[middle].value == box->members[box->count / 2].value;)
             middle--;
-    visit(all, box->members, middle, false);
-    visit(all, box->members + middle, box->count - middle, false);
+    visit(all, box, box->members, middle, false);
+    visit(all, box, box->members + middle, box->count - middle, false);
 }
 
-static void visit(struct boxes *all, struct member *members, size_t count, bool has_rim)
+static void visit_each(struct boxes *all, const struct box *box, bool has_rim)
 {
-    struct box box = {.members = members, .count = count};
-    size_t widest = 0;
+    for (size_t at = 0, end; at < box->count; at = end) {
+        end = run_end(box, at);
+        visit(all, box, box->members + at, end - at, has_rim);
+    }
+}
+
+/* `of`: the box that was split. */
+static void visit(struct boxes *all, const struct box *of, struct member *members, size_t count, bool has_rim)
+{
+    const size_t params = members[0].c->resolved.manifest->param_count;
+    struct box box = {.members = members, .count = count, .straight = arena_array(all->arena, params, sizeof(bool))};
     if (count < (has_rim ? FEW_CASES : FEW_INSIDE)) {
         walk_all(all, &box);
         return;
     }
-    const bool few = find_axes(&box, &widest) != SIZE_MAX;
-    for (size_t at = 0, end; few && at < count; at = end) {
-        end = run_end(&box, at);
-        visit(all, members + at, end - at, has_rim);
-    }
-    if (few || (box.axes && box.axes <= AXES && interpolate(all, &box)))
-        return;
-    if (!box.axes)
+    if (of)
+        memcpy(box.straight, of->straight, params * sizeof(*box.straight));
+    find_axes(&box);
+    if (!box.axes) {
         walk_all(all, &box);
-    else if (has_rim && box.axes <= AXES)
+        return;
+    }
+    const bool can = box.axes <= AXES && box.fewest_values > 2; /* else nothing is between them */
+    if (can && interpolate(all, &box))
+        return;
+    const size_t split = can ? bent_axis(all, &box) : box.fewest_values <= FEW_VALUES ? box.fewest : box.widest;
+    if (sort_by(&box, split) <= FEW_VALUES)
+        visit_each(all, &box, has_rim);
+    else if (has_rim && can)
         visit_rims(all, &box);
     else
-        visit_halves(all, &box, bent_axis(all, &box, widest));
+        visit_halves(all, &box);
 }
 
 static uint64_t places_of(struct boxes *all, const struct plan_case *c)
@@ -487,7 +522,7 @@ enum status predictor_cases(struct predictor *predictor, const struct plan *plan
     for (size_t at = 0, end; at < count; at = end) {
         for (end = at + 1; end < count && !compare_kinds(&members[at], &members[end]); end++)
             ;
-        visit(&all, members + at, end - at, true);
+        visit(&all, NULL, members + at, end - at, true);
     }
     return all.status;
 }

@@ -303,6 +303,10 @@ void lds_execute(struct wave *wave, const struct op *op)
     static const uint32_t none[LANES];
     struct values address, copy;
     guess_matters(wave);
+    if (op->unneeded && wave->group->walker->only_lines) {
+        vector_forget(wave, operand_at(op, access->destination));
+        return;
+    }
     vector_get(&address, wave, operand_at(op, access->address), 0);
     /* The address may stand where the result goes. */
     memcpy(copy.own, address.lanes, sizeof(copy.own));

@@ -166,7 +166,9 @@ static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
     memcpy(snapshot->s_known, wave->s_known, sizeof(snapshot->s_known));
     snapshot->v = take(vectors * sizeof(*snapshot->v));
     snapshot->v_known = take(vectors * sizeof(*snapshot->v_known));
-    memcpy(snapshot->v, wave->v, vectors * sizeof(*snapshot->v));
+    for (size_t k = 0; k < vectors; k++)
+        if (wave->v_known[k])
+            memcpy(snapshot->v[k], wave->v[k], sizeof(*snapshot->v));
     memcpy(snapshot->v_known, wave->v_known, vectors * sizeof(*snapshot->v_known));
 }
 
@@ -178,8 +180,8 @@ void loop_compared(struct wave *wave, const struct op *op, const int64_t *distan
         loop->refused = true;
         return;
     }
-    ARRAY_PUSH(loop->compared[which], loop->compared_count[which], (struct compared){0});
-    struct compared *kept = &loop->compared[which][loop->compared_count[which] - 1];
+    loop->compared[which] = array_grow(loop->compared[which], loop->compared_count[which], sizeof(struct compared));
+    struct compared *kept = &loop->compared[which][loop->compared_count[which]++];
     kept->op = op;
     kept->lanes = lanes;
     kept->is_float = is_float;
@@ -198,8 +200,11 @@ static void keep_access(struct loop *loop, const struct op *op, const uint64_t *
                       (which && loop->accessed_count[which] == loop->accessed_count[0]);
     if (loop->scattered)
         return;
-    ARRAY_PUSH(loop->accessed[which], loop->accessed_count[which], (struct accessed){.op = op, .lanes = lanes});
-    memcpy(loop->accessed[which][loop->accessed_count[which] - 1].address, address, LANES * sizeof(*address));
+    loop->accessed[which] = array_grow(loop->accessed[which], loop->accessed_count[which], sizeof(struct accessed));
+    struct accessed *kept = &loop->accessed[which][loop->accessed_count[which]++];
+    kept->op = op;
+    kept->lanes = lanes;
+    memcpy(kept->address, address, LANES * sizeof(*address));
 }
 
 void loop_accessed(struct wave *wave, const struct op *op, const uint64_t *address, uint64_t known, uint64_t lanes)
