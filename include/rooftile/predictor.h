@@ -37,7 +37,7 @@ struct predicted_launch {
     const struct walk_result *walk; /* NULL: not walked */
     struct device_launch_model model;
     double line_bytes;
-    uint64_t place;               /* which level has its data when it begins, and a workgroup's share of L1 */
+    uint64_t place;               /* which level has its data when it begins */
     struct prediction prediction; /* of one launch */
 };
 

@@ -323,7 +323,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
                             predictor->without);
     made.model.least_bytes = asked->least_bytes;
     made.line_bytes = options.line_bytes;
-    made.place = ((uint64_t)made.model.level * 2 + options.warm) << 32 | options.l1_lines;
+    made.place = (uint64_t)made.model.level * 2 + options.warm;
     const bool between = predictor->between && walk_between(&made.walk, predictor, &walk, &made);
     predictor->apart |= predictor->between && !between;
     if (!between && walk_once(&made.walk, predictor, &walk, &options, asked->err)) {

@@ -42,7 +42,7 @@ static void rehash(struct lines *lines)
 
 static void grow(struct lines *lines)
 {
-    lines->room = lines->room ? 2 * lines->room : FIRST_ROOM;
+    lines->room = lines->room ? 4 * lines->room : FIRST_ROOM;
     lines->bucket_count = 2 * lines->room;
     lines->items = realloc(lines->items, lines->room * sizeof(*lines->items));
     lines->buckets = realloc(lines->buckets, lines->bucket_count * sizeof(*lines->buckets));

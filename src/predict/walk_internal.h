@@ -357,6 +357,7 @@ struct walker {
     struct lines atomics;   /* addresses that they hit with atomics */
     struct lines contended; /* pairs of lines that another core's workgroup stores to */
     bool has_shared;
+    uint32_t found;  /* the sample's first lines that are shared */
     bool only_lines; /* which lines are loaded is asked, not how long it takes */
     uint32_t line_shift;
     uint64_t left; /* instructions of the budget */

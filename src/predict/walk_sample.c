@@ -121,12 +121,12 @@ static bool is_shared(const struct walker *walker, uint64_t line)
     return lines_has(&walker->shared, line) || lines_has(&walker->awaited, line);
 }
 
-static bool all_shared(const struct walker *walker, const struct group *sample)
+/* What has been found stays found. */
+static bool all_shared(struct walker *walker, const struct group *sample)
 {
-    for (uint32_t k = 0; k < sample->distinct.count; k++)
-        if (!is_shared(walker, sample->distinct.items[k].line))
-            return false;
-    return !sample->atomics.count;
+    while (walker->found < sample->distinct.count && is_shared(walker, sample->distinct.items[walker->found].line))
+        walker->found++;
+    return walker->found == sample->distinct.count && !sample->atomics.count;
 }
 
 static bool any_shared(const struct walker *walker, const struct group *sample)
@@ -322,6 +322,7 @@ static void find_shared(struct walker *walker, uint64_t number, struct arena *ar
     walker->result = &scratch;
     walker->visit = NULL;
     walker->only_lines = true;
+    walker->found = 0;
     other_start(&group, walker, number, NEIGHBOUR_BUDGET);
     if (!walker->over_budget) {
         memory_forget_written(&walker->memory);
