@@ -4,8 +4,7 @@
  * cases inside as a check; where the corners do not say what these take, the box is split.
  */
 
-#include "plan_internal.h"
-#include "rooftile/predictor.h"
+#include "predictor_boxes.h"
 
 #define FEW_CASES 24u    /* of which each is walked */
 #define FEW_INSIDE 8u    /* ... of a part of a box */
@@ -14,7 +13,6 @@
 #define MOST_ALIGNED 6   /* power of two that decides about lines and banks: 64 elements */
 #define TOLERANCE 0.025  /* of those that are checked, that the rest is within 3 % */
 #define LEAST_BEND 0.003 /* below it no axis is to blame, and its middle is checked alone from then on */
-#define AXES 3u
 #define MOST_CHECKS 9u
 
 struct boxes {
@@ -29,22 +27,6 @@ struct boxes {
     const struct case_walks **walks; /* by case; NULL: not walked */
     double *times_ns;                /* ... of those that were */
     enum status status;
-};
-
-struct member {
-    const struct plan_case *c;
-    uint64_t places; /* of its launches in the caches */
-    double value;    /* of the parameter that sorts them */
-};
-
-/* Cases of one kernel and code, and the parameters whose numbers span them. */
-struct box {
-    struct member *members;
-    size_t count, axes;
-    size_t widest, fewest, fewest_values; /* parameters of most and of fewest values */
-    bool *straight;                       /* by parameter: its ends say what is between them */
-    size_t params[AXES];
-    double low[AXES], high[AXES];
 };
 
 static void predict(struct prediction *prediction, struct boxes *all, const struct plan_case *c)
@@ -77,12 +59,6 @@ static const struct case_walks *walked(struct boxes *all, const struct plan_case
 }
 
 /* ---- order ---- */
-
-static double number_of(const struct plan_case *c, size_t param)
-{
-    const struct param_value *value = &c->resolved.values[param];
-    return value->kind == PARAM_NUMBER ? value->number : 0;
-}
 
 /* Powers of two in a number, up to those that matter. */
 static int alignment_of(double number)
@@ -143,7 +119,7 @@ static size_t sort_by(const struct box *box, size_t param)
 {
     size_t values = 1;
     for (size_t k = 0; k < box->count; k++)
-        box->members[k].value = number_of(box->members[k].c, param);
+        box->members[k].value = box_number(box->members[k].c, param);
     qsort(box->members, box->count, sizeof(*box->members), by_value);
     for (size_t k = 1; k < box->count; k++)
         values += box->members[k].value != box->members[k - 1].value;
@@ -161,107 +137,11 @@ static size_t run_end(const struct box *box, size_t from)
 
 /* ---- one box ---- */
 
-struct corners {
-    const struct plan_case *cases[BETWEEN_CORNERS];
-    struct predictor_between between;
-};
-
-static double place_of(const struct box *box, const struct plan_case *c, size_t axis)
-{
-    return (number_of(c, box->params[axis]) - box->low[axis]) / (box->high[axis] - box->low[axis]);
-}
-
-/* The case at these places of the axes, from 0 to 1, or the nearest. */
-static const struct plan_case *case_at(const struct box *box, const double places[AXES], double *distance)
-{
-    const struct plan_case *nearest = NULL;
-    for (size_t k = 0; k < box->count; k++) {
-        double far = 0;
-        for (size_t axis = 0; axis < box->axes; axis++)
-            far += fabs(place_of(box, box->members[k].c, axis) - places[axis]);
-        if (nearest && far >= *distance)
-            continue;
-        nearest = box->members[k].c;
-        *distance = far;
-    }
-    return nearest;
-}
-
-/* The way from one case to another without what lies along `taken`, which are at right angles. Its squared length. */
-static double way_beside(double way[AXES], const struct box *box, const struct plan_case *from,
-                         const struct plan_case *to, const double taken[AXES][AXES], size_t count)
-{
-    double length = 0;
-    for (size_t axis = 0; axis < box->axes; axis++)
-        way[axis] = place_of(box, to, axis) - place_of(box, from, axis);
-    for (size_t k = 0; k < count; k++) {
-        double along = 0;
-        for (size_t axis = 0; axis < box->axes; axis++)
-            along += way[axis] * taken[k][axis];
-        for (size_t axis = 0; axis < box->axes; axis++)
-            way[axis] -= along * taken[k][axis];
-    }
-    for (size_t axis = 0; axis < box->axes; axis++)
-        length += way[axis] * way[axis];
-    return length;
-}
-
-/* The case nearest to where all axes are highest, the one farthest from it, the one farthest from the line through
- * both, and so on: whatever the outline of the cases is, few are far outside their corners. */
-static void find_corners(const struct plan_case *corners[BETWEEN_CORNERS], const struct box *box)
-{
-    const double highest[AXES] = {1, 1, 1};
-    double taken[AXES][AXES] = {{0}}, way[AXES], distance = 0;
-    corners[0] = case_at(box, highest, &distance);
-    for (size_t corner = 1; corner <= box->axes; corner++) {
-        double farthest = -1;
-        for (size_t k = 0; k < box->count; k++) {
-            const struct plan_case *c = box->members[k].c;
-            const double length = way_beside(way, box, corners[0], c, (const double(*)[AXES])taken, corner - 1);
-            if (length <= farthest)
-                continue;
-            farthest = length;
-            corners[corner] = c;
-            for (size_t axis = 0; axis < box->axes; axis++)
-                taken[corner - 1][axis] = way[axis] / (length > 0 ? sqrt(length) : 1);
-        }
-    }
-}
-
-/* Of the corners, at the case: they add up to 1, and so do their places to its place. False: they lie in a line. */
-static bool weigh(double weights[BETWEEN_CORNERS], const struct box *box,
-                  const struct plan_case *const corners[BETWEEN_CORNERS], const struct plan_case *c)
-{
-    const size_t count = box->axes + 1;
-    double rows[AXES + 1][AXES + 2];
-    for (size_t row = 0; row < count; row++)
-        for (size_t at = 0; at <= count; at++)
-            rows[row][at] = row < box->axes ? place_of(box, at < count ? corners[at] : c, row) : 1;
-    for (size_t pivot = 0; pivot < count; pivot++) { /* Gauss and Jordan */
-        size_t best = pivot;
-        for (size_t row = pivot; row < count; row++)
-            best = fabs(rows[row][pivot]) > fabs(rows[best][pivot]) ? row : best;
-        if (fabs(rows[best][pivot]) < 1e-6)
-            return false;
-        for (size_t at = 0; at <= count; at++) {
-            const double swapped = rows[best][at];
-            rows[best][at] = rows[pivot][at];
-            rows[pivot][at] = swapped;
-        }
-        for (size_t row = 0; row < count; row++)
-            for (size_t at = count + 1; row != pivot && at-- > pivot;)
-                rows[row][at] -= rows[row][pivot] / rows[pivot][pivot] * rows[pivot][at];
-    }
-    for (size_t k = 0; k < count; k++)
-        weights[k] = rows[k][count] / rows[k][k];
-    return true;
-}
-
 /* False: it has to be walked. */
 static bool predict_between(struct prediction *prediction, struct boxes *all, const struct box *box,
                             struct corners *corners, const struct plan_case *c)
 {
-    if (!weigh(corners->between.weights, box, corners->cases, c))
+    if (!box_weigh(corners->between.weights, box, corners->cases, c))
         return false;
     (void)predictor_set_between(all->predictor, &corners->between);
     predict(prediction, all, c);
@@ -297,8 +177,8 @@ static bool interpolate(struct boxes *all, const struct box *box)
     const size_t checks = checks_of(box);
     struct corners corners = {.between = {.count = box->axes + 1}};
     double distance = 0;
-    find_corners(corners.cases, box);
-    if (!weigh(corners.between.weights, box, corners.cases, corners.cases[0]))
+    box_corners(corners.cases, box);
+    if (!box_weigh(corners.between.weights, box, corners.cases, corners.cases[0]))
         return false;
     for (size_t k = 0; k < corners.between.count; k++)
         corners.between.corners[k] = walked(all, corners.cases[k]);
@@ -308,7 +188,7 @@ static bool interpolate(struct boxes *all, const struct box *box)
             return false;
     }
     for (size_t k = 0; k < checks && !all->status; k++)
-        if (error_at(all, box, &corners, case_at(box, inside[k], &distance)) > TOLERANCE)
+        if (error_at(all, box, &corners, box_case(box, inside[k], &distance)) > TOLERANCE)
             return false;
     for (size_t k = 0; k < box->count && !all->status; k++) {
         const struct plan_case *c = box->members[k].c;
@@ -388,7 +268,7 @@ static struct box line_through(const struct boxes *all, const struct box *box, s
 {
     static const double middle[AXES] = {0.5, 0.5, 0.5};
     double distance = 0;
-    const struct plan_case *centre = case_at(box, middle, &distance);
+    const struct plan_case *centre = box_case(box, middle, &distance);
     struct box line = {.members = arena_array(all->arena, box->count, sizeof(*line.members)),
                        .axes = 1,
                        .params = {box->params[axis]},
@@ -397,7 +277,7 @@ static struct box line_through(const struct boxes *all, const struct box *box, s
     for (size_t k = 0; k < box->count; k++) {
         bool on_line = true;
         for (size_t other = 0; other < box->axes; other++)
-            on_line &= other == axis || place_of(box, box->members[k].c, other) == place_of(box, centre, other);
+            on_line &= other == axis || box_place(box, box->members[k].c, other) == box_place(box, centre, other);
         if (on_line)
             line.members[line.count++] = box->members[k];
     }
@@ -410,10 +290,10 @@ static double bend_of(struct boxes *all, const struct box *line)
     static const double middle[AXES] = {0.5};
     struct corners corners = {.between = {.count = 2}};
     double distance = 0;
-    find_corners(corners.cases, line);
+    box_corners(corners.cases, line);
     for (size_t k = 0; k < 2; k++)
         corners.between.corners[k] = walked(all, corners.cases[k]);
-    return error_at(all, line, &corners, case_at(line, middle, &distance));
+    return error_at(all, line, &corners, box_case(line, middle, &distance));
 }
 
 /* The axis along which the corners say least about what is between. The others are straight. */

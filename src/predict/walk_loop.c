@@ -66,14 +66,6 @@ struct loop {
 
 /* ---- memory ---- */
 
-static void *take(size_t size)
-{
-    void *memory = calloc(1, size ? size : 1);
-    if (!memory)
-        arena_out_of_memory(size);
-    return memory;
-}
-
 static unsigned round_of(const struct walk_code *code, size_t branch, size_t target)
 {
     for (size_t k = target; k < branch; k++)
@@ -131,7 +123,7 @@ static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
     for (size_t k = 0; k < wave->loop_count; k++)
         if (wave->loops[k]->branch == branch)
             return wave->loops[k];
-    struct loop *loop = take(sizeof(*loop));
+    struct loop *loop = walk_take(1, sizeof(*loop));
     loop->branch = branch;
     loop->target = target;
     loop->round = round_of(wave->code, branch, target);
@@ -151,11 +143,11 @@ static void keep_counters(struct wave *wave, struct loop *loop)
     const size_t bytes = rows_of(wave) * sizeof(*loop->traffic);
     loop->time = wave->time;
     loop->sums = wave->sums;
-    loop->traffic = take(bytes);
+    loop->traffic = walk_take(rows_of(wave), sizeof(*loop->traffic));
     memcpy(loop->traffic, wave->traffic, bytes);
     if (!wave->executed)
         return;
-    loop->executed = take(wave->code->count * sizeof(*loop->executed));
+    loop->executed = walk_take(wave->code->count, sizeof(*loop->executed));
     memcpy(loop->executed, wave->executed, wave->code->count * sizeof(*loop->executed));
 }
 
@@ -164,8 +156,8 @@ static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
     const size_t vectors = wave->code->vectors;
     memcpy(snapshot->s, wave->s, sizeof(snapshot->s));
     memcpy(snapshot->s_known, wave->s_known, sizeof(snapshot->s_known));
-    snapshot->v = take(vectors * sizeof(*snapshot->v));
-    snapshot->v_known = take(vectors * sizeof(*snapshot->v_known));
+    snapshot->v = walk_take(vectors, sizeof(*snapshot->v));
+    snapshot->v_known = walk_take(vectors, sizeof(*snapshot->v_known));
     for (size_t k = 0; k < vectors; k++)
         if (wave->v_known[k])
             memcpy(snapshot->v[k], wave->v[k], sizeof(*snapshot->v));
@@ -238,31 +230,6 @@ static bool step_of(uint64_t *step, const struct loop *loop, size_t k)
     return true;
 }
 
-/* Lanes next to each other are often in one line. */
-static bool any_line(const struct accessed *accessed, uint64_t moved, uint32_t shift, struct lines *lines,
-                     bool (*ask)(struct lines *lines, uint64_t line))
-{
-    uint64_t last = UINT64_MAX;
-    bool any = false;
-    for (uint64_t left = accessed->lanes; left && !any; left &= left - 1) {
-        const uint64_t line = (accessed->address[__builtin_ctzll(left)] + moved) >> shift;
-        any = line != last && ask(lines, line);
-        last = line;
-    }
-    return any;
-}
-
-static bool add_line(struct lines *lines, uint64_t line)
-{
-    (void)lines_touch(lines, line);
-    return false;
-}
-
-static bool has_line(struct lines *lines, uint64_t line)
-{
-    return lines_has(lines, line);
-}
-
 /* Some line of a pass is touched again, more than a round and up to 32 passes later. */
 static bool comes_back(const struct wave *wave, const struct loop *loop, unsigned round)
 {
@@ -270,16 +237,21 @@ static bool comes_back(const struct wave *wave, const struct loop *loop, unsigne
     struct lines lines;
     bool back = false;
     lines_init(&lines, 0);
-    for (size_t k = 0; k < loop->accessed_count[0]; k++)
-        if (is_of_lines(loop->accessed[0][k].op))
-            (void)any_line(&loop->accessed[0][k], 0, shift, &lines, add_line);
+    for (size_t k = 0; k < loop->accessed_count[0]; k++) {
+        const struct accessed *now = &loop->accessed[0][k];
+        for (uint64_t left = is_of_lines(now->op) ? now->lanes : 0; left; left &= left - 1)
+            (void)lines_touch(&lines, now->address[__builtin_ctzll(left)] >> shift);
+    }
     for (size_t k = 0; k < loop->accessed_count[0] && !back; k++) {
         const struct accessed *now = &loop->accessed[0][k];
         uint64_t step = 0;
         if (!is_of_lines(now->op) || !step_of(&step, loop, k) || !step)
             continue;
         for (unsigned pass = round + 1; pass <= ROUND && !back; pass++)
-            back = any_line(now, step * pass, shift, &lines, has_line);
+            for (uint64_t left = now->lanes, last = 0, line; left && !back; left &= left - 1, last = line) {
+                line = (now->address[__builtin_ctzll(left)] + step * pass) >> shift;
+                back = line != last && lines_has(&lines, line);
+            }
     }
     lines_release(&lines);
     return back;

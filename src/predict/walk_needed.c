@@ -4,8 +4,9 @@
  * instruction, EXEC or a branch. Of the others it only counts clocks; their results are not known.
  *
  * Backwards over the code, to a fixed point, a set of registers before each instruction: those that a lane which is on
- * needs, and masks of compares, which may choose between values that nobody needs. What is on writes a register anew. A lane that an instruction turns off goes on where it is turned on
- * again: at the next write of EXEC that reads the mask which was saved or taken out, else at any.
+ * needs, and masks of compares, which may choose between values that nobody needs. What is on writes a register anew. A
+ * lane that an instruction turns off goes on where it is turned on again: at the next write of EXEC that reads the mask
+ * which was saved or taken out, else at any.
  */
 #include <stdlib.h>
 #include <string.h>

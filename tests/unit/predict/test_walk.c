@@ -706,6 +706,41 @@ static void test_needed(void **state)
     }
 }
 
+static bool is_needed(const char *const *lines, size_t at)
+{
+    struct bench bench;
+    setup(&bench, "gfx942", lines);
+    const bool needed = !bench.launch.code->ops[at].unneeded;
+    teardown(&bench);
+    return needed;
+}
+
+/* A mask that chooses which of two values is stored, and one that a branch asks; halves of pairs. */
+static void test_needed_masks(void **state)
+{
+    static const char *const chosen[] = {LOADED,
+                                         "v_cmp_gt_f32_e32 vcc, v1, v0",
+                                         "v_cndmask_b32_e32 v3, v0, v1, vcc",
+                                         "global_store_dword v2, v3, s[4:5]",
+                                         "s_cmp_eq_u32 s6, 0",
+                                         "s_cselect_b64 vcc, -1, 0",
+                                         "s_cbranch_vccnz @10",
+                                         "s_endpgm",
+                                         NULL};
+    static const char *const low[] = {LOADED, "v_pk_add_f32 v[6:7], v[0:1], v[0:1] op_sel_hi:[0,0]",
+                                      "global_store_dword v6, v0, s[4:5]", "s_endpgm", NULL};
+    static const char *const both[] = {LOADED, "v_pk_add_f32 v[6:7], v[0:1], v[0:1] op_sel_hi:[1,0]",
+                                       "global_store_dword v6, v0, s[4:5]", "s_endpgm", NULL};
+    const char *asked[COUNT_OF(chosen)];
+    memcpy(asked, chosen, sizeof(asked));
+    asked[8] = "s_nop 0";
+    (void)state;
+    const size_t load = 2, compare = 4, choice = 5;
+    assert_true(!is_needed(chosen, load) && !is_needed(chosen, compare) && !is_needed(chosen, choice));
+    assert_true(is_needed(asked, load) && is_needed(asked, compare));
+    assert_true(!is_needed(low, load) && is_needed(both, load));
+}
+
 /* A sum over the lanes of a wave, as compilers put it before an atomic; nothing of it serves an access. */
 static void test_lanes_in_turn(void **state)
 {
@@ -737,15 +772,16 @@ static void test_lanes_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_entry),
-        cmocka_unit_test(test_long_loop),    cmocka_unit_test(test_short_loop),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_l1_turns),
-        cmocka_unit_test(test_stored_lines), cmocka_unit_test(test_bank_conflicts),
-        cmocka_unit_test(test_endless),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_f64),          cmocka_unit_test(test_stored_again),
-        cmocka_unit_test(test_scalar_loads), cmocka_unit_test(test_idle_workgroups),
-        cmocka_unit_test(test_needed),       cmocka_unit_test(test_lanes_in_turn),
-        cmocka_unit_test(test_contended),    cmocka_unit_test(test_window),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_entry),
+        cmocka_unit_test(test_long_loop),     cmocka_unit_test(test_short_loop),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_l1_turns),
+        cmocka_unit_test(test_stored_lines),  cmocka_unit_test(test_bank_conflicts),
+        cmocka_unit_test(test_endless),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_f64),           cmocka_unit_test(test_stored_again),
+        cmocka_unit_test(test_scalar_loads),  cmocka_unit_test(test_idle_workgroups),
+        cmocka_unit_test(test_needed),        cmocka_unit_test(test_needed_masks),
+        cmocka_unit_test(test_lanes_in_turn), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_contended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
