@@ -9,10 +9,9 @@
 #define FEW_CASES 24u    /* of which each is walked */
 #define FEW_INSIDE 8u    /* ... of a part of a box */
 #define FEW_VALUES 6u    /* of a parameter that may be of blocks, tiles, switches: a box is split by each of them */
-#define MANY_CASES 250u  /* of a box, which is checked at more of them */
 #define MOST_ALIGNED 6   /* power of two that decides about lines and banks: 64 elements */
 #define TOLERANCE 0.025  /* of those that are checked, that the rest is within 3 % */
-#define LEAST_BEND 0.003 /* below it no axis is to blame, and its middle is checked alone from then on */
+#define LEAST_BEND 0.003 /* below it no axis is to blame, and few of its cases are checked from then on */
 #define MOST_CHECKS 9u
 
 struct boxes {
@@ -165,7 +164,7 @@ static size_t checks_of(const struct box *box)
     bool straight = true;
     for (size_t axis = 0; axis < box->axes; axis++)
         straight &= box->straight[box->params[axis]];
-    return straight ? 1 : box->axes == 1 ? 3 : box->count < MANY_CASES ? 4 : MOST_CHECKS;
+    return straight ? 2 : box->axes == 1 ? 4 : MOST_CHECKS;
 }
 
 /* False: the corners do not say what is between them. Cases that have been walked cost nothing to check. */

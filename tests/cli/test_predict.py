@@ -207,12 +207,14 @@ def sweeps(home):
 
 def few_walks_for_many_cases(home):
     """What is between walked cases is as if it had been walked, which each case of a short sweep is: within the 3 % of predictor.h. Sizes
-    that are no multiples of anything, whose data fit L2 or do not, in one parameter and in two. Not under sanitizers, where so many
-    walks take minutes: kernels.walk and the other predictions are."""
+    that are no multiples of anything, whose data fit L2 or do not, in one parameter and in two, one of few values; columns whose last
+    pass of a loop is more or less full. Not under sanitizers, where so many walks take minutes: kernels.walk and the other
+    predictions are."""
     if SANITIZED:
         return
     for kernel, machine, param, values, more in (("stream_triad", "mi300x", "n", range(1000, 3000001, 33323), []),
-                                                 ("gemm_naive", "mi210", "m", range(64, 769, 64), ["--set", "n=64..768+64", "--set", "k=128"])):
+                                                 ("gemm_naive", "mi210", "m", range(64, 769, 64), ["--set", "n=64..768+64", "--set", "k=128"]),
+                                                 ("softmax_row", "mi300x", "columns", range(256, 8193, 256), ["--set", "rows=128..512+128"])):
         def predicted(values):
             done = run("predict", kernel, "--set", param + "=" + ",".join(map(str, values)), *more, "--machine", machine, "--json", "-", home=home)
             check_run(done, 0, kernel)
