@@ -15,7 +15,7 @@
  * what one of them has measured they reach. */
 #define SHARE_OF_PEAK 0.75
 /* And on a CPU what a kernel for memory reaches between loads, conversions and sums along rows: fitted to layer and RMS
- * norm on a core with AVX-512. */
+ * norm on a core with AVX-512. The rates of a level's streams are measured with their arithmetic. */
 #define SHARE_BETWEEN_LOADS 0.15
 /* 10 % and 90 % of truth over prediction, of the shipped suites on a CPU of two cores, between those of a busy machine
  * (0.75, 2.2) and of a quiet one (0.93, 1.8); GPUs whose code is not walked have those of an earlier run. */
@@ -244,7 +244,8 @@ static double share_of_peak(const struct asked *asked, const char *name)
     const bool alone = unit && launch_lanes(asked->resolved, asked->cpu) == 1;
     const double narrow = alone ? fmin(1, width_over(asked, unit->peak.measured_by)) : 1;
     const struct manifest *manifest = asked->resolved->manifest;
-    const bool between = asked->cpu && manifest->class == CLASS_MEMORY && strcmp(name, TRANSCENDENTAL_UNIT);
+    const bool between = asked->cpu && manifest->class == CLASS_MEMORY && strcmp(name, TRANSCENDENTAL_UNIT) &&
+                         !text_among("stream", manifest->tags, manifest->tag_count);
     if (asked->machine->measured && text_among("compute", manifest->tags, manifest->tag_count))
         return narrow;
     return narrow * (between ? SHARE_BETWEEN_LOADS : SHARE_OF_PEAK);

@@ -113,10 +113,11 @@ static void test_bounds(void **state)
 static void test_peaks(void **state)
 {
     (void)state;
-    static const char *const tags[] = {"peak", "compute"};
+    static const char *const tags[] = {"peak", "compute"}, *const streams[] = {"stream"};
     static const struct manifest peak = {.name = "peak", .class = CLASS_COMPUTE, .tags = tags, .tag_count = 2},
                                  other = {.name = "product", .class = CLASS_COMPUTE},
-                                 rows = {.name = "rows", .class = CLASS_MEMORY};
+                                 rows = {.name = "rows", .class = CLASS_MEMORY},
+                                 stream = {.name = "rows", .class = CLASS_MEMORY, .tags = streams, .tag_count = 1};
     const struct work work = {.flops = 1e9, .unit = "vector_f32"};
     const struct work exponentials = {.flops = 1, .transcendentals = 1e6, .unit = "vector_f32"};
     struct machine machine = measured_machine();
@@ -128,6 +129,7 @@ static void test_peaks(void **state)
     assert_true(fabs(peak_ns - 1e6) < 1);
     assert_true(other_ns > 1.2 * peak_ns);
     assert_true(time_of(&rows, NULL, &work, &machine, CACHE_HOT) > 2 * other_ns);
+    assert_true(fabs(time_of(&stream, NULL, &work, &machine, CACHE_HOT) / other_ns - 1) < 1e-6);
     assert_true(fabs(time_of(&rows, NULL, &exponentials, &machine, CACHE_HOT) /
                          time_of(&other, NULL, &exponentials, &machine, CACHE_HOT) -
                      1) < 1e-6);
