@@ -59,6 +59,9 @@ struct host_time {
 struct host_time host_time(const struct host_walk *walk, const struct machine *machine, double share, double rate,
                            double near_ns, double far_ns);
 
+/* What a core needs for its share of the stores that it fights for; 0: not measured. */
+double host_fought_ns(const struct host_walk *walk, const struct machine *machine, double share);
+
 /* What a core needs for its share of the chains; 0 where the clock is not known. */
 double host_chain_ns(const struct host_walk *walk, const struct machine *machine, double share);
 

@@ -68,6 +68,12 @@ void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, cons
     }
 }
 
+double host_fought_ns(const struct host_walk *walk, const struct machine *machine, double share)
+{
+    const struct machine_figure *rate = machine_figure(machine, "write_shared");
+    return rate ? share * walk->contended * HOST_LINE_BYTES * fmax(1, machine->cus) / rate->value * 1e9 : 0;
+}
+
 struct host_time host_time(const struct host_walk *walk, const struct machine *machine, double share, double rate,
                            double near_ns, double far_ns)
 {
@@ -81,11 +87,9 @@ struct host_time host_time(const struct host_walk *walk, const struct machine *m
     const double near = apart * fmax(near_ns, stream_ns) + (1 - apart) * stream_ns;
     const double far = apart * fmax(miss_ns, step_ns) + (1 - apart) * step_ns;
     const double clock_ns = machine->core_hz > 0 ? 1e9 / machine->core_hz : 0;
-    const struct machine_figure *fought = machine_figure(machine, "write_shared");
-    const double fought_ns = fought ? HOST_LINE_BYTES * cus / fought->value * 1e9 : 0;
-    return (struct host_time){.issue_ns = share * walk->instructions * CLOCKS_ISSUE * clock_ns,
-                              .lines_ns =
-                                  share * fmax(walk->near * near + walk->far * far, walk->contended * fought_ns)};
+    return (struct host_time){
+        .issue_ns = share * walk->instructions * CLOCKS_ISSUE * clock_ns,
+        .lines_ns = fmax(share * (walk->near * near + walk->far * far), host_fought_ns(walk, machine, share))};
 }
 
 double host_chain_ns(const struct host_walk *walk, const struct machine *machine, double share)

@@ -201,6 +201,10 @@ static void test_worked_out(void **state)
     assert_true(fabs(time_of(&manifest, NULL, &work, &machine, CACHE_HOT) - 1e9) < 1);
     const struct work bytes = {.flops = 1e9, .unit = "matrix_e5m2"}; /* a type of its own */
     assert_true(fabs(time_of(&manifest, NULL, &bytes, &machine, CACHE_HOT) - 5e8) < 1);
+    const struct param param = {.name = "SPARSE"};
+    const struct param_value two = {.kind = PARAM_NUMBER, .number = 2};
+    const struct manifest sparse = {.name = "sparse", .class = CLASS_COMPUTE, .params = &param, .param_count = 1};
+    assert_true(time_of(&sparse, &two, &work, &machine, CACHE_HOT) > 1.5e9);
 }
 
 /* Lanes access one after the other, whatever they move; but a width that was measured has its own rate. */
@@ -297,6 +301,12 @@ static void test_walked_fights(void **state)
     predicted_by_work(&fought, &resolved, CACHE_HOT, &machine, NULL, &walk);
     assert_true(fabs(alone.time_ns / (0x1p30 / 10) - 1) < 1e-9);
     assert_true(fabs(fought.time_ns / (0x1p27 / 2 * 256) - 1) < 1e-9); /* of two cores, 64 bytes at 0.25 GB/s each */
+    static const struct manifest sweep = {.name = "sweep", .class = CLASS_COMPUTE};
+    struct resolved computes = resolved;
+    computes.manifest = &sweep;
+    computes.work.flops = 1;
+    predicted_by_work(&fought, &computes, CACHE_HOT, &machine, NULL, &walk);
+    assert_true(fabs(fought.time_ns / (0x1p27 / 2 * 256) - 1) < 1e-3);
 }
 
 /* Instructions wait behind lines: both take their time. */
