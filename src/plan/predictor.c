@@ -40,9 +40,7 @@ struct predictor {
 
 struct predictor *predictor_new(uint64_t seed)
 {
-    struct predictor *predictor = calloc(1, sizeof(*predictor));
-    if (!predictor)
-        arena_out_of_memory(sizeof(*predictor));
+    struct predictor *predictor = new_zeroed(1, sizeof(*predictor));
     predictor->seed = seed;
     return predictor;
 }
@@ -170,9 +168,7 @@ static void make_room(struct predictor *predictor)
         return;
     struct predictor bigger = *predictor;
     bigger.walk_room = predictor->walk_room ? 2 * predictor->walk_room : 256;
-    bigger.walks = calloc(bigger.walk_room, sizeof(*bigger.walks));
-    if (!bigger.walks)
-        arena_out_of_memory(bigger.walk_room * sizeof(*bigger.walks));
+    bigger.walks = new_zeroed(bigger.walk_room, sizeof(*bigger.walks));
     for (size_t k = 0; k < predictor->walk_room; k++)
         if (predictor->walks[k].key)
             *find_walk(&bigger, predictor->walks[k].key) = predictor->walks[k];

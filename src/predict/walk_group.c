@@ -71,29 +71,21 @@ static void start_vectors(struct wave *wave)
         wave->v_known[1] = wave->v_known[2] = UINT64_MAX;
 }
 
-void *walk_take(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory)
-        arena_out_of_memory(count * size);
-    return memory;
-}
-
 static void start_wave(struct wave *wave, struct group *group, uint32_t number)
 {
     const struct walker *walker = group->walker;
     const struct walk_code *code = walker->code;
     *wave = (struct wave){
         .group = group, .code = code, .number = number, .at = code->entry, .random = 88172645463325252u + number};
-    wave->v = walk_take(code->vectors, sizeof(*wave->v));
-    wave->v_known = walk_take(code->vectors, sizeof(*wave->v_known));
-    wave->ready = walk_take(code->vectors, sizeof(*wave->ready));
-    wave->completed = walker->options->window ? walk_take(walker->options->window, sizeof(*wave->completed)) : NULL;
-    wave->origin = walk_take(code->vectors, sizeof(*wave->origin));
-    wave->undecided = walk_take(code->count, sizeof(*wave->undecided));
-    wave->traffic = walk_take(walker->launch->buffer_count + 1, sizeof(*wave->traffic));
-    wave->last = walk_take(walker->launch->buffer_count + 1, sizeof(*wave->last));
-    wave->executed = walker->options->counts_each ? walk_take(code->count, sizeof(*wave->executed)) : NULL;
+    wave->v = new_zeroed(code->vectors, sizeof(*wave->v));
+    wave->v_known = new_zeroed(code->vectors, sizeof(*wave->v_known));
+    wave->ready = new_zeroed(code->vectors, sizeof(*wave->ready));
+    wave->completed = walker->options->window ? new_zeroed(walker->options->window, sizeof(*wave->completed)) : NULL;
+    wave->origin = new_zeroed(code->vectors, sizeof(*wave->origin));
+    wave->undecided = new_zeroed(code->count, sizeof(*wave->undecided));
+    wave->traffic = new_zeroed(walker->launch->buffer_count + 1, sizeof(*wave->traffic));
+    wave->last = new_zeroed(walker->launch->buffer_count + 1, sizeof(*wave->last));
+    wave->executed = walker->options->counts_each ? new_zeroed(code->count, sizeof(*wave->executed)) : NULL;
     wave->time = number * walker->options->clocks.scalar;
     start_scalars(wave);
     start_vectors(wave);
@@ -123,15 +115,15 @@ void group_start(struct group *group, struct walker *walker, uint64_t number)
     group->id[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
     group->id[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
     group->lds_dwords = walker->lds_bytes / 4;
-    group->lds = walk_take(group->lds_dwords + 1, sizeof(*group->lds));
-    group->lds_known = walk_take(group->lds_dwords / 64 + 1, sizeof(*group->lds_known));
+    group->lds = new_zeroed(group->lds_dwords + 1, sizeof(*group->lds));
+    group->lds_known = new_zeroed(group->lds_dwords / 64 + 1, sizeof(*group->lds_known));
     lines_init(&group->l1, walker->options->l1_lines);
     lines_init(&group->l2, walker->options->l2_lines);
     lines_init(&group->distinct, 0);
     lines_init(&group->stored, 0);
     lines_init(&group->scalar, 0);
     lines_init(&group->atomics, 0);
-    group->waves = walk_take(group->wave_count, sizeof(*group->waves));
+    group->waves = new_zeroed(group->wave_count, sizeof(*group->waves));
     for (uint32_t k = 0; k < group->wave_count; k++)
         start_wave(&group->waves[k], group, k);
 }

@@ -394,7 +394,6 @@ void vector_forget(struct wave *wave, const struct operand *operand); /* in the 
 void vector_set_op(struct wave *wave, const struct op *op, unsigned part, const uint32_t *lanes, uint64_t known);
 
 /* walk_group.c */
-void *walk_take(size_t count, size_t size); /* zeroed */
 void group_start(struct group *group, struct walker *walker, uint64_t number);
 void group_run(struct group *group);
 void group_end(struct group *group);

@@ -123,7 +123,7 @@ static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
     for (size_t k = 0; k < wave->loop_count; k++)
         if (wave->loops[k]->branch == branch)
             return wave->loops[k];
-    struct loop *loop = walk_take(1, sizeof(*loop));
+    struct loop *loop = new_zeroed(1, sizeof(*loop));
     loop->branch = branch;
     loop->target = target;
     loop->round = round_of(wave->code, branch, target);
@@ -143,11 +143,11 @@ static void keep_counters(struct wave *wave, struct loop *loop)
     const size_t bytes = rows_of(wave) * sizeof(*loop->traffic);
     loop->time = wave->time;
     loop->sums = wave->sums;
-    loop->traffic = walk_take(rows_of(wave), sizeof(*loop->traffic));
+    loop->traffic = new_zeroed(rows_of(wave), sizeof(*loop->traffic));
     memcpy(loop->traffic, wave->traffic, bytes);
     if (!wave->executed)
         return;
-    loop->executed = walk_take(wave->code->count, sizeof(*loop->executed));
+    loop->executed = new_zeroed(wave->code->count, sizeof(*loop->executed));
     memcpy(loop->executed, wave->executed, wave->code->count * sizeof(*loop->executed));
 }
 
@@ -156,8 +156,8 @@ static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
     const size_t vectors = wave->code->vectors;
     memcpy(snapshot->s, wave->s, sizeof(snapshot->s));
     memcpy(snapshot->s_known, wave->s_known, sizeof(snapshot->s_known));
-    snapshot->v = walk_take(vectors, sizeof(*snapshot->v));
-    snapshot->v_known = walk_take(vectors, sizeof(*snapshot->v_known));
+    snapshot->v = new_zeroed(vectors, sizeof(*snapshot->v));
+    snapshot->v_known = new_zeroed(vectors, sizeof(*snapshot->v_known));
     for (size_t k = 0; k < vectors; k++)
         if (wave->v_known[k])
             memcpy(snapshot->v[k], wave->v[k], sizeof(*snapshot->v));

@@ -128,9 +128,7 @@ static void make_room(struct memory *memory)
     if (2 * memory->page_count < memory->slot_count)
         return;
     const size_t slot_count = memory->slot_count ? 2 * memory->slot_count : 256;
-    struct page **slots = calloc(slot_count, sizeof(struct page *));
-    if (!slots)
-        arena_out_of_memory(slot_count * sizeof(struct page *));
+    struct page **slots = new_zeroed(slot_count, sizeof(struct page *));
     for (size_t k = 0; k < memory->slot_count; k++)
         if (memory->slots[k])
             place(slots, slot_count, memory->slots[k]);
@@ -143,9 +141,7 @@ static void make_room(struct memory *memory)
 void memory_forget_written(struct memory *memory)
 {
     size_t kept = 0;
-    struct page **pages = calloc(memory->page_count + 1, sizeof(struct page *));
-    if (!pages)
-        arena_out_of_memory(memory->page_count * sizeof(struct page *));
+    struct page **pages = new_zeroed(memory->page_count + 1, sizeof(struct page *));
     for (size_t k = 0; k < memory->slot_count; k++) {
         if (memory->slots[k] && memory->slots[k]->written)
             free(memory->slots[k]);
@@ -215,9 +211,7 @@ static struct page *make_page(struct memory *memory, uint64_t key)
 {
     if (memory->page_count >= MOST_PAGES)
         return NULL;
-    struct page *page = calloc(1, sizeof(*page));
-    if (!page)
-        arena_out_of_memory(sizeof(*page));
+    struct page *page = new_zeroed(1, sizeof(*page));
     page->key = key;
     for (size_t k = 0; k < memory->launch->buffer_count; k++) {
         const struct walk_buffer *buffer = &memory->launch->buffers[k];

@@ -367,10 +367,8 @@ void needed_find(struct walk_code *code)
     for (size_t k = 0; k < code->count; k++)
         if (indexes_registers(&code->ops[k]))
             return;
-    search.before = calloc(code->count + 1, sizeof(*search.before));
-    search.wakes = calloc(code->count + 1, sizeof(*search.wakes));
-    if (!search.before || !search.wakes)
-        arena_out_of_memory(code->count * sizeof(*search.before));
+    search.before = new_zeroed(code->count + 1, sizeof(*search.before));
+    search.wakes = new_zeroed(code->count + 1, sizeof(*search.wakes));
     find_lanes(&search);
     while (search.changed) {
         search.changed = false;
