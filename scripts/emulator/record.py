@@ -69,6 +69,8 @@ def rows_of(result, launches):
 
 
 def main(result_path, log_path, out_path, compiler):
+    if not pathlib.Path(result_path).exists():
+        sys.exit("the check wrote no result: nothing is recorded")
     result = json.loads(pathlib.Path(result_path).read_text(encoding="utf-8"))
     log = pathlib.Path(log_path)
     launches = [json.loads(line) for line in log.read_text(encoding="ascii").splitlines()] if log.exists() else []

@@ -31,6 +31,9 @@ def usage(home):
             (["gfx942"], {"TINYGRAD": str(home)}, 2, "must be a checkout of tinygrad")):
         done = emulate(*arguments, **environment)
         harness.check(done.returncode == code and text in done.stdout + done.stderr, f"emulate {arguments}: {done.returncode} {done.stderr}")
+    record = [sys.executable, ROOT / "scripts/emulator/record.py", home / "none.json", home / "none.log", home / "out.csv", "clang"]
+    done = subprocess.run(record, capture_output=True, text=True, check=False)
+    harness.check(done.returncode == 1 and done.stderr == "the check wrote no result: nothing is recorded\n", done.stderr)
 
 
 def library(home):
