@@ -13,9 +13,10 @@ RANKS = 4
 
 
 def mpirun(home, *command, ranks=RANKS, **gpus):
-    libraries = next(MPI.glob("usr/lib/*/libopen-rte.so.*")).parent
-    variables = {"OPAL_PREFIX": str(MPI / "usr"), "LD_LIBRARY_PATH": f"{libraries}:{libraries}/pmix2/lib", "OMPI_MCA_reachable": "weighted",
-                 "OMPI_MCA_plm_rsh_agent": "false", "TMPDIR": str(home)} | gpus
+    libraries = next(MPI.glob("usr/lib/*/libopen-pal.so.*")).parent
+    variables = dict.fromkeys(("OPAL_PREFIX", "PRTE_PREFIX", "PMIX_PREFIX"), str(MPI / "usr")) | {
+        "LD_LIBRARY_PATH": f"{libraries}:{libraries}/pmix2/lib", "OMPI_MCA_reachable": "weighted", "TMPDIR": str(home),
+        "OMPI_MCA_plm_rsh_agent": "false", "PRTE_MCA_plm_rsh_agent": "false"} | gpus  # PRTE: since Open MPI 5
     call = [str(MPIRUN), "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *map(str, command)]
     return subprocess.run(call, env=environment(home, **variables), cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=PATIENCE_S)
