@@ -73,8 +73,8 @@ enum history_finding {
     FINDING_TIMER,     /* in this run under another timer, which makes another series: this one has ended */
     FINDING_KINDS
 };
-extern const char *const history_finding_names[]; /* "" "confirmed" "open" "tentative" "broken" "missing"
-                                                                   "slow" "changed" "timer" */
+/* "" "confirmed" "open" "tentative" "broken" "missing" "slow" "changed" "timer" */
+extern const char *const history_finding_names[];
 
 struct history_series {
     int64_t id;

@@ -180,7 +180,8 @@ void machine_derive(struct machine *machine);
  * vector units and of one level, "L1", which every load and store crosses. */
 void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz);
 
-/* The figure of that name; NULL when there is none. */
+/* The level, the figure of that name; NULL when there is none. */
+const struct machine_level *machine_level(const struct machine *machine, const char *name);
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
 /* The part of a level that one work-item can use: each CU has an L1 (RDNA: L0) of its own, each die an L2. */

@@ -24,7 +24,7 @@ _Noreturn void arena_out_of_memory(size_t size)
 
 void *new_zeroed(size_t count, size_t size)
 {
-    void *memory = calloc(count, size);
+    void *memory = calloc(count ? count : 1, size);
     if (!memory)
         arena_out_of_memory(count * size);
     return memory;

@@ -54,7 +54,7 @@ static void add_pair(struct neighbours *of, uint64_t *last, const char *name)
 static int by_value(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 /* Not what an allocator adds. */

@@ -231,10 +231,7 @@ const char *codeobj_container_name(enum codeobj_container container)
 
 const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const char *name)
 {
-    for (size_t k = 0; k < object->kernel_count; k++)
-        if (strcmp(object->kernels[k].name, name) == 0)
-            return &object->kernels[k];
-    return NULL;
+    return FIND_ROW(object->kernels, object->kernel_count, name, name);
 }
 
 const struct codeobj_kernel *codeobj_find_kernel(const struct codeobj **object, const struct codeobj_file *file,

@@ -19,7 +19,7 @@ static int compare_names(const void *a, const void *b)
 static int compare_ranges(const void *a, const void *b)
 {
     const struct elf_range *first = a, *second = b;
-    return (first->start > second->start) - (first->start < second->start);
+    return ORDER(first->start, second->start);
 }
 
 static void add_symbols(struct elf_symbols *symbols, Elf *elf, Elf_Scn *section, uint64_t names, struct arena *arena)

@@ -142,7 +142,7 @@ static void reach_from(struct reach *reach, size_t first, size_t last)
 static int by_number(const void *a, const void *b)
 {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 static void append(struct isa_kernel *kernel, const struct isa_listing *listing, size_t first, size_t last)

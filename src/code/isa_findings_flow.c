@@ -180,7 +180,7 @@ static int by_offset(const void *a, const void *b)
         return x->version < y->version ? -1 : 1;
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
-    return (x->in->address > y->in->address) - (x->in->address < y->in->address);
+    return ORDER(x->in->address, y->in->address);
 }
 
 static size_t add_pieces(struct piece *pieces, const struct isa_instruction *in, unsigned base, unsigned version)

@@ -128,7 +128,7 @@ static void leave(struct follower *follower, size_t at)
 static int by_value(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 static void find_labels(struct follower *follower)

@@ -184,7 +184,7 @@ static int by_address(const void *a, const void *b)
         return x->address < y->address ? -1 : 1;
     if ((x->line > 0) != (y->line > 0)) /* where a sequence ends another may begin */
         return x->line > 0 ? 1 : -1;
-    return (x->number > y->number) - (x->number < y->number);
+    return ORDER(x->number, y->number);
 }
 
 /* A path may hold any bytes; '?' stands for those that no text has. */

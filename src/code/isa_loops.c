@@ -180,7 +180,7 @@ static int by_place(const void *a, const void *b)
     const struct found *x = a, *y = b;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
-    return (x->depth > y->depth) - (x->depth < y->depth);
+    return ORDER(x->depth, y->depth);
 }
 
 /* Into the order of addresses, an outer loop before those inside. */

@@ -373,13 +373,13 @@ static void read_line(struct reader *reader, char *line)
 static int by_address(const void *a, const void *b)
 {
     const struct isa_instruction *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return ORDER(x->address, y->address);
 }
 
 static int by_word(const void *a, const void *b)
 {
     const struct isa_word *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return ORDER(x->address, y->address);
 }
 
 /* Mostly they are sorted already. */

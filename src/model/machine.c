@@ -117,6 +117,11 @@ const struct machine_link *machine_link(const struct machine *machine, const cha
     return FIND_ROW(machine->links, machine->link_count, name, name);
 }
 
+const struct machine_level *machine_level(const struct machine *machine, const char *name)
+{
+    return FIND_ROW(machine->levels, machine->level_count, name, name);
+}
+
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name)
 {
     return FIND_ROW(machine->figures, machine->figure_count, name, name);

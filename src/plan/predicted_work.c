@@ -35,11 +35,6 @@ struct asked {
 
 /* ---- what must be known ---- */
 
-static const struct machine_level *level_named(const struct machine *machine, const char *name)
-{
-    return FIND_ROW(machine->levels, machine->level_count, name, name);
-}
-
 /* Is this a case of the kernel that is asked about? */
 static bool is_own(const struct asked *asked, const char *source)
 {
@@ -96,7 +91,7 @@ static bool is_chain(const struct asked *asked)
 /* The one path that the work takes; NULL: it has none, or the machine does not know it. */
 static const struct ceiling *path_of(const struct machine *machine, const struct work *work)
 {
-    const struct machine_level *level = work->level[0] ? level_named(machine, work->level) : NULL;
+    const struct machine_level *level = work->level[0] ? machine_level(machine, work->level) : NULL;
     const struct machine_link *link = machine_link(machine, work->level);
     return level ? &level->bandwidth : link ? &link->rate : NULL;
 }
@@ -179,7 +174,7 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache, const 
     if (machine_link(asked->machine, bytes.level))
         return (bytes.read_bytes + bytes.write_bytes) / ceiling_expected(path_of(asked->machine, &bytes)) * 1e9;
     lower_bound_compute(&bound, asked->machine, &bytes, cache);
-    const struct machine_level *level = level_named(asked->machine, bound.ceiling_name);
+    const struct machine_level *level = machine_level(asked->machine, bound.ceiling_name);
     if (!level)
         return 0;
     *level_name = level->name;

@@ -70,32 +70,25 @@ static int alignment_of(double number)
     return power;
 }
 
-static int order_of(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* 0: launches of the same code with the same data, but for numbers. */
 static int compare_kinds(const struct member *a, const struct member *b)
 {
     const struct resolved *x = &a->c->resolved, *y = &b->c->resolved;
-    int order = order_of((uintptr_t)x->manifest, (uintptr_t)y->manifest);
-    order = order ? order : order_of(x->code_count, y->code_count);
-    order = order ? order : order_of(a->c->measure.cache, b->c->measure.cache);
-    order = order ? order : order_of(a->places, b->places);
+    int order = ORDER((uintptr_t)x->manifest, (uintptr_t)y->manifest) ?: ORDER(x->code_count, y->code_count)
+                ?: ORDER(a->c->measure.cache, b->c->measure.cache) ?: ORDER(a->places, b->places);
     for (size_t k = 0; k < x->code_count && !order; k++)
-        order = order_of(x->codes[k], y->codes[k]);
+        order = ORDER(x->codes[k], y->codes[k]);
     for (size_t k = 0; k < x->manifest->param_count && !order; k++) {
         const struct param_value *p = &x->values[k], *q = &y->values[k];
         if (p->kind == PARAM_NUMBER)
-            order = order_of((uint64_t)alignment_of(p->number), (uint64_t)alignment_of(q->number));
+            order = ORDER(alignment_of(p->number), alignment_of(q->number));
         else if (p->kind == PARAM_DTYPE)
-            order = order_of(p->dtype, q->dtype);
+            order = ORDER(p->dtype, q->dtype);
         else if (p->kind == PARAM_STRING)
             order = strcmp(p->string, q->string);
         else
             order = p->count == q->count ? memcmp(p->list, q->list, p->count * sizeof(*p->list))
-                                         : order_of(p->count, q->count);
+                                         : ORDER(p->count, q->count);
     }
     return order;
 }
@@ -103,14 +96,13 @@ static int compare_kinds(const struct member *a, const struct member *b)
 static int by_kind(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
-    const int order = compare_kinds(x, y);
-    return order ? order : order_of(x->c->index, y->c->index);
+    return compare_kinds(x, y) ?: ORDER(x->c->index, y->c->index);
 }
 
 static int by_value(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
-    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : order_of(x->c->index, y->c->index);
+    return ORDER(x->value, y->value) ?: ORDER(x->c->index, y->c->index);
 }
 
 /* How many values there are. */

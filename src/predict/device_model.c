@@ -43,14 +43,6 @@ static double or_else(double value, double fallback)
     return value > 0 && isfinite(value) ? value : fallback;
 }
 
-static const struct machine_level *level_named(const struct machine *machine, const char *name)
-{
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        if (strcmp(machine->levels[k].name, name) == 0)
-            return &machine->levels[k];
-    return NULL;
-}
-
 /* The level beyond L2 that holds so much, else the memory. */
 static uint32_t far_level(const struct machine *machine, double bytes)
 {
@@ -144,7 +136,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
                          const struct walk_launch *launch, double footprint_bytes, enum cost without)
 {
     const struct pipes *pipes = pipes_of(launch->target);
-    const struct machine_level *l1 = level_named(machine, "L1"), *l2 = level_named(machine, "L2");
+    const struct machine_level *l1 = machine_level(machine, "L1"), *l2 = machine_level(machine, "L2");
     const double dies = or_else(machine->xccs, 1);
     const double l1_cu = l1 ? or_else(machine_level_own_bytes(machine, l1), L1_BYTES) : L1_BYTES;
     const double l2_die = l2 ? or_else(machine_level_own_bytes(machine, l2), L2_BYTES) : L2_BYTES;

@@ -52,13 +52,13 @@ struct samples {
 static int by_size(const void *left, const void *right)
 {
     const double a = fabs(((const struct sample *)left)->error), b = fabs(((const struct sample *)right)->error);
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 static int by_sign(const void *left, const void *right)
 {
     const double a = ((const struct sample *)left)->error, b = ((const struct sample *)right)->error;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 static double at_share(const struct samples *samples, double share)

@@ -20,9 +20,7 @@ static uint16_t *line_up(const struct isa_kernel *a, const struct isa_kernel *b)
     const size_t n = a->instruction_count, m = b->instruction_count;
     if (n >= UINT16_MAX || m >= UINT16_MAX || (n + 1) * (m + 1) > MOST_CELLS)
         return NULL;
-    uint16_t *length = calloc((n + 1) * (m + 1), sizeof(*length));
-    if (!length)
-        arena_out_of_memory((n + 1) * (m + 1) * sizeof(*length));
+    uint16_t *length = new_zeroed((n + 1) * (m + 1), sizeof(*length));
     for (size_t i = n; i-- > 0;)
         for (size_t j = m; j-- > 0;) {
             const uint16_t down = length[(i + 1) * (m + 1) + j], right = length[i * (m + 1) + j + 1];
