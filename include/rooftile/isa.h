@@ -71,6 +71,10 @@ struct isa_instruction {
     uint32_t bytes; /* memory moved, per lane (ISA_CONSTANT: per wave); an atomic: the width of its operand, once */
     uint32_t flops; /* floating-point operations per lane: add, mul, transcendental 1; fma 2; dot2 4; x2 packed */
     uint32_t ops;   /* integer operations per lane: add, shift, logic, mul 1; mad, lshl_add 2; dot4 8 */
+    /* AMD: the cache policy of a memory access as the disassembler writes it: "nt", "sc0 sc1", "glc slc",
+     * "th:TH_LOAD_NT scope:SCOPE_SYS"; "" the default, and of all others. The bit by which an atomic asks for the old
+     * value is no policy. */
+    const char *policy;
     uint32_t matrix_ops;    /* 2*M*N*K*blocks per wave; sparse forms: those of the dense form they replace */
     uint32_t matrix_cycles; /* clocks that it occupies the matrix unit of its SIMD; 0: not known for this target */
     bool is_integer;        /* matrix_ops are integer operations */

@@ -60,6 +60,11 @@ void isa_classify(struct isa_instruction *in, const char *target);
 /* What depends on the operands and the guard too; after isa_classify. */
 void isa_correct(struct isa_instruction *in, const char *target);
 
+/* ---- isa_access.c ---- */
+
+/* `policy` of an instruction of AMD's. */
+const char *isa_policy_read(const struct isa_instruction *in, struct arena *arena);
+
 /* Fills matrix_ops, matrix_cycles and is_integer. */
 void isa_matrix_fill(struct isa_instruction *in, const char *target);
 

@@ -363,6 +363,7 @@ static void read_line(struct reader *reader, char *line)
         return;
     }
     classify(listing->memo, &in, reader->target);
+    in.policy = reader->is_sass ? "" : isa_policy_read(&in, reader->arena);
     if (!reader->is_sass) {
         follow_amd(&in, first_word);
         in.ends_block = ends_block(&in);

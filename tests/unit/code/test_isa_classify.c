@@ -217,13 +217,41 @@ static void test_traffic(void **state)
     arena_release(&arena);
 }
 
+/* The cache policy of accesses, without what asks an atomic for the old value. */
+static void test_policies(void **state)
+{
+    static const struct {
+        const char *line, *policy;
+    } lines[] = {
+        {"global_load_dwordx4 v[0:3], v[4:5], off offset:16", ""},
+        {"global_load_dwordx4 v[0:3], v[4:5], off offset:16 nt", "nt"},
+        {"global_store_dword v[4:5], v0, off sc0 sc1", "sc0 sc1"},
+        {"buffer_load_dword v0, v1, s[4:7], 0 offen glc slc", "glc slc"},
+        {"global_load_b32 v0, v[4:5], off glc slc dlc", "glc slc dlc"},
+        {"s_load_dword s0, s[2:3], 0x0 glc", "glc"},
+        {"global_atomic_add v1, v0, v2, s[0:1] sc0 sc1", "sc1"},
+        {"global_atomic_add v1, v0, v2, s[0:1] glc", ""},
+        {"global_load_b32 v0, v[4:5], off th:TH_LOAD_NT scope:SCOPE_SYS", "th:TH_LOAD_NT scope:SCOPE_SYS"},
+        {"global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN scope:SCOPE_DEV", "scope:SCOPE_DEV"},
+        {"global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_NT_RETURN", "th:TH_ATOMIC_NT"},
+        {"buffer_wbl2 sc1", ""},
+        {"v_add_u32_e32 v0, v1, v2", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct arena arena = {0};
+        const char *source = arena_printf(&arena, "%s\ns_endpgm", lines[i].line);
+        assert_string_equal(program_kernel("gfx942", source, (struct codeobj_kernel){0}, &arena)->instructions->policy,
+                            lines[i].policy);
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_scratch_descriptor),
-        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_cases),   cmocka_unit_test(test_names),    cmocka_unit_test(test_scratch_descriptor),
+        cmocka_unit_test(test_traffic), cmocka_unit_test(test_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
