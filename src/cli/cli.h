@@ -224,16 +224,6 @@ extern const char overview_examples[]; /* lines like those of a command */
 void help_command(struct text *out, const struct command *command, const struct report_options *look);
 void help_overview(struct text *out, const struct report_options *look);
 
-/* mdoc source. */
-void man_page(struct text *out);
-
-/* Names of kernels, suites and devices are asked of the program itself when they are needed. */
-struct completion_shell {
-    const char *name;
-    void (*write)(struct text *out);
-};
-extern const struct completion_shell completion_shells[]; /* ends with name == NULL */
-
 /* ---- the user's terminal and files ---- */
 
 /* To standard output, at once. A signal or the end of a budget waits until it is written, so that slow readers get

@@ -426,7 +426,7 @@ const struct command commands[] = {
                  "  rooftile completion fish -o ~/.config/fish/completions/rooftile.fish\n",
      .options = "out",
      .min_args = 1,
-     .max_args = 1,
+     .max_args = ANY_NUMBER,
      .run = cmd_completion,
      .prints_to_out = true},
     {.name = "man",

@@ -1,299 +1,203 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Shell completion: the program completes itself. A shell's script hands over the words of its line, `rooftile
+ * completion words -- WORD...`, and gets what may stand in place of the last one: a line for each, behind a tab what it
+ * is. A last line :file, :folder or :json asks the shell for its own files of that kind.
+ */
 
 #include "cli.h"
+#include "rooftile/targets.h"
 
-/* ---- what shells have in common ---- */
-
-/* How a shell is told what the value of an option may be. */
-struct values {
-    const char *choices, *choices_end; /* around the words */
-    const char *device, *folder, *file, *arch, *param, *other;
+static const struct {
+    const char *name, *script;
+} shells[] = {
+    {"bash",
+     "# bash completion of rooftile, written by 'rooftile completion bash'\n"
+     "_rooftile() {\n"
+     "    local line=${COMP_LINE:0:COMP_POINT} words=() cur kind=''\n"
+     "    # bash cuts words at ':' and '=' too, so they are cut again here\n"
+     "    read -ra words <<<\"$line\"\n"
+     "    [[ $line == *[[:space:]] ]] && words+=('')\n"
+     "    cur=${words[-1]}\n"
+     "    mapfile -t COMPREPLY < <(rooftile completion words -- \"${words[@]:1}\" 2>/dev/null)\n"
+     "    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[-1]} == :* ]] && kind=${COMPREPLY[-1]} && unset 'COMPREPLY[-1]'\n"
+     "    COMPREPLY=(\"${COMPREPLY[@]%%$'\\t'*}\")\n"
+     "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
+     "    [[ $cur == *[:=]* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*[:=]}\"}\"}\")\n"
+     "    [[ $cur == --*=* ]] && cur=${cur#*=}\n"
+     "    [[ -n $kind ]] && compopt -o filenames\n"
+     "    [[ $kind == :file ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
+     "    [[ $kind == :json ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.json' -- \"$cur\")\n"
+     "    [[ $kind == :folder || $kind == :json ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "
+     "\"$cur\")\n"
+     "    return 0\n"
+     "}\n"
+     "complete -F _rooftile rooftile\n"},
+    {"zsh",
+     "#compdef rooftile\n"
+     "# zsh completion of rooftile, written by 'rooftile completion zsh'\n"
+     "_rooftile() {\n"
+     "    local -a lines=(${(f)\"$(rooftile completion words -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+     "    local kind=${(M)lines[-1]:#:*}\n"
+     "    lines=(${lines:#:*})\n"
+     "    local -a open=(${(M)lines:#*=}) plain=(${${lines:#*=}%%$'\\t'*}) shown=(${${lines:#*=}/$'\\t'/  -- })\n"
+     "    compadd -S '' -a open\n"
+     "    compadd -l -d shown -a plain\n"
+     "    compset -P '--*='\n"
+     "    case $kind in\n"
+     "        :file) _files ;;\n"
+     "        :folder) _files -/ ;;\n"
+     "        :json) _files -g '*.json' ;;\n"
+     "    esac\n"
+     "}\n"
+     "if [[ $funcstack[1] == _rooftile ]]; then _rooftile \"$@\"; else compdef _rooftile rooftile; fi\n"},
+    {"fish", "# fish completion of rooftile, written by 'rooftile completion fish'\n"
+             "function __rooftile\n"
+             "    set -l words (commandline -opc) (commandline -ct)\n"
+             "    for line in (rooftile completion words -- $words[2..-1] 2>/dev/null)\n"
+             "        switch $line\n"
+             "            case :file\n"
+             "                __fish_complete_path (commandline -ct)\n"
+             "            case :folder\n"
+             "                __fish_complete_directories (commandline -ct)\n"
+             "            case :json\n"
+             "                __fish_complete_suffix .json\n"
+             "            case '*'\n"
+             "                echo $line\n"
+             "        end\n"
+             "    end\n"
+             "end\n"
+             "complete -c rooftile -f -a '(__rooftile)'\n"},
 };
 
-static void add_values(struct text *out, const struct values *values, const struct option_row *row)
+/* The word to complete. */
+struct word {
+    struct call *call;
+    const char *const *words; /* all of the line, behind "rooftile" */
+    size_t count;
+    const char *option; /* "--option=" when the value is written behind it, else "" */
+    const char *start;  /* what the candidate begins with */
+};
+
+/* One candidate, and its help up to where details begin. */
+static void offer(const struct word *word, const char *candidate, size_t length, const char *help)
 {
-    const char *const completes[] = {
-        [COMPLETE_NOTHING] = values->other, [COMPLETE_FILE] = values->file, [COMPLETE_FOLDER] = values->folder,
-        [COMPLETE_DEVICE] = values->device, [COMPLETE_ARCH] = values->arch, [COMPLETE_PARAM] = values->param};
-    text_add(out, row->choices ? values->choices : completes[row->complete]);
-    for (size_t k = 0; row->choices && row->choices[k]; k++)
-        text_addf(out, "%s%s", k ? " " : "", row->choices[k]);
-    text_add(out, row->choices ? values->choices_end : "");
+    SCOPED(text_release) struct text whole = {0};
+    text_addn(&whole, candidate, length);
+    if (!text_starts(whole.data, word->start))
+        return;
+    text_addf(&word->call->out, "%s%s", word->option, whole.data);
+    text_addf(&word->call->out, "%s%.*s\n", help ? "\t" : "", help ? (int)strcspn(help, ";(:") : 0, help ? help : "");
 }
 
-/* What may stand as an argument of a command, from its `args`: words in small letters are choices, capitals are
- * kinds. */
-static bool takes_names(const struct command *command) /* of kernels and suites */
+/* The lines that `rooftile COMMAND FLAG [-- the words of the line]` prints: the names of what is there. */
+static void offer_lines(const struct word *word, const char *command, const char *flag, bool with_words)
 {
-    return strstr(command->args, "KERNEL") || strstr(command->args, "SUITE");
+    struct arena *arena = word->call->arena;
+    struct cli_options options;
+    struct call asked = {.options = &options, .arena = arena};
+    struct err err = {0};
+    int argc = 0;
+    char **argv = arena_array(arena, word->count + 3, sizeof(*argv));
+    argv[argc++] = arena_strdup(arena, "rooftile");
+    argv[argc++] = arena_strdup(arena, flag);
+    argv[argc++] = arena_strdup(arena, "--");
+    for (size_t k = 0; k < word->count && with_words; k++)
+        argv[argc++] = arena_strdup(arena, word->words[k]);
+    if (!options_parse(&options, command_find(command), argc, argv, arena, &err) &&
+        !command_find(command)->run(&asked, &err))
+        for (const char *line = asked.out.data; line && *line; line += strcspn(line, "\n") + 1)
+            offer(word, line, strcspn(line, "\n"), NULL);
+    text_release(&asked.out);
 }
 
-static bool takes_files(const struct command *command)
+static void offer_value(const struct word *word, const struct option_row *row)
 {
-    return strstr(command->args, "SUITE") || strstr(command->args, "RESULT") || strstr(command->args, "FILE");
+    for (const char *const *choice = row->choices; choice && *choice; choice++)
+        offer(word, *choice, strlen(*choice), NULL);
+    if (row->complete == COMPLETE_DEVICE)
+        offer_lines(word, "devices", "--names", false);
+    if (row->complete == COMPLETE_ARCH)
+        for (size_t k = 0; k < target_count; k++)
+            offer(word, targets[k].arch, strlen(targets[k].arch), targets[k].products);
+    if (row->complete == COMPLETE_PARAM)
+        offer_lines(word, "list", "--params", true);
+    if (row->complete == COMPLETE_FILE || row->complete == COMPLETE_FOLDER)
+        text_add(&word->call->out, row->complete == COMPLETE_FILE ? ":file\n" : ":folder\n");
 }
 
-static const char small[] = "abcdefghijklmnopqrstuvwxyz";
-
-static bool takes_choices(const struct command *command)
+/* What may stand as an argument, from the command's `args`: words in small letters are choices, capitals are kinds. */
+static void offer_arguments(const struct word *word, const struct command *command)
 {
-    return command->args[strcspn(command->args, small)];
-}
-
-static void add_argument_choices(struct text *out, const struct command *command)
-{
-    const char *at = command->args + strcspn(command->args, small);
-    for (const char *gap = ""; *at; gap = " ") {
-        const size_t length = strspn(at, small);
-        text_addf(out, "%s%.*s", gap, (int)length, at);
-        at += length + strcspn(at + length, small);
+    static const char small[] = "abcdefghijklmnopqrstuvwxyz";
+    for (const char *at = command->args + strcspn(command->args, small); *at; at += strcspn(at, small)) {
+        offer(word, at, strspn(at, small), NULL);
+        at += strspn(at, small);
     }
+    if (strstr(command->args, "KERNEL") || strstr(command->args, "SUITE"))
+        offer_lines(word, "list", "--names", false);
+    if (strstr(command->args, "SUITE") || strstr(command->args, "RESULT") || strstr(command->args, "FILE"))
+        text_add(&word->call->out, strstr(command->args, "FILE") ? ":file\n" : ":json\n");
 }
 
-/* Help for one line of a menu: up to the first semicolon, colon or bracket, without what a shell would take for its
- * own. */
-static void add_brief(struct text *out, const char *help)
+/* The option that a word such as "--device", "--device=cpu" or "-d" names. */
+static const struct option_row *option_of(const char *word)
 {
-    size_t end = strcspn(help, ";(:");
-    while (end && help[end - 1] == ' ')
-        end--;
-    for (size_t k = 0; k < end; k++)
-        if (!strchr("'\"`$\\[]", help[k]))
-            text_addn(out, help + k, 1);
-}
-
-/* ---- bash ---- */
-
-static void bash_values(struct text *out)
-{
-    static const struct values values = {"choices='",
-                                         "' ;;\n",
-                                         "choices=$(rooftile devices --names 2>/dev/null) ;;\n",
-                                         "kind=-d ;;\n",
-                                         "kind=-f ;;\n",
-                                         "choices=$(rooftile list --targets --names 2>/dev/null) ;;\n",
-                                         "choices=$(rooftile list --params -- \"${words[@]:2}\" 2>/dev/null) ;;\n",
-                                         "return ;;\n"};
     for (const struct option_row *row = option_rows; row->name; row++) {
-        if (!row->argument)
-            continue;
-        text_addf(out, "        --%s", row->name);
-        if (row->key)
-            text_addf(out, "|-%c", row->key);
-        text_add(out, ") ");
-        add_values(out, &values, row);
+        const size_t length = strlen(row->name);
+        if ((row->key && word[0] == '-' && word[1] == row->key && !word[2]) ||
+            (text_starts(word, "--") && !strncmp(word + 2, row->name, length) && strchr("=", word[2 + length])))
+            return row;
     }
+    return NULL;
 }
 
-static void bash_command(struct text *out, const struct command *command)
+static void complete(struct word *word)
 {
-    const struct option_row *rows[MOST_OPTIONS];
-    const size_t count = options_of(rows, command);
-    text_addf(out, "        %s) opts='", command->name);
-    for (size_t k = 0; k < count; k++)
-        text_addf(out, "%s--%s", k ? " " : "", rows[k]->name);
-    text_add(out, "'; args='");
-    add_argument_choices(out, command);
-    text_addf(out, "'%s%s ;;\n", takes_names(command) ? "; names=yes" : "", takes_files(command) ? "; kind=-f" : "");
-}
-
-static void completion_bash(struct text *out)
-{
-    text_add(out, "# bash completion of rooftile, written by 'rooftile completion bash'\n"
-                  "_rooftile() {\n"
-                  "    local line=${COMP_LINE:0:COMP_POINT} words=() last cur prev k\n"
-                  "    local choices='' kind='' opts='' args='' names='' command=''\n"
-                  "    # bash cuts words at ':' and '=' too, so they are cut again here\n"
-                  "    read -ra words <<<\"$line\"\n"
-                  "    [[ $line == *[[:space:]] ]] && words+=('')\n"
-                  "    last=$((${#words[@]} - 1))\n"
-                  "    cur=${words[last]} prev=${words[last - 1]}\n"
-                  "    if [[ $cur == --*=* ]]; then prev=${cur%%=*} cur=${cur#*=}; fi\n"
-                  "    COMPREPLY=()\n"
-                  "    case $prev in\n");
-    bash_values(out);
-    text_add(out, "    esac\n"
-                  "    if [[ -n $choices || -n $kind ]]; then\n"
-                  "        mapfile -t COMPREPLY < <(compgen ${kind:+$kind} ${choices:+-W \"$choices\"} -- \"$cur\")\n"
-                  "        [[ -n $kind ]] && compopt -o filenames\n"
-                  "        [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
-                  "        [[ $cur == *[:=]* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*[:=]}\"}\"}\")\n"
-                  "        return\n"
-                  "    fi\n"
-                  "    for ((k = 1; k < last; k++)); do\n"
-                  "        case ${words[k]} in -*) ;; *) command=${words[k]}; break ;; esac\n"
-                  "    done\n"
-                  "    case $command in\n"
-                  "        '') opts='--help --version'; args='help");
-    for (const struct command *command = commands; command->name; command++)
-        text_addf(out, " %s", command->name);
-    text_add(out, "' ;;\n");
-    for (const struct command *command = commands; command->name; command++)
-        bash_command(out, command);
-    text_add(out, "    esac\n"
-                  "    if [[ $cur == -* ]]; then\n"
-                  "        choices=$opts kind=''\n"
-                  "    else\n"
-                  "        choices=$args\n"
-                  "        [[ -n $names ]] && choices+=\" $(rooftile list --names 2>/dev/null)\"\n"
-                  "    fi\n"
-                  "    mapfile -t COMPREPLY < <(compgen -W \"$choices\" -- \"$cur\")\n"
-                  "    if [[ -n $kind ]]; then\n"
-                  "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(\n"
-                  "            compgen -f -X '!*.json' -- \"$cur\"\n"
-                  "            compgen -d -S / -- \"$cur\"\n"
-                  "        )\n"
-                  "    fi\n"
-                  "}\n"
-                  "complete -F _rooftile rooftile\n");
-}
-
-/* ---- zsh ---- */
-
-static void zsh_option(struct text *out, const struct option_row *row)
-{
-    static const struct values values = {
-        "(", ")", "_rooftile_devices", "_files -/", "_files", "_rooftile_targets", "_rooftile_params", ""};
-    const bool repeats = row->kind == OPTION_LIST || row->kind == OPTION_PAIRS || row->kind == OPTION_SPLIT ||
-                         row->kind == OPTION_COUNT_UP;
-    const char *star = repeats ? "*" : "";
-    SCOPED(text_release) struct text tail = {0};
-    text_add(&tail, "[");
-    add_brief(&tail, row->help);
-    text_add(&tail, "]");
-    if (row->argument) {
-        text_add(&tail, ":");
-        for (const char *at = row->argument; isupper((unsigned char)*at); at++)
-            text_addf(&tail, "%c", tolower((unsigned char)*at));
-        text_add(&tail, ":");
+    const struct command *command = NULL;
+    for (size_t k = 0; k + 1 < word->count && !command; k++)
+        command = command_find(word->words[k]);
+    const char *const before = word->count > 1 ? word->words[word->count - 2] : "";
+    const char *const equals = text_starts(word->start, "--") ? strchr(word->start, '=') : NULL;
+    const struct option_row *row = option_of(equals ? word->start : before);
+    if (equals) {
+        word->option = arena_strndup(word->call->arena, word->start, (size_t)(equals + 1 - word->start));
+        word->start = equals + 1;
     }
-    add_values(&tail, &values, row);
-    if (row->key)
-        text_addf(out, " \\\n        '%s-%c%s%s'", star, row->key, row->argument ? "+" : "", tail.data);
-    text_addf(out, " \\\n        '%s--%s%s%s'", star, row->name, row->argument ? "=" : "", tail.data);
-}
-
-static void zsh_command(struct text *out, const struct command *command)
-{
-    const struct option_row *rows[MOST_OPTIONS];
-    const size_t count = options_of(rows, command);
-    text_addf(out, "    %s) _arguments -S", command->name);
-    for (size_t k = 0; k < count; k++)
-        zsh_option(out, rows[k]);
-    if (takes_choices(command)) {
-        text_addf(out, " \\\n        '1:%s:(", command->name);
-        add_argument_choices(out, command);
-        text_add(out, ")'");
-    } else if (takes_names(command)) {
-        text_add(out, " \\\n        '*:kernel or suite:_rooftile_names'");
-    } else if (takes_files(command)) {
-        text_add(out, " \\\n        '*:result:_files -g \"*.json\"'");
-    }
-    text_add(out, " ;;\n");
-}
-
-static void completion_zsh(struct text *out)
-{
-    text_add(out, "#compdef rooftile\n"
-                  "# zsh completion of rooftile, written by 'rooftile completion zsh'\n"
-                  "_rooftile_names() {\n"
-                  "    local -a names=(${(f)\"$(rooftile list --names 2>/dev/null)\"})\n"
-                  "    _alternative 'names:kernel or suite:compadd -a names' 'files:suite file:_files -g \"*.json\"'\n"
-                  "}\n"
-                  "_rooftile_devices() {\n"
-                  "    local -a names=(${(f)\"$(rooftile devices --names 2>/dev/null)\"})\n"
-                  "    compadd -a names\n"
-                  "}\n"
-                  "_rooftile_targets() {\n"
-                  "    local -a names=(${(f)\"$(rooftile list --targets --names 2>/dev/null)\"})\n"
-                  "    compadd -a names\n"
-                  "}\n"
-                  "_rooftile_params() {\n"
-                  "    local -a names=(${(f)\"$(rooftile list --params -- $words 2>/dev/null)\"})\n"
-                  "    compadd -S '' -a names\n"
-                  "}\n"
-                  "_rooftile() {\n"
-                  "    local curcontext=$curcontext state line\n"
-                  "    local -a commands=(\n");
-    for (const struct command *command = commands; command->name; command++) {
-        text_addf(out, "        '%s:", command->name);
-        add_brief(out, command->summary);
-        text_add(out, "'\n");
-    }
-    text_add(out, "    )\n"
-                  "    _arguments -C '(- *)--help[show help]' '(- *)--version[show the version]' \\\n"
-                  "        '1:command:->command' '*::argument:->argument' && return\n"
-                  "    if [[ $state == command ]]; then _describe command commands; return; fi\n"
-                  "    case $line[1] in\n");
-    for (const struct command *command = commands; command->name; command++)
-        zsh_command(out, command);
-    text_add(out, "    esac\n"
-                  "}\n"
-                  "if [[ $funcstack[1] == _rooftile ]]; then _rooftile \"$@\"; else compdef _rooftile rooftile; fi\n");
-}
-
-/* ---- fish ---- */
-
-static void fish_option(struct text *out, const char *line, const struct option_row *row)
-{
-    static const struct values values = {" -x -a '",
-                                         "'",
-                                         " -x -a '(rooftile devices --names 2>/dev/null)'",
-                                         " -x -a '(__fish_complete_directories)'",
-                                         " -r -F",
-                                         " -x -a '(rooftile list --targets --names 2>/dev/null)'",
-                                         " -x -a '(rooftile list --params -- (commandline -opc) 2>/dev/null)'",
-                                         " -x"};
-    text_addf(out, "%s -l %s", line, row->name);
-    if (row->key)
-        text_addf(out, " -s %c", row->key);
-    if (row->argument)
-        add_values(out, &values, row);
-    text_add(out, " -d '");
-    add_brief(out, row->help);
-    text_add(out, "'\n");
-}
-
-static void completion_fish(struct text *out)
-{
-    text_add(out, "# fish completion of rooftile, written by 'rooftile completion fish'\n"
-                  "complete -c rooftile -f\n"
-                  "complete -c rooftile -n __fish_use_subcommand -l version -d 'show the version'\n"
-                  "complete -c rooftile -n __fish_use_subcommand -l help -s h -d 'show help'\n");
-    for (const struct command *command = commands; command->name; command++) {
+    if (row && row->argument && !strchr(equals ? "" : before, '=')) {
+        offer_value(word, row);
+    } else if (word->start[0] == '-') {
         const struct option_row *rows[MOST_OPTIONS];
         const size_t count = options_of(rows, command);
-        SCOPED(text_release) struct text line = {0};
-        text_addf(&line, "complete -c rooftile -n '__fish_seen_subcommand_from %s'", command->name);
-        text_addf(out, "complete -c rooftile -n __fish_use_subcommand -a %s -d '", command->name);
-        add_brief(out, command->summary);
-        text_add(out, "'\n");
-        for (size_t k = 0; k < count; k++)
-            fish_option(out, line.data, rows[k]);
-        if (takes_choices(command)) {
-            text_addf(out, "%s -a '", line.data);
-            add_argument_choices(out, command);
-            text_add(out, "'\n");
+        for (size_t k = 0; k < count; k++) {
+            const char *name = arena_printf(word->call->arena, "--%s", rows[k]->name);
+            offer(word, name, strlen(name), rows[k]->help);
         }
-        if (takes_names(command))
-            text_addf(out, "%s -a '(rooftile list --names 2>/dev/null)'\n", line.data);
-        if (takes_files(command))
-            text_addf(out, "%s -a '(__fish_complete_suffix .json)'\n", line.data);
+        if (!command)
+            offer(word, "--version", 9, "show the version");
+    } else if (command) {
+        offer_arguments(word, command);
+    } else {
+        for (command = commands; command->name; command++)
+            offer(word, command->name, strlen(command->name), command->summary);
+        offer(word, "help", 4, "show help");
     }
 }
-
-/* ---- the command ---- */
-
-const struct completion_shell completion_shells[] = {
-    {"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}, {NULL, NULL}};
 
 enum status cmd_completion(struct call *call, struct err *err)
 {
-    const char *name = call->options->args[0];
-    for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
-        if (!strcmp(shell->name, name)) {
-            shell->write(&call->out);
-            return STATUS_OK;
+    const struct cli_options *options = call->options;
+    const char *name = options->args[0];
+    if (!strcmp(name, "words")) {
+        struct word word = {call, options->args + 1, options->arg_count - 1, "", ""};
+        word.start = word.count ? word.words[word.count - 1] : "";
+        complete(&word);
+        return STATUS_OK;
+    }
+    for (size_t k = 0; k < COUNT_OF(shells); k++)
+        if (!strcmp(shells[k].name, name)) {
+            text_add(&call->out, shells[k].script);
+            return options_check_count(options->arg_count, 1, 1, "completion", "bash|zsh|fish", err);
         }
     return err_set(err, ERR_USAGE, "there is no completion for '%s', only for bash, zsh and fish", name);
 }

@@ -66,7 +66,7 @@ def schemas(home):
 def completions(home):
     for shell, syntax in (("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])):
         done = run("completion", shell, home=home)
-        check_run(done, 0, f"completion {shell}", stdout=["--device" if shell != "fish" else "device", "roofline"])
+        check_run(done, 0, f"completion {shell}", stdout="rooftile completion words -- ")
         path = home / f"completion.{shell}"
         path.write_text(done.stdout)
         if shutil.which(shell):
@@ -77,6 +77,15 @@ def completions(home):
     path = os.pathsep.join([str(PROGRAM.parent), os.environ["PATH"]])
     answer = subprocess.run(["bash", "-c", ask], env=environment(home, PATH=path), capture_output=True, text=True)
     check(answer.stdout.split() == ["run"], f"bash completes 'rooftile ru' to: {answer.stdout}{answer.stderr}")
+    for words, wanted in ((["ru"], {"run"}), (["he"], {"help"}), (["--vers"], {"--version"}), (["run", "qui"], {"quick", ":json"}),
+                          (["run", "quick", "--device", "sim:mi300"], {"sim:mi300a", "sim:mi300x"}), (["run", "--device=sim:mi300x"], {"--device=sim:mi300x"}),
+                          (["build", "--arch", "gfx94"], {"gfx942"}), (["run", "stream_copy", "--set", "dtype=f6"], {"dtype=f64"}),
+                          (["run", "-o", "x"], {":file"}), (["run", "--cache", ""], {":folder"}), (["completion", ""], {"bash", "zsh", "fish"}),
+                          (["run", "--timer", "ev"], {"event"}), (["no_command", ""], None)):
+        offered = run("completion", "words", "--", *words, home=home)
+        found = {line.split("\t")[0] for line in offered.stdout.splitlines()}
+        check(offered.returncode == 0 and (wanted is None or found == wanted), f"'rooftile {' '.join(words)}' completes to {found}: {offered.stderr}")
+    check("run\tmeasure kernels" in run("completion", "words", "--", "", home=home).stdout, "candidates say what they are")
 
 
 def man_page(home):
@@ -222,9 +231,33 @@ def installed(home):
     check(not re.search(r"/stage/", there("list", "--json", "-").stdout), "installed: nothing of the old place")
     pages = [str(p.relative_to(moved)) for p in moved.rglob("rooftile.1*")]
     check(pages, "installed: the man page")
-    check(list(moved.rglob("*rooftile*/../completions/*")) or list(moved.rglob("completions/*")) or list(moved.rglob("_rooftile")), "installed: completions")
+    check(list(moved.rglob("completions/rooftile")) and list(moved.rglob("_rooftile")) and list(moved.rglob("rooftile.fish")), "installed: completions")
+
+
+def packaged(home):
+    """A Debian package runs from where it is unpacked, and what was installed can be taken away again."""
+    build = PROGRAM.parent.parent
+    if not (build / "CPackConfig.cmake").exists() or not shutil.which("cpack") or not shutil.which("dpkg-deb"):
+        return
+
+    def tool(*words):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, cwd=home, env=dict(os.environ, DESTDIR=str(home / "root")))
+        check(done.returncode == 0, f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    tool("cpack", "-G", "DEB", "--config", str(build / "CPackConfig.cmake"), "-B", str(home / "packages"))
+    package = next((home / "packages").glob("*.deb"))
+    tool("dpkg-deb", "-x", str(package), str(home / "unpacked"))
+    check(re.search(r"libc6 \(>= 2\.\d+\)", tool("dpkg-deb", "-f", str(package), "Depends")), "packaged: for this glibc and later ones")
+    done = subprocess.run([home / "unpacked/usr/bin/rooftile", "plan", "stream_copy", *SIM], env=environment(home), cwd="/", capture_output=True, text=True)
+    check_run(done, 0, "packaged: plan on sim", stdout=["stream_copy"])
+    tool("cmake", "--install", str(build), "--prefix", "/opt")
+    check((home / "root/opt/bin/rooftile").exists(), "installed below DESTDIR")
+    tool("cmake", "--build", str(build), "--target", "uninstall")
+    left = [str(path) for path in (home / "root").rglob("*") if path.is_file() or path.name == "rooftile"]
+    check(not left, f"uninstalled, but left: {left}")
 
 
 if __name__ == "__main__":
     main(listings, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile,
-         build_prints_objects, build_references, checks, installed)
+         build_prints_objects, build_references, checks, installed, packaged)
