@@ -22,6 +22,7 @@
 #define ROOFTILE_ISA_H
 
 #include "rooftile/codeobj.h"
+#include "rooftile/isa_operands.h"
 
 /* What an instruction is. Every instruction has exactly one kind. */
 enum isa_kind {
@@ -62,9 +63,16 @@ struct isa_instruction {
     uint64_t target;   /* where a branch or call goes, also one through registers if the code computes it from its own
                       * address (s_getpc and additions); 0: no branch, a return, or not known */
     const char *guard; /* NVIDIA: "@!P0", the predicate that it depends on; "" none */
-    const char *mnemonic;                      /* as the disassembler spells it, with suffix */
-    const char *operands;                      /* "" without any */
-    const char *dual_mnemonic, *dual_operands; /* the other half of a VOPD; "" of all others */
+    const char *mnemonic;               /* as the disassembler spells it, with suffix */
+    const char *operands;               /* as text; "" without any */
+    const struct isa_instruction *dual; /* the other half of a VOPD; NULL of all others */
+    /* AMD: what the text says. The first `destinations` operands are written; fmac, dot2c, smfmac and swaps read them,
+     * too. How many accesses of each counter may stay on the way behind a wait. */
+    const struct isa_operand *operand;
+    uint8_t operand_count, destinations;
+    bool reads_destination;
+    uint8_t wait[COUNTERS];          /* NO_WAIT: it does not wait for them */
+    const struct isa_access *access; /* NULL: none, or one of images or tensors */
     enum isa_kind kind;
     enum isa_space space;
     uint32_t size;  /* bytes of code */
@@ -97,34 +105,11 @@ static inline double isa_operations(const struct isa_instruction *in)
     return two ? 2 : in->kind == ISA_VECTOR || in->kind == ISA_CONVERSION;
 }
 
-/* ---- vector registers among the operands of AMD's instructions ---- */
-
-#define ISA_FILES 2u /* VGPRs and AGPRs */
-#define ISA_REGISTERS 1024u
-#define ISA_MAX_OPERANDS 8
-
-/* Vector registers of one operand: file 'v' or 'a', `count` of them from `first`, all below ISA_REGISTERS; file 0:
- * something else. */
-struct isa_registers {
-    char file;
-    unsigned first, count;
-};
-
-struct isa_operands {
-    struct isa_registers items[ISA_MAX_OPERANDS];
-    unsigned count;
-    unsigned destinations;  /* the first 0 or 1 of them are written */
-    bool reads_destination; /* fmac, dot2c, smfmac: the result is also an operand */
-};
-
-/* The operands of a whole instruction (`half` 0), or of a half of a VOPD (0 or 1). False: there is no such half. */
-bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half);
-
-/* s_movk_i32, s_addk_i32, s_cmpk_lt_i32...: the constant of 16 bits is sign-extended, and LLVM writes -32 as 0xffe0. */
-bool isa_has_signed_k(const char *mnemonic);
-
 /* The number behind "name:" among the modifiers ("offset:16"), 0 without it. */
 uint64_t isa_modifier(const struct isa_instruction *in, const char *name);
+
+/* An operand of AMD's; of kind OPERAND_NONE: there is none of that number. */
+const struct isa_operand *isa_operand_at(const struct isa_instruction *in, int number);
 
 /* ---- sums ---- */
 

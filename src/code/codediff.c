@@ -73,7 +73,7 @@ static uint64_t count_halves(const struct code_pair *pair, int side, const char 
     for (size_t i = 0; isa && i < isa->instruction_count; i++) {
         const struct isa_instruction *in = &isa->instructions[i];
         if (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side])
-            count += counts(in, in->mnemonic, words) + 0u + counts(in, in->dual_mnemonic, words);
+            count += counts(in, in->mnemonic, words) + 0u + (in->dual && counts(in, in->dual->mnemonic, words));
     }
     return count;
 }

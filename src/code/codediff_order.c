@@ -84,8 +84,8 @@ static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa,
         if (!keeps_place(in))
             continue;
         add_pair(of, &last, in->mnemonic);
-        if (*in->dual_mnemonic)
-            add_pair(of, &last, in->dual_mnemonic);
+        if (in->dual)
+            add_pair(of, &last, in->dual->mnemonic);
     }
     qsort(of->pairs, of->count, sizeof(*of->pairs), by_value);
 }

@@ -31,19 +31,19 @@ static struct descriptors find_descriptors(const struct isa_kernel *kernel)
     struct descriptors found = {.count = 1};
     for (size_t i = 0; i < kernel->instruction_count && found.count < MAX_DESCRIPTORS; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        if (strcmp(in->mnemonic, "s_mov_b64") == 0 && text_starts(in->operands, "s[") &&
-            text_ends(in->operands, ", s[0:1]"))
-            found.first[found.count++] = (unsigned)strtoul(in->operands + 2, NULL, 10);
+        const struct isa_operand *to = isa_operand_at(in, 0), *from = isa_operand_at(in, 1);
+        if (strcmp(in->mnemonic, "s_mov_b64") == 0 && to->kind == OPERAND_SCALAR && from->kind == OPERAND_SCALAR &&
+            from->first == 0)
+            found.first[found.count++] = to->first;
     }
     return found;
 }
 
 static bool uses_descriptor(const struct isa_instruction *in, const struct descriptors *descriptors)
 {
-    const char *at = strstr(in->operands, ", s[");
-    const unsigned first = at ? (unsigned)strtoul(at + strlen(", s["), NULL, 10) : 0;
-    for (unsigned i = 0; at && i < descriptors->count; i++)
-        if (first == descriptors->first[i])
+    const struct isa_operand *base = isa_operand_at(in, in->access->base);
+    for (unsigned i = 0; base->kind == OPERAND_SCALAR && i < descriptors->count; i++)
+        if (base->first == descriptors->first[i])
             return true;
     return false;
 }
@@ -54,7 +54,7 @@ static void mark_scratch(struct isa_kernel *kernel)
 {
     const struct descriptors descriptors = find_descriptors(kernel);
     FOR_EACH(struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
-        if (!text_starts(in->mnemonic, "buffer_") || (in->kind != ISA_LOAD && in->kind != ISA_STORE) ||
+        if (!in->access || !in->access->is_buffer || (in->kind != ISA_LOAD && in->kind != ISA_STORE) ||
             !uses_descriptor(in, &descriptors))
             continue;
         in->kind = in->kind == ISA_LOAD ? ISA_SCRATCH_LOAD : ISA_SCRATCH_STORE;

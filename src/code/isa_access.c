@@ -1,9 +1,168 @@
 /* SPDX-License-Identifier: MIT
  *
- * How AMD's instructions reach memory, from their names and the modifiers behind their operands.
+ * How AMD's instructions reach memory. Names say nearly all: "global_load_dwordx4" of gfx9 is "global_load_b128" of
+ * gfx11; the modifiers behind the operands say the rest.
  */
 
 #include "isa_internal.h"
+
+#define DEFAULT_BYTES 4u /* of names without a type: atomics before gfx11, counters in LDS */
+
+/* ---- names ---- */
+
+static void find_operation(struct isa_access *access, const char *name)
+{
+    static const struct {
+        const char *words; /* in the name */
+        uint8_t operation;
+    } operations[] = {
+        {"cmpswap", ATOMIC_CMPSWAP}, {"cmpst", ATOMIC_CMPSWAP}, {"wrxchg", ATOMIC_SWAP},  {"storexchg", ATOMIC_SWAP},
+        {"swap", ATOMIC_SWAP},       {"rsub", ATOMIC_UNKNOWN},  {"csub", ATOMIC_UNKNOWN}, {"cond_sub", ATOMIC_UNKNOWN},
+        {"add", ATOMIC_ADD},         {"sub", ATOMIC_SUB},       {"and", ATOMIC_AND},      {"xor", ATOMIC_XOR},
+        {"mskor", ATOMIC_UNKNOWN},   {"or", ATOMIC_OR},         {"smin", ATOMIC_SMIN},    {"min_i32", ATOMIC_SMIN},
+        {"umin", ATOMIC_UMIN},       {"min_u32", ATOMIC_UMIN},  {"smax", ATOMIC_SMAX},    {"max_i32", ATOMIC_SMAX},
+        {"umax", ATOMIC_UMAX},       {"max_u32", ATOMIC_UMAX},  {"inc", ATOMIC_INC},      {"dec", ATOMIC_DEC},
+    };
+    access->kind = ACCESS_ATOMIC;
+    for (size_t k = 0; k < COUNT_OF(operations); k++)
+        if (strstr(name, operations[k].words)) {
+            access->operation = operations[k].operation;
+            break;
+        }
+    /* Of 32-bit integers alone; a swap compares and moves bits of any type. */
+    if (access->bytes != 4 || isa_has_word(name, "f32 f64 f16 bf16 pk"))
+        access->operation = access->operation == ATOMIC_CMPSWAP ? ATOMIC_CMPSWAP : ATOMIC_UNKNOWN;
+}
+
+/* Through vector registers: behind "global_", "buffer_" and their like. False: no access, but cache control. */
+static bool vector_named(struct isa_access *access, const char *rest)
+{
+    if (text_starts(rest, "load_"))
+        access->kind = ACCESS_LOAD;
+    else if (text_starts(rest, "store_"))
+        access->kind = ACCESS_STORE;
+    else if (text_starts(rest, "atomic_"))
+        find_operation(access, rest);
+    else
+        return false;
+    access->to_lds = isa_has_word(rest, "lds");
+    return true;
+}
+
+static void lds_named(struct isa_access *access, const char *rest)
+{
+    access->pair = isa_has_word(rest, "read2st64 write2st64 wrxchg2st64 stride64") ? 64
+                   : isa_has_word(rest, "read2 write2 wrxchg2 2addr")              ? 1
+                                                                                   : 0;
+    access->bytes = access->bytes ? access->bytes : DEFAULT_BYTES;
+    if (isa_starts(rest, "read load"))
+        access->kind = strstr(rest, "_tr") || strstr(rest, "addtid") ? ACCESS_NONE : ACCESS_LOAD;
+    else if (isa_starts(rest, "write store") && !strstr(rest, "xchg") && !strstr(rest, "addtid"))
+        access->kind = ACCESS_STORE;
+    else if (isa_starts(rest, "permute bpermute"))
+        access->kind = *rest == 'b' ? ACCESS_PERMUTE : ACCESS_PERMUTE_BACK;
+    else if (text_starts(rest, "swizzle"))
+        access->kind = ACCESS_SWIZZLE;
+    else if (strcmp(rest, "nop") == 0 || isa_starts(rest, "append consume bvh"))
+        access->kind = ACCESS_NONE;
+    else
+        find_operation(access, rest);
+    access->returns = isa_has_word(rest, "rtn");
+}
+
+bool isa_access_named(struct isa_access *access, const char *name)
+{
+    static const char vector[] = "global_ flat_ scratch_ buffer_ tbuffer_ cluster_",
+                      scalar[] = "s_buffer_ s_scratch_ s_";
+    const size_t stem = isa_start(name, vector), scalar_stem = isa_start(name, scalar), lds = isa_start(name, "ds_");
+    const char *rest = name + stem + scalar_stem + lds;
+    const unsigned bytes = isa_bytes_named(name);
+    *access = (struct isa_access){.bytes = (uint8_t)bytes, .kind = ACCESS_NONE};
+    if (isa_has_word(name, "format") && isa_has_word(name, "d16"))
+        access->bytes /= 2;
+    else if (bytes == 2 && isa_has_word(name, "pk"))
+        access->bytes = 4;
+    access->bytes = !bytes && isa_has_word(rest, "atomic") ? DEFAULT_BYTES : access->bytes;
+    access->is_buffer = isa_starts(name, "buffer_ tbuffer_ s_buffer_");
+    access->is_signed = isa_has_word(rest, "sbyte sshort i8 i16");
+    access->high_half = isa_has_word(rest, "hi");
+    access->low_half = isa_has_word(rest, "d16") && !access->high_half;
+    if (lds)
+        lds_named(access, rest);
+    else if (!(stem || scalar_stem) || !vector_named(access, rest))
+        return false;
+    access->dwords = access->bytes < 4 ? 1 : access->bytes / 4;
+    return true;
+}
+
+/* ---- where operands stand ---- */
+
+/* global_load d, v, s; store v, d, s; atomic [d,] v, d, s. Between memory and LDS: the address in LDS, from gfx1250 on,
+ * where a load's destination stands or behind a store's address; before, it is in M0. */
+static void place_vector(struct isa_access *access, const struct isa_instruction *in)
+{
+    const bool loads = access->kind == ACCESS_LOAD, is_async = isa_has_word(in->mnemonic, "async");
+    const bool returns = access->kind == ACCESS_ATOMIC && access->returns;
+    const int8_t first = loads ? !access->to_lds || is_async : returns;
+    access->destination = (loads && !access->to_lds) || returns ? 0 : -1;
+    access->address = first;
+    access->data = loads ? -1 : (int8_t)(first + 1);
+    access->base = text_starts(in->mnemonic, "flat_") ? -1 : (int8_t)(first + (loads ? 1 : 2));
+}
+
+/* buffer_load d, v, s[0:3], s; a store's and an atomic's data stand where a load's destination does. */
+static void place_buffer(struct isa_access *access, const struct isa_instruction *in)
+{
+    const int8_t first = !access->to_lds;
+    access->destination = access->kind == ACCESS_LOAD ? (int8_t)(first - 1) : access->returns ? 0 : -1;
+    access->data = access->kind == ACCESS_LOAD ? -1 : 0;
+    access->address = first;
+    access->base = (int8_t)(first + 1);
+    access->extra = (int8_t)(first + 2);
+    access->offset_enable = strstr(in->operands, " offen") != NULL;
+    access->index_enable = strstr(in->operands, " idxen") != NULL;
+}
+
+static void place_lds(struct isa_access *access)
+{
+    const bool stores = access->kind == ACCESS_STORE, moves = access->kind >= ACCESS_PERMUTE;
+    const bool has_result = !stores && (access->kind != ACCESS_ATOMIC || access->returns);
+    access->destination = has_result ? 0 : -1;
+    access->address = has_result;
+    if (stores || access->kind == ACCESS_ATOMIC) {
+        access->data = (int8_t)(access->address + 1);
+        access->data1 = (int8_t)(access->address + 2);
+    } else if (moves && access->kind != ACCESS_NONE) {
+        access->data = access->kind == ACCESS_SWIZZLE ? 1 : 2;
+    }
+}
+
+void isa_access_place(struct isa_instruction *in, struct arena *arena)
+{
+    if (!in->access)
+        return;
+    struct isa_access access = *in->access;
+    access.destination = access.address = access.data = access.data1 = access.base = access.extra = -1;
+    access.to_lds |= strstr(in->operands, " lds") != NULL;
+    access.offset = (int64_t)isa_modifier(in, "offset");
+    if (access.pair) {
+        access.offset = (int64_t)isa_modifier(in, "offset0") * access.bytes * access.pair;
+        access.offset1 = (int64_t)isa_modifier(in, "offset1") * access.bytes * access.pair;
+    }
+    if (text_starts(in->mnemonic, "ds_")) {
+        place_lds(&access);
+    } else if (*in->mnemonic == 's' && in->space == ISA_CONSTANT) {
+        access.destination = access.kind == ACCESS_LOAD ? 0 : -1;
+    } else {
+        if (access.kind == ACCESS_ATOMIC)
+            access.returns = strstr(in->operands, " glc") || strstr(in->operands, " sc0") ||
+                             (strstr(in->operands, "TH_ATOMIC_") && strstr(in->operands, "_RETURN"));
+        (access.is_buffer ? place_buffer : place_vector)(&access, in);
+    }
+    in->access = arena_copy(arena, &access, sizeof(access));
+}
+
+/* ---- cache policy ---- */
 
 /* An atomic's glc, and sc0 where that is the scope's low bit otherwise, asks for the old value, as RETURN does in
  * gfx12's temporal hints: no policy. (LLVM, AMDGPUUsage, "Memory Model": gfx90a, gfx942, gfx12.) */

@@ -42,7 +42,8 @@ static const struct row amd[] = {
     {ISA_BRANCH, .names = "s_branch s_cbranch_ s_setpc_ s_set_pc_ s_swappc_ s_swap_pc_ s_call_ s_add_pc_ s_rfe_ "
                           "s_subvector_loop_"},
     {ISA_OTHER,
-     .names = "v_nop s_alloc_vgpr s_atc_probe s_barrier_init s_barrier_join s_barrier_leave s_buffer_prefetch_ "
+     .names = "v_nop v_wmma_ld_scale s_alloc_vgpr s_atc_probe s_barrier_init s_barrier_join s_barrier_leave "
+              "s_buffer_prefetch_ "
               "s_clause s_code_end s_dcache_ s_decperflevel s_delay_alu s_denorm_mode s_endpgm s_get_barrier_state "
               "s_get_waveid s_getreg_ s_gl1_inv s_icache_inv s_incperflevel s_inst_prefetch s_memrealtime s_memtime "
               "s_monitor_sleep s_nop s_prefetch_ s_round_mode s_sendmsg s_set_gpr_idx_ s_set_inst_prefetch "
@@ -54,13 +55,15 @@ static const struct row amd[] = {
     {ISA_LDS_READ, ISA_LDS, .names = "ds_read ds_load_"},
     {ISA_LDS_WRITE, ISA_LDS, .names = "ds_write ds_store_"},
 
-    /* Vector memory; what is left of these names are cache controls. Images move bytes by their format, which the code
-     * does not say: none counted. */
+    /* Vector memory; what is left of these names are cache controls. Images and tensors move bytes by
+     * descriptors, blocks by a mask, which the code does not say: none counted. */
     {ISA_SCRATCH_LOAD, ISA_SCRATCH, .names = "scratch_load_"},
     {ISA_SCRATCH_STORE, ISA_SCRATCH, .names = "scratch_store_"},
     {ISA_LOAD, ISA_GLOBAL,
-     .names = "global_load_ flat_load_ buffer_load_ tbuffer_load_ image_load image_sample image_gather"},
-    {ISA_STORE, ISA_GLOBAL, .names = "global_store_ flat_store_ buffer_store_ tbuffer_store_ image_store"},
+     .names = "global_load_ flat_load_ buffer_load_ tbuffer_load_ image_load image_sample image_gather cluster_load_ "
+              "tensor_load_"},
+    {ISA_STORE, ISA_GLOBAL,
+     .names = "global_store_ flat_store_ buffer_store_ tbuffer_store_ image_store tensor_store_"},
     {ISA_ATOMIC, ISA_GLOBAL, .names = "global_atomic_ flat_atomic_ buffer_atomic_ image_atomic_"},
 };
 
@@ -181,9 +184,14 @@ static const struct row *find_row(const struct row *rows, size_t count, const ch
     return found;
 }
 
+size_t isa_start(const char *name, const char *words)
+{
+    return longest_start(words, name, NULL);
+}
+
 bool isa_starts(const char *name, const char *words)
 {
-    return longest_start(words, name, NULL) > 0;
+    return isa_start(name, words) > 0;
 }
 
 /* The next word of a name, which '_' and '.' separate; 0 at its end. */
@@ -209,35 +217,19 @@ bool isa_is_opcode(const struct isa_instruction *in, const char *names)
 
 /* ---- bytes ---- */
 
-#define DEFAULT_BYTES 4u /* NVIDIA's without a word, and AMD's atomics whose name has no type */
+#define DEFAULT_BYTES 4u /* NVIDIA's without a word */
 
 /* They say how much in a descriptor, or not at all. */
 static const char widthless[] =
     "UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED TEX TLD TLD4 TXD SULD SUST SUATOM SURED USTGR UREDGR";
 
-/* The last word with a width counts: in global_atomic_cmpswap_x2 and buffer_load_d16_hi_u8 it is the data's. */
-static unsigned bytes_in_name(const char *name)
+/* The first word with a width counts: behind it ds_read_b64_tr_b16 has that of the elements it transposes. */
+unsigned isa_bytes_named(const char *name)
 {
-    unsigned bytes = 0;
-    for (size_t size = next_word(&name, 0); size; size = next_word(&name, size)) {
-        const struct row *row = find_row(widths, COUNT_OF(widths), name, "_. ");
-        bytes = row ? row->bytes : bytes;
-    }
-    return bytes;
-}
-
-static unsigned amd_bytes(const struct isa_instruction *in)
-{
-    const char *name = in->mnemonic;
-    unsigned bytes = bytes_in_name(name);
-    if (!bytes && in->kind == ISA_ATOMIC && !text_starts(name, "image_"))
-        bytes = DEFAULT_BYTES;
-    if (isa_has_word(name, "format") && isa_has_word(name, "d16"))
-        bytes /= 2;
-    if ((bytes == 2 && isa_has_word(name, "pk")) ||
-        isa_has_word(name, "read2 read2st64 write2 write2st64 2addr wrxchg2 wrxchg2st64"))
-        bytes *= 2;
-    return bytes;
+    const struct row *row = NULL;
+    for (size_t size = next_word(&name, 0); size && !row; size = next_word(&name, size))
+        row = find_row(widths, COUNT_OF(widths), name, "_. ");
+    return row ? row->bytes : 0;
 }
 
 static unsigned sass_bytes(const struct isa_instruction *in)
@@ -250,7 +242,7 @@ static unsigned sass_bytes(const struct isa_instruction *in)
         const unsigned long count = last ? strtoul(last + 1 + (last[1] == 'x'), NULL, 10) : 1;
         return count == 2 || count == 4 ? 4 * (unsigned)count : 4;
     }
-    const unsigned bytes = bytes_in_name(in->mnemonic);
+    const unsigned bytes = isa_bytes_named(in->mnemonic);
     return bytes ? bytes : DEFAULT_BYTES;
 }
 
@@ -268,7 +260,25 @@ static void add_work(struct isa_instruction *in, const char *stem, unsigned valu
         in->ops += count;
 }
 
-void isa_classify(struct isa_instruction *in, const char *target)
+static void classify_amd(struct isa_instruction *in, struct arena *arena)
+{
+    static const char *const stems[] = {"v_pk_", "v_dual_", "v_"};
+    struct isa_access access;
+    if (isa_access_named(&access, in->mnemonic)) {
+        in->access = arena_copy(arena, &access, sizeof(access));
+        in->bytes = in->space == ISA_NO_SPACE ? 0 : access.bytes * (access.pair ? 2u : 1u);
+    }
+    if ((in->kind != ISA_VECTOR && in->kind != ISA_PACKED && in->kind != ISA_DUAL && in->kind != ISA_TRANSCENDENTAL) ||
+        text_starts(in->mnemonic, "v_s_")) /* one value per wave, as scalar instructions */
+        return;
+    for (size_t k = 0; k < COUNT_OF(stems); k++)
+        if (text_starts(in->mnemonic, stems[k])) {
+            add_work(in, in->mnemonic + strlen(stems[k]), k ? 1 : 2);
+            return;
+        }
+}
+
+void isa_classify(struct isa_instruction *in, const char *target, struct arena *arena)
 {
     const bool is_sass = target_is_nvidia(target);
     const struct row *row =
@@ -277,23 +287,12 @@ void isa_classify(struct isa_instruction *in, const char *target)
     in->space = row ? row->space : ISA_NO_SPACE;
     in->flops = row ? row->flops : 0;
     in->ops = row ? row->ops : 0;
-    if (in->space != ISA_NO_SPACE)
-        in->bytes = is_sass ? sass_bytes(in) : amd_bytes(in);
     if (in->kind == ISA_MATRIX)
         isa_matrix_fill(in, target);
-    if (!is_sass &&
-        (in->kind == ISA_VECTOR || in->kind == ISA_PACKED || in->kind == ISA_DUAL || in->kind == ISA_TRANSCENDENTAL)) {
-        static const char dual[] = "v_dual_";
-        const char *name = in->mnemonic;
-        if (in->kind == ISA_DUAL) {
-            add_work(in, name + strlen(dual), 1);
-            if (*in->dual_mnemonic)
-                add_work(in, in->dual_mnemonic + strlen(dual), 1);
-        } else if (text_starts(name, "v_pk_"))
-            add_work(in, name + strlen("v_pk_"), 2);
-        else if (!text_starts(name, "v_s_")) /* one value per wave, as scalar instructions */
-            add_work(in, name + strlen("v_"), 1);
-    }
+    if (!is_sass)
+        classify_amd(in, arena);
+    else if (in->space != ISA_NO_SPACE)
+        in->bytes = sass_bytes(in);
 }
 
 /* ---- what depends on operands ---- */

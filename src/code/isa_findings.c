@@ -161,7 +161,7 @@ static void check_division(struct isa_scope *scope)
     for (size_t i = 0; i < scope->count; i++) {
         const struct isa_instruction *in = scope->items[i];
         if (!text_starts(in->mnemonic, "v_rcp_iflag_f32") && !strstr(in->operands, DIVISION_64_LITERAL) &&
-            !strstr(in->dual_operands, DIVISION_64_LITERAL))
+            (!in->dual || !strstr(in->dual->operands, DIVISION_64_LITERAL)))
             continue;
         count++;
         if (!first || (first->loop == ISA_NO_LOOP && in->loop != ISA_NO_LOOP))

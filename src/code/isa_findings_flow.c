@@ -18,37 +18,36 @@
 
 /* A number for each register, of what flows through a loop. */
 struct flow {
-    unsigned of[ISA_FILES][ISA_REGISTERS];
+    unsigned of[ISA_VECTORS];
 };
 
-static unsigned *flow_of(struct flow *flow, const struct isa_registers *registers)
-{
-    return &flow->of[registers->file == 'a'][registers->first];
-}
-
-static unsigned largest(struct flow *flow, const struct isa_operands *operands)
+static unsigned largest(const struct flow *flow, const struct isa_instruction *in)
 {
     unsigned most = 0;
-    for (unsigned o = operands->reads_destination ? 0 : operands->destinations; o < operands->count; o++)
-        for (unsigned r = 0; r < operands->items[o].count; r++) {
-            const unsigned number = flow_of(flow, &operands->items[o])[r];
+    for (unsigned o = in->reads_destination ? 0 : in->destinations; o < in->operand_count; o++)
+        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++) {
+            const unsigned number = flow->of[in->operand[o].first + r];
             most = number > most ? number : most;
         }
     return most;
+}
+
+static void flow_set(struct flow *flow, const struct isa_instruction *in, unsigned number)
+{
+    for (unsigned o = 0; o < in->destinations; o++)
+        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
+            flow->of[in->operand[o].first + r] = number;
 }
 
 /* One instruction further: its result gets `own` and the largest number of its operands, their sum or the larger of
  * both. Returns that of the operands. Both halves of a VOPD read before either writes. */
 static unsigned flow_step(struct flow *flow, const struct isa_instruction *in, unsigned own, bool sum)
 {
-    struct isa_operands operands[2];
-    unsigned read[2] = {0}, halves = 0;
-    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
-        read[halves] = largest(flow, &operands[halves]);
-    for (unsigned h = 0; h < halves; h++)
-        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
-            flow_of(flow, &operands[h].items[0])[r] = sum ? read[h] + own : read[h] > own ? read[h] : own;
-    return read[0] > read[1] ? read[0] : read[1];
+    const unsigned first = largest(flow, in), second = in->dual ? largest(flow, in->dual) : 0;
+    flow_set(flow, in, sum ? first + own : first > own ? first : own);
+    if (in->dual)
+        flow_set(flow, in->dual, sum ? second + own : second > own ? second : own);
+    return first > second ? first : second;
 }
 
 /* ---- loads ---- */
@@ -118,19 +117,6 @@ void isa_check_width(struct isa_scope *scope)
                    count > 1 ? "s" : "", count > 1 ? "" : "s", from, widest, widest > 1 ? "s" : "", FULL_WIDTH);
 }
 
-/* Does an instruction wait until nothing is on the way from vector memory? gfx12 counts loads alone, and packs two
- * counters into one number (LDS in the lower 8 bits). */
-static bool waits_for_all(const struct isa_instruction *in)
-{
-    if (in->kind != ISA_WAIT)
-        return false;
-    if (strcmp(in->mnemonic, "s_wait_loadcnt") == 0)
-        return strtoul(in->operands, NULL, 0) == 0;
-    if (strcmp(in->mnemonic, "s_wait_loadcnt_dscnt") == 0)
-        return strtoul(in->operands, NULL, 0) >> 8 == 0;
-    return strcmp(in->mnemonic, "s_waitcnt") == 0 && strstr(in->operands, "vmcnt(0)") != NULL;
-}
-
 void isa_check_waits(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL, *open = NULL;
@@ -149,7 +135,7 @@ void isa_check_waits(struct isa_scope *scope)
             open = in;
             loads++;
             since = 0;
-        } else if (open && waits_for_all(in)) {
+        } else if (open && in->wait[COUNTER_LOAD] == 0) {
             waited += since < NEAR_COST;
             open = NULL;
         }
@@ -183,33 +169,22 @@ static int by_offset(const void *a, const void *b)
     return ORDER(x->in->address, y->in->address);
 }
 
-static size_t add_pieces(struct piece *pieces, const struct isa_instruction *in, unsigned base, unsigned version)
-{
-    const bool is_twice = strstr(in->mnemonic, "read2") || strstr(in->mnemonic, "2addr");
-    pieces[0] = (struct piece){base, version, (uint32_t)isa_modifier(in, "offset"), in->bytes, in};
-    if (!is_twice)
-        return 1;
-    const uint32_t part = in->bytes / 2, unit = part * (strstr(in->mnemonic, "64_") ? 64 : 1);
-    for (unsigned i = 0; i < 2; i++)
-        pieces[i] =
-            (struct piece){base, version, (uint32_t)isa_modifier(in, i ? "offset1" : "offset0") * unit, part, in};
-    return 2;
-}
-
 static size_t find_pieces(struct piece *pieces, const struct isa_scope *scope)
 {
-    unsigned *versions = arena_array(scope->arena, ISA_REGISTERS, sizeof(*versions));
+    unsigned *versions = arena_array(scope->arena, ISA_VECTORS, sizeof(*versions));
     size_t count = 0;
     for (size_t i = 0; i < scope->count; i++) {
-        struct isa_operands operands;
         const struct isa_instruction *in = scope->items[i];
-        for (unsigned half = 0; half < 2 && isa_operands_read(&operands, in, half); half++) {
-            const struct isa_registers *address = &operands.items[1], *result = &operands.items[0];
-            if (in->kind == ISA_LDS_READ && operands.count > 1 && address->file == 'v')
-                count += add_pieces(pieces + count, in, address->first, versions[address->first]);
-            for (unsigned r = 0; operands.destinations && result->file == 'v' && r < result->count; r++)
-                versions[result->first + r]++;
-        }
+        const struct isa_access *access = in->access;
+        const struct isa_operand *address = isa_operand_at(in, access ? access->address : -1);
+        for (unsigned k = 0; in->kind == ISA_LDS_READ && address->kind == OPERAND_VECTOR && k < (access->pair ? 2 : 1);
+             k++)
+            pieces[count++] = (struct piece){address->first, versions[address->first],
+                                             (uint32_t)(k ? access->offset1 : access->offset), access->bytes, in};
+        for (const struct isa_instruction *half = in; half; half = half->dual)
+            for (unsigned o = 0; o < half->destinations; o++)
+                for (unsigned r = 0; half->operand[o].kind == OPERAND_VECTOR && r < half->operand[o].count; r++)
+                    versions[half->operand[o].first + r]++;
     }
     qsort(pieces, count, sizeof(*pieces), by_offset);
     return count;

@@ -146,8 +146,8 @@ static struct count most_frequent(const struct isa_kernel *kernel, size_t loop, 
         if (in->loop != loop || !is_work(in->kind))
             continue;
         count_name(counts, &known, in, in->mnemonic, arena);
-        if (*in->dual_mnemonic)
-            count_name(counts, &known, in, in->dual_mnemonic, arena);
+        if (in->dual)
+            count_name(counts, &known, in, in->dual->mnemonic, arena);
     }
     for (size_t k = 0; k < known; k++)
         if (is_more(&counts[k], &most))

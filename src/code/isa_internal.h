@@ -50,19 +50,33 @@ enum status isa_disassemble(char **text, const char **tool, const struct codeobj
 
 /* Has a mnemonic one of these words? Its own are separated by '_' (AMD) or '.' (NVIDIA). */
 bool isa_has_word(const char *name, const char *words);
-/* Does it start with one of these? */
+/* Does it start with one of these, and how long is the longest? 0: with none. */
 bool isa_starts(const char *name, const char *words);
+size_t isa_start(const char *name, const char *words);
 /* Is NVIDIA's opcode, the mnemonic up to its first '.', one of these? */
 bool isa_is_opcode(const struct isa_instruction *in, const char *names);
 
-/* Fills kind, space, bytes and work from the mnemonic, the same for all instructions that have it. */
-void isa_classify(struct isa_instruction *in, const char *target);
+/* What a word of a name says of the bytes of an access or of an atomic's operand; 0: none does. */
+unsigned isa_bytes_named(const char *name);
+
+/* Fills kind, space, bytes, work and access from the mnemonic, the same for all instructions that have it. */
+void isa_classify(struct isa_instruction *in, const char *target, struct arena *arena);
 /* What depends on the operands and the guard too; after isa_classify. */
 void isa_correct(struct isa_instruction *in, const char *target);
 
-/* ---- isa_access.c ---- */
+/* ---- isa_operands.c, isa_access.c: AMD's ---- */
 
-/* `policy` of an instruction of AMD's. */
+/* The operands, which of them are written, and where those of an access stand; after isa_classify. */
+void isa_operands_read(struct isa_instruction *in, struct arena *arena);
+/* What a wait waits for. */
+void isa_waits_read(struct isa_instruction *in);
+
+/* What a name says of an access; false: it is none. */
+bool isa_access_named(struct isa_access *access, const char *name);
+/* What operands and modifiers say of it. */
+void isa_access_place(struct isa_instruction *in, struct arena *arena);
+
+/* `policy` */
 const char *isa_policy_read(const struct isa_instruction *in, struct arena *arena);
 
 /* Fills matrix_ops, matrix_cycles and is_integer. */

@@ -59,11 +59,9 @@ static bool always_jumps(const struct isa_instruction *in, const struct scalars 
 static void note(struct follower *follower, size_t at)
 {
     uint64_t address = 0;
-    struct scalar_operand operands[3];
     const struct isa_listing *listing = follower->listing;
-    scalar_operands_read(operands, &listing->items[at]);
-    const unsigned pair = operands[0].first & ~1u;
-    const struct scalar_operand whole = {.first = pair, .count = 2};
+    const unsigned pair = isa_operand_at(&listing->items[at], 0)->first & ~1u;
+    const struct isa_operand whole = {.kind = OPERAND_SCALAR, .first = (uint16_t)pair, .count = 2};
     if (!scalars_value(&address, &follower->now, &whole, 2) || !follower->now.is_pc[pair] ||
         !follower->now.is_pc[pair + 1] || address % 4)
         return;
@@ -150,11 +148,10 @@ static void find_labels(struct follower *follower)
 static void jump(struct follower *follower, size_t at)
 {
     struct isa_instruction *in = &follower->listing->items[at];
-    struct scalar_operand operands[3];
-    const unsigned count = scalar_operands_read(operands, in);
-    if (in->is_call && operands[0].count == 2)
-        follower->return_pairs[operands[0].first / 2 / 64] |= UINT64_C(1) << operands[0].first / 2 % 64;
-    if (in->is_indirect && count && !scalars_value(&in->target, &follower->now, &operands[count - 1], 2))
+    const struct isa_operand *first = isa_operand_at(in, 0), *last = isa_operand_at(in, in->operand_count - 1);
+    if (in->is_call && first->kind == OPERAND_SCALAR && first->count == 2)
+        follower->return_pairs[first->first / 2 / 64] |= UINT64_C(1) << first->first / 2 % 64;
+    if (in->is_indirect && in->operand_count && !scalars_value(&in->target, &follower->now, last, 2))
         in->target = 0;
 }
 
@@ -202,11 +199,10 @@ static void add_jumps(struct follower *follower, struct isa_instruction *in, uns
  * instructions [first, end). */
 static void jump_by_pair(struct follower *follower, struct isa_instruction *in, size_t first, size_t end)
 {
-    struct scalar_operand operands[3];
-    const unsigned count = scalar_operands_read(operands, in);
-    const unsigned pair = count ? operands[count - 1].first : 0;
+    const struct isa_operand *last = isa_operand_at(in, in->operand_count - 1);
+    const unsigned pair = last->first;
     size_t low = 0, high = follower->computed_count;
-    if (!count || operands[count - 1].count != 2)
+    if (last->kind != OPERAND_SCALAR || last->count != 2)
         return;
     if (!in->is_call && follower->return_pairs[pair / 2 / 64] >> pair / 2 % 64 & 1) {
         in->is_return = true;

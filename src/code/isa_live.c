@@ -6,7 +6,7 @@
 
 #include "isa_internal.h"
 
-#define WORDS (ISA_FILES * ISA_REGISTERS / 64)
+#define WORDS (ISA_VECTORS / 64)
 #define MAX_PASSES 64u
 
 struct set {
@@ -28,13 +28,10 @@ struct blocks {
     size_t *of; /* block of each instruction */
 };
 
-static void put(struct set *set, const struct isa_registers *registers, bool is_live)
+static void put(struct set *set, const struct isa_operand *operand, bool is_live)
 {
-    if (!registers->file)
-        return;
-    const unsigned base = registers->file == 'a' ? ISA_REGISTERS : 0;
-    for (unsigned r = 0; r < registers->count; r++) {
-        const unsigned bit = base + registers->first + r;
+    for (unsigned bit = operand->first; operand->kind == OPERAND_VECTOR && bit < operand->first + 0u + operand->count;
+         bit++) {
         if (is_live)
             set->words[bit / 64] |= UINT64_C(1) << bit % 64;
         else
@@ -42,24 +39,28 @@ static void put(struct set *set, const struct isa_registers *registers, bool is_
     }
 }
 
+/* What an instruction alone writes: in a set of live registers they end, in one of written registers they appear. */
+static void put_written(struct set *set, const struct isa_instruction *in, bool is_live)
+{
+    for (; in; in = in->dual)
+        for (unsigned o = 0; o < in->destinations && !in->reads_destination; o++)
+            put(set, &in->operand[o], is_live);
+}
+
 /* What is live before an instruction of what is live behind it. */
 static void step_back(struct set *live, const struct isa_instruction *in)
 {
-    struct isa_operands operands[2];
-    unsigned halves = 0;
-    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
-        if (operands[halves].destinations && !operands[halves].reads_destination)
-            put(live, &operands[halves].items[0], false);
-    for (unsigned h = 0; h < halves; h++)
-        for (unsigned o = operands[h].reads_destination ? 0 : operands[h].destinations; o < operands[h].count; o++)
-            put(live, &operands[h].items[o], true);
+    put_written(live, in, false);
+    for (; in; in = in->dual)
+        for (unsigned o = in->reads_destination ? 0 : in->destinations; o < in->operand_count; o++)
+            put(live, &in->operand[o], true);
 }
 
 static unsigned count_of(const struct set *set, unsigned file)
 {
     unsigned count = 0;
-    for (size_t k = 0; k < WORDS / ISA_FILES; k++)
-        count += (unsigned)__builtin_popcountll(set->words[file * (WORDS / ISA_FILES) + k]);
+    for (size_t k = 0; k < WORDS / 2; k++)
+        count += (unsigned)__builtin_popcountll(set->words[file * (WORDS / 2) + k]);
     return count;
 }
 
@@ -114,11 +115,8 @@ static struct set live_behind(const struct blocks *blocks, const struct block *b
 static void summarize(const struct isa_kernel *kernel, struct block *block)
 {
     for (size_t i = block->last; i-- > block->first;) {
-        struct isa_operands operands;
         const struct isa_instruction *in = &kernel->instructions[i];
-        for (unsigned half = 0; half < 2 && isa_operands_read(&operands, in, half); half++)
-            if (operands.destinations && !operands.reads_destination)
-                put(&block->written, &operands.items[0], true);
+        put_written(&block->written, in, true);
         step_back(&block->read, in);
     }
 }

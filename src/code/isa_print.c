@@ -179,8 +179,8 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
         const char *blank = *in->operands ? " " : "";
         if (in->target)
             text_addf(out, "%s -> %llx\n", in->mnemonic, (unsigned long long)in->target);
-        else if (*in->dual_mnemonic)
-            text_addf(out, "%s %s :: %s %s\n", in->mnemonic, in->operands, in->dual_mnemonic, in->dual_operands);
+        else if (in->dual)
+            text_addf(out, "%s %s :: %s %s\n", in->mnemonic, in->operands, in->dual->mnemonic, in->dual->operands);
         else
             text_addf(out, "%s%s%s\n", in->mnemonic, blank, in->operands);
         print_loop_ends(out, kernel, in->address);

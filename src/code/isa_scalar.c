@@ -5,67 +5,12 @@
 
 #include "isa_scalar.h"
 
-enum { VCC = 106, M0 = 124, EXEC = 126 };
-
-/* ---- operands ---- */
-
-static struct scalar_operand named_operand(const char *at, size_t length)
+bool scalars_value(uint64_t *value, const struct scalars *now, const struct isa_operand *operand, unsigned words)
 {
-    static const struct {
-        const char *name;
-        unsigned first, count;
-    } names[] = {{"vcc", VCC, 2},   {"vcc_lo", VCC, 1},   {"vcc_hi", VCC + 1, 1},  {"m0", M0, 1},
-                 {"exec", EXEC, 2}, {"exec_lo", EXEC, 1}, {"exec_hi", EXEC + 1, 1}};
-    for (size_t k = 0; k < COUNT_OF(names); k++)
-        if (strlen(names[k].name) == length && strncmp(at, names[k].name, length) == 0)
-            return (struct scalar_operand){.first = names[k].first, .count = names[k].count};
-    return (struct scalar_operand){0};
-}
-
-static struct scalar_operand read_operand(const char *at, size_t length)
-{
-    char *end = NULL;
-    if (isdigit((unsigned char)*at) || *at == '-') {
-        const long long value = strtoll(at, &end, 0);
-        return (struct scalar_operand){.is_constant = end == at + length, .value = (uint64_t)value};
-    }
-    if (*at != 's' || (at[1] != '[' && !isdigit((unsigned char)at[1])))
-        return named_operand(at, length);
-    const unsigned long first = strtoul(at + 1 + (at[1] == '['), &end, 10);
-    const unsigned long last = *end == ':' ? strtoul(end + 1, NULL, 10) : first;
-    if (last < first || last >= VCC)
-        return (struct scalar_operand){0};
-    return (struct scalar_operand){.first = (unsigned)first, .count = (unsigned)(last - first + 1)};
-}
-
-bool isa_has_signed_k(const char *mnemonic)
-{
-    return text_starts(mnemonic, "s_") && strstr(mnemonic, "k_") && text_ends(mnemonic, "_i32");
-}
-
-unsigned scalar_operands_read(struct scalar_operand operands[3], const struct isa_instruction *in)
-{
-    unsigned count = 0;
-    for (const char *at = in->operands; *at && count < 3;) {
-        const size_t length = strcspn(at, ",");
-        operands[count] = read_operand(at, length);
-        if (operands[count].is_constant && isa_has_signed_k(in->mnemonic))
-            operands[count].value = (uint64_t)(int16_t)operands[count].value;
-        count++;
-        at += length;
-        at += strspn(at, ", ");
-    }
-    for (unsigned k = count; k < 3; k++)
-        operands[k] = (struct scalar_operand){0};
-    return count;
-}
-
-bool scalars_value(uint64_t *value, const struct scalars *now, const struct scalar_operand *operand, unsigned words)
-{
-    *value = operand->value;
-    if (operand->is_constant)
+    *value = operand->constant;
+    if (operand->kind == OPERAND_CONSTANT)
         return true;
-    if (operand->count < words)
+    if (operand->kind != OPERAND_SCALAR || operand->count < words)
         return false;
     *value = 0;
     for (unsigned k = words; k-- > 0;) {
@@ -76,20 +21,25 @@ bool scalars_value(uint64_t *value, const struct scalars *now, const struct scal
     return true;
 }
 
-static void forget(struct scalars *now, const struct scalar_operand *operand)
+static unsigned scalars_in(const struct isa_operand *operand)
 {
-    for (unsigned k = 0; k < operand->count; k++)
+    return operand->kind == OPERAND_SCALAR ? operand->count : 0;
+}
+
+static void forget(struct scalars *now, const struct isa_operand *operand)
+{
+    for (unsigned k = 0; k < scalars_in(operand); k++)
         now->known[operand->first + k] = false;
 }
 
-static bool is_pc(const struct scalars *now, const struct scalar_operand *operand)
+static bool is_pc(const struct scalars *now, const struct isa_operand *operand)
 {
-    return operand->count && now->is_pc[operand->first];
+    return operand->kind == OPERAND_SCALAR && now->is_pc[operand->first];
 }
 
-static void put(struct scalars *now, const struct scalar_operand *operand, uint64_t value, bool is_of_pc)
+static void put(struct scalars *now, const struct isa_operand *operand, uint64_t value, bool is_of_pc)
 {
-    for (unsigned k = 0; k < operand->count && k < 2; k++) {
+    for (unsigned k = 0; k < scalars_in(operand) && k < 2; k++) {
         now->known[operand->first + k] = true;
         now->is_pc[operand->first + k] = is_of_pc;
         now->value[operand->first + k] = (uint32_t)(value >> 32 * k);
@@ -140,14 +90,14 @@ static size_t find_operation(const char *name)
 }
 
 /* The result; false: not known. */
-static bool compute(uint64_t *result, struct scalars *now, enum operation operation,
-                    const struct scalar_operand operands[3], unsigned words)
+static bool compute(uint64_t *result, struct scalars *now, enum operation operation, const struct isa_instruction *in,
+                    unsigned words)
 {
     uint64_t a = 0, b = 0;
     const bool is_binary = operation >= ADD && operation <= SUBTRACT_CARRY;
     const bool takes_carry = operation == ADD_CARRY || operation == SUBTRACT_CARRY;
-    if (!scalars_value(&a, now, &operands[1], words) || (is_binary && !scalars_value(&b, now, &operands[2], words)) ||
-        (takes_carry && !now->carry_known))
+    if (!scalars_value(&a, now, isa_operand_at(in, 1), words) ||
+        (is_binary && !scalars_value(&b, now, isa_operand_at(in, 2), words)) || (takes_carry && !now->carry_known))
         return false;
     const uint64_t carry = takes_carry && now->carry;
     const uint64_t low_a = a & UINT32_MAX, low_b = b & UINT32_MAX;
@@ -175,10 +125,11 @@ static bool compute(uint64_t *result, struct scalars *now, enum operation operat
 }
 
 /* SCC, which is also the carry, behind s_cmp_NAME. */
-static void compare(struct scalars *now, const char *name, const struct scalar_operand operands[2])
+static void compare(struct scalars *now, const char *name, const struct isa_instruction *in)
 {
     uint64_t a = 0, b = 0;
-    now->carry_known = scalars_value(&a, now, &operands[0], 1) && scalars_value(&b, now, &operands[1], 1) &&
+    now->carry_known = scalars_value(&a, now, isa_operand_at(in, 0), 1) &&
+                       scalars_value(&b, now, isa_operand_at(in, 1), 1) &&
                        isa_starts(name, "ge_i32 gt_i32 le_i32 lt_i32 eq_i32 eq_u32 lg_i32 lg_u32");
     const int64_t first = (int32_t)(uint32_t)a, second = (int32_t)(uint32_t)b;
     switch (*name) {
@@ -195,30 +146,28 @@ static void compare(struct scalars *now, const char *name, const struct scalar_o
 
 enum scalars_change scalars_step(struct scalars *now, const struct isa_instruction *in)
 {
-    struct scalar_operand operands[3];
     uint64_t result = 0;
-    if (!*in->operands || in->space == ISA_GLOBAL)
+    if (!in->operand_count || in->space == ISA_GLOBAL)
         return SCALARS_OTHER;
-    scalar_operands_read(operands, in);
     const size_t row = in->kind == ISA_SCALAR ? find_operation(in->mnemonic) : COUNT_OF(operations);
     if (row == COUNT_OF(operations) && text_starts(in->mnemonic, "s_cmp_")) {
-        compare(now, in->mnemonic + strlen("s_cmp_"), operands);
+        compare(now, in->mnemonic + strlen("s_cmp_"), in);
         return SCALARS_OTHER;
     }
     if (row == COUNT_OF(operations)) {
         now->carry_known &= in->kind != ISA_SCALAR;
-        forget(now, &operands[0]);
+        forget(now, isa_operand_at(in, 0));
         if (*in->mnemonic == 'v') /* v_add_co_u32 v0, vcc, ... */
-            forget(now, &operands[1]);
+            forget(now, isa_operand_at(in, 1));
         return SCALARS_OTHER;
     }
     const bool is_getpc = operations[row].operation == GETPC;
-    const bool is_known = is_getpc || compute(&result, now, operations[row].operation, operands, operations[row].words);
-    const bool is_of_pc = is_getpc || is_pc(now, &operands[1]) || is_pc(now, &operands[2]);
+    const bool is_known = is_getpc || compute(&result, now, operations[row].operation, in, operations[row].words);
+    const bool is_of_pc = is_getpc || is_pc(now, isa_operand_at(in, 1)) || is_pc(now, isa_operand_at(in, 2));
     if (!operations[row].keeps_carry)
         now->carry_known = is_known;
-    forget(now, &operands[0]);
+    forget(now, isa_operand_at(in, 0));
     if (is_known)
-        put(now, &operands[0], is_getpc ? in->address + in->size : result, is_of_pc);
+        put(now, isa_operand_at(in, 0), is_getpc ? in->address + in->size : result, is_of_pc);
     return is_getpc ? SCALARS_PC : is_known && is_of_pc ? SCALARS_FROM_PC : SCALARS_OTHER;
 }

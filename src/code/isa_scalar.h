@@ -16,17 +16,8 @@ struct scalars {
     bool carry, carry_known;
 };
 
-/* An operand as far as it is scalar registers or a constant. */
-struct scalar_operand {
-    unsigned first, count; /* registers; count 0: none of these */
-    bool is_constant;
-    uint64_t value;
-};
-/* The first three of an instruction; their count. */
-unsigned scalar_operands_read(struct scalar_operand operands[3], const struct isa_instruction *in);
-
 /* A constant, or this many registers when all are known; false: not known. */
-bool scalars_value(uint64_t *value, const struct scalars *now, const struct scalar_operand *operand, unsigned words);
+bool scalars_value(uint64_t *value, const struct scalars *now, const struct isa_operand *operand, unsigned words);
 
 /* One instruction further. What it changed: registers now hold the program counter, or something computed from it. */
 enum scalars_change { SCALARS_OTHER, SCALARS_PC, SCALARS_FROM_PC };

@@ -17,12 +17,10 @@
 #define MATRIX_PASSES 4.0  /* CDNA: after a matrix instruction's own time, in clocks of 4 (LLVM's scheduling model) */
 #define MAX_IN_FLIGHT 256u /* accesses of a wave; counters have at most 6 bits */
 
-/* ---- counters of what is on the way ---- */
+/* ---- what is on the way ---- */
 
-enum counter { VECTOR_LOADS, VECTOR_STORES, LDS, SCALAR, COUNTERS };
-
-struct access {
-    enum counter counter;
+struct flight {
+    enum isa_counter counter;
     enum isa_kind kind;
     uint64_t bytes; /* of global memory, per lane */
     double at;      /* clock of its issue */
@@ -34,19 +32,19 @@ struct machine {
     unsigned wave;
     double clock;
     double unit_free; /* when the matrix unit is done; negative: it had nothing to do yet */
-    struct access flying[MAX_IN_FLIGHT];
+    struct flight flying[MAX_IN_FLIGHT];
     size_t count;
 };
 
-static bool counter_of(enum counter *counter, const struct machine *machine, const struct isa_instruction *in)
+static bool counter_of(enum isa_counter *counter, const struct machine *machine, const struct isa_instruction *in)
 {
     const bool stores = in->kind == ISA_STORE || in->kind == ISA_SCRATCH_STORE;
     if (in->space == ISA_LDS && text_starts(in->mnemonic, "ds_"))
-        *counter = LDS;
+        *counter = COUNTER_LDS;
     else if (in->space == ISA_CONSTANT)
-        *counter = SCALAR;
+        *counter = COUNTER_SCALAR;
     else if (in->space == ISA_GLOBAL || in->space == ISA_SCRATCH)
-        *counter = stores && machine->counts_stores ? VECTOR_STORES : VECTOR_LOADS;
+        *counter = stores && machine->counts_stores ? COUNTER_STORE : COUNTER_LOAD;
     else
         return false;
     return true;
@@ -54,50 +52,16 @@ static bool counter_of(enum counter *counter, const struct machine *machine, con
 
 static void fly(struct machine *machine, const struct isa_instruction *in)
 {
-    enum counter counter;
+    enum isa_counter counter;
     if (!counter_of(&counter, machine, in))
         return;
     if (machine->count == MAX_IN_FLIGHT)
         memmove(machine->flying, machine->flying + 1, --machine->count * sizeof(*machine->flying));
     machine->flying[machine->count++] =
-        (struct access){counter, in->kind, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock};
+        (struct flight){counter, in->kind, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock};
 }
 
-/* How many of a counter may stay on the way behind this wait; UINT64_MAX: it does not wait for it. */
-static void allowed_by(uint64_t allowed[COUNTERS], const struct isa_instruction *in)
-{
-    static const struct {
-        const char *name; /* in the operands, or of the instruction */
-        enum counter counters[2];
-    } rows[] = {{"vmcnt", {VECTOR_LOADS, VECTOR_LOADS}},
-                {"vscnt", {VECTOR_STORES, VECTOR_STORES}},
-                {"lgkmcnt", {LDS, SCALAR}},
-                {"loadcnt", {VECTOR_LOADS, VECTOR_LOADS}},
-                {"storecnt", {VECTOR_STORES, VECTOR_STORES}},
-                {"dscnt", {LDS, LDS}},
-                {"kmcnt", {SCALAR, SCALAR}}};
-    for (unsigned c = 0; c < COUNTERS; c++)
-        allowed[c] = UINT64_MAX;
-    if (strcmp(in->mnemonic, "s_wait_idle") == 0)
-        memset(allowed, 0, COUNTERS * sizeof(*allowed));
-    for (size_t k = 0; k < COUNT_OF(rows); k++) {
-        const char *at = strstr(in->operands, rows[k].name), *of = strstr(in->mnemonic, rows[k].name);
-        uint64_t most = UINT64_MAX;
-        if (at && at[strlen(rows[k].name)] == '(')
-            most = strtoull(at + strlen(rows[k].name) + 1, NULL, 0);
-        else if (of && strcmp(in->mnemonic, "s_waitcnt_vscnt") == 0)
-            most = strtoull(strrchr(in->operands, ',') ? strrchr(in->operands, ',') + 1 : "0", NULL, 0);
-        else if (of) { /* gfx12; two counters in one number have LDS in the lower 8 bits */
-            const uint64_t value = strtoull(in->operands, NULL, 0);
-            const bool is_pair = strstr(in->mnemonic, "_dscnt") && !text_starts(in->mnemonic, "s_wait_dscnt");
-            most = !is_pair ? value : rows[k].counters[0] == LDS ? value & 0xff : value >> 8;
-        }
-        for (unsigned c = 0; c < 2 && most != UINT64_MAX; c++)
-            allowed[rows[k].counters[c]] = most;
-    }
-}
-
-static void count_awaited(struct isa_wait *wait, const struct access *access)
+static void count_awaited(struct isa_wait *wait, const struct flight *access)
 {
     switch (access->kind) {
     case ISA_LDS_READ:
@@ -112,8 +76,8 @@ static void count_awaited(struct isa_wait *wait, const struct access *access)
         wait->stores++;
         break;
     default:
-        wait->loads += access->counter != LDS;
-        wait->lds += access->counter == LDS;
+        wait->loads += access->counter != COUNTER_LDS;
+        wait->lds += access->counter == COUNTER_LDS;
     }
     wait->bytes += access->bytes;
 }
@@ -123,14 +87,14 @@ static void count_awaited(struct isa_wait *wait, const struct access *access)
 static struct isa_wait land(struct machine *machine, const struct isa_instruction *in)
 {
     struct isa_wait wait = {.address = in->address, .instruction = in, .clocks_since_issue = NAN};
-    uint64_t allowed[COUNTERS], behind[COUNTERS] = {0};
+    unsigned behind[COUNTERS] = {0};
     bool lands[MAX_IN_FLIGHT] = {false}, has_memory = false;
-    allowed_by(allowed, in);
     for (size_t k = machine->count; k-- > 0;) {
-        const struct access *access = &machine->flying[k];
-        lands[k] = behind[access->counter]++ >= allowed[access->counter];
+        const struct flight *access = &machine->flying[k];
+        const uint8_t allowed = in->wait[access->counter];
+        lands[k] = behind[access->counter]++ >= allowed && allowed != NO_WAIT;
         wait.in_flight_bytes += access->bytes * machine->wave;
-        const bool is_memory = access->counter == VECTOR_LOADS || access->counter == VECTOR_STORES;
+        const bool is_memory = access->counter == COUNTER_LOAD || access->counter == COUNTER_STORE;
         if (lands[k] && (isnan(wait.clocks_since_issue) || (is_memory && !has_memory)))
             wait.clocks_since_issue = machine->clock - access->at;
         has_memory |= lands[k] && is_memory;
@@ -185,18 +149,23 @@ static double latency(const struct machine *machine, const struct isa_instructio
 /* ---- chains ---- */
 
 struct depths {
-    double of[ISA_FILES][ISA_REGISTERS];
+    double of[ISA_VECTORS];
 };
 
-static double deepest(const struct depths *depths, const struct isa_operands *operands)
+static double deepest(const struct depths *depths, const struct isa_instruction *in)
 {
     double most = 0;
-    for (unsigned o = operands->reads_destination ? 0 : operands->destinations; o < operands->count; o++)
-        for (unsigned r = 0; r < operands->items[o].count; r++) {
-            const double depth = depths->of[operands->items[o].file == 'a'][operands->items[o].first + r];
-            most = depth > most ? depth : most;
-        }
+    for (unsigned o = in->reads_destination ? 0 : in->destinations; o < in->operand_count; o++)
+        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
+            most = fmax(most, depths->of[in->operand[o].first + r]);
     return most;
+}
+
+static void set_depth(struct depths *depths, const struct isa_instruction *in, double depth)
+{
+    for (unsigned o = 0; o < in->destinations; o++)
+        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
+            depths->of[in->operand[o].first + r] = depth;
 }
 
 /* ---- one loop ---- */
@@ -253,16 +222,13 @@ static size_t first_of(const struct isa_kernel *kernel, size_t loop)
 
 static void step(struct walk *walk, const struct isa_instruction *in, bool counts)
 {
-    struct isa_operands operands[2];
-    double read[2] = {0};
-    unsigned halves = 0;
-    for (; halves < 2 && isa_operands_read(&operands[halves], in, halves); halves++)
-        read[halves] = deepest(walk->depths, &operands[halves]) + latency(&walk->machine, in);
-    for (unsigned h = 0; h < halves; h++)
-        for (unsigned r = 0; operands[h].destinations && r < operands[h].items[0].count; r++)
-            walk->depths->of[operands[h].items[0].file == 'a'][operands[h].items[0].first + r] = read[h];
-    const double depth = read[0] > read[1] ? read[0] : read[1];
-    walk->deepest = depth > walk->deepest ? depth : walk->deepest;
+    const double own = latency(&walk->machine, in);
+    const double first = deepest(walk->depths, in) + own;
+    const double second = in->dual ? deepest(walk->depths, in->dual) + own : 0;
+    set_depth(walk->depths, in, first);
+    if (in->dual)
+        set_depth(walk->depths, in->dual, second);
+    walk->deepest = fmax(walk->deepest, fmax(first, second));
     if (in->kind == ISA_WAIT) {
         const struct isa_wait wait = land(&walk->machine, in);
         if (counts && wait.loads + wait.stores + wait.lds + wait.scalar)

@@ -101,7 +101,7 @@ static char *take_word(char **at)
     return word;
 }
 
-static void split(struct isa_instruction *in, char *code)
+static void split(struct isa_instruction *in, char *code, struct arena *arena)
 {
     /* LLVM 22 writes a constant that has a shorter encoding, and is not in it, as "lit(0xffffffff)" or "lit64(...)". */
     for (char *at = strstr(code, "lit"); at; at = strstr(at, "lit")) {
@@ -117,127 +117,46 @@ static void split(struct isa_instruction *in, char *code)
     in->guard = *code == '@' ? take_word(&code) : "";
     in->mnemonic = take_word(&code);
     in->operands = code;
-    in->dual_mnemonic = in->dual_operands = "";
     /* "v_dual_a x :: v_dual_b y" is one instruction. */
     char *second = text_starts(in->mnemonic, "v_dual_") ? strstr(code, " :: v_dual_") : NULL;
     if (!second)
         return;
     *second = '\0';
     second += strlen(" :: ");
-    in->dual_mnemonic = take_word(&second);
-    in->dual_operands = second;
+    struct isa_instruction half = {.address = in->address, .size = in->size, .guard = "", .loop = ISA_NO_LOOP};
+    half.mnemonic = take_word(&second);
+    half.operands = second;
+    in->dual = arena_copy(arena, &half, sizeof(half));
 }
 
 /* Kind and work of a mnemonic are looked up once. */
-static void classify(struct isa_memo *memo, struct isa_instruction *in, const char *target)
+static void classify(struct isa_instruction *in, const struct reader *reader)
 {
-    const uint64_t hash =
-        hash_u64(in->mnemonic, strlen(in->mnemonic)) + hash_u64(in->dual_mnemonic, strlen(in->dual_mnemonic));
-    struct isa_instruction *known = &memo->slots[hash % MEMO_SLOTS], found;
-    if (!known->mnemonic || strcmp(known->mnemonic, in->mnemonic) != 0 ||
-        strcmp(known->dual_mnemonic, in->dual_mnemonic) != 0) {
-        *known = (struct isa_instruction){.mnemonic = in->mnemonic,
-                                          .dual_mnemonic = in->dual_mnemonic,
-                                          .operands = "",
-                                          .dual_operands = "",
-                                          .loop = ISA_NO_LOOP};
-        isa_classify(known, target);
+    const uint64_t hash = hash_u64(in->mnemonic, strlen(in->mnemonic));
+    struct isa_instruction *known = &reader->listing->memo->slots[hash % MEMO_SLOTS], found;
+    if (!known->mnemonic || strcmp(known->mnemonic, in->mnemonic) != 0) {
+        *known = (struct isa_instruction){.mnemonic = in->mnemonic, .operands = "", .policy = "", .loop = ISA_NO_LOOP};
+        isa_classify(known, reader->target, reader->arena);
     }
     found = *known;
     found.guard = in->guard;
     found.operands = in->operands;
-    found.dual_operands = in->dual_operands;
     found.address = in->address;
     found.size = in->size;
+    if (!reader->is_sass) {
+        isa_operands_read(&found, reader->arena);
+        isa_waits_read(&found);
+        found.policy = isa_policy_read(&found, reader->arena);
+    }
+    if (in->dual) {
+        struct isa_instruction half = *in->dual;
+        classify(&half, reader);
+        found.dual = arena_copy(reader->arena, &half, sizeof(half));
+        found.flops += half.flops;
+        found.ops += half.ops;
+    }
     *in = found;
-    isa_correct(in, target);
-}
-
-/* ---- operands ---- */
-
-/* Names of which the destination is an operand as well. */
-static const char accumulating[] =
-    "v_fmac_ v_mac_ v_pk_fmac_ v_dot2c_ v_dot4c_ v_dot8c_ v_smfmac_ v_swmmac_ v_dual_fmac_ "
-    "v_dual_dot2acc_ v_movreld_";
-
-/* v[4:7], a12, -v3, |v1|, neg(v2); anything else has file 0. */
-static struct isa_registers register_at(const char *at, const char *end)
-{
-    struct isa_registers found = {0};
-    static const char *const wrappers[] = {"neg(", "abs(", "sext("};
-    while (at < end && (isspace((unsigned char)*at) || *at == '-' || *at == '|'))
-        at++;
-    for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++)
-        if (text_starts(at, wrappers[i]))
-            at += strlen(wrappers[i]);
-    if (end - at < 2 || (*at != 'v' && *at != 'a'))
-        return found;
-    if (!isdigit((unsigned char)at[1]) && at[1] != '[')
-        return found;
-    char *after = NULL;
-    const unsigned long first = strtoul(at + 1 + (at[1] == '['), &after, 10);
-    unsigned long last = first;
-    if (at[1] == '[' && *after == ':')
-        last = strtoul(after + 1, NULL, 10);
-    if (first >= ISA_REGISTERS || last >= ISA_REGISTERS || last < first)
-        return found;
-    return (struct isa_registers){*at, (unsigned)first, (unsigned)(last - first + 1)};
-}
-
-/* Up to the next comma that is in no bracket. */
-static const char *operand_end(const char *at, const char *end)
-{
-    int depth = 0;
-    for (; at < end; at++) {
-        depth += *at == '[' || *at == '(';
-        depth -= *at == ']' || *at == ')';
-        if (*at == ',' && depth <= 0)
-            break;
-    }
-    return at;
-}
-
-static bool has_no_destination(const struct isa_instruction *in)
-{
-    switch (in->kind) {
-    case ISA_STORE:
-    case ISA_SCRATCH_STORE:
-    case ISA_LDS_WRITE:
-        return true;
-    case ISA_LOAD:
-        return strstr(in->mnemonic, "_lds") != NULL || strstr(in->operands, " lds") != NULL;
-    case ISA_ATOMIC: /* the old value comes back only on request */
-        return !strstr(in->mnemonic, "_rtn") && !strstr(in->operands, " glc") && !strstr(in->operands, " sc0") &&
-               !strstr(in->operands, "TH_ATOMIC_RETURN");
-    default:
-        return false;
-    }
-}
-
-bool isa_operands_read(struct isa_operands *operands, const struct isa_instruction *in, unsigned half)
-{
-    const char *name = half ? in->dual_mnemonic : in->mnemonic, *at = half ? in->dual_operands : in->operands;
-    const char *end = at + strlen(at);
-    *operands = (struct isa_operands){0};
-    if (!*name)
-        return false;
-    while (at < end && operands->count < ISA_MAX_OPERANDS) {
-        const char *stop = operand_end(at, end);
-        operands->items[operands->count++] = register_at(at, stop);
-        at = stop + 1;
-    }
-    operands->destinations = has_no_destination(in) || operands->count == 0 ? 0 : 1;
-    operands->reads_destination = isa_starts(name, accumulating);
-    return true;
-}
-
-uint64_t isa_modifier(const struct isa_instruction *in, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = in->operands; (at = strstr(at, name)) != NULL; at += length)
-        if (at[length] == ':' && (at == in->operands || at[-1] == ' '))
-            return strtoull(at + length + 1, NULL, 0);
-    return 0;
+    isa_correct(in, reader->target);
 }
 
 /* ---- branches ---- */
@@ -354,7 +273,7 @@ static void read_line(struct reader *reader, char *line)
         add_label(reader, line);
     if (!code)
         return;
-    split(&in, arena_strdup(reader->arena, code));
+    split(&in, arena_strdup(reader->arena, code), reader->arena);
     place_labels(reader, in.address);
     reader->end = in.address + in.size;
     if (!isalpha((unsigned char)*in.mnemonic)) { /* ".long 0x...", "<unknown>": data, or newer than the disassembler */
@@ -362,8 +281,7 @@ static void read_line(struct reader *reader, char *line)
                    (struct isa_word){in.address, arena_printf(reader->arena, "%s %s", in.mnemonic, in.operands)});
         return;
     }
-    classify(listing->memo, &in, reader->target);
-    in.policy = reader->is_sass ? "" : isa_policy_read(&in, reader->arena);
+    classify(&in, reader);
     if (!reader->is_sass) {
         follow_amd(&in, first_word);
         in.ends_block = ends_block(&in);

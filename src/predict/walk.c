@@ -79,7 +79,7 @@ void note_not_executed(struct walker *walker, const struct op *op)
 static void forget_result(struct wave *wave, const struct op *op)
 {
     static const uint32_t none[LANES];
-    const struct operand *to = &op->operands[0];
+    const struct isa_operand *to = &op->operands[0];
     if (!op->operand_count || op->class == WALK_STORE)
         return;
     for (unsigned k = 0; k < to->count; k++) {
@@ -94,7 +94,7 @@ static void forget_result(struct wave *wave, const struct op *op)
 /* Both halves of a VOPD read their sources before either writes. */
 static void execute_pair(struct wave *wave, const struct op *op)
 {
-    const struct operand *to = &op->operands[0];
+    const struct isa_operand *to = &op->operands[0];
     const unsigned at = to->kind == OPERAND_VECTOR && to->first < wave->code->vectors ? to->first : 0;
     uint32_t before[LANES], after[LANES];
     const uint64_t known_before = wave->v_known[at];
@@ -163,7 +163,7 @@ static void await_sources(struct wave *wave, const struct op *op)
 
 static void promise_result(struct wave *wave, const struct op *op, double when)
 {
-    const struct operand *to = &op->operands[0];
+    const struct isa_operand *to = &op->operands[0];
     for (unsigned part = 0; op->operand_count && to->kind == OPERAND_VECTOR && part < to->count; part++)
         if (to->first + part < wave->code->vectors)
             wave->ready[to->first + part] = when;
@@ -208,9 +208,9 @@ static double matrix_issue(struct wave *wave, const struct op *op)
 
 static void await_memory(struct wave *wave, const struct op *op)
 {
-    for (unsigned queue = 0; queue < QUEUES; queue++)
-        if (op->wait[queue] != NO_WAIT)
-            queue_wait(wave, queue, op->wait[queue]);
+    for (unsigned queue = 0; queue < COUNTERS; queue++)
+        if (op->in->wait[queue] != NO_WAIT)
+            queue_wait(wave, queue, op->in->wait[queue]);
 }
 
 static void count_work(struct wave *wave, const struct isa_instruction *in)

@@ -10,21 +10,21 @@
 /* ---- completions ---- */
 
 /* A full queue stalls its wave until the oldest access is done. */
-void queue_push(struct wave *wave, enum queue queue, double done)
+void queue_push(struct wave *wave, enum isa_counter queue, double done)
 {
     if (wave->queue_count[queue] == QUEUE_ROOM)
         queue_wait(wave, queue, QUEUE_ROOM - 1);
     wave->queue[queue][(wave->queue_first[queue] + wave->queue_count[queue]++) % QUEUE_ROOM] = done;
 }
 
-void queue_wait(struct wave *wave, enum queue queue, unsigned most)
+void queue_wait(struct wave *wave, enum isa_counter queue, unsigned most)
 {
     for (; wave->queue_count[queue] > most; wave->queue_count[queue]--) {
         const double done = wave->queue[queue][wave->queue_first[queue]];
         wave->queue_first[queue] = (wave->queue_first[queue] + 1) % QUEUE_ROOM;
         if (wave->time >= done || wave->completed) /* out of order memory takes no time */
             continue;
-        const bool memory = queue == QUEUE_LOAD || queue == QUEUE_STORE;
+        const bool memory = queue == COUNTER_LOAD || queue == COUNTER_STORE;
         *(memory ? &wave->sums.wait_memory_clocks : &wave->sums.wait_lds_clocks) += done - wave->time;
         wave->time = done;
     }
@@ -40,7 +40,7 @@ struct addresses {
 };
 
 /* An SGPR that is added, 0 where there is none. */
-static bool add_scalar(struct addresses *at, const struct wave *wave, const struct operand *operand)
+static bool add_scalar(struct addresses *at, const struct wave *wave, const struct isa_operand *operand)
 {
     uint32_t value, known;
     if (operand->kind != OPERAND_SCALAR && operand->kind != OPERAND_CONSTANT)
@@ -53,8 +53,8 @@ static bool add_scalar(struct addresses *at, const struct wave *wave, const stru
 
 static void global_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
 {
-    const struct access *access = op->access;
-    const struct operand *base = operand_at(op, access->base), *address = operand_at(op, access->address);
+    const struct isa_access *access = op->access;
+    const struct isa_operand *base = operand_at(op, access->base), *address = operand_at(op, access->address);
     struct values low, high;
     uint64_t from = 0, from_known = UINT64_MAX;
     vector_get(&low, wave, address, 0);
@@ -77,8 +77,8 @@ static void global_addresses(struct addresses *at, const struct wave *wave, cons
 /* Each lane has its own; it does not matter where. */
 static void scratch_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
 {
-    const struct access *access = op->access;
-    const struct operand *address = operand_at(op, access->address);
+    const struct isa_access *access = op->access;
+    const struct isa_operand *address = operand_at(op, access->address);
     for (unsigned k = 0; k < LANES; k++)
         at->lanes[k] = (uint64_t)access->offset;
     at->known = UINT64_MAX;
@@ -98,8 +98,8 @@ static void scratch_addresses(struct addresses *at, const struct wave *wave, con
 /* Descriptor of four words: base, stride, records. Where it swizzles, since gfx11 by two bits, they lie elsewhere. */
 static void buffer_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
 {
-    const struct access *access = op->access;
-    const struct operand *base = operand_at(op, access->base), *address = operand_at(op, access->address);
+    const struct isa_access *access = op->access;
+    const struct isa_operand *base = operand_at(op, access->base), *address = operand_at(op, access->address);
     uint32_t words[4], known[4];
     struct values index = {.known = UINT64_MAX}, offset = {.known = UINT64_MAX};
     for (unsigned k = 0; k < 4; k++)
@@ -146,9 +146,9 @@ static void guess_addresses(struct addresses *at, struct wave *wave, const struc
 static void find_addresses(struct addresses *at, struct wave *wave, const struct op *op)
 {
     *at = (struct addresses){.buffer = NO_BUFFER};
-    if (op->access->space == SPACE_SCRATCH)
+    if (op->in->space == ISA_SCRATCH)
         scratch_addresses(at, wave, op);
-    else if (op->access->space == SPACE_BUFFER)
+    else if (op->access->is_buffer)
         buffer_addresses(at, wave, op);
     else
         global_addresses(at, wave, op);
@@ -286,14 +286,14 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     wave->sums.access_lines += lines;
     wave->sums.access_lanes += lanes;
     wave->sums.access_bytes += bytes;
-    queue_push(wave, stores && wave->code->is_gfx10 && !op->access->returns ? QUEUE_STORE : QUEUE_LOAD,
+    queue_push(wave, stores && wave->code->is_gfx10 && !op->access->returns ? COUNTER_STORE : COUNTER_LOAD,
                l1_begins(wave->group, wave->time, busy) + worst + busy);
 }
 
 /* ---- values ---- */
 
 /* 8 or 16 bits of a dword at an address, extended. */
-uint32_t part_of(const struct access *access, uint64_t address, uint32_t dword)
+uint32_t part_of(const struct isa_access *access, uint64_t address, uint32_t dword)
 {
     const unsigned bits = 8u * access->bytes;
     if (bits >= 32)
@@ -304,9 +304,9 @@ uint32_t part_of(const struct access *access, uint64_t address, uint32_t dword)
 
 static void load_values(struct wave *wave, const struct op *op, const struct addresses *at)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     struct memory *memory = &wave->group->walker->memory;
-    const struct operand *to = operand_at(op, access->destination);
+    const struct isa_operand *to = operand_at(op, access->destination);
     const uint64_t lanes = wave->exec & at->known;
     if (op->unneeded) {
         vector_forget(wave, to);
@@ -314,7 +314,7 @@ static void load_values(struct wave *wave, const struct op *op, const struct add
     }
     const unsigned some = lanes ? (unsigned)__builtin_ctzll(lanes) : 0;
     const unsigned other = lanes ? 63u - (unsigned)__builtin_clzll(lanes) : 0;
-    const size_t buffer = lanes && access->space != SPACE_SCRATCH ? memory_buffer(memory, at->lanes[some]) : NO_BUFFER;
+    const size_t buffer = lanes && op->in->space != ISA_SCRATCH ? memory_buffer(memory, at->lanes[some]) : NO_BUFFER;
     const bool blank = memory_is_blank(memory, buffer) && memory_buffer(memory, at->lanes[other]) == buffer;
     for (unsigned part = 0; part < access->dwords; part++) {
         uint32_t result[LANES] = {0};
@@ -337,7 +337,7 @@ static void load_values(struct wave *wave, const struct op *op, const struct add
 
 static void store_values(struct wave *wave, const struct op *op, const struct addresses *at)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     struct walker *walker = wave->group->walker;
     const uint64_t lanes = wave->exec & at->known & ~at->outside;
     if (at->buffer != NO_BUFFER && (wave->exec & ~at->known))
@@ -360,9 +360,8 @@ static void store_values(struct wave *wave, const struct op *op, const struct ad
         }
     }
     for (uint64_t left = lanes; left; left &= left - 1) {
-        const size_t buffer = access->space == SPACE_SCRATCH
-                                  ? NO_BUFFER
-                                  : memory_buffer(&walker->memory, at->lanes[__builtin_ctzll(left)]);
+        const size_t buffer =
+            op->in->space == ISA_SCRATCH ? NO_BUFFER : memory_buffer(&walker->memory, at->lanes[__builtin_ctzll(left)]);
         if (buffer != NO_BUFFER)
             walker->memory.stored[buffer] = walker->result->stored[buffer] = true;
     }
@@ -408,7 +407,7 @@ uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t 
 /* Lanes in turn. Where other workgroups take part the old value is not known, unless all of them are walked. */
 static void atomic_values(struct wave *wave, const struct op *op, const struct addresses *at)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     struct walker *walker = wave->group->walker;
     struct values data, other;
     uint32_t result[LANES] = {0};
@@ -465,7 +464,8 @@ static void forget_lds(struct wave *wave)
 static void touch_scratch(struct wave *wave, const struct op *op)
 {
     const struct walk_options *options = wave->group->walker->options;
-    const enum queue queue = op->access->kind == ACCESS_LOAD || !wave->code->is_gfx10 ? QUEUE_LOAD : QUEUE_STORE;
+    const enum isa_counter queue =
+        op->access->kind == ACCESS_LOAD || !wave->code->is_gfx10 ? COUNTER_LOAD : COUNTER_STORE;
     const double bytes = (double)op->access->bytes * __builtin_popcountll(wave->exec);
     wave->sums.scratch++;
     if (!options->no_scratch) {
@@ -481,9 +481,9 @@ void access_execute(struct wave *wave, const struct op *op)
     struct addresses at;
     guess_matters(wave);
     find_addresses(&at, wave, op);
-    if (wave->watching && op->access->space != SPACE_SCRATCH)
+    if (wave->watching && op->in->space != ISA_SCRATCH)
         loop_accessed(wave, op, at.lanes, at.known, wave->exec & ~at.outside);
-    if (op->access->space != SPACE_SCRATCH)
+    if (op->in->space != ISA_SCRATCH)
         move_lines(wave, op, &at);
     else
         touch_scratch(wave, op);

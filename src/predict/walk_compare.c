@@ -144,7 +144,7 @@ static int64_t distance(unsigned type, uint64_t a, uint64_t b)
 /* v_cmp d, a, b; v_cmpx writes EXEC: on gfx9 through its destination as well, later without one. */
 void compare_execute(struct wave *wave, const struct op *op)
 {
-    static const struct operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
+    static const struct isa_operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
     const bool to_exec = text_starts(op->in->mnemonic, "v_cmpx_"), wide = op->width == 64;
     const unsigned first = op->operand_count > 2 ? 1 : 0;
     struct values a[2], b[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instructions as operations: their meaning by name, their operands and modifiers from the disassembler's text.
+ * Instructions as operations: their meaning by name.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -81,35 +81,6 @@ static uint8_t class_of(const struct isa_instruction *in, const char *name)
     }
 }
 
-/* ---- waits ---- */
-
-static void read_waits(struct op *op, const char *name)
-{
-    static const struct {
-        const char *name, *field;
-        uint8_t queue;
-    } waits[] = {
-        {"s_waitcnt", "vmcnt(", QUEUE_LOAD},        {"s_waitcnt", "lgkmcnt(", QUEUE_LDS},
-        {"s_waitcnt_vscnt", "null, ", QUEUE_STORE}, {"s_wait_loadcnt", "", QUEUE_LOAD},
-        {"s_wait_storecnt", "", QUEUE_STORE},       {"s_wait_dscnt", "", QUEUE_LDS},
-        {"s_wait_kmcnt", "", QUEUE_SCALAR},         {"s_waitcnt_vmcnt", "null, ", QUEUE_LOAD},
-        {"s_waitcnt_lgkmcnt", "null, ", QUEUE_LDS},
-    };
-    const char *text = op->in->operands;
-    for (size_t k = 0; k < COUNT_OF(waits); k++) {
-        const char *at = strcmp(name, waits[k].name) == 0 ? strstr(text, waits[k].field) : NULL;
-        if (!at)
-            continue;
-        const unsigned long most = strtoul(at + strlen(waits[k].field), NULL, 0);
-        op->wait[waits[k].queue] = most < NO_WAIT ? (uint8_t)most : NO_WAIT - 1;
-    }
-    if (strcmp(name, "s_wait_loadcnt_dscnt") == 0 || strcmp(name, "s_wait_storecnt_dscnt") == 0) {
-        const unsigned long both = strtoul(text, NULL, 0);
-        op->wait[strstr(name, "load") ? QUEUE_LOAD : QUEUE_STORE] = both >> 8 & 63;
-        op->wait[QUEUE_LDS] = both & 63;
-    }
-}
-
 /* ---- one instruction ---- */
 
 static void end_execute(struct wave *wave, const struct op *op)
@@ -124,31 +95,29 @@ static void barrier_execute(struct wave *wave, const struct op *op)
     wave->state = WAVE_WAITS;
 }
 
-static bool scalar_load_decode(struct op *op, const char *name, struct arena *arena)
+/* Loads, stores and atomics; false: it is none of them, or what it moves is not known. */
+static bool access_decode(struct op *op, const char *name)
 {
     static const struct meaning described = {.names = "", .detail = 1};
-    static const struct {
-        const char *word;
-        uint8_t dwords, bytes;
-    } sizes[] = {{"x16", 16, 4}, {"b512", 16, 4}, {"x8", 8, 4}, {"b256", 8, 4}, {"x4", 4, 4},
-                 {"b128", 4, 4}, {"b96", 3, 4},   {"x2", 2, 4}, {"b64", 2, 4},  {"u8", 1, 1},
-                 {"i8", 1, 1},   {"u16", 1, 2},   {"i16", 1, 2}};
-    if (!text_starts(name, "s_load_") && !text_starts(name, "s_buffer_load_") && !text_starts(name, "s_scratch_load_"))
+    const struct isa_access *access = op->in->access;
+    const bool is_lds = text_starts(name, "ds_"), is_scalar = *name == 's' && !text_starts(name, "scratch_");
+    if (!access || !access->bytes || (is_scalar && access->kind != ACCESS_LOAD))
         return false;
-    struct access access = {.dwords = 1, .bytes = 4, .is_signed = strstr(name, "_i8") || strstr(name, "_i16")};
-    for (size_t k = COUNT_OF(sizes); k-- > 0;) {
-        if (!strstr(name, sizes[k].word))
-            continue;
-        access.dwords = sizes[k].dwords;
-        access.bytes = sizes[k].bytes;
-    }
-    const char *offset = strstr(op->in->operands, "offset:");
-    access.offset = offset ? strtoll(offset + strlen("offset:"), NULL, 0) : 0;
-    op->access = arena_copy(arena, &access, sizeof(access));
-    op->meaning = text_starts(name, "s_buffer_") ? &described : NULL;
-    op->execute = scalar_load_execute;
-    op->class = WALK_SCALAR_LOAD;
+    op->access = access;
+    op->meaning = is_scalar && access->is_buffer ? &described : NULL;
+    op->execute = is_scalar ? scalar_load_execute : is_lds ? lds_execute : access_execute;
+    op->class = (uint8_t)(is_scalar                      ? WALK_SCALAR_LOAD
+                          : is_lds                       ? WALK_LDS
+                          : access->kind == ACCESS_LOAD  ? WALK_LOAD
+                          : access->kind == ACCESS_STORE ? WALK_STORE
+                                                         : WALK_ATOMIC);
     return true;
+}
+
+const struct isa_operand *operand_at(const struct op *op, int number)
+{
+    static const struct isa_operand none = {.kind = OPERAND_NONE};
+    return number >= 0 && number < op->operand_count ? &op->operands[number] : &none;
 }
 
 static bool flow_decode(struct op *op, const char *name)
@@ -185,16 +154,16 @@ static bool uses_half_registers(const char *operands)
     return false;
 }
 
-static void decode_meaning(struct op *op, const char *name, const struct walk_code *code, struct arena *arena)
+static void decode_meaning(struct op *op, const char *name, const struct walk_code *code)
 {
     op->class = class_of(op->in, name);
-    if (flow_decode(op, name) || scalar_load_decode(op, name, arena) || compare_decode(op, name, code)) {
+    if (flow_decode(op, name) || compare_decode(op, name, code)) {
         if (op->execute == compare_execute)
             op->sources_first = op->operand_count > 2 ? 1 : 0;
         return;
     }
     op->execute = NULL;
-    if (access_decode(op, name, arena))
+    if (access_decode(op, name))
         return;
     op->meaning = find_meaning(name);
     if (op->meaning && op->meaning->class)
@@ -231,7 +200,6 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     char name[NAME_ROOM];
     *op = (struct op){.in = in, .target = NO_TARGET, .clocks = in->matrix_cycles};
     op->serves_access = in->loop == ISA_NO_LOOP || accesses_memory(&code->isa->loops[in->loop].inclusive);
-    memset(op->wait, NO_WAIT, sizeof(op->wait));
     plain_name(name, in->mnemonic);
     if (strstr(in->operands, " clamp") && (!strcmp(name, "v_add_u32") || !strcmp(name, "v_sub_u32")))
         memcpy(name + strlen("v_add"), "_sat_u32", sizeof("_sat_u32"));
@@ -239,26 +207,19 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     if (strstr(name, "_f64") && name[0] == 'v')
         op->width = 64;
     op->sources_first = sources_of(name);
-    operands_read(op, in->operands, strstr(name, "f64") && !text_starts(name, "v_cvt_f64"));
-    for (unsigned k = 0; k < op->operand_count && isa_has_signed_k(name); k++)
-        if (op->operands[k].kind == OPERAND_CONSTANT)
-            op->operands[k].constant = (uint64_t)(int16_t)op->operands[k].constant;
-    decode_meaning(op, name, code, arena);
+    op->operand_count = in->operand_count < MAX_SOURCES ? in->operand_count : MAX_SOURCES;
+    memcpy(op->operands, in->operand, op->operand_count * sizeof(*op->operands));
+    decode_meaning(op, name, code);
     op->is_index = op->class == WALK_VECTOR && op->serves_access && !is_data(in, name);
     op->is_f64 = op->class == WALK_VECTOR && strstr(name, "_f64");
     if (name[0] == 'v')
         op->modifiers = modifiers_read(name, in->operands, arena);
-    read_waits(op, name);
     if (strcmp(name, "s_nop") == 0)
         op->clocks = 4 * (1 + (uint32_t)strtoul(in->operands, NULL, 0) % 16);
-    if (!in->dual_mnemonic || !*in->dual_mnemonic)
+    if (!in->dual)
         return;
-    struct isa_instruction *half = arena_copy(arena, in, sizeof(*in));
-    half->mnemonic = in->dual_mnemonic;
-    half->operands = in->dual_operands;
-    half->dual_mnemonic = half->dual_operands = "";
     struct op *second = arena_alloc(arena, sizeof(*second));
-    decode(second, half, code, arena);
+    decode(second, in->dual, code, arena);
     op->second = second;
 }
 
@@ -280,9 +241,9 @@ static size_t find_op(const struct walk_code *code, uint64_t address)
 static void count_registers(struct walk_code *code, const struct op *op, uint32_t most[2])
 {
     for (unsigned k = 0; op && k < op->operand_count; k++) {
-        const struct operand *operand = &op->operands[k];
-        const bool acc = operand->first >= ACC_BASE;
-        const uint32_t end = operand->first + operand->count - (acc ? ACC_BASE : 0u);
+        const struct isa_operand *operand = &op->operands[k];
+        const bool acc = operand->first >= ISA_ACC_BASE;
+        const uint32_t end = operand->first + operand->count - (acc ? ISA_ACC_BASE : 0u);
         if (operand->kind == OPERAND_VECTOR && most[acc] < end)
             most[acc] = end;
     }
@@ -293,8 +254,8 @@ static void count_registers(struct walk_code *code, const struct op *op, uint32_
 static void number_registers(struct op *op, uint32_t first_acc)
 {
     for (unsigned k = 0; k < op->operand_count; k++)
-        if (op->operands[k].kind == OPERAND_VECTOR && op->operands[k].first >= ACC_BASE)
-            op->operands[k].first = (uint16_t)(op->operands[k].first - ACC_BASE + first_acc);
+        if (op->operands[k].kind == OPERAND_VECTOR && op->operands[k].first >= ISA_ACC_BASE)
+            op->operands[k].first = (uint16_t)(op->operands[k].first - ISA_ACC_BASE + first_acc);
     if (op->second)
         number_registers(op->second, first_acc);
 }

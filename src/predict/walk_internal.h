@@ -14,10 +14,7 @@
 #define SCALARS 128u /* SGPRs, VCC, trap registers, M0 and EXEC, at the numbers of their encoding */
 #define VECTORS 512u /* VGPRs, then AGPRs */
 #define MAX_SOURCES 6u
-#define ACC_BASE 1024u /* numbers of AGPRs until it is known how many VGPRs there are */
 #define NAME_ROOM 64u
-
-enum { SCALAR_VCC = 106, SCALAR_TRAP = 108, SCALAR_M0 = 125, SCALAR_EXEC = 126 };
 
 /* The float whose bits are the low 32, and the other way. */
 static inline float float_of(uint64_t bits)
@@ -45,22 +42,6 @@ static inline uint32_t bits_reversed(uint64_t value)
 }
 
 /* ---- operations: walk_decode.c ---- */
-
-enum operand_kind {
-    OPERAND_NONE,
-    OPERAND_SCALAR,
-    OPERAND_VECTOR,
-    OPERAND_CONSTANT,
-    OPERAND_OFF,    /* "off", "null" */
-    OPERAND_UNKNOWN /* something whose value is not known here */
-};
-
-struct operand {
-    uint8_t kind, count; /* registers */
-    uint16_t first;
-    bool negates, absolute;
-    uint64_t constant; /* of 32 bits for 32-bit operands */
-};
 
 /* How a VALU instruction moves or picks lanes and bytes of its first operands: DPP and SDWA. */
 enum lane_move {
@@ -92,53 +73,7 @@ struct modifiers {
     uint8_t op_sel, op_sel_hi, neg_lo, neg_hi;
 };
 
-/* Loads, stores and atomics of whatever memory. */
-struct access {
-    uint8_t space;                       /* enum access_space */
-    uint8_t kind;                        /* enum access_kind */
-    uint8_t dwords;                      /* registers that are moved */
-    uint8_t bytes;                       /* of one element: 1, 2, 4, ... */
-    bool is_signed, high_half, low_half; /* 8 or 16 bits into a part of a register */
-    uint8_t pair;                        /* LDS: 0, 1, or 64 (offsets count 64 elements): two elements per lane */
-    bool returns;                        /* an atomic's old value */
-    bool to_lds;                         /* loads past the registers */
-    bool offset_enable, index_enable;    /* buffer_* */
-    uint8_t operation;                   /* enum atomic_operation */
-    int8_t destination, address, data, data1, base, extra; /* operands; -1: none. extra: an SGPR that is added */
-    int64_t offset, offset1;
-};
-
-enum access_space { SPACE_GLOBAL, SPACE_LDS, SPACE_SCRATCH, SPACE_BUFFER };
-enum access_kind {
-    ACCESS_LOAD,
-    ACCESS_STORE,
-    ACCESS_ATOMIC,
-    ACCESS_PERMUTE,
-    ACCESS_PERMUTE_BACK,
-    ACCESS_SWIZZLE,
-    ACCESS_NONE
-};
-enum atomic_operation {
-    ATOMIC_UNKNOWN,
-    ATOMIC_ADD,
-    ATOMIC_SUB,
-    ATOMIC_AND,
-    ATOMIC_OR,
-    ATOMIC_XOR,
-    ATOMIC_SWAP,
-    ATOMIC_CMPSWAP,
-    ATOMIC_SMIN,
-    ATOMIC_SMAX,
-    ATOMIC_UMIN,
-    ATOMIC_UMAX,
-    ATOMIC_INC,
-    ATOMIC_DEC
-};
-
-/* Counters that s_waitcnt and its successors wait for. */
-enum queue { QUEUE_LOAD, QUEUE_STORE, QUEUE_LDS, QUEUE_SCALAR, QUEUES };
 #define QUEUE_ROOM 64u
-#define NO_WAIT UINT8_MAX
 
 struct wave;
 struct op;
@@ -192,12 +127,11 @@ struct op {
     uint8_t operand_count;
     uint8_t width; /* compares and scalar masks: bits of their operands */
     uint8_t relation, type;
-    struct operand operands[MAX_SOURCES];
-    const struct modifiers *modifiers; /* NULL: none */
-    const struct access *access;
-    struct op *second; /* of a VOPD */
-    size_t target;     /* of a branch: its operation; NO_TARGET */
-    uint8_t wait[QUEUES];
+    struct isa_operand operands[MAX_SOURCES]; /* AGPRs stand behind the VGPRs */
+    const struct modifiers *modifiers;        /* NULL: none */
+    const struct isa_access *access;
+    struct op *second;      /* of a VOPD */
+    size_t target;          /* of a branch: its operation; NO_TARGET */
     uint32_t clocks;        /* s_nop, matrix instructions */
     uint16_t sources_first; /* operands from here on are read */
     bool unknown_data;      /* floating point that is not followed, and not reported */
@@ -307,8 +241,8 @@ struct wave {
     uint32_t number;
     size_t at; /* the operation to execute next */
     double time, matrix_free;
-    double queue[QUEUES][QUEUE_ROOM];
-    uint32_t queue_first[QUEUES], queue_count[QUEUES];
+    double queue[COUNTERS][QUEUE_ROOM];
+    uint32_t queue_first[COUNTERS], queue_count[COUNTERS];
     uint64_t instructions;
     struct walk_sums sums;
     struct walk_traffic *traffic;
@@ -373,24 +307,25 @@ struct walker {
 };
 
 /* walk_values.c */
-void scalar_get(const struct wave *wave, const struct operand *operand, unsigned part, uint32_t *value,
+void scalar_get(const struct wave *wave, const struct isa_operand *operand, unsigned part, uint32_t *value,
                 uint32_t *known);
-void scalar_get64(const struct wave *wave, const struct operand *operand, uint64_t *value, uint64_t *known);
-void scalar_set(struct wave *wave, const struct operand *operand, unsigned part, uint32_t value, uint32_t known);
-void scalar_set64(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known);
+void scalar_get64(const struct wave *wave, const struct isa_operand *operand, uint64_t *value, uint64_t *known);
+void scalar_set(struct wave *wave, const struct isa_operand *operand, unsigned part, uint32_t value, uint32_t known);
+void scalar_set64(struct wave *wave, const struct isa_operand *operand, uint64_t value, uint64_t known);
 void exec_set(struct wave *wave, uint64_t value, uint64_t known);
-void mask_get(const struct wave *wave, const struct operand *operand, uint64_t *value, uint64_t *known);
-void mask_set(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known);
+void mask_get(const struct wave *wave, const struct isa_operand *operand, uint64_t *value, uint64_t *known);
+void mask_set(struct wave *wave, const struct isa_operand *operand, uint64_t value, uint64_t known);
 struct values {
     const uint32_t *lanes;
     uint64_t known;
     uint32_t own[LANES];
 };
-void vector_get(struct values *values, const struct wave *wave, const struct operand *operand, unsigned part);
+void vector_get(struct values *values, const struct wave *wave, const struct isa_operand *operand, unsigned part);
 /* With neg, abs, DPP and SDWA of the instruction. */
 void vector_source(struct values *values, const struct wave *wave, const struct op *op, unsigned number, unsigned part);
-void vector_set(struct wave *wave, const struct operand *operand, unsigned part, const uint32_t *lanes, uint64_t known);
-void vector_forget(struct wave *wave, const struct operand *operand); /* in the lanes that are on */
+void vector_set(struct wave *wave, const struct isa_operand *operand, unsigned part, const uint32_t *lanes,
+                uint64_t known);
+void vector_forget(struct wave *wave, const struct isa_operand *operand); /* in the lanes that are on */
 void vector_set_op(struct wave *wave, const struct op *op, unsigned part, const uint32_t *lanes, uint64_t known);
 
 /* walk_group.c */
@@ -405,24 +340,21 @@ void note_undecided(struct wave *wave, const struct op *op);
 void guess_matters(struct wave *wave); /* a branch, an address or an access depends on EXEC */
 void note_not_executed(struct walker *walker, const struct op *op);
 
-/* walk_operands.c: of an instruction's text */
-void operands_read(struct op *op, const char *text, bool is_double);
-const struct operand *operand_at(const struct op *op, int number); /* of kind OPERAND_NONE: there is none */
+/* walk_modifiers.c */
+const struct isa_operand *operand_at(const struct op *op, int number); /* of kind OPERAND_NONE: there is none */
 const struct modifiers *modifiers_read(const char *name, const char *text, struct arena *arena);
 
 /* walk_access.c, walk_scalar_load.c, walk_lds.c */
 execute_fn access_execute, scalar_load_execute, lds_execute;
 uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known);
-uint32_t part_of(const struct access *access, uint64_t address, uint32_t dword);
-void queue_push(struct wave *wave, enum queue queue, double done);
-void queue_wait(struct wave *wave, enum queue queue, unsigned most);
+uint32_t part_of(const struct isa_access *access, uint64_t address, uint32_t dword);
+void queue_push(struct wave *wave, enum isa_counter queue, double done);
+void queue_wait(struct wave *wave, enum isa_counter queue, unsigned most);
 
 /* walk_scalar.c, walk_vector.c, walk_compare.c */
 execute_fn branch_execute, compare_execute;
 /* Fills what the name of a compare tells. */
 bool compare_decode(struct op *op, const char *name, const struct walk_code *code);
-/* Loads, stores, atomics: walk_access_decode.c. False: it is none of these. */
-bool access_decode(struct op *op, const char *name, struct arena *arena);
 
 /* walk_loop.c: passes of loops. loop_compared with no distance: a branch that no compare decides. */
 void loop_turned(struct wave *wave, size_t branch, size_t target);

@@ -97,7 +97,7 @@ static void lds_write(struct group *group, uint64_t dword, uint32_t value, bool 
 static void load_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset,
                       unsigned first)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     for (unsigned part = 0; part < access->dwords; part++) {
         uint32_t result[LANES] = {0};
         uint64_t known = 0;
@@ -116,7 +116,7 @@ static void load_part(struct wave *wave, const struct op *op, const struct value
 
 static void store_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset, int data)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     if (wave->exec & ~address->known) { /* anywhere */
         memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(uint64_t));
     }
@@ -142,7 +142,7 @@ static void store_part(struct wave *wave, const struct op *op, const struct valu
 /* Lanes in turn; what other waves do to it comes as they take turns. */
 static void atomic_part(struct wave *wave, const struct op *op, const struct values *address)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     const bool compares = access->operation == ATOMIC_CMPSWAP;
     /* gfx9's ds_cmpst takes the value to compare with first, gfx11's ds_cmpstore the new one. */
     const bool swapped = compares && !strstr(op->in->mnemonic, "cmpstore");
@@ -253,7 +253,7 @@ static void swizzle(struct wave *wave, const struct op *op)
 
 static void move_values(struct wave *wave, const struct op *op, const struct values *address)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     const bool pair = access->pair;
     if (op->unneeded) {
         vector_forget(wave, operand_at(op, access->destination));
@@ -277,7 +277,7 @@ static void move_values(struct wave *wave, const struct op *op, const struct val
 #define LDS_MOST (256u * 1024u)
 
 /* A launch with less LDS than its kernel uses, as dynamic LDS has no size in the code. */
-static void note_beyond(struct wave *wave, const struct access *access, const struct values *address)
+static void note_beyond(struct wave *wave, const struct isa_access *access, const struct values *address)
 {
     struct walker *walker = wave->group->walker;
     for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
@@ -298,7 +298,7 @@ static void watch_lanes(struct wave *wave, const struct op *op, const struct val
 
 void lds_execute(struct wave *wave, const struct op *op)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     const double before = wave->sums.lds_clocks;
     static const uint32_t none[LANES];
     struct values address, copy;
@@ -332,5 +332,6 @@ void lds_execute(struct wave *wave, const struct op *op)
         wave->sums.lds_clocks += wave->code->wave / HALF;
         wave->sums.lds_free_clocks += wave->code->wave / HALF;
     }
-    queue_push(wave, QUEUE_LDS, wave->time + wave->group->walker->options->clocks.lds + wave->sums.lds_clocks - before);
+    queue_push(wave, COUNTER_LDS,
+               wave->time + wave->group->walker->options->clocks.lds + wave->sums.lds_clocks - before);
 }

@@ -451,7 +451,7 @@ static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
         add_rounds(wave->executed, loop->executed, wave->code->count * sizeof(*wave->executed), rounds);
     wave->time += more;
     wave->matrix_free += more;
-    for (unsigned queue = 0; queue < QUEUES; queue++)
+    for (unsigned queue = 0; queue < COUNTERS; queue++)
         for (unsigned k = 0; k < QUEUE_ROOM; k++)
             wave->queue[queue][k] += more;
     for (uint32_t k = 0; k < wave->code->vectors; k++)

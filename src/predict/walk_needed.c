@@ -35,7 +35,7 @@ struct search {
 };
 
 /* The registers of an operand, as bits. */
-static void find_bits(const struct operand *operand, unsigned *first, unsigned *end)
+static void find_bits(const struct isa_operand *operand, unsigned *first, unsigned *end)
 {
     const bool is_scalar = operand->kind == OPERAND_SCALAR;
     const unsigned most = is_scalar ? REGISTERS : VECTORS;
@@ -44,7 +44,7 @@ static void find_bits(const struct operand *operand, unsigned *first, unsigned *
     *end = *end < most ? *end : most;
 }
 
-static bool has(const struct registers *set, const struct operand *operand)
+static bool has(const struct registers *set, const struct isa_operand *operand)
 {
     unsigned first, end;
     find_bits(operand, &first, &end);
@@ -54,7 +54,7 @@ static bool has(const struct registers *set, const struct operand *operand)
     return false;
 }
 
-static void put(struct registers *set, const struct operand *operand, bool in)
+static void put(struct registers *set, const struct isa_operand *operand, bool in)
 {
     unsigned first, end;
     find_bits(operand, &first, &end);
@@ -65,7 +65,7 @@ static void put(struct registers *set, const struct operand *operand, bool in)
             set->bits[k / 64] &= ~(UINT64_C(1) << k % 64);
 }
 
-static void use(struct registers *before, const struct operand *operand)
+static void use(struct registers *before, const struct isa_operand *operand)
 {
     put(before, operand, true);
 }
@@ -73,7 +73,7 @@ static void use(struct registers *before, const struct operand *operand)
 /* Of a pair whose both results take the same half, that one alone. */
 static void use_halves(struct registers *before, const struct op *op, unsigned number)
 {
-    struct operand operand = op->operands[number];
+    struct isa_operand operand = op->operands[number];
     const struct modifiers *how = op->modifiers;
     const unsigned source = number - op->sources_first;
     const bool low = how && how->op_sel >> source & 1, high = !how || how->op_sel_hi >> source & 1;
@@ -165,7 +165,7 @@ static bool takes_result(struct registers *before, const struct op *op, const st
 /* The mask that stands in no operand. */
 static void use_vcc(struct registers *before, const struct op *op)
 {
-    static const struct operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
+    static const struct isa_operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
     const char *name = op->in->mnemonic;
     if (strstr(name, "vcc") || strstr(name, "div_fmas") || strstr(name, "cndmask") || op->second)
         use(before, &vcc);
@@ -200,7 +200,7 @@ static void pass_plain(struct registers *before, struct op *op, const struct reg
 
 static void pass_access(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
-    const struct access *access = op->access;
+    const struct isa_access *access = op->access;
     const bool lds = op->class == WALK_LDS, load = access->kind == ACCESS_LOAD;
     const bool lanes =
         access->kind == ACCESS_PERMUTE || access->kind == ACCESS_PERMUTE_BACK || access->kind == ACCESS_SWIZZLE;
@@ -253,13 +253,13 @@ static bool is_end(const struct op *op)
     return text_starts(op->in->mnemonic, "s_endpgm");
 }
 
-static bool overlap(const struct operand *a, const struct operand *b)
+static bool overlap(const struct isa_operand *a, const struct isa_operand *b)
 {
     return a->kind == OPERAND_SCALAR && b->kind == OPERAND_SCALAR && a->first < b->first + b->count &&
            b->first < a->first + a->count;
 }
 
-static bool reads(const struct op *op, const struct operand *mask)
+static bool reads(const struct op *op, const struct isa_operand *mask)
 {
     bool reads = false;
     for (unsigned k = 1; k < op->operand_count; k++)
@@ -268,7 +268,7 @@ static bool reads(const struct op *op, const struct operand *mask)
 }
 
 /* Where the lanes are that `op` turns off: what it saves, or what it takes out of EXEC. NULL: not known. */
-static const struct operand *mask_of(const struct op *op)
+static const struct isa_operand *mask_of(const struct op *op)
 {
     const char *name = op->in->mnemonic;
     if (strstr(name, "saveexec"))
@@ -282,9 +282,9 @@ static const struct operand *mask_of(const struct op *op)
 }
 
 /* Of if and else, the lanes that are for the second one: s_xor_b64 rest, exec, saved. */
-static const struct operand *rest_of(const struct op *op)
+static const struct isa_operand *rest_of(const struct op *op)
 {
-    static const struct operand exec = {.kind = OPERAND_SCALAR, .first = SCALAR_EXEC, .count = 1};
+    static const struct isa_operand exec = {.kind = OPERAND_SCALAR, .first = SCALAR_EXEC, .count = 1};
     return text_starts(op->in->mnemonic, "s_xor_b") && reads(op, &exec) ? &op->operands[0] : NULL;
 }
 
@@ -301,11 +301,11 @@ static size_t find_wake(const struct walk_code *code, size_t at)
     const struct op *op = &code->ops[at];
     if (!writes_exec(op) || text_starts(op->in->mnemonic, "s_or_"))
         return NOWHERE;
-    const struct operand *mask = mask_of(op), *rest = mask;
+    const struct isa_operand *mask = mask_of(op), *rest = mask;
     size_t k = next_without_lanes(code, at);
     for (size_t steps = 0; mask && k < code->count && steps < code->count; steps++) {
         const struct op *later = &code->ops[k];
-        const struct operand *to = operand_at(later, 0);
+        const struct isa_operand *to = operand_at(later, 0);
         const bool is_read = reads(later, mask) || reads(later, rest);
         const bool is_written = overlap(to, mask) || overlap(to, rest);
         if (is_read && writes_exec(later))

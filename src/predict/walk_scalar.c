@@ -111,7 +111,7 @@ static uint64_t subb(uint64_t a, uint64_t b, bool *scc)
 
 /* ---- how they are executed ---- */
 
-static void source_get(const struct wave *wave, const struct operand *operand, bool wide, uint64_t *value,
+static void source_get(const struct wave *wave, const struct isa_operand *operand, bool wide, uint64_t *value,
                        uint64_t *known)
 {
     uint32_t low, low_known;

@@ -51,5 +51,5 @@ void scalar_load_execute(struct wave *wave, const struct op *op)
         if (is_known && !lines_touch(&wave->group->scalar, address / SCALAR_LINE))
             latency = fmax(latency, miss_clocks(wave, address, true));
     }
-    queue_push(wave, wave->code->is_gfx12 ? QUEUE_SCALAR : QUEUE_LDS, wave->time + latency);
+    queue_push(wave, wave->code->is_gfx12 ? COUNTER_SCALAR : COUNTER_LDS, wave->time + latency);
 }

@@ -8,7 +8,8 @@
 
 /* ---- scalar registers ---- */
 
-void scalar_get(const struct wave *wave, const struct operand *operand, unsigned part, uint32_t *value, uint32_t *known)
+void scalar_get(const struct wave *wave, const struct isa_operand *operand, unsigned part, uint32_t *value,
+                uint32_t *known)
 {
     *value = *known = 0;
     if (operand->kind == OPERAND_CONSTANT) {
@@ -22,7 +23,7 @@ void scalar_get(const struct wave *wave, const struct operand *operand, unsigned
     }
 }
 
-void scalar_get64(const struct wave *wave, const struct operand *operand, uint64_t *value, uint64_t *known)
+void scalar_get64(const struct wave *wave, const struct isa_operand *operand, uint64_t *value, uint64_t *known)
 {
     uint32_t low, low_known, high, high_known;
     scalar_get(wave, operand, 0, &low, &low_known);
@@ -56,7 +57,7 @@ void exec_set(struct wave *wave, uint64_t value, uint64_t known)
     wave->s_known[SCALAR_EXEC] = wave->s_known[SCALAR_EXEC + 1] = UINT32_MAX;
 }
 
-void scalar_set(struct wave *wave, const struct operand *operand, unsigned part, uint32_t value, uint32_t known)
+void scalar_set(struct wave *wave, const struct isa_operand *operand, unsigned part, uint32_t value, uint32_t known)
 {
     const unsigned at = operand->first + part;
     if (operand->kind != OPERAND_SCALAR || at >= SCALARS)
@@ -71,7 +72,7 @@ void scalar_set(struct wave *wave, const struct operand *operand, unsigned part,
     wave->s_known[at] = known;
 }
 
-void scalar_set64(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known)
+void scalar_set64(struct wave *wave, const struct isa_operand *operand, uint64_t value, uint64_t known)
 {
     if (operand->kind == OPERAND_SCALAR && operand->first == SCALAR_EXEC) {
         exec_set(wave, value, known);
@@ -82,7 +83,7 @@ void scalar_set64(struct wave *wave, const struct operand *operand, uint64_t val
 }
 
 /* A bit per lane: two registers, or one in waves of 32. */
-void mask_get(const struct wave *wave, const struct operand *operand, uint64_t *value, uint64_t *known)
+void mask_get(const struct wave *wave, const struct isa_operand *operand, uint64_t *value, uint64_t *known)
 {
     scalar_get64(wave, operand, value, known);
     if (wave->code->wave == 32) {
@@ -91,7 +92,7 @@ void mask_get(const struct wave *wave, const struct operand *operand, uint64_t *
     }
 }
 
-void mask_set(struct wave *wave, const struct operand *operand, uint64_t value, uint64_t known)
+void mask_set(struct wave *wave, const struct isa_operand *operand, uint64_t value, uint64_t known)
 {
     known &= ~wave->uncertain;
     if (wave->code->wave == 64)
@@ -102,7 +103,7 @@ void mask_set(struct wave *wave, const struct operand *operand, uint64_t value, 
 
 /* ---- vector registers ---- */
 
-void vector_get(struct values *values, const struct wave *wave, const struct operand *operand, unsigned part)
+void vector_get(struct values *values, const struct wave *wave, const struct isa_operand *operand, unsigned part)
 {
     if (operand->kind == OPERAND_VECTOR && operand->first + part < wave->code->vectors) {
         values->lanes = wave->v[operand->first + part];
@@ -117,7 +118,8 @@ void vector_get(struct values *values, const struct wave *wave, const struct ope
     values->known = known == UINT32_MAX ? UINT64_MAX : 0;
 }
 
-void vector_set(struct wave *wave, const struct operand *operand, unsigned part, const uint32_t *lanes, uint64_t known)
+void vector_set(struct wave *wave, const struct isa_operand *operand, unsigned part, const uint32_t *lanes,
+                uint64_t known)
 {
     const unsigned at = operand->first + part;
     if (operand->kind != OPERAND_VECTOR || at >= wave->code->vectors)
@@ -135,7 +137,7 @@ void vector_set(struct wave *wave, const struct operand *operand, unsigned part,
     wave->v_known[at] = ((wave->v_known[at] & ~exec) | (known & exec)) & ~wave->uncertain;
 }
 
-void vector_forget(struct wave *wave, const struct operand *operand)
+void vector_forget(struct wave *wave, const struct isa_operand *operand)
 {
     for (unsigned k = operand->first; operand->kind == OPERAND_VECTOR && k < operand->first + operand->count; k++)
         if (k < wave->code->vectors) {
@@ -242,7 +244,7 @@ static void select_part(struct values *values, unsigned select)
 
 void vector_source(struct values *values, const struct wave *wave, const struct op *op, unsigned number, unsigned part)
 {
-    const struct operand *operand = &op->operands[number];
+    const struct isa_operand *operand = &op->operands[number];
     const struct modifiers *how = op->modifiers;
     const unsigned source = number - op->sources_first;
     vector_get(values, wave, operand, part);

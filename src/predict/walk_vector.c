@@ -47,7 +47,7 @@ struct wide_source {
 static void wide_get(struct wide_source *source, const struct wave *wave, const struct op *op, unsigned number,
                      bool wide)
 {
-    const struct operand *operand = &op->operands[number];
+    const struct isa_operand *operand = &op->operands[number];
     source->wide = wide;
     vector_get(&source->low, wave, operand, 0);
     if (wide)
@@ -92,7 +92,7 @@ static void wide_known(uint64_t known[2], const struct meaning *meaning, const s
 }
 
 /* The buffer that a pointer led to goes on with it. */
-static uint8_t origin_of(const struct wave *wave, const struct operand *operand)
+static uint8_t origin_of(const struct wave *wave, const struct isa_operand *operand)
 {
     if (operand->kind == OPERAND_VECTOR && operand->first < wave->code->vectors && wave->origin[operand->first])
         return wave->origin[operand->first];
@@ -217,7 +217,7 @@ void div_scale_execute(struct wave *wave, const struct op *op)
 /* v_cndmask_b32 d, a, b, mask; without a mask it is VCC's. */
 void select_execute(struct wave *wave, const struct op *op)
 {
-    static const struct operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
+    static const struct isa_operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
     struct values a, b;
     uint64_t mask, mask_known, same = 0;
     uint32_t result[LANES];
@@ -255,7 +255,7 @@ void read_lane_execute(struct wave *wave, const struct op *op)
 void write_lane_execute(struct wave *wave, const struct op *op)
 {
     uint32_t value, known, lane, lane_known;
-    const struct operand *to = &op->operands[0];
+    const struct isa_operand *to = &op->operands[0];
     scalar_get(wave, &op->operands[1], 0, &value, &known);
     scalar_get(wave, &op->operands[2], 0, &lane, &lane_known);
     if (to->kind != OPERAND_VECTOR || to->first >= wave->code->vectors)
@@ -364,7 +364,7 @@ static void packed_source(struct values *values, const struct wave *wave, const 
     const struct modifiers *how = op->modifiers ? op->modifiers : &usual;
     const unsigned source = number - 1;
     const unsigned part = half ? how->op_sel_hi >> source & 1 : how->op_sel >> source & 1;
-    const struct operand *operand = &op->operands[number];
+    const struct isa_operand *operand = &op->operands[number];
     vector_get(values, wave, operand, operand->kind == OPERAND_CONSTANT ? 0 : part);
     if (!((half ? how->neg_hi : how->neg_lo) >> source & 1))
         return;

@@ -148,9 +148,9 @@ static void test_text(void **state)
     assert_int_equal(kernel->mix.code_bytes, 4 + 4 + 8 + 4);
     assert_string_equal(kernel->instructions[2].mnemonic, "v_dual_mov_b32");
     assert_string_equal(kernel->instructions[2].operands, "v5, v3");
-    assert_string_equal(kernel->instructions[2].dual_mnemonic, "v_dual_fmac_f32");
-    assert_string_equal(kernel->instructions[2].dual_operands, "v4, s8, v2");
-    assert_string_equal(kernel->instructions[1].dual_mnemonic, "");
+    assert_string_equal(kernel->instructions[2].dual->mnemonic, "v_dual_fmac_f32");
+    assert_string_equal(kernel->instructions[2].dual->operands, "v4, s8, v2");
+    assert_null(kernel->instructions[1].dual);
     assert_int_equal(kernel->instructions[2].flops, 2);
 
     const struct codeobj_kernel missing = {.name = "gone", .code_address = 0x2000, .code_bytes = 0x20};
@@ -195,28 +195,24 @@ static void test_operands(void **state)
                                  "s_mov_b32 s0, s1\ns_endpgm";
     (void)state;
     struct arena arena = {0};
-    struct isa_operands operands;
     const struct isa_instruction *in =
         program_kernel("gfx1100", source, (struct codeobj_kernel){0}, &arena)->instructions;
-    assert_true(isa_operands_read(&operands, &in[0], 0));
-    assert_int_equal(operands.count, 3);
-    assert_int_equal(operands.destinations, 1);
-    assert_true(operands.reads_destination);
-    assert_true(isa_operands_read(&operands, &in[0], 1));
-    assert_int_equal(operands.items[0].first, 3);
-    assert_int_equal(operands.items[1].first, 4);
-    assert_false(operands.reads_destination);
-    assert_false(isa_operands_read(&operands, &in[1], 1));
-    assert_true(isa_operands_read(&operands, &in[1], 0));
-    assert_int_equal(operands.destinations, 0);
-    assert_int_equal(operands.items[1].file, 'a');
-    assert_int_equal(operands.items[1].first, 8);
-    assert_int_equal(operands.items[1].count, 4);
-    assert_int_equal(operands.items[2].file, 0);
+    assert_int_equal(in[0].operand_count, 3);
+    assert_int_equal(in[0].destinations, 1);
+    assert_true(in[0].reads_destination);
+    assert_int_equal(in[0].dual->operand[0].first, 3);
+    assert_int_equal(in[0].dual->operand[1].first, 4);
+    assert_false(in[0].dual->reads_destination);
+    assert_null(in[1].dual);
+    assert_int_equal(in[1].destinations, 0);
+    assert_int_equal(in[1].operand[1].kind, OPERAND_VECTOR);
+    assert_int_equal(in[1].operand[1].first, ISA_ACC_BASE + 8);
+    assert_int_equal(in[1].operand[1].count, 4);
+    assert_int_equal(in[1].operand[2].kind, OPERAND_SCALAR);
+    assert_int_equal(in[1].access->offset, 16);
     assert_int_equal(isa_modifier(&in[1], "offset"), 16);
     assert_int_equal(isa_modifier(&in[1], "off"), 0);
-    assert_true(isa_operands_read(&operands, &in[2], 0));
-    assert_int_equal(operands.items[0].file, 0);
+    assert_int_equal(in[2].operand[0].kind, OPERAND_SCALAR);
     arena_release(&arena);
 }
 
