@@ -37,7 +37,6 @@ struct predicted_launch {
     const struct walk_result *walk; /* NULL: not walked */
     struct device_launch_model model;
     double line_bytes;
-    uint64_t place;               /* which level has its data when it begins */
     struct prediction prediction; /* of one launch */
 };
 
@@ -49,17 +48,13 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
                            const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
                            struct err *err);
 
-/* Gives `take` the prediction of each ready case of the plan, in any order. Where many cases of a kernel differ in
- * numbers alone, only some are walked: if a walk half way agrees with those of the outermost cases within 3 % of the
- * time, the walks of the rest are interpolated. Each case still has its own launch and occupancy. */
-typedef void predictor_take_fn(void *context, size_t at, const struct prediction *prediction);
-enum status predictor_cases(struct predictor *predictor, const struct plan *plan, const struct build_result *builds,
-                            const struct machine *machine, predictor_take_fn *take, void *context, struct err *err);
-
-/* Gives the plan's ready cases their prediction, takes and estimate. `builds` NULL: by the work that manifests state,
- * in microseconds a case. `machine` is complete, as above. ERR_CONFIG as of predictor_case. */
+/* Gives the plan's ready cases their prediction, takes and estimate, and `take` (NULL: nobody) each prediction; what
+ * that returns ends it. `builds` NULL: by the work that manifests state, in microseconds a case. `machine` is complete,
+ * as above. ERR_CONFIG as of predictor_case. */
+typedef enum status predictor_take_fn(void *context, size_t at, const struct prediction *prediction, struct err *err);
 enum status predictor_plan(struct plan *plan, struct predictor *predictor, const struct build_result *builds,
-                           const struct machine *machine, struct arena *arena, struct err *err);
+                           const struct machine *machine, predictor_take_fn *take, void *context, struct arena *arena,
+                           struct err *err);
 
 /* By the work that the manifest states, at what is expected of the machine. Where the machine lacks what this needs,
  * time_ns is 0 and a note says why. `why`: the reason for having no walk, for a note; NULL: no walk was expected.

@@ -186,11 +186,6 @@ struct walk_result {
 enum status walk_run(struct walk_result *result, const struct walk_launch *launch, const struct walk_options *options,
                      struct arena *arena, struct err *err);
 
-/* Interpolates a launch from others: clocks, sums and traffic by their weights (whose sum is 1), everything else from
- * the walk with the largest weight. */
-void walk_mix(struct walk_result *result, const struct walk_result *const *walks, const double *weights, size_t count,
-              size_t buffer_count, struct arena *arena);
-
 /* Called for each wave when it ends, in the order in which they end; for comparisons with an emulator. */
 typedef void walk_wave_fn(void *context, uint64_t workgroup, uint32_t wave, uint64_t instructions);
 enum status walk_each_wave(const struct walk_launch *launch, const struct walk_options *options, walk_wave_fn *visit,

@@ -72,6 +72,7 @@ struct cli_options {
     bool references;           /* --references */
     bool profile;              /* --profile */
     bool isolate;              /* --isolate */
+    bool described;            /* --described */
     bool names;                /* --names: names only, one per line */
     bool targets;              /* --targets */
     unsigned block;            /* --block N: threads of a workgroup; 0 = the launch's */

@@ -50,34 +50,24 @@ static enum status take_counters(struct explanation *explanation, const struct i
 
 /* ---- cases ---- */
 
-struct explaining {
-    struct session *session;
-    struct predictor *predictor;
-    const struct build_result *builds;
-    const struct machine *machine;
-    const struct machine_borrowed *borrowed;
-    const struct import_counters *counters; /* NULL: none */
-};
-
-static enum status explain_one(struct explained_case *out, const struct explaining *with,
-                               const struct plan_case *plan_case, const struct result_case *measured, struct err *err)
+static enum status explain_one(struct explained_case *out, const struct session *session,
+                               const struct import_counters *counters, const struct plan_case *plan_case,
+                               const struct result_case *measured, struct err *err)
 {
     const double hz = measured && measured->core_hz > 0 ? measured->core_hz : 0;
-    *out = (struct explained_case){.machine = with->machine, .borrowed = with->borrowed, .measured = measured};
+    *out = (struct explained_case){.machine = session->complete, .borrowed = session->borrowed, .measured = measured};
     out->explanation.plan_case = plan_case;
     if (plan_case->state != PLAN_READY) {
         out->reason = plan_case->reason;
         return STATUS_OK;
     }
-    out->run = words_of(&plan_case->resolved, with->session->arena);
-    enum status status = explain_case(&out->explanation, with->predictor, plan_case, with->builds, with->machine, hz,
-                                      with->session->arena, err);
-    foreign_note(&out->explanation.prediction, with->session, plan_case);
+    out->run = words_of(&plan_case->resolved, session->arena);
+    enum status status = explain_case(&out->explanation, session->predictor, plan_case, session->walked,
+                                      session->complete, hz, session->arena, err);
+    foreign_note(&out->explanation.prediction, session, plan_case);
     if (!status && !(out->explanation.prediction.time_ns > 0))
         out->reason = "nothing of it is known on this machine";
-    if (!status && with->counters)
-        status = take_counters(&out->explanation, with->counters, with->session->options->counters, err);
-    return status;
+    return status || !counters ? status : take_counters(&out->explanation, counters, session->options->counters, err);
 }
 
 struct explained {
@@ -89,32 +79,21 @@ struct explained {
 static enum status explain_session(struct explained *explained, struct session *session, const struct result_cases *of,
                                    struct err *err)
 {
-    struct arena *arena = session->arena;
-    struct machine *machine = arena_copy(arena, &session->machine, sizeof(session->machine));
-    struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
+    const char *path = session->options->counters;
     struct import_counters counters;
-    struct build_result *builds = NULL;
-    enum status status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
-    if (!status)
-        status = predict_build(&builds, session, err);
-    if (!status && session->options->counters)
-        status = import_read_counters(&counters, session->options->counters, arena, err);
-    if (status)
-        return status;
-    const struct explaining with = {.session = session,
-                                    .predictor = predictor_new(session->options->seed),
-                                    .builds = builds,
-                                    .machine = machine,
-                                    .borrowed = borrowed,
-                                    .counters = session->options->counters ? &counters : NULL};
+    if (path && import_read_counters(&counters, path, session->arena, err))
+        return err->status;
+    session->predictor = predictor_new(session->options->seed);
+    enum status status = session_go(session, SESSION_PREDICT, err);
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         struct explained_case one;
         const struct plan_case *plan_case = &session->plan->cases[k];
-        status = explain_one(&one, &with, plan_case, of ? of->items[plan_case->asked] : NULL, err);
+        status = explain_one(&one, session, path ? &counters : NULL, plan_case, of ? of->items[plan_case->asked] : NULL,
+                             err);
         one.result = of ? of->result : NULL;
-        ARENA_PUSH(arena, explained->items, explained->count, one);
+        ARENA_PUSH(session->arena, explained->items, explained->count, one);
     }
-    predictor_free(with.predictor);
+    predictor_free(session->predictor);
     return status;
 }
 

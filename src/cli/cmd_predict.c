@@ -30,35 +30,11 @@ enum status predict_sides(struct per_device **sides, size_t *count, const struct
     return status;
 }
 
-/* Only what the device runs; nothing where there is no compiler for the target, which is then said of each case. */
-enum status predict_build(struct build_result **builds, struct session *session, struct err *err)
+static void take_case(struct session *session, size_t at, const struct prediction *prediction)
 {
-    struct session builder = *session;
-    const size_t *numbers = NULL;
-    struct build_result *made = NULL;
-    builder.info.predicted = false; /* what is predicted needs no code, but its walk does */
-    const struct plan codes = session_codes_of(session->plan, false, &numbers, session->arena);
-    struct build_result *all = arena_array(session->arena, session->plan->code_count + 1, sizeof(*all));
-    for (size_t k = 0; k < session->plan->code_count; k++)
-        all[k] = (struct build_result){.state = BUILD_SKIPPED, .message = "a reference"};
-    enum status status = session_build_plan(&made, &builder, &codes, err);
-    for (size_t k = 0; k < codes.code_count && !status; k++)
-        all[numbers[k]] = made[k];
-    *builds = all;
-    return status;
-}
-
-struct cases {
-    struct forecast_case *items;
-    const struct predictor *predictor;
-};
-
-static void take_case(void *context, size_t at, const struct prediction *prediction)
-{
-    const struct cases *cases = context;
-    struct forecast_case *out = &cases->items[at];
+    struct forecast_case *out = &((struct forecast_case *)session->context)[at];
     size_t launches = 0;
-    const struct predicted_launch *launch = predictor_launches(cases->predictor, &launches);
+    const struct predicted_launch *launch = predictor_launches(session->predictor, &launches);
     out->prediction = *prediction;
     out->waves_per_simd = launches ? launch[0].model.occupancy.waves_per_simd : 0;
     if (!(prediction->time_ns > 0))
@@ -87,37 +63,28 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
                                 struct err *err)
 {
     struct session *session = &side->session;
-    struct arena *arena = session->arena;
-    struct machine *machine = arena_alloc(arena, sizeof(*machine));
-    struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
-    struct build_result *builds = NULL;
     const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* of a result the others go on */
     enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | valid, err);
-    *borrowed = (struct machine_borrowed){0};
-    *machine = session->machine;
-    if (!status)
-        status = machine_complete(machine, session_config(arena, "", "machines"), borrowed, err);
-    if (!status)
-        status = predict_build(&builds, session, err);
     if (status)
         return status;
-    struct predictor *predictor = predictor_new(side->options.seed);
-    struct forecast_case *cases = arena_array(arena, session->plan->count + 1, sizeof(*cases));
+    struct forecast_case *cases = arena_array(session->arena, session->plan->count + 1, sizeof(*cases));
     for (size_t k = 0; k < session->plan->count; k++)
         cases[k] =
             (struct forecast_case){.plan_case = &session->plan->cases[k], .reason = session->plan->cases[k].reason};
-    status =
-        predictor_cases(predictor, session->plan, builds, machine, take_case, &(struct cases){cases, predictor}, err);
+    session->predictor = predictor_new(side->options.seed);
+    session->predicted = take_case;
+    session->context = cases;
+    status = session_go(session, SESSION_PREDICT, err);
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         foreign_note(&cases[k].prediction, session, &session->plan->cases[k]);
         cases[k].from = of->count ? of->items[session->plan->cases[k].asked] : NULL;
         if (cases[k].from)
             calibrate(&cases[k], of->result);
     }
-    predictor_free(predictor);
+    predictor_free(session->predictor);
     *forecast =
-        (struct forecast){side->name + strlen("sim:"), machine, borrowed, of->result, cases, session->plan->count,
-                          session->plan->traced_ns};
+        (struct forecast){side->name + strlen("sim:"), session->complete,       session->borrowed, of->result, cases,
+                          session->plan->count,        session->plan->traced_ns};
     return status;
 }
 

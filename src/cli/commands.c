@@ -38,8 +38,9 @@ const struct command commands[] = {
          "Exit codes: 0 ok; 1 findings: a wrong result, a crash, a speed beyond a physical peak; 2 usage or "
          "configuration; 3 nothing could be measured; 4 with --strict: inconclusive, or time ran out before all cases; "
          "130 interrupted, with a valid partial result.",
-     .options = "device set filter out out-dir together json format quick seed sample-seed machine " COMPILING
-                "resume samples " MEASURING "budget trials ab keep-order label strict profile isolate dry-run",
+     .options =
+         "device set filter out out-dir together json format quick seed sample-seed machine " COMPILING
+         "resume samples " MEASURING "budget trials ab keep-order label strict profile isolate described dry-run",
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_run,
@@ -56,7 +57,7 @@ const struct command commands[] = {
          "The lower bound is the least time that the ceilings allow; predicted is what to expect, as 'rooftile "
          "predict' has it. Of several devices (--device A,B) or machine files (--machine A,B) each has its times, "
          "and how many times faster it is than the first; the JSON then has one plan for each.",
-     .options = "device set filter out json quick seed machine kernels isolate " MEASURING,
+     .options = "device set filter out json quick seed machine isolate described " COMPILING MEASURING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_plan},
@@ -249,7 +250,7 @@ const struct command commands[] = {
          "kernel.\n"
          "For a RESULT: its cases (--filter chooses) on other machines; a case that was predicted before it was "
          "measured is scaled by measured over predicted, if the same term limits it on both.",
-     .options = "machine set filter out json format seed kernels " COMPILING,
+     .options = "machine set filter described out json format seed " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_predict},
@@ -270,7 +271,7 @@ const struct command commands[] = {
          "differences between prediction and measurement, and the ablation twins of 'run --isolate'.\n"
          "The command for rocprofv3 counts what tells these causes apart on a real GPU; --counters reads what it wrote "
          "and sets it beside what the model expects.",
-     .options = "machine set filter counters out json format seed kernels " COMPILING,
+     .options = "machine set filter counters described out json format seed " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_explain},

@@ -87,8 +87,6 @@ enum status result_cases(struct result_cases *of, struct session *session, const
 /* The machines that --machine names, each a sim device. */
 enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
                           struct arena *arena, struct err *err);
-/* The codes of a session's plan that its device runs, to be walked; numbered as in the plan. */
-enum status predict_build(struct build_result **builds, struct session *session, struct err *err);
 /* Rows of programs whose kernels --kernels has, walked (truth_programs.c). ERR_CONFIG: a manifest that is broken. */
 struct truth;
 struct truth_guess;

@@ -149,6 +149,8 @@ const struct option_row option_rows[] = {
     FLAG("isolate", isolate,
          "also measure the ablation twins that manifests name (loads alone, arithmetic alone, one workgroup), for "
          "'explain'"),
+    FLAG("described", described,
+         "predict by the work that manifests state: nothing is compiled and walked for it, and such times are marked"),
     VALUE("expect", STRING, "NODES", expect,
           "nodes that should be there, as Slurm lists them: n[001-064,070]; those without a result are missing"),
     VALUE("list", WORD, "bad|good", list, "only names of nodes, one per line: for --exclude= or a host file",

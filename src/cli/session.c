@@ -438,11 +438,13 @@ static const double compile_ns = 0.8e9;
 enum status session_uncompiled(struct uncompiled *uncompiled, struct session *session, struct err *err)
 {
     const struct plan *plan = session->plan;
-    struct build_result *results;
+    const struct build_options options = {
+        .cache_dir = session->options->cache_dir, .jobs = session->options->jobs, .cached_only = true};
+    struct build_result *results = arena_array(session->arena, plan->code_count + 1, sizeof(*results));
     *uncompiled = (struct uncompiled){0};
     if (session->info.predicted)
         return STATUS_OK;
-    enum status status = session_cached_builds(&results, session, err);
+    enum status status = build_all(results, plan->codes, plan->code_count, &options, session->arena, err);
     for (size_t k = 0; k < plan->code_count && !status; k++)
         uncompiled->count += results[k].state == BUILD_PENDING;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -46,6 +46,15 @@ struct session {
     struct plan *plan;
     struct build_result *builds;
 
+    /* What predictions are made from. */
+    const struct machine *complete; /* `machine`, with numbers of its relatives */
+    const struct machine_borrowed *borrowed;
+    const struct build_result *walked; /* by code of the plan; NULL: every case is described */
+    struct predictor *predictor;       /* of a caller who asks it more; NULL: none */
+    /* Gets each prediction when it is made; NULL: the plan has them. */
+    void (*predicted)(struct session *session, size_t at, const struct prediction *prediction);
+    void *context; /* its own */
+
     struct result_job job; /* where this run stands in one of many; known under a launcher */
     struct run_together together;
     struct device_ranks ranks; /* of a world of 0: this process does collectives alone */
@@ -69,8 +78,9 @@ enum session_stage {
     SESSION_VALID = 32,
     /* Compiles what the plan needs, with progress; failures are data. */
     SESSION_CODE = 64,
-    /* Predicts every case: on sim from code that is compiled for it; on a GPU from the code that is compiled already;
-     * on the CPU by the stated work, and cases about accesses by a walk of the same source compiled for a GPU. */
+    /* Predicts every case, for whichever command: by a walk of AMD's code, which is compiled where it is not yet, with
+     * progress; else by the stated work, a CPU's cases about accesses by a walk of the same source compiled for a GPU
+     * besides. With --described, and where there is no compiler, by the stated work alone. */
     SESSION_PREDICT = 128,
     SESSION_PREPARE = SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN,
 };
@@ -154,8 +164,6 @@ enum status session_predict(struct session *session, struct err *err);
 /* A plan of one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
                                struct err *err);
-/* What is in the cache of its plan's codes: a plan compiles nothing for a device that is there. */
-enum status session_cached_builds(struct build_result **builds, struct session *session, struct err *err);
 /* Builds a plan's codes with the session's settings. */
 enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
                                struct err *err);

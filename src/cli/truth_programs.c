@@ -16,6 +16,7 @@ struct programs {
     struct session session;
     size_t *rows; /* of each case of the suite */
     size_t count;
+    const char *said; /* why a case has no prediction; the last one */
 };
 
 /* n; m and n; m, n and k. A parameter that the kernel lacks has to be n: n x n. */
@@ -72,7 +73,7 @@ static enum status suite_of(const struct suite **out, struct programs *programs,
 
 static void take(struct programs *programs, size_t from, const struct prediction *prediction)
 {
-    const struct machine *machine = &programs->session.machine;
+    const struct machine *machine = programs->session.complete;
     for (size_t k = from; k < programs->truth->count; k++) {
         struct truth_guess *guess = &programs->calibrated[k];
         const struct truth_row *row = &programs->truth->rows[k];
@@ -88,51 +89,41 @@ static void take(struct programs *programs, size_t from, const struct prediction
     }
 }
 
-/* Only from code: what a manifest says of the work is no prediction of the program. */
-static enum status walk_cases(struct programs *programs, const struct build_result *builds,
-                              const struct machine *machine, struct err *err)
+static void say_why(struct programs *programs, const struct plan_case *c, const char *why)
 {
-    const struct plan *plan = programs->session.plan;
-    struct predictor *predictor = predictor_new(programs->session.options->seed);
-    enum status status = STATUS_OK;
-    const char *said = "";
-    for (size_t k = 0; k < plan->count && !status; k++) {
-        const struct plan_case *c = &plan->cases[k];
-        struct prediction prediction = {.method = ""};
-        const char *why = c->reason;
-        if (c->state == PLAN_READY)
-            status = predictor_case(&prediction, predictor, &c->resolved, builds, c->measure.cache, machine, err);
-        if (status)
-            break;
-        if (prediction.time_ns > 0 && !strcmp(prediction.method, "walk"))
-            take(programs, programs->rows[c->asked], &prediction);
-        else if (c->state == PLAN_READY)
-            why = arena_strdup(programs->session.arena, prediction.note_count ? prediction.notes[0] : "it has no code");
-        if (why && strcmp(why, said) != 0)
-            log_warn("W019", "%s: not predicted: %s", c->label, why);
-        said = why ? why : said;
-    }
-    predictor_free(predictor);
-    return status;
+    if (!programs->said || strcmp(why, programs->said) != 0)
+        log_warn("W019", "%s: not predicted: %s", c->label, why);
+    programs->said = arena_strdup(programs->session.arena, why);
+}
+
+/* Only from code: what a manifest says of the work is no prediction of the program. */
+static void take_case(struct session *session, size_t at, const struct prediction *prediction)
+{
+    struct programs *programs = session->context;
+    const struct plan_case *c = &session->plan->cases[at];
+    if (prediction->time_ns > 0 && !strcmp(prediction->method, "walk"))
+        take(programs, programs->rows[c->asked], prediction);
+    else
+        say_why(programs, c, prediction->note_count ? prediction->notes[0] : "it has no code");
 }
 
 static enum status predict_programs(struct programs *programs, struct err *err)
 {
     struct session *session = &programs->session;
     struct arena *arena = session->arena;
-    struct machine_borrowed borrowed = {0};
-    struct build_result *builds = NULL;
     enum status status = session_go(session, SESSION_SUITES | SESSION_CATALOG, err);
     session->suites = arena_array(arena, 1, sizeof(*session->suites));
     if (!status)
         status = suite_of(&session->suites[session->suite_count++], programs, arena, err);
     if (status || !programs->count)
         return status;
-    if (session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err) ||
-        machine_complete(&session->machine, session_config(arena, "", "machines"), &borrowed, err) ||
-        predict_build(&builds, session, err))
-        return err->status;
-    return walk_cases(programs, builds, &session->machine, err);
+    session->predicted = take_case;
+    session->context = programs;
+    status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_PREDICT, err);
+    FOR_EACH(const struct plan_case, c, session->plan->cases, status ? 0 : session->plan->count)
+        if (c->state != PLAN_READY)
+            say_why(programs, c, c->reason);
+    return status;
 }
 
 enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrated, const struct truth *truth,

@@ -273,30 +273,4 @@ struct predicted_launch;
 void work_walked(struct prediction *prediction, const struct resolved *resolved,
                  const struct predicted_launch *launches, size_t count);
 
-/* ---- predictor.c: cases between others ---- */
-
-/* The walks of a case's launches. */
-struct case_walks {
-    struct launch_walk {
-        const struct walk_code *code;
-        const struct walk_result *walk;
-        uint64_t place;
-        size_t buffers;
-    } * items;
-    size_t count;
-};
-/* A case between others, and the weight of each of these. */
-#define BETWEEN_CORNERS 4
-struct predictor_between {
-    const struct case_walks *corners[BETWEEN_CORNERS];
-    double weights[BETWEEN_CORNERS];
-    size_t count;
-};
-struct predictor;
-/* Those of the case that was predicted last. */
-struct case_walks *predictor_walks(const struct predictor *predictor, struct arena *arena);
-/* From now on launches are interpolated from those of the corners, if these have the same launches; NULL: they are
- * walked. True: since the last call one had to be walked. */
-bool predictor_set_between(struct predictor *predictor, const struct predictor_between *between);
-
 #endif

@@ -34,8 +34,6 @@ struct predictor {
     struct predicted_launch *launches;
     size_t launch_count;
     enum cost without;
-    const struct predictor_between *between; /* NULL: launches are walked */
-    bool apart;                              /* a launch of the last case could not be between others */
 };
 
 struct predictor *predictor_new(uint64_t seed)
@@ -194,51 +192,6 @@ static enum status walk_once(const struct walk_result **walk, struct predictor *
     return STATUS_OK;
 }
 
-/* ---- between other walks ---- */
-
-struct case_walks *predictor_walks(const struct predictor *predictor, struct arena *arena)
-{
-    struct case_walks *walks = arena_alloc(arena, sizeof(*walks));
-    walks->items = arena_array(arena, predictor->launch_count + 1, sizeof(*walks->items));
-    for (; walks->count < predictor->launch_count; walks->count++) {
-        const struct predicted_launch *launch = &predictor->launches[walks->count];
-        walks->items[walks->count] = (struct launch_walk){.code = launch->walked.code,
-                                                          .walk = launch->walk,
-                                                          .place = launch->place,
-                                                          .buffers = launch->walked.buffer_count};
-    }
-    return walks;
-}
-
-bool predictor_set_between(struct predictor *predictor, const struct predictor_between *between)
-{
-    const bool apart = predictor->apart;
-    predictor->between = between;
-    predictor->apart = false;
-    return apart;
-}
-
-/* False: a corner has no such launch, or one whose place in the caches is another. */
-static bool walk_between(const struct walk_result **walk, struct predictor *predictor, const struct walk_launch *launch,
-                         const struct predicted_launch *made)
-{
-    const struct predictor_between *between = predictor->between;
-    const struct walk_result *walks[BETWEEN_CORNERS];
-    const size_t at = predictor->launch_count;
-    for (size_t k = 0; k < between->count; k++) {
-        const struct case_walks *corner = between->corners[k];
-        const struct launch_walk *own = at < corner->count ? &corner->items[at] : NULL;
-        if (!own || own->code != launch->code || own->place != made->place || own->buffers != launch->buffer_count)
-            return false;
-        walks[k] = own->walk;
-    }
-    struct walk_result *result = arena_alloc(&predictor->launch, sizeof(*result));
-    result->stored = arena_array(&predictor->launch, launch->buffer_count + 1, sizeof(*result->stored));
-    walk_mix(result, walks, between->weights, between->count, launch->buffer_count, &predictor->launch);
-    *walk = result;
-    return true;
-}
-
 /* ---- one launch ---- */
 
 struct asked {
@@ -319,10 +272,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
                             predictor->without);
     made.model.least_bytes = asked->least_bytes;
     made.line_bytes = options.line_bytes;
-    made.place = (uint64_t)made.model.level * 2 + options.warm;
-    const bool between = predictor->between && walk_between(&made.walk, predictor, &walk, &made);
-    predictor->apart |= predictor->between && !between;
-    if (!between && walk_once(&made.walk, predictor, &walk, &options, asked->err)) {
+    if (walk_once(&made.walk, predictor, &walk, &options, asked->err)) {
         asked->why = arena_strdup(&predictor->launch, asked->err->text);
         return;
     }

@@ -1,43 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole plan predicted: by walks where there is code, and how long its cases will take.
+ * A whole plan predicted, and how long its cases will take.
  */
 #include "plan_internal.h"
 #include "rooftile/predictor.h"
 
-struct kept {
-    struct plan *plan;
-    struct predicted *items;
-    const struct predicted *like;
-    struct arena *arena;
-};
-
-static void keep(void *context, size_t at, const struct prediction *prediction)
-{
-    struct kept *kept = context;
-    struct plan_case *c = &kept->plan->cases[at];
-    prediction_keep(&kept->items[at], prediction, kept->like, kept->arena);
-    c->prediction = kept->like = &kept->items[at];
-    case_estimate(c, kept->plan->machine, c->resolved.device);
-}
-
 enum status predictor_plan(struct plan *plan, struct predictor *predictor, const struct build_result *builds,
-                           const struct machine *machine, struct arena *arena, struct err *err)
+                           const struct machine *machine, predictor_take_fn *take, void *context, struct arena *arena,
+                           struct err *err)
 {
-    struct kept kept = {plan, arena_array(arena, plan->count + 1, sizeof(*kept.items)), NULL, arena};
-    enum status status = STATUS_OK;
+    struct predicted *items = arena_array(arena, plan->count + 1, sizeof(*items));
+    const struct predicted *like = NULL;
     plan->estimate_ns = 0;
-    if (builds)
-        status = predictor_cases(predictor, plan, builds, machine, keep, &kept, err);
-    for (size_t k = 0; k < plan->count && !status; k++) {
+    for (size_t k = 0; k < plan->count; k++) {
+        struct plan_case *c = &plan->cases[k];
         struct prediction prediction;
-        if (plan->cases[k].state != PLAN_READY)
+        if (c->state != PLAN_READY)
             continue;
-        if (!builds) {
-            predicted_by_work(&prediction, &plan->cases[k].resolved, plan->cases[k].measure.cache, machine, NULL, NULL);
-            keep(&kept, k, &prediction);
-        }
-        plan->estimate_ns += plan->cases[k].estimate_ns;
+        if (!builds)
+            predicted_by_work(&prediction, &c->resolved, c->measure.cache, machine, NULL, NULL);
+        else if (predictor_case(&prediction, predictor, &c->resolved, builds, c->measure.cache, machine, err))
+            return err_within(err, "%s", c->id);
+        prediction_keep(&items[k], &prediction, like, arena);
+        c->prediction = like = &items[k];
+        case_estimate(c, plan->machine, c->resolved.device);
+        plan->estimate_ns += c->estimate_ns;
+        if (take && take(context, k, &prediction, err))
+            return err->status;
     }
-    return status;
+    return STATUS_OK;
 }

@@ -18,36 +18,12 @@
 #define MOST_ROWS 8u                      /* for each die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
 
-static void add_scaled(void *to, const void *from, double factor, size_t bytes)
+static void add_doubles(void *to, const void *from, size_t bytes)
 {
     double *sum = to;
     const double *more = from;
     for (size_t k = 0; k < bytes / sizeof(*sum); k++)
-        sum[k] += factor * more[k];
-}
-
-static void add_doubles(void *to, const void *from, size_t bytes)
-{
-    add_scaled(to, from, 1, bytes);
-}
-
-void walk_mix(struct walk_result *result, const struct walk_result *const *walks, const double *weights, size_t count,
-              size_t buffer_count, struct arena *arena)
-{
-    size_t nearest = 0;
-    for (size_t k = 1; k < count; k++)
-        nearest = weights[k] > weights[nearest] ? k : nearest;
-    if (count)
-        *result = *walks[nearest];
-    result->clocks = result->working = 0;
-    result->sums = (struct walk_sums){0};
-    result->traffic = arena_array(arena, buffer_count + 1, sizeof(*result->traffic));
-    for (size_t k = 0; k < count; k++) {
-        result->clocks += weights[k] * walks[k]->clocks;
-        result->working += weights[k] * walks[k]->working;
-        add_scaled(&result->sums, &walks[k]->sums, weights[k], sizeof(result->sums));
-        add_scaled(result->traffic, walks[k]->traffic, weights[k], (buffer_count + 1) * sizeof(*result->traffic));
-    }
+        sum[k] += more[k];
 }
 
 static void add_group(struct walk_result *result, const struct group *group)

@@ -139,7 +139,8 @@ static inline enum status world_plan(struct world *world, const char *members)
 static inline enum status world_predict(struct world *world, const char *members)
 {
     enum status status = world_plan(world, members);
-    return status ? status : predictor_plan(world->plan, NULL, NULL, &world->machine, &world->arena, &world->err);
+    return status ? status
+                  : predictor_plan(world->plan, NULL, NULL, &world->machine, NULL, NULL, &world->arena, &world->err);
 }
 
 #endif
