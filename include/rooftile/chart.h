@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts: a description of what is drawn. The renderers in src/report (SVG, and data for a page's script) decide sizes,
- * colours and the positions of labels; the code that fills a chart knows nothing of these.
+ * Charts: a description of what is drawn. src/report/chart_svg.c decides sizes, colours and the positions of labels;
+ * the code that fills a chart knows nothing of these.
  *
  * Values are in base units; an axis' unit is one of a table's column (table.h). On an axis of names the value k stands
  * for names[k], the first on top or at the left.
@@ -25,7 +25,6 @@ enum chart_kind {
     CHART_CELL,     /* of a heat map: both axes have names; coloured by `share` */
     CHART_KINDS
 };
-extern const char *const chart_kind_names[];
 
 /* Colours: 0 to CHART_SERIES - 1 are told apart by people, and each has a mark of its own shape; then: */
 enum { CHART_SERIES = 8, LOOK_PALE = CHART_SERIES, LOOK_HOLLOW, LOOK_COUNT };
@@ -37,11 +36,9 @@ struct chart_point {
     double cost;         /* how much of all time it takes; 0: not known */
     const char *name;    /* whose it is: a case; NULL: the series' */
     const char *words;   /* shown beside or in it; NULL: none */
-    const char *more;    /* cells: the same as a value, where `words` are a share; NULL: none */
     const char *said;    /* shown when the pointer is on it: lines; NULL: nothing */
     const char *id;      /* of the case that it links to; NULL: none */
-    const char *ceiling; /* a line's: what it limits; a case's: the one above it; NULL: none */
-    const char *group;   /* by which a chart can be filtered: an arithmetic unit; NULL: in all groups */
+    const char *ceiling; /* a line's: what it is the ceiling of; a case's: the one above it; NULL: none */
 };
 
 struct chart_series {
@@ -65,8 +62,7 @@ struct chart {
     struct arena *arena;
     const char *name; /* a word, of its own in the document: "roofline" */
     const char *title;
-    const char *desc;        /* what it shows and what lines and colours mean, in a sentence or two */
-    const char *group_title; /* what points' groups are; NULL: there are none */
+    const char *desc; /* what it shows and what lines and colours mean, in a sentence or two */
     struct chart_axis x, y;
     struct chart_series *series; /* drawn in this order */
     size_t count;

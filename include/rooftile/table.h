@@ -233,11 +233,11 @@ struct section {
 
 struct document {
     struct arena *arena;
-    const char *title;            /* Markdown, HTML */
-    const struct page_data *data; /* HTML: what it was made of, inside the page (src/report); NULL: nothing */
-    const char *index;            /* HTML: the page beside it that lists it; NULL: none */
-    const char *name;             /* JUnit: of the suite of tests, behind "rooftile " */
-    const char *date;             /* JUnit: RFC 3339 */
+    const char *title; /* Markdown, HTML */
+    const char *data;  /* HTML: the JSON that it was made of, which the page has inside; NULL: none */
+    const char *index; /* HTML: the page beside it that lists it; NULL: none */
+    const char *name;  /* JUnit: of the suite of tests, behind "rooftile " */
+    const char *date;  /* JUnit: RFC 3339 */
     struct cell mark;
     struct section *sections;
     size_t count, room;

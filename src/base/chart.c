@@ -3,11 +3,6 @@
 
 #include "rooftile/table.h"
 
-const char *const chart_kind_names[] = {
-    [CHART_MARKS] = "marks",       [CHART_CURVE] = "curve",       [CHART_LINE] = "line",
-    [CHART_DASHED] = "dashed",     [CHART_BOUNDARY] = "boundary", [CHART_BAND] = "band",
-    [CHART_INTERVAL] = "interval", [CHART_BAR] = "bar",           [CHART_CELL] = "cell"};
-
 struct chart *chart_new(struct arena *arena, const char *name, const char *title, const char *desc)
 {
     struct chart *chart = arena_alloc(arena, sizeof(*chart));
@@ -112,7 +107,7 @@ struct table *chart_table(const struct chart *chart)
                                              isnan(point->high) ? cell_absent() : cell_number(point->high),
                                              isnan(point->share) ? cell_absent() : cell_number(point->share)});
         }
-    table->most_rows = 100;
+    table->most_rows = 20;
     table->rest = "the data of the page has all";
     return table;
 }

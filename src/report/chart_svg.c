@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts as SVG: for pages without a script, for paper, and as files of their own.
+ * Charts as SVG: on pages, where a script lets one point at them, on paper, and as files of their own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,13 +16,21 @@ enum { MOST_MARKS = 1200, MOST_UPRIGHT = 12, SAID_MARKS = 120, SHADES = 8 };
 struct sheet {
     const struct chart *chart;
     struct svg svg;
-    bool narrow, said; /* a phone's; marks say what they are */
-    double row;        /* height of a name's row; 0: y has none */
+    const struct table *rows; /* cases' rows, which tell what marks of cases are; NULL: none */
+    size_t last;              /* the row that was found last: cases are drawn in their order */
+    bool said;                /* marks say what they are */
+    double row;               /* height of a name's row; 0: y has none */
 };
 
 static bool is_line(enum chart_kind kind)
 {
     return kind == CHART_LINE || kind == CHART_DASHED || kind == CHART_BOUNDARY;
+}
+
+/* What a line is the ceiling of; NULL: it is none. */
+static const char *series_ceiling(const struct chart_series *series)
+{
+    return is_line(series->kind) && series->count ? series->points[0].ceiling : NULL;
 }
 
 /* ---- legend ---- */
@@ -49,9 +57,12 @@ static void legend_key(struct svg *svg, const struct chart_series *series, doubl
         svg_rect(svg, series->kind == CHART_BAND ? "corridor" : class, &(struct svg_box){x, y - 10, x + 16, y + 2},
                  NULL);
     else if (series->kind != CHART_MARKS)
-        svg_line(svg, class, x - 1, y - 4, x + 17, y - 4);
-    if (!swatch)
-        svg_mark(svg, series->look, x + 8, y - 4, NULL);
+        svg_line(svg, class, (double[]){x - 1, y - 4, x + 17, y - 4}, NULL);
+    if (swatch)
+        return;
+    svg_marks(svg, series->look);
+    svg_mark(svg, series->look, x + 8, y - 4, NULL);
+    svg_group_end(svg);
 }
 
 /* In rows as wide as the plot; returns their height. Drawn where `svg` is there. */
@@ -67,8 +78,10 @@ static double legend(const struct chart *chart, struct svg *svg, double left, do
         y += x > 0 && x + room > width ? legend_row : 0;
         x = x > 0 && x + room > width ? 0 : x;
         if (svg) {
+            svg_key(svg, k);
             legend_key(svg, series, left + x, top + y + 12);
             svg_text(svg, "label", SVG_START, left + x + legend_mark, top + y + 12, words);
+            svg_group_end(svg);
         }
         x += room;
     }
@@ -77,9 +90,24 @@ static double legend(const struct chart *chart, struct svg *svg, double left, do
 
 /* ---- series ---- */
 
-static const char *said_of(const struct sheet *sheet, const struct chart_point *point)
+/* The row of a case, whose id may have the number of a device behind it; 0: there is none. */
+static size_t row_of(struct sheet *sheet, const char *id)
 {
-    return sheet->said ? point->said : NULL;
+    const size_t count = sheet->rows && id ? sheet->rows->row_count : 0, length = id ? strlen(id) : 0;
+    for (size_t k = 0; k < count; k++) {
+        const size_t at = (sheet->last + k) % count;
+        const struct row_keys *keys = table_at(sheet->rows, at)->keys;
+        if (!keys || strncmp(keys->id, id, length) != 0 || (keys->id[length] && keys->id[length] != '-'))
+            continue;
+        sheet->last = at;
+        return at + 1;
+    }
+    return 0;
+}
+
+static struct svg_tip tip_of(struct sheet *sheet, const struct chart_point *point)
+{
+    return (struct svg_tip){sheet->said ? point->said : NULL, row_of(sheet, point->id), point->cost, point->ceiling};
 }
 
 /* A line as far as the axes go; false: it is outside. Straight in their scales. */
@@ -122,7 +150,10 @@ static void draw_line(struct sheet *sheet, const struct chart_series *series)
     double xy[4];
     if (!line_of(sheet, series, xy))
         return;
-    svg_line(&sheet->svg, classes[series->kind], xy[0], xy[1], xy[2], xy[3]);
+    const struct svg_tip tip = {.said = series->points[0].said ? series->points[0].said : series->name};
+    svg_line(&sheet->svg, classes[series->kind], xy, NULL);
+    if (*series->name)
+        svg_line(&sheet->svg, "hit", xy, &tip);
     svg_take_line(&sheet->svg, xy);
 }
 
@@ -162,9 +193,9 @@ static void draw_curve(struct sheet *sheet, const struct chart_series *series)
 }
 
 /* Where there are more marks than anybody tells apart, only each so-manieth is drawn. */
-static size_t stride_of(const struct sheet *sheet, const struct chart_series *series)
+static size_t stride_of(const struct chart_series *series)
 {
-    return 1 + series->count / (sheet->narrow ? MOST_MARKS / 4 : MOST_MARKS);
+    return 1 + series->count / MOST_MARKS;
 }
 
 /* Along x, or along y where that has the values. */
@@ -174,7 +205,7 @@ static void draw_interval(struct sheet *sheet, const struct chart_point *point)
     if (!isfinite(point->low) || !isfinite(point->high))
         return;
     if (sheet->chart->y.scale == CHART_NAMES) {
-        const double y = svg_y(svg, point->y) + (sheet->narrow ? 8 : 0);
+        const double y = svg_y(svg, point->y);
         svg_part_line(svg, svg_x(svg, point->low), y, svg_x(svg, point->high), y);
     } else {
         const double x = svg_x(svg, point->x);
@@ -185,28 +216,34 @@ static void draw_interval(struct sheet *sheet, const struct chart_point *point)
 static void draw_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
-    const bool names = sheet->chart->y.scale == CHART_NAMES;
-    const size_t stride = stride_of(sheet, series);
-    if (series->kind == CHART_INTERVAL) {
+    const size_t stride = stride_of(series);
+    const bool each = sheet->said || sheet->rows;
+    /* Intervals of hundreds of marks hide each other. */
+    if (series->kind == CHART_INTERVAL && sheet->said) {
         svg_parts(svg, "reach", series->look);
         for (size_t k = 0; k < series->count; k += stride)
             draw_interval(sheet, &series->points[k]);
         svg_parts_end(svg, NULL);
     }
-    if (!sheet->said)
+    if (each)
+        svg_marks(svg, series->look);
+    else
         svg_parts(svg, "mark", series->look);
     for (size_t k = 0; k < series->count; k += stride) {
         const struct chart_point *point = &series->points[k];
-        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
+        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);
+        const struct svg_tip tip = tip_of(sheet, point);
         if (!isfinite(x) || !isfinite(y))
             continue;
-        if (sheet->said)
-            svg_mark(svg, series->look, x, y, point->said);
+        if (each)
+            svg_mark(svg, series->look, x, y, &tip);
         else
             svg_part_mark(svg, series->look, x, y);
         svg_take(svg, &(struct svg_box){x - 4, y - 4, x + 4, y + 4});
     }
-    if (!sheet->said)
+    if (each)
+        svg_group_end(svg);
+    else
         svg_parts_end(svg, NULL);
 }
 
@@ -214,14 +251,14 @@ static void name_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
     const bool names = sheet->chart->y.scale == CHART_NAMES;
-    for (size_t k = 0; k < series->count; k += stride_of(sheet, series)) {
+    for (size_t k = 0; k < series->count; k += stride_of(series)) {
         const struct chart_point *point = &series->points[k];
-        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y) + (names && sheet->narrow ? 8 : 0);
+        const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);
         const struct svg_place places[] = {
             {x + 8, y + 4, SVG_START}, {x - 8, y + 4, SVG_END}, {x, y - 9, SVG_MIDDLE}, {x, y + 17, SVG_MIDDLE}};
         const struct svg_place right = {svg->width - 4, y + 4, SVG_END};
         if (point->words && names && series->kind == CHART_INTERVAL)
-            svg_text(svg, "label n", SVG_END, right.x, right.y - (sheet->narrow ? 16 : 0), point->words);
+            svg_text(svg, "label n", SVG_END, right.x, right.y, point->words);
         else if (point->words)
             svg_label(svg, "label", point->words, places, COUNT_OF(places));
     }
@@ -233,8 +270,9 @@ static void draw_bars(struct sheet *sheet, const struct chart_series *series)
     char class[16];
     snprintf(class, sizeof(class), "bar s%zu", series->look);
     FOR_EACH(const struct chart_point, point, series->points, series->count) {
-        const double top = svg_y(svg, point->y) - (sheet->narrow ? 1 : 8), right = svg_x(svg, point->high);
-        svg_rect(svg, class, &(struct svg_box){svg_x(svg, point->low), top, right, top + 16}, said_of(sheet, point));
+        const double top = svg_y(svg, point->y) - 8, right = svg_x(svg, point->high);
+        const struct svg_tip tip = tip_of(sheet, point);
+        svg_rect(svg, class, &(struct svg_box){svg_x(svg, point->low), top, right, top + 16}, &tip);
         if (point->words)
             svg_text(svg, "label n", SVG_START, right + 8, top + 12, point->words);
     }
@@ -261,9 +299,10 @@ static void draw_cells(struct sheet *sheet, const struct chart_series *series)
         const struct svg_box box = {x - column / 2 + 1, y - sheet->row / 2 + 1, x + column / 2 - 1,
                                     y + sheet->row / 2 - 1};
         const size_t shade = (size_t)fmin(SHADES - 1, floor((1 - point->share) * 1.2 * (double)SHADES));
+        const struct svg_tip tip = tip_of(sheet, point);
         char class[8];
         snprintf(class, sizeof(class), "h%zu", shade);
-        svg_rect(svg, class, &box, said_of(sheet, point));
+        svg_rect(svg, class, &box, &tip);
         if (point->words && column > svg_text_width(point->words))
             svg_text(svg, shade > 3 ? "on-dark" : "on-light", SVG_MIDDLE, x, y + 4, point->words);
         if (point->share >= 1)
@@ -271,24 +310,41 @@ static void draw_cells(struct sheet *sheet, const struct chart_series *series)
     }
 }
 
+typedef void draw_function(struct sheet *sheet, const struct chart_series *series);
+
+/* A group of nothing is none. */
+static void draw_group(struct sheet *sheet, size_t series, draw_function *draw)
+{
+    SCOPED(text_release) struct text inside = {0};
+    struct text *out = sheet->svg.out;
+    sheet->svg.out = &inside;
+    draw(sheet, &sheet->chart->series[series]);
+    sheet->svg.out = out;
+    if (!inside.length)
+        return;
+    svg_group(&sheet->svg, series, series_ceiling(&sheet->chart->series[series]));
+    text_addn(out, inside.data, inside.length);
+    svg_group_end(&sheet->svg);
+}
+
 static void draw_series(struct sheet *sheet)
 {
-    static void (*const drawn[CHART_KINDS])(struct sheet *, const struct chart_series *) = {
+    static draw_function *const drawn[CHART_KINDS] = {
         [CHART_MARKS] = draw_marks, [CHART_CURVE] = draw_curve,   [CHART_LINE] = draw_line,
         [CHART_DASHED] = draw_line, [CHART_BOUNDARY] = draw_line, [CHART_INTERVAL] = draw_marks,
         [CHART_BAR] = draw_bars,    [CHART_BAND] = draw_band,     [CHART_CELL] = draw_cells};
     const struct chart *chart = sheet->chart;
     for (size_t k = 0; k < chart->count; k++)
-        drawn[chart->series[k].kind](sheet, &chart->series[k]);
+        draw_group(sheet, k, drawn[chart->series[k].kind]);
     for (size_t k = chart->count; k-- > 0;)
         if (chart->series[k].kind == CHART_CURVE)
-            draw_marks(sheet, &chart->series[k]);
+            draw_group(sheet, k, draw_marks);
     for (size_t k = 0; k < chart->count; k++) {
         const enum chart_kind kind = chart->series[k].kind;
         if (is_line(kind))
-            name_line(sheet, &chart->series[k]);
+            draw_group(sheet, k, name_line);
         else if (kind == CHART_MARKS || kind == CHART_CURVE || kind == CHART_INTERVAL)
-            name_marks(sheet, &chart->series[k]);
+            draw_group(sheet, k, name_marks);
     }
 }
 
@@ -322,9 +378,9 @@ static void lay_out(struct sheet *sheet, double width)
     struct svg *svg = &sheet->svg;
     const bool names = chart->y.scale == CHART_NAMES, cells = names && chart->x.scale == CHART_NAMES;
     const double widest = widest_name(&chart->y) + 20, longest = widest_name(&chart->x) + 20;
-    sheet->row = cells ? 32 : !names ? 0 : sheet->narrow ? 44 : 26;
-    const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : sheet->narrow ? 8 : fmin(widest, 300);
-    const double height = names ? sheet->row * (double)chart->y.name_count : sheet->narrow ? 300 : 400;
+    sheet->row = cells ? 32 : !names ? 0 : 26;
+    const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : fmin(widest, 300);
+    const double height = names ? sheet->row * (double)chart->y.name_count : 400;
     const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words_room(chart);
     const double column = (right - left) / (double)chart->x.name_count;
     svg->upright = cells && chart->x.name_count <= MOST_UPRIGHT && longest - 16 > column;
@@ -334,19 +390,21 @@ static void lay_out(struct sheet *sheet, double width)
     svg->plot = (struct svg_box){left, top, right, top + height};
 }
 
-void chart_svg(struct text *out, const struct chart *chart, double width, const struct svg_head *head)
+void chart_svg(struct text *out, const struct chart *chart, const struct table *rows, bool alone)
 {
-    struct sheet sheet = {.chart = chart, .narrow = width < 600};
+    const double width = CHART_WIDE;
+    const struct svg_head head = {chart->name, chart->title, chart->desc, alone};
+    struct sheet sheet = {.chart = chart, .rows = rows};
     size_t marks = 0;
     for (size_t k = 0; k < chart->count; k++)
         marks += chart->series[k].count;
-    sheet.said = marks <= SAID_MARKS && !sheet.narrow;
+    sheet.said = marks <= SAID_MARKS;
     lay_out(&sheet, width);
     const struct svg_box plot = sheet.svg.plot;
-    const double left = sheet.narrow ? 8 : plot.left, room = width - left - 8;
+    const double left = plot.left, room = width - left - 8;
     const double bottom = plot.bottom + (*chart->x.title ? 50 : 28), keys = legend(chart, NULL, left, room, 0);
     const struct svg laid = sheet.svg;
-    svg_open(&sheet.svg, out, width, bottom + (keys > 0 ? keys + 8 : 0), head);
+    svg_open(&sheet.svg, out, width, bottom + (keys > 0 ? keys + 8 : 0), &head);
     sheet.svg.plot = plot;
     sheet.svg.upright = laid.upright;
     sheet.svg.x = laid.x;
@@ -355,14 +413,6 @@ void chart_svg(struct text *out, const struct chart *chart, double width, const 
     draw_series(&sheet);
     legend(chart, &sheet.svg, left, room, bottom + 4);
     svg_close(&sheet.svg);
-}
-
-void chart_alone(struct text *out, const struct chart *chart)
-{
-    const struct svg_head head = {
-        .id = chart->name, .title = chart->title, .desc = chart->desc, .class = "", .alone = true};
-    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    chart_svg(out, chart, CHART_WIDE, &head);
 }
 
 void document_chart(struct document *document, const struct chart *chart, const struct table *table)

@@ -3,7 +3,6 @@
  * The checkup as a document: a page, a few lines, and for programs by configs/schema/checkup.schema.json.
  */
 
-#include "page_data.h"
 #include "report_internal.h"
 #include "rooftile/checkup.h"
 #include "rooftile/file.h"
@@ -250,29 +249,12 @@ static enum status add_data(struct document *document, const struct checkup *che
     return status;
 }
 
-/* The document for programs, unless it is more than a page should hold; and the cases of all steps. */
-static const struct page_data *data_of(const struct document *document, const struct checkup *checkup)
+/* The document for programs, unless it is more than a page should hold. */
+static const char *data_of(const struct document *document)
 {
-    struct arena *arena = document->arena;
-    struct page_data *data = arena_alloc(arena, sizeof(*data));
-    struct result all = {0};
-    SCOPED(text_release) struct text json = {0}, csv = {0};
-    struct result_case *cases = NULL;
-    size_t count = 0;
-    for (size_t k = 0; k < STEP_COUNT; k++) {
-        const struct result *result = checkup->sections[k].result;
-        for (size_t c = 0; result && c < result->case_count; c++)
-            ARENA_PUSH(arena, cases, count, result->cases[c]);
-    }
-    if (checkup->facts)
-        all = *checkup->facts;
-    all.cases = cases;
-    all.case_count = count;
+    SCOPED(text_release) struct text json = {0};
     render_json(&json, document, &(struct report_options){0});
-    render_csv(&csv, figures_table(&all, arena));
-    data->json = json.length <= MOST_DATA ? text_take(&json, arena) : NULL;
-    data->csv = count ? text_take(&csv, arena) : NULL;
-    return data;
+    return json.length <= MOST_DATA ? text_take(&json, document->arena) : NULL;
 }
 
 enum status checkup_document(struct document *document, const struct checkup *checkup, struct err *err)
@@ -297,6 +279,6 @@ enum status checkup_document(struct document *document, const struct checkup *ch
         document->sections[k].show = SHOW_HTML;
     const enum status status = add_data(document, checkup, err);
     if (!status)
-        document->data = data_of(document, checkup);
+        document->data = data_of(document);
     return status;
 }

@@ -159,7 +159,9 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
     if (span)
         text_add(out, " class=\"long\"");
     else if (column->unit || column->flags & COLUMN_BAR)
-        text_add(out, bar ? " class=\"n bar\"" : " class=n");
+        text_add(out, at->t->named ? (bar ? " class=bar" : "") /* thousands: put_looks has the rest */
+                      : bar        ? " class=\"n bar\""
+                                   : " class=n");
     else if (column->flags & COLUMN_STRIP)
         text_add(out, " class=\"strip\"");
     else if (column->flags & COLUMN_PROSE && has_head(at->t))

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "page_data.h"
 #include "picture.h"
 #include "report_internal.h"
 
@@ -342,10 +341,9 @@ static void add_json(struct text *out, const struct result *result)
     arena_release(&arena);
 }
 
-static const struct page_data *data_of(const struct report_page *page, struct arena *arena)
+static const char *data_of(const struct report_page *page, struct arena *arena)
 {
-    struct page_data *data = arena_alloc(arena, sizeof(*data));
-    struct text json = {0}, csv = {0};
+    SCOPED(text_release) struct text json = {0};
     text_add(&json, "{\"results\":[");
     for (size_t r = 0; r < page->count; r++) {
         text_add(&json, r ? "," : "");
@@ -357,10 +355,7 @@ static const struct page_data *data_of(const struct report_page *page, struct ar
         report_comparison(&json, "json", page->comparison, &(struct report_options){0});
     }
     text_add(&json, "}\n");
-    render_csv(&csv, figures_table(page->results[page->count - 1], arena));
-    data->json = text_take(&json, arena);
-    data->csv = text_take(&csv, arena);
-    return data;
+    return text_take(&json, arena);
 }
 
 static void page_document(struct document *document, const struct report_page *page)
@@ -445,8 +440,9 @@ enum status report_picture(struct text *out, const struct result *result, const 
         text_addf(&names, "%s%s", names.length ? ", " : "", chart->name);
         found = !strcmp(chart->name, name) ? chart : found;
     }
+    text_add(out, found ? "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" : "");
     if (found)
-        chart_alone(out, found);
+        chart_svg(out, found, NULL, true);
     else
         err_set(err, ERR_USAGE, "this result has no picture '%s'; it has: %s", name,
                 names.length ? names.data : "none at all");

@@ -76,7 +76,9 @@ void text_add_columns(struct text *out, const char *json)
         if (*json == '"' && json[length] == ':')
             at = column_of(&columns, &count, at, json, length, &arena);
         const bool value = length && json[length] != ':' && count;
-        if (value)
+        if (value && *json != '"' && length > 10 && memchr(json, '.', length))
+            text_addf(&columns[at].values, "%.9g\n", strtod(json, NULL));
+        else if (value)
             text_addf(&columns[at].values, "%.*s\n", (int)length, json);
         text_addn(out, value ? "#" : json, value || !length ? 1 : length);
         json += length ? length : 1;

@@ -6,7 +6,5 @@
 #define ROOFTILE_PAGE_FILES_H
 
 extern const char page_css[], page_picture_css[], page_js[];
-/* What draws charts (scripts/build_charts), compressed, and its hash; "" where it could not be made. */
-extern const char page_charts[], page_charts_end[], page_charts_sha256[];
 
 #endif

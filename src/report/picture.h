@@ -11,14 +11,11 @@
 #include "rooftile/table.h"
 #include "svg.h"
 
-enum { CHART_WIDE = 880, CHART_NARROW = 380 };
+enum { CHART_WIDE = 880 };
 
-/* chart_svg.c */
-void chart_svg(struct text *out, const struct chart *chart, double width, const struct svg_head *head);
-/* A file of its own. */
-void chart_alone(struct text *out, const struct chart *chart);
-/* chart_json.c: for a page's script. */
-void chart_json(struct text *out, const struct chart *chart);
+/* As an element of a page, whose table `rows` has the cases that are drawn (NULL: there is none), or `alone`, as a file
+ * of its own but for the XML declaration. */
+void chart_svg(struct text *out, const struct chart *chart, const struct table *rows, bool alone);
 /* Adds a section with the chart, what it says, and its table (NULL: chart_table). */
 void document_chart(struct document *document, const struct chart *chart, const struct table *table);
 

@@ -175,14 +175,12 @@ static struct chart_axis names_of(const char *title, const struct param_value *c
     return (struct chart_axis){.title = title, .scale = CHART_NAMES, .names = names, .name_count = count};
 }
 
-static void add_cell(struct chart *chart, size_t column, size_t row, const struct result_case *c, double share,
-                     const char *value)
+static void add_cell(struct chart *chart, size_t column, size_t row, const struct result_case *c, double share)
 {
     struct chart_point *point = chart_case(chart, &chart->series[0], (double)column, (double)row, c);
     point->cost = 0;
     point->share = share;
     point->words = percent_words(share, chart->arena);
-    point->more = value;
 }
 
 static void add_map(struct document *document, const struct map *map, const char *name)
@@ -198,8 +196,7 @@ static void add_map(struct document *document, const struct map *map, const char
     for (size_t r = 0; r < map->rows; r++)
         for (size_t c = 0; c < map->columns; c++)
             if (map->cells[r][c])
-                add_cell(chart, c, r, map->cells[r][c], map->best / cost(map->cells[r][c]),
-                         figure_words("rate", map->cells[r][c], arena));
+                add_cell(chart, c, r, map->cells[r][c], map->best / cost(map->cells[r][c]));
     chart->x = names_of(map->x, map->xs, map->columns, arena);
     chart->y = names_of(map->y, map->ys, map->rows, arena);
     document_chart(document, chart, NULL);
@@ -258,7 +255,7 @@ static bool add_machine_row(struct chart *chart, size_t row, const char *id, con
     for (size_t r = 0; r < count; r++) {
         const struct result_case *c = case_of(results[r], id);
         if (c)
-            add_cell(chart, r, row, c, best / result_case_time(c), figure_words("rate", c, chart->arena));
+            add_cell(chart, r, row, c, best / result_case_time(c));
     }
     return true;
 }

@@ -148,8 +148,6 @@ static void add_peak(struct chart *chart, const struct roofline *r, enum peak ki
     const char *said = arena_printf(chart->arena, "%s %s%s", name,
                                     quantity_words(peak, machine_unit_rate(unit), chart->arena), of[kind]);
     add_ceiling(chart, kind == PEAK_MEASURED, said, (double[]){from, peak, chart->x.high, peak}, name);
-    for (size_t k = 0; k < 2; k++)
-        chart->series[chart->count - 1].points[k].group = unit;
 }
 
 /* Units of one rate share a line and its name. */
@@ -187,10 +185,9 @@ static void add_series(struct chart *chart, struct roofline *r)
     for (size_t k = 0; k < r->count; k++) {
         const struct result_case *c = r->cases[k];
         const size_t at = (size_t)(kernel_of(r, c) - r->kernels.items);
-        struct chart_point *point = chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1],
-                                               c->lower_bound.intensity, c->flops_per_s, c);
-        point->group = c->work.unit;
-        point->ceiling = c->lower_bound.ceiling_name;
+        chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1], c->lower_bound.intensity,
+                   c->flops_per_s, c)
+            ->ceiling = c->lower_bound.ceiling_name;
     }
 }
 
@@ -249,7 +246,6 @@ void picture_roofline(struct document *document, const struct result *result, co
                                               : "No ceiling of this device was measured",
                      held ? ", and what they come to at the clock that cases held" : "",
                      r->by_unit ? "Arithmetic units" : "Kernels");
-    chart->group_title = "unit";
     add_series(chart, r);
     choose_range(chart, r);
     add_levels(chart, r);

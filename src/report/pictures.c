@@ -101,6 +101,7 @@ static void add_predictions(struct document *document, const struct result *resu
         const char *limiter = c->prediction.limiter && *c->prediction.limiter ? c->prediction.limiter : "not told";
         struct chart_point *point = chart_case(chart, series_named(chart, CHART_INTERVAL, limiter), result_case_time(c),
                                                c->prediction.time_ns, c);
+        point->cost = 0;
         point->low = c->prediction.low_ns;
         point->high = c->prediction.high_ns;
         within += fabs(c->prediction.time_ns / result_case_time(c) - 1) <= 0.2;

@@ -74,6 +74,8 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
         html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");
     for (size_t k = 0; k < keys->tag_count; k++) {
+        if (text_among(keys->tags[k], keys->tags, k)) /* of the suite and of the kernel */
+            continue;
         text_add(out, k ? " " : "");
         text_add_xml(out, keys->tags[k]);
     }
@@ -126,12 +128,19 @@ static void put_head(struct page *page, const struct table *t, const size_t *sho
     text_add(page->out, "</tr></thead>\n");
 }
 
-/* On a phone a row is a card, and each cell says what it is. */
-static void put_labels(struct page *page, const struct table *t, const size_t *shown, size_t count)
+/* On a phone a row is a card, and each cell says what it is; elsewhere numbers stand below each other. */
+static void put_looks(struct page *page, const struct table *t, const size_t *shown, size_t count)
 {
     if (!has_head(t))
         return;
-    text_add(page->out, "<style>@media screen and (max-width:44rem){");
+    text_add(page->out, "<style>");
+    for (size_t k = 1; k < count && t->named; k++)
+        if (t->columns[shown[k]].unit)
+            text_addf(page->out,
+                      "@media print,(min-width:44.01rem){#table%u td:not([colspan]):nth-last-child(%zu){"
+                      "text-align:right;font-variant-numeric:tabular-nums}}",
+                      page->tables, count - k);
+    text_add(page->out, "@media screen and (max-width:44rem){");
     for (size_t k = 1; k < count; k++)
         if (*t->columns[shown[k]].title) {
             text_addf(page->out, "#table%u td:nth-last-child(%zu)::before{content:", page->tables,
@@ -151,7 +160,7 @@ static void put_table(struct page *page, const struct table *table, const char *
     const char *shared = "";
     const char *const *names = table_names_apart(t, &shared, &arena);
     page->tables++;
-    put_labels(page, t, shown, count);
+    put_looks(page, t, shown, count);
     if (*shared)
         put_text(page->out, &(struct section){.text = shared, .tone = TONE_DIM});
     text_add(page->out, "<div class=\"wide\" tabindex=\"0\" role=\"region\"");
@@ -214,25 +223,26 @@ static void put_heading(struct page *page, const struct section *section)
     text_add(page->out, section->folded ? "</summary>\n" : section->level ? "</h3>\n" : "</h2>\n");
 }
 
-/* Twice: what fits a screen is too small to be read on a phone. */
-static void put_picture(struct page *page, const struct section *section)
+/* The table of cases that a picture belongs to: the next one. */
+static const struct table *cases_behind(const struct document *document, const struct section *section)
 {
-    SCOPED(arena_release) struct arena arena = {0};
+    for (const struct section *next = section + 1; next < document->sections + document->count; next++)
+        if (next->table && next->table->named)
+            return next->table;
+    return NULL;
+}
+
+static void put_picture(struct page *page, const struct section *section, const struct document *document)
+{
     const struct chart *chart = section->chart;
     const struct table *table = section->table;
     text_add(page->out, "<figure");
     html_attribute(page->out, "data-picture", chart->name);
+    text_add(page->out, ">\n<div class=\"wide\" tabindex=\"0\" role=\"region\"");
+    html_attribute(page->out, "aria-label", chart->title);
     text_add(page->out, ">\n");
-    const struct svg_head wide = {.id = arena_printf(&arena, "%s-wide", chart->name),
-                                  .title = chart->title,
-                                  .desc = chart->desc,
-                                  .class = "on-screen"};
-    const struct svg_head narrow = {.id = arena_printf(&arena, "%s-narrow", chart->name),
-                                    .title = chart->title,
-                                    .desc = chart->desc,
-                                    .class = "on-phone"};
-    chart_svg(page->out, chart, CHART_WIDE, &wide);
-    chart_svg(page->out, chart, CHART_NARROW, &narrow);
+    chart_svg(page->out, chart, cases_behind(document, section), false);
+    text_add(page->out, "</div>\n");
     element(page->out, "figcaption", chart->desc);
     if (table && table->row_count) {
         text_add(page->out, "\n<details class=\"data\"><summary>Data of this picture</summary>\n");
@@ -249,7 +259,7 @@ static void put_section(struct page *page, const struct section *section, const 
     if (section->text)
         put_text(page->out, section);
     if (section->chart)
-        put_picture(page, section);
+        put_picture(page, section, document);
     else if (section->table && section->tiles)
         put_tiles(page, section->table);
     else if (section->table && section->table->row_count)
@@ -259,13 +269,6 @@ static void put_section(struct page *page, const struct section *section, const 
 
 /* ---- the page ---- */
 
-static bool has_charts(const struct document *document)
-{
-    const bool some = COUNT_WHERE(section, document->sections, document->count,
-                                  section->chart && section_shown(section, SHOW_HTML)) > 0;
-    return some && *page_charts;
-}
-
 static void put_top(struct page *page, const struct document *document)
 {
     struct text *out = page->out;
@@ -274,8 +277,6 @@ static void put_top(struct page *page, const struct document *document)
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
              "img-src data: blob:; base-uri 'none'; form-action 'none'; script-src ");
     text_add_script_hash(out, page_js);
-    if (has_charts(document))
-        text_addf(out, " 'sha256-%s'", page_charts_sha256);
     text_add(out, "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                   "<meta name=\"color-scheme\" content=\"light dark\">\n");
     element(out, "title", document->title);
@@ -316,48 +317,13 @@ static void put_contents(struct page *page, const struct document *document)
     text_add(page->out, "</ul></nav>\n");
 }
 
-static void put_data(struct text *out, const char *id, const char *data)
-{
-    if (!data)
-        return;
-    text_addf(out, "<script type=\"text/plain\" id=\"%s\">", id);
-    text_add_packed(out, data, strlen(data));
-    text_add(out, "</script>\n");
-}
-
-static void put_json(struct text *out, const char *id, const char *json)
+static void put_data(struct text *out, const char *json)
 {
     SCOPED(text_release) struct text columns = {0};
-    if (json)
-        text_add_columns(&columns, json);
-    put_data(out, id, columns.data);
-}
-
-static void put_foot(struct text *out, const struct document *document)
-{
-    const bool some = COUNT_WHERE(section, document->sections, document->count, section->chart != NULL) > 0;
-    text_add(out, "<footer class=\"dim\">");
-    text_add(
-        out,
-        has_charts(document) ? "Charts: Apache ECharts, Apache License 2.0; its notices and licences are in this page."
-        : some
-            ? "Pictures are static: this rooftile was built without Node, npm or its registry (scripts/build_charts)."
-            : "");
-    text_add(out, "</footer>\n");
-    if (has_charts(document)) {
-        /* What is drawn, and what draws it. */
-        SCOPED(text_release) struct text json = {0};
-        for (size_t k = 0; k < document->count; k++)
-            if (document->sections[k].chart && section_shown(&document->sections[k], SHOW_HTML)) {
-                text_add(&json, json.length ? "," : "[");
-                chart_json(&json, document->sections[k].chart);
-            }
-        text_add(&json, "]");
-        put_json(out, "data-charts", json.data);
-        text_add(out, "<script type=\"text/plain\" id=\"charts\">");
-        text_add_letters(out, (const unsigned char *)page_charts, (size_t)(page_charts_end - page_charts));
-        text_add(out, "</script>\n");
-    }
+    text_add_columns(&columns, json);
+    text_add(out, "<script type=\"text/plain\" id=\"data-json\">");
+    text_add_packed(out, columns.data, columns.length);
+    text_add(out, "</script>\n");
 }
 
 void render_html(struct text *out, const struct document *document, const struct report_options *options)
@@ -370,10 +336,7 @@ void render_html(struct text *out, const struct document *document, const struct
         if (section_shown(&document->sections[k], SHOW_HTML))
             put_section(&page, &document->sections[k], document);
     text_add(out, page.open ? "</section>\n</main>\n" : "</main>\n");
-    if (document->data) {
-        put_json(out, "data-json", document->data->json);
-        put_data(out, "data-csv", document->data->csv);
-    }
-    put_foot(out, document);
+    if (document->data)
+        put_data(out, document->data);
     text_add(out, "</body></html>\n");
 }

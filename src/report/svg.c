@@ -23,23 +23,31 @@ static void begin(struct svg *svg, const char *element, const char *class)
     text_addf(svg->out, "<%s class=\"%s\"", element, class);
 }
 
-static void end(struct svg *svg, const char *element, const char *said)
+static void end(struct svg *svg, const char *element, const struct svg_tip *tip)
 {
-    if (!said) {
+    if (tip && tip->row)
+        text_addf(svg->out, " data-c=\"%zu\"", tip->row);
+    if (tip && tip->row && tip->cost > 0)
+        text_addf(svg->out, " data-w=\"%.3g\"", tip->cost);
+    if (tip && tip->row && tip->ceiling) {
+        text_add(svg->out, " data-b=\"");
+        text_add_xml(svg->out, tip->ceiling);
+        text_add(svg->out, "\"");
+    }
+    if (!tip || tip->row || !tip->said) {
         text_add(svg->out, "/>\n");
         return;
     }
     text_add(svg->out, "><title>");
-    text_add_xml(svg->out, said);
+    text_add_xml(svg->out, tip->said);
     text_addf(svg->out, "</title></%s>\n", element);
 }
 
 void svg_open(struct svg *svg, struct text *out, double width, double height, const struct svg_head *head)
 {
     *svg = (struct svg){.out = out, .width = width, .height = height};
-    text_addf(out, "<svg%s class=\"picture%s%s\" role=\"img\" aria-labelledby=\"%s-title %s-desc\"",
-              head->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", *head->class ? " " : "", head->class,
-              head->id, head->id);
+    text_addf(out, "<svg%s class=\"picture\" role=\"img\" aria-labelledby=\"%s-title %s-desc\"",
+              head->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", head->id, head->id);
     text_addf(out, " viewBox=\"0 0 %.0f %.0f\"", width, height);
     if (head->alone)
         text_addf(out, " width=\"%.0f\" height=\"%.0f\"", width, height);
@@ -60,14 +68,13 @@ void svg_close(struct svg *svg)
     text_add(svg->out, "</svg>\n");
 }
 
-void svg_line(struct svg *svg, const char *class, double x1, double y1, double x2, double y2)
+void svg_line(struct svg *svg, const char *class, const double xy[static 4], const struct svg_tip *tip)
 {
+    static const char *const names[] = {"x1", "y1", "x2", "y2"};
     begin(svg, "line", class);
-    number(svg->out, "x1", x1);
-    number(svg->out, "y1", y1);
-    number(svg->out, "x2", x2);
-    number(svg->out, "y2", y2);
-    end(svg, "line", NULL);
+    for (size_t k = 0; k < COUNT_OF(names); k++)
+        number(svg->out, names[k], xy[k]);
+    end(svg, "line", tip);
 }
 
 void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t count)
@@ -80,14 +87,14 @@ void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t c
     end(svg, "polyline", NULL);
 }
 
-void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const char *said)
+void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const struct svg_tip *tip)
 {
     begin(svg, "rect", class);
     number(svg->out, "x", box->left);
     number(svg->out, "y", box->top);
     number(svg->out, "width", fmax(box->right - box->left, 0));
     number(svg->out, "height", fmax(box->bottom - box->top, 0));
-    end(svg, "rect", said);
+    end(svg, "rect", tip);
 }
 
 void svg_parts(struct svg *svg, const char *class, size_t look)
@@ -95,10 +102,31 @@ void svg_parts(struct svg *svg, const char *class, size_t look)
     text_addf(svg->out, "<path class=\"%s s%zu\" d=\"", class, look < CHART_SERIES ? look : CHART_SERIES - 1);
 }
 
-void svg_parts_end(struct svg *svg, const char *said)
+void svg_parts_end(struct svg *svg, const struct svg_tip *tip)
 {
     text_add(svg->out, "\"");
-    end(svg, "path", said);
+    end(svg, "path", tip);
+}
+
+void svg_group(struct svg *svg, size_t series, const char *ceiling)
+{
+    text_addf(svg->out, "<g data-s=\"%zu\"", series);
+    if (ceiling) {
+        text_add(svg->out, " data-l=\"");
+        text_add_xml(svg->out, ceiling);
+        text_add(svg->out, "\"");
+    }
+    text_add(svg->out, ">\n");
+}
+
+void svg_key(struct svg *svg, size_t series)
+{
+    text_addf(svg->out, "<g data-k=\"%zu\">\n", series);
+}
+
+void svg_group_end(struct svg *svg)
+{
+    text_add(svg->out, "</g>\n");
 }
 
 void svg_part_mark(struct svg *svg, size_t look, double x, double y)
@@ -121,11 +149,16 @@ void svg_part_line(struct svg *svg, double x1, double y1, double x2, double y2)
     text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", x1, y1, x2, y2);
 }
 
-void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said)
+void svg_marks(struct svg *svg, size_t look)
 {
-    svg_parts(svg, "mark", look);
+    text_addf(svg->out, "<g class=\"mark s%zu\">\n", look < CHART_SERIES ? look : CHART_SERIES - 1);
+}
+
+void svg_mark(struct svg *svg, size_t look, double x, double y, const struct svg_tip *tip)
+{
+    text_add(svg->out, "<path d=\"");
     svg_part_mark(svg, look, x, y);
-    svg_parts_end(svg, said);
+    svg_parts_end(svg, tip);
 }
 
 void svg_text(struct svg *svg, const char *class, enum svg_anchor anchor, double x, double y, const char *words)
@@ -332,7 +365,7 @@ void svg_tick_words(char out[static 32], double value, const char *unit)
 static void name_words(char out[static 64], const char *name, double room)
 {
     const size_t most = (size_t)fmax(4, room / 7); /* wide letters, and the dots */
-    const bool fits = text_columns(name) <= most;
+    const bool fits = svg_text_width(name) <= room;
     size_t length = 0;
     for (size_t columns = 0; name[length] && length < 56; length++) {
         columns += ((unsigned char)name[length] & 0xC0) != 0x80;
@@ -371,30 +404,23 @@ static void x_axis(struct svg *svg)
         else
             svg_tick_words(words, ticks[k], svg->x.unit);
         if (!names)
-            svg_line(svg, "grid", x, svg->plot.top, x, bottom);
+            svg_line(svg, "grid", (double[]){x, svg->plot.top, x, bottom}, NULL);
         if (x - svg_text_width(words) / 2 < last + 6)
             continue;
         svg_text(svg, "tick", SVG_MIDDLE, x, bottom + 18, words);
         last = x + svg_text_width(words) / 2;
     }
     if (!names)
-        svg_line(svg, "axis", svg->plot.left, bottom, svg->plot.right, bottom);
+        svg_line(svg, "axis", (double[]){svg->plot.left, bottom, svg->plot.right, bottom}, NULL);
     svg_text(svg, "axis-title", SVG_MIDDLE, (svg->plot.left + svg->plot.right) / 2, bottom + 38, svg->x.title);
 }
 
-/* On a phone names stand above their rows. */
 static void y_names(struct svg *svg)
 {
-    const double row = (svg->plot.bottom - svg->plot.top) / (double)svg->y.name_count;
     for (size_t k = 0; k < svg->y.name_count; k++) {
         char words[64];
-        const bool above = svg->plot.left < 12;
-        const double y = svg_y(svg, (double)k);
-        name_words(words, svg->y.names[k], above ? svg->width - 16 : svg->plot.left - 14);
-        if (above)
-            svg_text(svg, "label", SVG_START, svg->plot.left, y - row / 2 + 14, words);
-        else
-            svg_text(svg, "label", SVG_END, svg->plot.left - 10, y + 4, words);
+        name_words(words, svg->y.names[k], svg->plot.left - 14);
+        svg_text(svg, "label", SVG_END, svg->plot.left - 10, svg_y(svg, (double)k) + 4, words);
     }
 }
 
@@ -406,7 +432,7 @@ static void y_values(struct svg *svg)
         char words[32];
         const double y = svg_y(svg, ticks[k]);
         svg_tick_words(words, ticks[k], svg->y.unit);
-        svg_line(svg, "grid", svg->plot.left, y, svg->plot.right, y);
+        svg_line(svg, "grid", (double[]){svg->plot.left, y, svg->plot.right, y}, NULL);
         svg_text(svg, "tick", SVG_END, svg->plot.left - 8, y + 4, words);
     }
 }

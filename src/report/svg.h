@@ -38,8 +38,15 @@ struct svg {
 struct svg_head {
     const char *id; /* of its own in the page */
     const char *title, *desc;
-    const char *class; /* more classes of the element; "" */
-    bool alone;        /* a file of its own: with its style */
+    bool alone; /* a file of its own: with its style */
+};
+
+/* What a pointer over an element is told. */
+struct svg_tip {
+    const char *said;    /* lines; NULL: nothing */
+    size_t row;          /* the row of the page's table of cases that tells it, from 1 on; 0: none */
+    double cost;         /* how much of all time its case takes; 0: unknown */
+    const char *ceiling; /* the one above its case; NULL: none */
 };
 
 void svg_open(struct svg *svg, struct text *out, double width, double height, const struct svg_head *head);
@@ -57,18 +64,25 @@ void svg_tick_words(char out[static 32], double value, const char *unit);
 /* Grid, ticks and titles of both axes around svg->plot. */
 void svg_axes(struct svg *svg);
 
-void svg_line(struct svg *svg, const char *class, double x1, double y1, double x2, double y2);
+void svg_line(struct svg *svg, const char *class, const double xy[static 4], const struct svg_tip *tip);
 /* `xy`: count pairs. */
 void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t count);
-/* `said`: what a pointer over it and screen readers are told; NULL: nothing. */
-void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const char *said);
+/* `tip`: NULL: none. */
+void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const struct svg_tip *tip);
+/* What belongs to series `series` of the chart, for a page's script; `ceiling`: what it is the line of, or NULL. */
+void svg_group(struct svg *svg, size_t series, const char *ceiling);
+/* The entry of that series in the legend. */
+void svg_key(struct svg *svg, size_t series);
+void svg_group_end(struct svg *svg);
 /* One path of many parts, which are short where there are thousands. */
 void svg_parts(struct svg *svg, const char *class, size_t look);
 void svg_part_mark(struct svg *svg, size_t look, double x, double y);
 void svg_part_line(struct svg *svg, double x1, double y1, double x2, double y2);
-void svg_parts_end(struct svg *svg, const char *said);
-/* Each look has its own shape and colour. */
-void svg_mark(struct svg *svg, size_t look, double x, double y, const char *said);
+void svg_parts_end(struct svg *svg, const struct svg_tip *tip);
+/* Marks of one look, which has its own shape and colour, and of which each tells what it is: svg_mark between svg_marks
+ * and svg_group_end. */
+void svg_marks(struct svg *svg, size_t look);
+void svg_mark(struct svg *svg, size_t look, double x, double y, const struct svg_tip *tip);
 void svg_text(struct svg *svg, const char *class, enum svg_anchor anchor, double x, double y, const char *words);
 
 /* Keeps labels away from a place, and from a line. */

@@ -49,7 +49,7 @@ def pages(home):
         done = run("report", *(f"{r}.result.json" for r in results), "-o", folder / f"{name}.html", home=home)
         check(done.returncode == 0, f"{name}: {done.stderr}")
     upright = re.findall(r'rotate\(-90\)">([^<]*)<', (folder / "devices.html").read_text())
-    check(upright == [load(home / f"{name}.result.json")["environment"]["device"]["name"] for name in ("sim", "other")] * 2, f"columns without their machines: {upright}")
+    check(upright == [load(home / f"{name}.result.json")["environment"]["device"]["name"] for name in ("sim", "other")], f"columns without their machines: {upright}")
     for name in ("sim", "other"):
         result = load(home / f"{name}.result.json")
         result["cases"] = [c | {"id": c["id"].replace(";mode=", f";copy={k};mode=")} for k in range(45) for c in result["cases"][:1]]
@@ -109,7 +109,7 @@ def size(home):
     for name, result in {"predicted": predicted, "times": times}.items():
         (home / f"{name}.json").write_text(json.dumps(result))
         page = run("report", f"{name}.json", "--format", "html", home=home).stdout
-        check(page.count('<tr id="case=') == 500 and len(page.encode()) < 1000000, f"500 cases {name}: {len(page.encode())} bytes")
+        check(page.count('<tr id="case=') == 500 and len(page.encode()) < 500000, f"500 cases {name}: {len(page.encode())} bytes")
 
 
 def hostile_site(home, folder):
@@ -134,17 +134,19 @@ def hostile_site(home, folder):
         shutil.copy(page, folder / f"site_{k}.html")
 
 
-def charts_off(home):
-    """Also where charts were made before."""
-    done = subprocess.run([ROOT / "scripts/build_charts", home / "off"], env=os.environ | {"ROOFTILE_CHARTS": "off"}, capture_output=True, text=True)
-    check(done.returncode == 0 and (home / "off/charts.gz").read_bytes() == b"" and "static pictures alone" in done.stderr, f"charts are off: {done.stderr}")
+def rounded(data):
+    """Fractions with nine digits, as pages have them."""
+    if isinstance(data, dict):
+        return {key: rounded(value) for key, value in data.items()}
+    return [rounded(value) for value in data] if isinstance(data, list) else float(f"{data:.9g}") if isinstance(data, float) else data
 
 
 def the_page_itself(page):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
-    check("default-src 'none'" in policy and "unsafe-eval" not in policy and re.search(r"script-src( 'sha256-[A-Za-z0-9+/=]+'){1,2}$", policy), policy)
-    has_charts = 'id="charts"' in page
-    check(has_charts == (policy.count("sha256-") == 2) and has_charts != ("Pictures are static" in page), "a page says when its pictures are static")
+    check("default-src 'none'" in policy and "unsafe-eval" not in policy and re.search(r"script-src 'sha256-[A-Za-z0-9+/=]+'$", policy), policy)
+    rows, marks = re.findall(r'<tr id="case=([^"]*)"', page), [int(n) for n in re.findall(r' data-c="(\d+)"', page)]
+    check(marks and max(marks) <= len(rows) and set(marks) == set(range(1, len(rows) + 1)), f"each case has marks, each of which is a case: {sorted(set(marks))} of {len(rows)}")
+    check(re.search(r'<g data-s="\d+" data-l="HBM">', page) and re.search(r'<g data-k="0">', page), "ceilings and the legend can be chosen")
     check(len(re.findall(r"<script>", page)) == 1, "one script")
     check(not re.search(r'\b(src|href)="(?!#)', page), "nothing is fetched")
 
@@ -277,7 +279,7 @@ def forecasts(home, folder):
         done = run("predict", "stream_triad", "--set", "n=1Mi,64Mi", "--machine", machines, "--format", "html", home=home)
         bars = re.findall(r'data-picture="forecast-(\d)"', done.stdout)
         check(done.returncode == 0 and len(bars) == len(machines.split(",")), f"{machines}: {bars} {done.stderr[-400:]}")
-        check(re.search(r'class="label"[^>]*>stream_triad n=64Mi<', done.stdout), "a bar for each case")
+        check(re.search(r'class="label"[^>]*>stream_triad n=64Mi<', done.stdout), f"a bar for each case: {re.findall(r'class=.label.[^>]*>([^<]*)<', done.stdout)}")
     (folder / "doc_forecast.html").write_text(done.stdout)
 
 
@@ -320,7 +322,8 @@ def one_sample(home, result):
     (home / "one.result.json").write_text(json.dumps(result | {"derived": [], "kpis": []}))
     page = run("report", "one.result.json", "--format", "html", home=home).stdout
     check("\u00b195 %" not in page and "\u00b10 %" not in page, "a spread of one sample")
-    check(re.search(r"<title>x+ \u2026 \u00e9+&#10;", page), "a long name in a picture")
+    svg = run("report", "one.result.json", "--format", "svg", "--picture", "kernels", home=home).stdout
+    check("<title" in svg and "x" * 79 not in svg, "a long name in a picture")
     check(">With interference<" in page and "Impossible, or" not in page, "nothing is impossible")
 
 
@@ -335,7 +338,6 @@ def sizes(home, result):
 def test(home):
     folder, result = pages(home)
     the_page_itself((folder / "sim.html").read_text())
-    charts_off(home)
     pictures(home)
     trace(home, result)
     heat_maps(home, result)
@@ -364,8 +366,7 @@ def test(home):
     done = subprocess.run(["node", str(ROOT / "tests/page/test_page.mjs"), str(MODULES), browser(), str(folder)], capture_output=True, text=True, timeout=PATIENCE_S)
     print(done.stdout, done.stderr, file=sys.stderr)
     check(done.returncode == 0, "what a browser saw")
-    check(load(folder / "sim.json") == {"results": [result]}, "the JSON inside is the result")
-    check((folder / "sim.csv").read_text() == run("report", "sim.result.json", "--format", "csv", home=home).stdout, "the CSV inside")
+    check(rounded(load(folder / "sim.json")) == rounded({"results": [result]}), "the JSON inside is the result")
     check(len(load(folder / "checkup.json")["documents"]["quick"]["cases"]) == len(result["cases"]), "the JSON inside a checkup's page")
 
 

@@ -24,9 +24,9 @@ async function open(name, options = {}, hash = "", before = "") {
 }
 const sideways = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
-// Words of charts that stand on others, or that the edge cuts.
-const colliding = page => page.evaluate(() => [...document.querySelectorAll("figure.live .chart svg")].flatMap(svg => {
-  const edge = svg.getBoundingClientRect(), upright = t => !/matrix\((?!1,0)/.test(t.getAttribute("transform") || "");
+// Words of pictures that stand on others, or that the edge cuts.
+const colliding = page => page.evaluate(() => [...document.querySelectorAll("figure svg.picture")].flatMap(svg => {
+  const edge = svg.getBoundingClientRect(), upright = t => !/rotate\((?!0\.?0*\))/.test(t.getAttribute("transform") || "");
   const texts = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim() && upright(t)).map(t => [t.textContent, t.getBoundingClientRect()]);
   const over = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 4;
   return texts.flatMap(([a, p], i) => [...(p.right > edge.right + 2 || p.left < edge.left - 2 ? [a] : []), ...texts.slice(i + 1).filter(([, q]) => over(p, q)).map(([b]) => `${a} on ${b}`)]);
@@ -41,7 +41,6 @@ async function through(page) {
 // axe is no part of the page, so its policy does not hold for this one.
 async function everywhere(name) {
   const page = await open(name, { bypassCSP: true });
-  if (await page.locator("#charts").count()) await page.waitForSelector("figure.live .chart svg");
   await through(page);
   await page.addScriptTag({ path: axe });
   for (const [width, colorScheme] of [[1440, "light"], [1024, "light"], [390, "dark"]]) {
@@ -92,10 +91,8 @@ async function choosing(name) {
   check(values.every((v, k) => !k || v >= values[k - 1]) && await time.getAttribute("aria-sort") === "ascending", `${name}: sorting`);
   await page.locator("#theme").click();
   check(await page.evaluate(() => document.documentElement.dataset.theme) === "light", `${name}: theme`);
-  for (const ending of ["json", "csv"]) { /* test_page.py compares them */
-    const [data] = await Promise.all([page.waitForEvent("download"), page.locator("#save-" + ending).click()]);
-    await data.saveAs(`${folder}/${name}.${ending}`);
-  }
+  const [data] = await Promise.all([page.waitForEvent("download"), page.locator("#save-json").click()]);
+  await data.saveAs(`${folder}/${name}.json`); /* test_page.py compares it */
   const [svg] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "SVG" }).first().click()]);
   check(svg.suggestedFilename().endsWith(".svg") && /<text[^>]*paint-order: ?stroke/.test(readFileSync(await svg.path(), "utf8")), `${name}: a picture as SVG, its labels over what surrounds them`);
   const [png] = await Promise.all([page.waitForEvent("download"), page.locator(".pictools button", { hasText: "PNG" }).first().click()]);
@@ -107,55 +104,47 @@ async function choosing(name) {
   await page.setViewportSize({ width: 700, height: 990 }); /* A4 within its margins */
   await page.emulateMedia({ media: "print" });
   check(await page.locator("table.cases tbody tr").first().evaluate(r => getComputedStyle(r).display) === "table-row" && !await sideways(page), `${name}: paper is no phone`);
-  check(await page.locator("svg.on-screen").first().isVisible() && !await page.locator(".chart, .filters, .tools, .controls").evaluateAll(all => all.some(e => e.checkVisibility())), `${name}: on paper`);
+  check(await page.locator("figure svg.picture").first().isVisible() && !await page.locator(".heaviest, .filters, .tools, #tip").evaluateAll(all => all.some(e => e.checkVisibility())), `${name}: on paper`);
   await page.close();
 }
 
-// Pictures as charts: drawn, named, isolated, narrowed to the heaviest; a pointer is told the evidence.
-async function charts(name) {
-  const page = await open(name);
-  if (!await page.locator("#charts").count()) return console.log("this build has static pictures alone"), page.close();
-  await page.waitForSelector("figure.live .chart svg");
-  const figure = page.locator("figure[data-picture=roofline]");
+// Pictures that can be pointed at: a mark tells what its case's row has, a ceiling where it meets the peak; one series alone, or several
+// with Ctrl; the longest cases alone; a click leads to the case.
+async function pointing(name) {
+  const page = await open(name), figure = page.locator("figure[data-picture=roofline]"), said = page.locator("#tip");
   await figure.scrollIntoViewIfNeeded();
-  const faint = () => figure.locator(".chart path[fill-opacity='0.1'], .chart path[opacity='0.1']").count();
-  check(await figure.locator(".chart path").count() > 5 && !await figure.locator("svg.on-screen").isVisible(), `${name}: no chart`);
-  check(await faint() === 0, `${name}: faint marks`);
+  const faint = what => figure.locator(what).evaluateAll(all => all.filter(e => e.closest(".faint")).length);
+  const marks = await figure.locator("[data-c]").count(), lines = await figure.locator("[data-l] line.hit").count();
+  check(marks > 3 && lines > 2 && await faint("[data-c]") === 0, `${name}: ${marks} marks, ${lines} lines`);
+  await figure.locator("[data-c]").last().hover({ force: true });
+  const words = (await said.textContent()).split("\n"), row = await figure.locator("[data-c]").last().getAttribute("data-c");
+  const cells = await page.locator("table.cases tbody tr").nth(row - 1).locator("th,td").allTextContents();
+  check(words[0].startsWith(cells[0].slice(0, 12)) && words.some(line => line.endsWith(": " + cells[1])) && words.some(line => /^bound: \w/.test(line)), `${name}: a mark says ${words}, its row ${cells}`);
   // All of its cases stand under L1: with that ceiling they stay, with another one they go, as do other ceilings with the kernel.
-  const lines = () => figure.locator(".chart path[stroke-opacity='0.12'], .chart path[opacity='0.12']").count();
-  for (const [key, marks] of [["L1", false], ["HBM", true], ["vector_f32, best", false]]) {
-    const button = figure.locator("button.key", { hasText: key });
-    await button.click();
-    check(await button.getAttribute("aria-pressed") === "true" && await lines() > 2 && (await faint() > 0) === marks, `${name}: ${key} alone: ${await lines()} faint lines, ${await faint()} marks`);
-    await button.click();
-    check(await faint() === 0 && await lines() === 0, `${name}: all of them again`);
+  for (const [key, gone] of [["L1", false], ["HBM", true]]) {
+    const label = figure.locator("[data-l] text", { hasText: new RegExp("^" + key) });
+    await label.click();
+    check(await label.getAttribute("aria-pressed") === "true" && await faint("[data-l] line.hit") === lines - 1 && (await faint("[data-c]") > 0) === gone, `${name}: ${key} alone: ${await faint("[data-l] line.hit")} faint lines, ${await faint("[data-c]")} of ${marks} marks`);
+    await label.click();
+    check(await faint("[data-c], line.hit") === 0, `${name}: all of them again`);
   }
-  const first = figure.locator("button.key").first();
+  const first = figure.locator("[data-k]").filter({ has: page.locator("path") }).first();
   await first.press("Enter");
-  check(await first.getAttribute("aria-pressed") === "true", `${name}: Enter shows one alone`);
+  check(await first.getAttribute("aria-pressed") === "true" && await faint("line.hit") > 0 && await faint("[data-c]") < marks, `${name}: Enter shows one alone`);
   await first.press("Escape");
-  check(await first.getAttribute("aria-pressed") === "false" && await faint() === 0, `${name}: Escape shows all of them`);
-  const keys = figure.locator("button.key"), alone = [];
+  check(await first.getAttribute("aria-pressed") === "false" && await faint("[data-c]") === 0, `${name}: Escape shows all of them`);
+  const keys = figure.locator("g[data-k], [data-l] text"), alone = [];
   for (const [key, modifiers] of [[0, []], [1, ["Control"]], [1, ["Control"]], [0, []]]) {
     await keys.nth(key).click({ modifiers });
-    alone.push(await figure.locator("button.key[aria-pressed=true]").count());
+    alone.push(await figure.locator("[aria-pressed=true]").count());
   }
   check(`${alone}` === "1,2,1,0", `${name}: with Ctrl several are shown: ${alone}`);
-  const [x1, y1, x2, y2] = await figure.locator(".chart path[stroke-dasharray]").evaluateAll(all => all.map(p => p.getAttribute("d").match(/[\d.]+/g).map(Number)).find(([x1, y1, x2, y2]) => x2 - x1 > 50 && y1 - y2 > 20));
-  const box = await figure.locator(".chart").boundingBox();
-  await page.mouse.move(box.x + x1 + 0.3 * (x2 - x1), box.y + y1 + 0.3 * (y2 - y1));
-  const ridge = figure.locator(".chart text", { hasText: /^meets vector_f32 at [\d.]+ FLOP\/B$/ }).first();
-  await ridge.waitFor({ timeout: 5000 }).catch(() => check(false, `${name}: a memory level does not say where it meets the peak`));
-  await page.mouse.move(0, 0);
-  const marks = () => page.evaluate(() => document.querySelectorAll("figure[data-picture=roofline] .chart path").length), all = await marks();
-  await figure.locator("[data-control=level]").selectOption("L1");
-  const under = await marks();
-  await figure.locator("[data-control=level]").selectOption("HBM");
-  check(await marks() < under && under < all, `${name}: of a memory level: ${under}, ${await marks()} of ${all}`);
-  await figure.locator("[data-control=level]").selectOption("");
-  await figure.locator("[data-control=heaviest]").fill("1");
-  check(/^the 1 that take the longest, \d+ % of the time$/.test(await figure.locator("output").textContent()), `${name}: ${await figure.locator("output").textContent()}`);
-  check(await marks() < all, `${name}: the heaviest case: ${await marks()} of ${all} marks`);
+  await figure.locator("[data-l=HBM] line.hit").dispatchEvent("pointermove");
+  check(/meets vector_f32 at [\d.]+ FLOP\/B/.test(await said.textContent()), `${name}: a memory level does not say where it meets the peak: ${await said.textContent()}`);
+  await figure.locator("input[type=range]").fill("1");
+  check(/^the 1 that take the longest, \d+ % of the time$/.test(await figure.locator("output").textContent()) && await figure.locator("[data-c].gone").count() === marks - 1, `${name}: ${await figure.locator("output").textContent()}`);
+  await figure.locator("[data-c]:not(.gone)").click({ force: true });
+  check(await page.locator("tr.here").isVisible(), `${name}: a mark leads to its case`);
   await page.close();
 }
 
@@ -231,7 +220,7 @@ for (const name of ["sim", "checkup"]) {
   await choosing(name);
   await permalink(name);
 }
-await charts("sim");
+await pointing("sim");
 await browser.close();
 for (const problem of problems) console.log(problem);
 process.exit(problems.length ? 1 : 0);

@@ -60,13 +60,11 @@ function add_tools() {
     store.set("rooftile-theme", theme);
     show_theme();
     name();
-    dispatchEvent(new Event("rooftile-theme"));
   });
   name();
   tools.append(button);
-  for (const [id, ending, type, text] of [["data-json", "json", "application/json", unpack_json], ["data-csv", "csv", "text/csv", unpack]])
-    if ($(id)) tools.append(el("button", ending.toUpperCase(), { type: "button", id: "save-" + ending, title: "Save the data of this page as " + ending.toUpperCase(),
-      onclick: async () => save(stem() + "." + ending, type, await text(id)) }));
+  if ($("data-json")) tools.append(el("button", "JSON", { type: "button", id: "save-json", title: "Save the data of this page as JSON",
+    onclick: async () => save(stem() + ".json", "application/json", await unpack_json("data-json")) }));
 }
 
 /* ---- pictures as files ---- */
@@ -96,22 +94,76 @@ function save_png(svg, name) {
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(standalone(svg));
 }
 function add_picture_tools(figure) {
-  const name = figure.dataset.picture, shown = () => figure.querySelector(innerWidth > 704 ? "svg.on-screen" : "svg.on-phone");
+  const name = figure.dataset.picture, shown = () => figure.querySelector("svg.picture");
   const tools = el("div", "", { class: "pictools" });
   tools.append(el("button", "SVG", { type: "button", title: "Save this picture as SVG", onclick: () => save(stem() + "-" + name + ".svg", "image/svg+xml", standalone(shown())) }),
     el("button", "PNG", { type: "button", title: "Save this picture as PNG", onclick: () => save_png(shown(), stem() + "-" + name + ".png") }));
   figure.insertBefore(tools, figure.querySelector("figcaption"));
 }
 
-/* ---- charts: pictures that can be pointed at ---- */
-async function add_charts() {
-  if (!$("charts")) return;
-  const [code, data] = await Promise.all([unpack("charts"), unpack_json("data-charts")]), script = el("script");
-  script.textContent = code; /* the policy names its hash */
-  document.head.append(script);
-  /* What turns text around is marked, as in the rest of the page. */
-  globalThis.rooftile_charts(JSON.parse(data, (key, value) => typeof value === "string" ? value.replace(/[\u202a-\u202e\u2066-\u2069]/g, "?") : value));
-  root.dataset.charts = "1";
+/* ---- pictures that can be pointed at ---- */
+const tip = el("div", "", { id: "tip", hidden: "" });
+function show_tip(words, e) {
+  tip.hidden = !words;
+  tip.textContent = words;
+  const box = e.target.getBoundingClientRect(), x = e.clientX ?? box.x, y = e.clientY ?? box.y;
+  tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + "px";
+  tip.style.top = (y + tip.offsetHeight + 28 < innerHeight ? y + 16 : y - tip.offsetHeight - 12) + "px";
+}
+/* A case's row says what its mark is: the name, and what each column has. */
+function row_words(row, heads) {
+  return [words_of(row.cells[0]), ...[...row.cells].slice(1).map((cell, k) => cell.textContent.trim() && (heads[k + 1] ? heads[k + 1] + ": " : "") + cell.textContent.trim())].filter(Boolean).join("\n");
+}
+function point_at(figure, table) {
+  const svg = figure.querySelector("svg.picture"), groups = [...svg.querySelectorAll("[data-s]")], only = new Set(), keys = [];
+  const rows = table ? [...table.tBodies[0].rows].filter(row => row.id) : [], heads = table ? [...table.tHead.rows[0].cells].map(h => h.textContent) : [];
+  const row_of = e => rows[e.dataset.c - 1], names = g => g.dataset.l ? g.dataset.l.split(", ") : [], is_line = k => groups.some(g => g.dataset.s === k && g.dataset.l !== undefined);
+  const under = (mark, line) => names(line).includes(mark.dataset.b);
+  svg.setAttribute("role", "group");
+  for (const title of svg.querySelectorAll("[data-s] title")) { title.parentElement.dataset.said = title.textContent; title.remove(); }
+  /* One series alone, or with Ctrl several: a ceiling's line and the cases under it belong together. */
+  function show() {
+    const lines = groups.filter(g => only.has(g.dataset.s) && is_line(g.dataset.s)), others = [...only].filter(k => !is_line(k));
+    for (const g of groups) {
+      const marks = [...g.querySelectorAll("[data-c]")], alone = !only.size || only.has(g.dataset.s);
+      const related = is_line(g.dataset.s) ? !lines.length && groups.some(o => others.includes(o.dataset.s) && [...o.querySelectorAll("[data-c]")].some(m => under(m, g))) : !others.length && lines.length;
+      g.classList.toggle("faint", !alone && !related);
+      for (const mark of marks) mark.classList.toggle("faint", !alone && !!related && !lines.some(line => under(mark, line)));
+    }
+    for (const key of keys) key.setAttribute("aria-pressed", String(only.has(key.dataset.k)));
+  }
+  function choose(k, several) {
+    const had = only.has(k) && (several || only.size === 1);
+    if (!several) only.clear();
+    if (had) only.delete(k); else if (k !== undefined) only.add(k);
+    show();
+  }
+  for (const key of svg.querySelectorAll("[data-k],[data-l] text")) {
+    key.dataset.k ??= key.closest("[data-s]").dataset.s;
+    for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-pressed", "false"]]) key.setAttribute(name, value);
+    key.addEventListener("click", e => choose(key.dataset.k, e.ctrlKey || e.metaKey));
+    key.addEventListener("keydown", e => {
+      if (e.key === "Enter" || e.key === " ") choose(key.dataset.k, e.ctrlKey || e.metaKey), e.preventDefault();
+      if (e.key === "Escape") choose();
+    });
+    keys.push(key);
+  }
+  const told = e => e.target.dataset?.said || (row_of(e.target) ? row_words(row_of(e.target), heads) : "");
+  svg.addEventListener("pointermove", e => show_tip(told(e), e));
+  svg.addEventListener("pointerleave", e => show_tip("", e));
+  svg.addEventListener("click", e => {
+    const row = row_of(e.target), line = e.target.closest(".hit")?.closest("[data-s]");
+    if (row) location.hash = encodeURIComponent(row.id); else if (line) choose(line.dataset.s, e.ctrlKey || e.metaKey);
+  });
+  const marks = [...svg.querySelectorAll("[data-w]")].sort((a, b) => b.dataset.w - a.dataset.w), sum = list => list.reduce((all, mark) => all + +mark.dataset.w, 0);
+  if (marks.length < 4) return;
+  const range = el("input", "", { type: "range", min: 1, max: marks.length, value: marks.length }), said = el("output", "all cases"), label = el("label", "longest", { class: "field heaviest" });
+  range.addEventListener("input", () => {
+    marks.forEach((mark, k) => mark.classList.toggle("gone", k >= range.value));
+    said.textContent = +range.value === marks.length ? "all cases" : `the ${range.value} that take the longest, ${Math.round(100 * sum(marks.slice(0, range.value)) / sum(marks))} % of the time`;
+  });
+  label.append(range, said);
+  figure.prepend(label);
 }
 
 /* ---- tables of cases: search, filters, sorting ---- */
@@ -223,7 +275,11 @@ function go(tables) {
 
 document.addEventListener("DOMContentLoaded", () => {
   add_tools();
-  for (const figure of document.querySelectorAll("figure[data-picture]")) add_picture_tools(figure);
+  for (const figure of document.querySelectorAll("figure[data-picture]")) {
+    point_at(figure, [...document.querySelectorAll("table.cases")].find(t => t.tBodies[0]?.rows.length && figure.compareDocumentPosition(t) & 4));
+    add_picture_tools(figure);
+  }
+  document.body.append(tip);
   const tables = [...document.querySelectorAll("table.cases")].filter(t => t.tBodies[0]?.rows.length).map(case_table);
   rest.remove();
   document.addEventListener("click", e => {
@@ -233,6 +289,5 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("hashchange", () => go(tables));
   go(tables);
   root.dataset.ready = "1";
-  addEventListener("load", () => idle(add_charts));
 });
 })();

@@ -12,8 +12,7 @@
 #include "../../../src/report/svg.h"
 #include "rooftile/table.h"
 
-static const struct svg_head head = {
-    .id = "p", .title = "a <b>", .desc = "\"quoted\" & more", .class = "on-screen", .alone = false};
+static const struct svg_head head = {.id = "p", .title = "a <b>", .desc = "\"quoted\" & more", .alone = false};
 
 static void test_ticks(void **state)
 {
@@ -78,7 +77,11 @@ static void test_escapes(void **state)
     struct svg svg;
     svg_open(&svg, &out, 100, 50, &head);
     svg_text(&svg, "label", SVG_START, 1, 2, "</text><script>");
-    svg_mark(&svg, 99, 3, 4, "<x onload=\"1\">");
+    svg_marks(&svg, 99);
+    svg_mark(&svg, 99, 3, 4, &(struct svg_tip){.said = "<x onload=\"1\">"});
+    svg_group_end(&svg);
+    svg_group(&svg, 0, "<x onload=\"1\">");
+    svg_group_end(&svg);
     svg_close(&svg);
     assert_null(strstr(out.data, "<script"));
     assert_null(strstr(out.data, "<x"));
