@@ -149,17 +149,20 @@ static int by_call_and_start(const void *a, const void *b)
     return ORDER(x->call, y->call) ?: ORDER(x->start, y->start);
 }
 
-/* The times of the row's calls in ns, in the place of the spans: of each the time in which any of its events ran. */
-static size_t call_times(union span *spans, size_t count, const struct trace *trace)
+/* The times of the row's calls in ns, in the place of the spans: of each the time in which any of its events ran. How
+ * many of the calls have one. */
+static size_t call_times(union span *spans, size_t count, const struct trace *trace, double *all_calls)
 {
     const struct trace_event *events = trace->events;
     size_t calls = 0;
-    for (size_t k = 0; k < count;) {
+    for (size_t k = 0; k < count; ++*all_calls) {
         double sum = 0, start = spans[k].start, end = events[spans[k].event].end;
         const uint32_t call = spans[k].call;
         const double unit_ns = trace->timelines[events[spans[k].event].device].unit_ns;
         size_t next = k + 1;
         for (; next < count && spans[next].call == call && call != TRACE_NONE; next++) {
+            if (!event_is_timed(&events[spans[next].event]))
+                continue;
             if (spans[next].start > end) {
                 sum += end - start;
                 start = spans[next].start;
@@ -167,9 +170,11 @@ static size_t call_times(union span *spans, size_t count, const struct trace *tr
             }
             end = fmax(end, events[spans[next].event].end);
         }
+        k = next;
+        if (!isfinite(end)) /* sorted by start: none of them has a time */
+            continue;
         spans[calls / 2].times[calls % 2] = (sum + (end - start)) * unit_ns;
         calls++;
-        k = next;
     }
     return calls;
 }
@@ -195,18 +200,18 @@ static void finish_row(struct import_row *row, struct trace *trace, union span *
         if (row->launch)
             launch_set_grid(row->launch, trace->names.items[name]);
     }
-    const size_t calls = call_times(spans, count, trace);
+    const size_t calls = call_times(spans, count, trace, &row->calls);
     double *times = spans->times;
-    double sum = 0;
-    row->min_ns = INFINITY;
+    double sum = calls ? 0 : NAN;
+    row->min_ns = calls ? INFINITY : NAN;
+    row->max_ns = sum;
     for (size_t k = 0; k < calls; k++) {
         sum += times[k];
         row->min_ns = fmin(row->min_ns, times[k]);
         row->max_ns = fmax(row->max_ns, times[k]);
     }
-    row->calls += (double)calls;
     row->total_ns = sum;
-    row->median_ns = median_unsorted(times, calls);
+    row->median_ns = calls ? median_unsorted(times, calls) : NAN;
 }
 
 static void time_rows(struct rows *rows, struct trace *trace, struct arena *arena)
@@ -250,7 +255,7 @@ static double covered_ns(const struct trace *trace, unsigned activities)
     uint16_t device = UINT16_MAX;
     for (size_t k = 0; k <= trace->event_count; k++) {
         const struct trace_event *event = k < trace->event_count ? &trace->events[k] : NULL;
-        if (event && !(activities & 1u << event->activity))
+        if (event && (!(activities & 1u << event->activity) || !event_is_timed(event)))
             continue;
         const bool next_device = !event || event->device != device;
         if (next_device || event->start > end) {
@@ -276,8 +281,8 @@ static double span_ns(const struct trace *trace, size_t *devices)
         const double start = trace->events[k].start;
         double end = start;
         for (; k < trace->event_count && trace->events[k].device == device; k++)
-            end = fmax(end, trace->events[k].end);
-        sum += (end - start) * trace->timelines[device].unit_ns;
+            end = event_is_timed(&trace->events[k]) ? fmax(end, trace->events[k].end) : end;
+        sum += !isfinite(start) ? 0 : (end - start) * trace->timelines[device].unit_ns;
     }
     return sum;
 }
@@ -287,7 +292,7 @@ static void time_line(struct import_timeline *out, struct trace *trace)
     const unsigned compute = 1u << ACTIVITY_COMPUTE, communication = 1u << ACTIVITY_COMMUNICATION;
     const unsigned copy = 1u << ACTIVITY_COPY;
     *out = (struct import_timeline){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
-    if (!trace->event_count)
+    if (!COUNT_WHERE(event, trace->events, trace->event_count, event_is_timed(event)))
         return;
     sort_mostly_sorted(trace->events, trace->event_count, sizeof(*trace->events), by_start);
     const double busy = covered_ns(trace, compute | communication | copy), work = covered_ns(trace, compute);
@@ -348,7 +353,8 @@ static void add_calls(struct rows *rows, struct trace *trace)
 static int by_operator_time(const void *a, const void *b)
 {
     const struct import_operator *x = a, *y = b;
-    return ORDER(y->total_ns, x->total_ns) ?: strcmp(x->name, y->name);
+    const double time_x = isfinite(x->total_ns) ? x->total_ns : -1, time_y = isfinite(y->total_ns) ? y->total_ns : -1;
+    return ORDER(time_y, time_x) ?: strcmp(x->name, y->name);
 }
 
 static void sum_operators(struct import *out, struct trace *trace, struct arena *arena)
@@ -359,7 +365,7 @@ static void sum_operators(struct import *out, struct trace *trace, struct arena 
     time_rows(&rows, trace, arena);
     struct import_operator *operators = arena_array(arena, rows.keys.count + 1u, sizeof(*operators));
     for (size_t k = 0; k < rows.keys.count; k++)
-        sum += rows.items[k].total_ns;
+        sum += isfinite(rows.items[k].total_ns) ? rows.items[k].total_ns : 0;
     for (size_t k = 0; k < rows.keys.count; k++)
         operators[k] = (struct import_operator){.name = rows.items[k].operator,
                                                 .calls = rows.items[k].calls,
@@ -404,7 +410,7 @@ void aggregate(struct import *out, struct trace *trace, struct arena *arena)
     add_calls(&rows, trace);
     out->row_count = rows.keys.count;
     out->rows = arena_copy(arena, rows.items, out->row_count * sizeof(*rows.items));
-    out->event_count = trace->event_count;
+    out->event_count = trace->event_count - trace->lost;
     rows_release(&rows);
     for (size_t k = 0; k < out->row_count; k++)
         if (isfinite(out->rows[k].total_ns)) {

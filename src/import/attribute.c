@@ -4,6 +4,7 @@
  * by start, with the operators that are open on a stack.
  */
 
+#include "rooftile/units.h"
 #include "trace.h"
 
 /* A child that ends later than its parent by less than this overlaps it because of the clock's resolution. */
@@ -79,6 +80,8 @@ static void nest(struct trace *trace)
             open_operator(&open, trace, (uint32_t)next);
         call->signature = settle(&open, operators->items, call) && open.count ? open.items[open.count - 1] : TRACE_NONE;
     }
+    for (; next < operators->count; next++)
+        open_operator(&open, trace, (uint32_t)next);
 }
 
 static struct host_event *find_id(const struct host_events *events, uint32_t id)
@@ -119,19 +122,57 @@ static size_t by_correlation(struct trace *trace)
     return left;
 }
 
-/* Launches that never ran were recorded into a graph; ids rise in the order of calls. */
-static void keep_captured(struct trace *trace)
+/* An event of this operator that the file has no kernel of: it is counted. */
+static void add_lost(struct trace *trace, uint32_t name, uint32_t operator)
 {
+    struct trace_event event = {
+        .start = INFINITY, .end = INFINITY, .name = name, .operator= TRACE_NONE, .call = TRACE_NONE};
+    event.device = (uint16_t)trace_device(trace, trace->path, 0);
+    if (operator!= TRACE_NONE)
+        set_operator(trace, &event, operator);
+    ARRAY_PUSH(trace->events, trace->event_count, event);
+    trace->lost++;
+}
+
+/* Of a file that was cut before it says what was launched: the operators that others are not inside of. */
+static void add_operators(struct trace *trace)
+{
+    const struct host_events *all = &trace->operators;
+    for (size_t k = 0; k < all->count; k++)
+        if ((k + 1 == all->count || all->items[k + 1].thread != all->items[k].thread ||
+             all->items[k + 1].start >= all->items[k].end) &&
+            operator_is_known(trace->signatures.items[all->items[k].signature]))
+            add_lost(trace, texts_add(&trace->names, "", 0), (uint32_t)k);
+}
+
+/* Launches that never ran. While a capture lasts they were recorded into a graph; else their kernels are missing. Ids
+ * rise in the order of calls. */
+static void keep_launches(struct trace *trace)
+{
+    const uint32_t nameless = texts_add(&trace->names, "unknown kernel", strlen("unknown kernel"));
+    const size_t before = trace->lost;
+    size_t launches = 0;
+    bool captures = !trace->gpu_events && !trace->cut; /* such a file is there for its shapes */
     trace_begin_segment(trace);
     FOR_EACH(const struct host_event, call, trace->runtime.items, trace->runtime.count) {
+        const bool named = call->whole < TRACE_LAUNCH, launch = named || call->whole == TRACE_LAUNCH;
         if (call->whole == TRACE_CAPTURE)
             trace_begin_segment(trace);
-        else if (call->whole != TRACE_NONE && isfinite(call->end))
+        captures = call->whole == TRACE_CAPTURE || (captures && (call->whole != TRACE_CAPTURED || !trace->gpu_events));
+        launches += launch;
+        if (named && isfinite(call->end))
             trace_add_launch(trace, trace->names.items[call->whole],
                              call->signature == TRACE_NONE ? TRACE_NONE
                                                            : trace->operators.items[call->signature].signature,
                              call->signature);
+        if (launch && isfinite(call->end) && !captures && !trace->shapes_only)
+            add_lost(trace, named ? call->whole : nameless, call->signature);
     }
+    if (trace->lost > before)
+        trace_note(trace, "%s: %zu of %zu launches have no kernel in it: they are counted, not timed", trace->path,
+                   trace->lost - before, launches);
+    else if (trace->cut && !trace->gpu_events)
+        add_operators(trace);
 }
 
 static int by_start(const void *a, const void *b)
@@ -164,13 +205,17 @@ static void skip_unlinked(struct trace *trace)
         linked += find_id(&trace->runtime, trace->events[k].correlation) != NULL;
     if (2 * linked < trace->event_count - trace->first_event)
         return;
-    for (size_t k = trace->first_event; k < trace->event_count; k++)
-        if (trace->events[k].operator!= TRACE_NONE || !trace->events[k].correlation ||
-            find_id(&trace->runtime, trace->events[k].correlation))
-            trace->events[kept++] = trace->events[k];
+    double skipped = 0;
+    for (size_t k = trace->first_event; k < trace->event_count; k++) {
+        const struct trace_event *event = &trace->events[k];
+        if (event->operator!= TRACE_NONE || !event->correlation || find_id(&trace->runtime, event->correlation))
+            trace->events[kept++] = *event;
+        else if (event_is_timed(event))
+            skipped += event->end - event->start;
+    }
     if (kept < trace->event_count)
-        trace_note(trace, "%s: %zu GPU events were skipped: they were launched before the recording began",
-                   trace->timelines[trace->events[kept].device].file, trace->event_count - kept);
+        trace_note(trace, "%s: %zu GPU events of %s were skipped: they were launched before the recording began",
+                   trace->path, trace->event_count - kept, units_time((char[UNITS_TEXT]){0}, skipped * trace->unit_ns));
     trace->event_count = kept;
 }
 
@@ -194,8 +239,40 @@ static void by_external_id(struct trace *trace)
     free(ids.items);
 }
 
+static int by_stream_and_start(const void *a, const void *b)
+{
+    const struct trace_event *x = a, *y = b;
+    return ORDER(x->device, y->device) ?: ORDER(x->call, y->call) ?: ORDER(x->start, y->start);
+}
+
+/* On a stream events run one after the other, but for those of a graph: what is longer ends where the next one starts. */
+static void clip_overlaps(struct trace *trace)
+{
+    double clipped = 0;
+    size_t count = 0;
+    sort_mostly_sorted(trace->events + trace->first_event, trace->event_count - trace->first_event,
+                       sizeof(*trace->events), by_stream_and_start);
+    for (size_t k = trace->first_event + 1; k < trace->event_count; k++) {
+        struct trace_event *before = &trace->events[k - 1];
+        const struct trace_event *event = &trace->events[k];
+        const double overlap = before->end - event->start;
+        if (before->device != event->device || before->call != event->call || event->call == TRACE_NONE ||
+            (event->correlation && before->correlation == event->correlation) || !(overlap * trace->unit_ns > BLEED_NS))
+            continue;
+        before->end = event->start;
+        clipped += overlap;
+        count++;
+    }
+    for (size_t k = trace->first_event; k < trace->event_count; k++)
+        trace->events[k].call = TRACE_NONE;
+    if (count)
+        trace_note(trace, "%s: durations overlap on a stream: %zu GPU events end where the next one starts, %s less",
+                   trace->path, count, units_time((char[UNITS_TEXT]){0}, clipped * trace->unit_ns));
+}
+
 void trace_attribute(struct trace *trace)
 {
+    clip_overlaps(trace);
     sort_events(&trace->operators, by_thread_and_start);
     sort_events(&trace->runtime, by_thread_and_start);
     nest(trace);
@@ -203,7 +280,7 @@ void trace_attribute(struct trace *trace)
     if (by_correlation(trace))
         by_external_id(trace);
     skip_unlinked(trace);
-    keep_captured(trace);
+    keep_launches(trace);
     if (trace->shapes_only && trace->event_count > trace->first_event)
         keep_shapes_only(trace);
     trace->operator_calls += (uint32_t)trace->operators.count;

@@ -78,6 +78,13 @@ static double cell_value(const struct csv *csv, const char *heads, double otherw
 #define KERNEL "Kernel_Name|KernelName|Kernel Name|Name"
 #define AGENT "Agent_Id|gpu-id|GPU_ID|Device|Destination_Agent_Id|DeviceId"
 
+/* rocprofv3's streams, and nsys'; the queues of older tables are shared by several streams. */
+static uint32_t stream_of(const struct csv *csv)
+{
+    const double stream = cell_value(csv, "Stream_Id|Strm", -1);
+    return stream >= 0 && stream < 1e9 ? 1 + (uint32_t)stream : 0;
+}
+
 static struct gpu_event event_of(const struct csv *csv, const char *name, const char *category)
 {
     const char *agent = cell(csv, AGENT);
@@ -85,7 +92,8 @@ static struct gpu_event event_of(const struct csv *csv, const char *name, const 
                               .name = name,
                               .device = trace_word(csv->trace, agent ? agent : ""),
                               .start = trace_stamp(csv->trace, cell(csv, START)),
-                              .end = trace_stamp(csv->trace, cell(csv, END))};
+                              .end = trace_stamp(csv->trace, cell(csv, END)),
+                              .stream = stream_of(csv)};
 }
 
 /* ---- rows ---- */

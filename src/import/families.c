@@ -131,6 +131,12 @@ static const struct operator_family families[] = {
     {"*silu_and_mul* *gelu_and_mul* *gelu_tanh_and_mul* *act_and_mul*", IMPORT_ELEMENTWISE, gated_shape, {0}},
 };
 
+bool operator_is_known(const char *signature)
+{
+    SCOPED(arena_release) struct arena arena = {0};
+    return operator_family_find(arena_strndup(&arena, signature, strcspn(signature, "\n"))) != NULL;
+}
+
 const struct operator_family *operator_family_find(const char *name)
 {
     for (size_t k = 0; k < COUNT_OF(families); k++) {

@@ -197,12 +197,6 @@ struct cutter {
     char path[PATH_BYTES];
 };
 
-static void damaged(struct cutter *c)
-{
-    if (!c->damage->count++)
-        c->damage->first = source_offset(c->source);
-}
-
 /* The next byte that is no blank, which is not taken; -1 at the end. */
 static int peek(struct cutter *c)
 {
@@ -215,6 +209,13 @@ static int peek(struct cutter *c)
         if (!source_more(s))
             return -1;
     }
+}
+
+static void damaged(struct cutter *c)
+{
+    c->damage->cut = c->damage->cut || peek(c) < 0;
+    if (!c->damage->cut && !c->damage->count++)
+        c->damage->first = source_offset(c->source);
 }
 
 /* The value there, whole; data NULL: it does not end. */
@@ -325,6 +326,7 @@ static void value(struct cutter *c, unsigned depth)
     }
     const struct slice taken = whole(c);
     if (!taken.data) {
+        c->damage->cut = c->damage->cut || c->source->ended;
         damaged(c);
         pass_over(c->source);
         return;

@@ -4,8 +4,9 @@
  * kept. The reader of a value may parse it (json.h) or walk over its members (cut_member), which builds nothing.
  *
  * A path is the keys on the way joined with '.', "[]" behind the key of an array whose elements are meant:
- * "traceEvents[]", or "[]" where the document is an array. Damage (no comma, an invalid value, an end too early) is
- * counted, with the position of the first, and reading goes on behind it.
+ * "traceEvents[]", or "[]" where the document is an array. Damage (no comma, an invalid value) is
+ * counted, with the position of the first, and reading goes on behind it; an end too early is no such place, but
+ * `cut`.
  */
 #ifndef ROOFTILE_IMPORT_JSON_CUT_H
 #define ROOFTILE_IMPORT_JSON_CUT_H
@@ -27,6 +28,7 @@ struct cut_path {
 
 struct cut_damage {
     uint64_t count, first; /* places, and the offset of the first one */
+    bool cut;              /* the document does not end */
 };
 
 void json_cut(struct source *source, const struct cut_path *paths, size_t count, void *context,

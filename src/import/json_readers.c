@@ -80,6 +80,7 @@ static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
     const struct slice info = member_at(value, "dispatch_info");
     const struct slice grid = member_at(info, "grid_size"), block = member_at(info, "workgroup_size");
     const char *name = symbol_name(r, slice_number(member_at(info, "kernel_id"), -1));
+    const struct slice stream = member_at(value, "stream_id.handle");
     r->trace->offset = offset;
     if (!name)
         trace_skip(r->trace, "a dispatch of a kernel that has no name");
@@ -88,7 +89,8 @@ static void rocprof_dispatch(void *context, struct slice value, uint64_t offset)
                               .device = device_of(r, member_at(info, "agent_id.handle")),
                               .in_lanes = true,
                               .start = stamp(r, member_at(value, "start_timestamp")),
-                              .end = stamp(r, member_at(value, "end_timestamp"))};
+                              .end = stamp(r, member_at(value, "end_timestamp")),
+                              .stream = stream.data ? 1 + device_of(r, stream) : 0};
     for (size_t k = 0; k < 3; k++) {
         event.grid[k] = slice_number(member_at(grid, axes[k]), 0);
         event.block[k] = slice_number(member_at(block, axes[k]), 1);
@@ -133,16 +135,20 @@ enum status read_json(struct trace *trace, struct source *source, struct err *er
     trace->unit_ns = rocprof ? 1 : 1e3; /* PyTorch's are us */
     trace->format = rocprof ? "rocprofv3 JSON" : "PyTorch profiler";
     json_cut(source, paths, COUNT_OF(paths), &reading, &damage);
+    trace->cut = damage.cut;
     if (damage.count)
-        trace_note(trace,
-                   "%s: the JSON is damaged at byte %llu%s, or a value there is too long; the rest of it is used",
-                   source->path, (unsigned long long)damage.first, damage.count > 1 ? " and further places" : "");
+        trace_note(trace, "%s: the JSON is damaged at byte %llu%s; the rest of it is used", source->path,
+                   (unsigned long long)damage.first, damage.count > 1 ? " and further places" : "");
+    if (damage.cut && !source->damaged)
+        trace_note(trace, "%s: the file is cut off at byte %llu%s; what comes before is used", source->path,
+                   (unsigned long long)(source->before + source->length),
+                   trace->gpu_events ? "" : ", before the events of a GPU");
     enum status status = STATUS_OK;
     if (!trace->gpu_events && !trace->operators.count)
         status = err_set(err, ERR_CONFIG,
                          "%s: JSON without GPU events or operators: neither PyTorch's profiler nor rocprofv3 wrote it",
                          source->path);
-    else if (!trace->gpu_events)
+    else if (!trace->gpu_events && !trace->cut)
         trace_note(trace, "%s: no GPU activity in it, only operators of the host", source->path);
     else if (trace->operators.count && !reading.has_shapes)
         trace_note(trace, "%s: its operators have no shapes: record them with record_shapes=True", source->path);

@@ -77,13 +77,15 @@ static uint32_t id_of(struct slice value)
 static void add_gpu_event(struct json_reading *r, const struct kineto_event *e, const char *category)
 {
     const double start = slice_number(e->start, NAN), device = slice_number(e->device, 0);
+    const double stream = slice_number(e->stream.data ? e->stream : e->tid, -1);
     struct gpu_event event = {.category = category,
                               .name = slice_text(e->name, &r->text),
                               .device = device >= 0 && device < 4096 ? (uint32_t)device : 0,
                               .start = start,
                               .end = start + slice_number(e->duration, NAN),
                               .correlation = id_of(e->correlation),
-                              .external = id_of(e->external)};
+                              .external = id_of(e->external),
+                              .stream = stream >= 0 && stream < 1e9 ? 1 + (uint32_t)stream : 0};
     three(event.grid, e->grid);
     three(event.block, e->block);
     trace_add_gpu(r->trace, &event);
@@ -138,6 +140,8 @@ static void add_operator(struct json_reading *r, const struct kineto_event *e)
                                        .id = id_of(e->external),
                                        .thread = thread_of(r, e),
                                        .signature = texts_add(&r->trace->signatures, r->text.data, r->text.length)});
+    else
+        trace_skip(r->trace, "an operator without a time was skipped");
 }
 
 /* Only what brings work to a GPU. The kernels of a graph's launch have no operator of their own. */
@@ -145,8 +149,11 @@ static void add_runtime_call(struct json_reading *r, const struct kineto_event *
 {
     const char *name = slice_text(e->name, &r->text);
     const double start = slice_number(e->start, NAN);
-    const bool capture = strstr(name, "BeginCapture"), graph = strstr(name, "GraphLaunch");
-    uint32_t kernel = capture ? TRACE_CAPTURE : TRACE_NONE;
+    const bool capture = strstr(name, "Capture"), graph = strstr(name, "GraphLaunch");
+    uint32_t kernel = strstr(name, "BeginCapture")                               ? TRACE_CAPTURE
+                      : strstr(name, "EndCapture")                               ? TRACE_CAPTURED
+                      : !graph && strstr(name, "aunch") && strstr(name, "ernel") ? TRACE_LAUNCH
+                                                                                 : TRACE_NONE;
     if (!capture && !strstr(name, "aunch") && !strstr(name, "emcpy") && !strstr(name, "emset"))
         return;
     if (e->kernel.length > 2) {
@@ -181,8 +188,6 @@ void kineto_event(void *context, struct slice value, uint64_t offset)
         trace_skip(r->trace, "an event of phase B or E was skipped: PyTorch's profiler writes phase X");
         return;
     }
-    if (!e.start.data)
-        trace_skip(r->trace, "an event without \"ts\" was skipped");
     take_args(&e);
     if (slice_is(e.category, "cpu_op"))
         add_operator(r, &e);

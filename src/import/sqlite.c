@@ -75,7 +75,7 @@ static bool has_table(struct base *base, const char *table)
 
 /* ---- events ---- */
 
-/* Columns: start, end, name, device, grid (three), block (three), correlation. */
+/* Columns: start, end, name, device, stream, grid (three), block (three), correlation. */
 static void add_event(struct base *base, sqlite3_stmt *rows, const char *category, bool in_lanes)
 {
     const int count = sqlite3_column_count(rows);
@@ -85,10 +85,11 @@ static void add_event(struct base *base, sqlite3_stmt *rows, const char *categor
                               .in_lanes = in_lanes,
                               .start = stamp_at(base, rows, 0),
                               .end = stamp_at(base, rows, 1),
-                              .correlation = count > 10 ? (uint32_t)sqlite3_column_int64(rows, 10) : 0};
-    for (int k = 0; k < 3 && count > 9; k++) {
-        event.grid[k] = sqlite3_column_double(rows, 4 + k);
-        event.block[k] = sqlite3_column_double(rows, 7 + k);
+                              .stream = text_at(rows, 4)[0] ? 1 + trace_word(base->trace, text_at(rows, 4)) : 0,
+                              .correlation = count > 11 ? (uint32_t)sqlite3_column_int64(rows, 11) : 0};
+    for (int k = 0; k < 3 && count > 10; k++) {
+        event.grid[k] = sqlite3_column_double(rows, 5 + k);
+        event.block[k] = sqlite3_column_double(rows, 8 + k);
     }
     trace_add_gpu(base->trace, &event);
 }
@@ -163,10 +164,11 @@ static void rocpd_process(struct base *base, const char *suffix)
     const char *agent = *join ? "a.nid || '/' || coalesce(a.absolute_index, a.id)" : "''";
     const char *times = stamps(base, table, suffix, &join);
     sqlite3_stmt *rows = ask(base,
-                             "SELECT %s, coalesce(%s, 'kernel ' || d.kernel_id), %s, d.grid_size_x, d.grid_size_y, "
+                             "SELECT %s, coalesce(%s, 'kernel ' || d.kernel_id), %s, %s, d.grid_size_x, d.grid_size_y, "
                              "d.grid_size_z, d.workgroup_size_x, d.workgroup_size_y, d.workgroup_size_z FROM \"%s\" d "
                              "LEFT JOIN \"%s\" k ON k.id = d.kernel_id AND k.guid = d.guid%s ORDER BY 1",
-                             times, name, agent, table, symbols, join);
+                             times, name, agent, has_column(base, table, "stream_id") ? "d.guid || d.stream_id" : "''",
+                             table, symbols, join);
     while (next(base, rows))
         add_event(base, rows, "kernel", true);
     if (has_table(base, copies)) {
@@ -174,7 +176,7 @@ static void rocpd_process(struct base *base, const char *suffix)
         agent = *join ? "coalesce(a.nid || '/' || coalesce(a.absolute_index, a.id), '')" : "''";
         times = stamps(base, copies, suffix, &join);
         rows = ask(base,
-                   "SELECT %s, coalesce(s.string, 'memory copy'), %s FROM \"%s\" d LEFT JOIN "
+                   "SELECT %s, coalesce(s.string, 'memory copy'), %s, '' FROM \"%s\" d LEFT JOIN "
                    "\"rocpd_string%s\" s ON s.id = d.name_id AND s.guid = d.guid%s ORDER BY 1",
                    times, agent, copies, suffix, join);
         while (next(base, rows))
@@ -306,8 +308,11 @@ static void nsys_events(struct base *base, const char *table, const char *catego
 {
     const bool grid = has_column(base, table, "gridX");
     const char *device = nsys_device(base, table, &joins);
-    sqlite3_stmt *rows = ask(base, "SELECT k.start, k.\"end\", %s, %s, %s, %s FROM %s k%s ORDER BY k.start", name,
+    sqlite3_stmt *rows = ask(base, "SELECT k.start, k.\"end\", %s, %s, %s, %s, %s FROM %s k%s ORDER BY k.start", name,
                              has_column(base, table, "deviceId") ? device : "0",
+                             has_column(base, table, "streamId") && has_column(base, table, "globalPid")
+                                 ? "k.globalPid || '/' || k.streamId"
+                                 : "''",
                              grid ? "k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ" : "0, 0, 0, 0, 0, 0",
                              nsys_id(base, table, "correlationId", "globalPid"), table, joins);
     while (next(base, rows))

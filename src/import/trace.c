@@ -86,16 +86,6 @@ void trace_skip(struct trace *trace, const char *format, ...)
 
 /* ---- events ---- */
 
-void trace_add(struct trace *trace, const struct trace_event *event)
-{
-    if (!isfinite(event->start) || !isfinite(event->end))
-        trace_skip(trace, "a GPU event without a time was skipped");
-    else if (event->end < event->start)
-        trace_skip(trace, "a GPU event that ends before it starts was skipped");
-    else
-        ARRAY_PUSH(trace->events, trace->event_count, *event);
-}
-
 void trace_begin_segment(struct trace *trace)
 {
     ARRAY_PUSH(trace->segment_calls, trace->segment_count, 0);
@@ -200,23 +190,28 @@ void trace_add_gpu(struct trace *trace, const struct gpu_event *event)
         grid[k] = event->in_lanes ? ceil(event->grid[k] / block[k]) : event->grid[k];
     }
     const uint32_t name = name_of_launch(trace, event->name, grid, block);
+    const bool timed = isfinite(event->start) && isfinite(event->end) && event->end > event->start;
+    if (!timed)
+        trace_skip(trace, "a GPU event without a time is counted, not timed");
     trace->gpu_events++;
-    trace_add(trace,
-              &(struct trace_event){
-                  .start = event->start,
-                  .end = event->end,
-                  .correlation = event->correlation,
-                  .external = event->external,
-                  .name = name,
-                  .operator= TRACE_NONE,
-                  .call = TRACE_NONE,
-                  .device = (uint16_t)trace_device(trace, trace->path, event->device),
-                  .activity = strcmp(event->category, "gpu_memcpy") ? activity_of_name(trace, name) : ACTIVITY_COPY,
-              });
+    ARRAY_PUSH(trace->events, trace->event_count,
+               (struct trace_event){
+                   .start = timed ? event->start : INFINITY,
+                   .end = timed ? event->end : INFINITY,
+                   .correlation = event->correlation,
+                   .external = event->external,
+                   .name = name,
+                   .operator= TRACE_NONE,
+                   .call = event->stream ? event->stream - 1 : TRACE_NONE,
+                   .device = (uint16_t)trace_device(trace, trace->path, event->device),
+                   .activity = strcmp(event->category, "gpu_memcpy") ? activity_of_name(trace, name) : ACTIVITY_COPY,
+               });
 }
 
 double trace_since_first(struct trace *trace, uint64_t ns)
 {
+    if (!ns) /* none was taken */
+        return NAN;
     if (!trace->has_first)
         trace->first_ns = ns;
     trace->has_first = true;

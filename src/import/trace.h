@@ -11,7 +11,10 @@
 #include "rooftile/import.h"
 
 #define TRACE_NONE UINT32_MAX
-#define TRACE_CAPTURE (UINT32_MAX - 1) /* of a call: a capture begins */
+/* Of a call: a capture begins, ends; a kernel is launched whose name is not known. */
+#define TRACE_CAPTURE (UINT32_MAX - 1)
+#define TRACE_CAPTURED (UINT32_MAX - 2)
+#define TRACE_LAUNCH (UINT32_MAX - 3)
 
 /* ---- texts, each once ---- */
 
@@ -31,13 +34,15 @@ enum activity { ACTIVITY_COMPUTE, ACTIVITY_COMMUNICATION, ACTIVITY_COPY, ACTIVIT
 
 /* A kernel, copy or fill: 40 bytes. */
 struct trace_event {
-    double start, end;    /* of the file's own clock: timeline.unit_ns */
+    double start, end; /* of the file's own clock: timeline.unit_ns; infinite: it is counted, its time is not known */
     uint32_t correlation; /* 0: none; of the runtime call, while its file is read */
     uint32_t external;    /* 0: none; of the operator, while its file is read; then the number of its row */
     uint32_t name;        /* trace.names: the kernel's, then a line feed and its launch */
     uint32_t operator;    /* trace.signatures; TRACE_NONE: not known */
-    uint32_t call;        /* the operator's call: events of one call are one call of its row; TRACE_NONE: its own */
-    uint16_t device;      /* number of the timeline: a device in a file */
+    /* the operator's call: events of one call are one call of its row; TRACE_NONE: its own. While its file is read, the
+     * stream */
+    uint32_t call;
+    uint16_t device; /* number of the timeline: a device in a file */
     uint8_t activity;
     uint8_t source; /* enum import_source: where the operator comes from */
 };
@@ -48,8 +53,8 @@ struct host_event {
     uint32_t id; /* the operator's external id; the call's correlation */
     uint32_t thread;
     uint32_t signature; /* after attribution, of a call: number of its operator */
-    /* the operator that it is a part of (operator_is_whole), maybe itself; of a call the kernel that it launches, or
-     * TRACE_CAPTURE; TRACE_NONE: none */
+    /* the operator that it is a part of (operator_is_whole), maybe itself; of a call the kernel that it launches,
+     * TRACE_LAUNCH, TRACE_CAPTURE or TRACE_CAPTURED; TRACE_NONE: none */
     uint32_t whole;
 };
 
@@ -86,6 +91,11 @@ struct trace_counter {
     double sum, launches;
 };
 
+static inline bool event_is_timed(const struct trace_event *event)
+{
+    return isfinite(event->end);
+}
+
 struct timeline {
     const char *file;
     uint32_t number; /* of the device in the file */
@@ -99,7 +109,7 @@ struct trace {
     uint8_t *activities;     /* of names: enum activity + 1; 0: not asked yet */
     size_t activity_count;
     struct trace_event *events;
-    size_t event_count;
+    size_t event_count, lost; /* lost: launches whose kernels are in no file, which are events without a time */
     struct trace_call *calls;
     size_t call_count;
     struct trace_counter *counters;
@@ -130,6 +140,7 @@ struct trace {
     uint64_t first_ns;
     bool has_first;
     size_t gpu_events;
+    bool cut; /* its end is missing */
     struct host_events operators, runtime;
     size_t first_event;
     struct import_note *notes;
@@ -146,8 +157,6 @@ void trace_skip(struct trace *trace, const char *format, ...) __attribute__((for
 
 /* A counter of one launch of a kernel. */
 void trace_count(struct trace *trace, const char *kernel, const char *counter, double value);
-/* Adds an event, unless it makes no sense (an end before the start, no number), which is counted. */
-void trace_add(struct trace *trace, const struct trace_event *event);
 uint32_t trace_device(struct trace *trace, const char *file, uint32_t number);
 
 /* Adds what a GPU did, of which no operator is known yet: times and ids of `event` are the caller's. */
@@ -157,8 +166,9 @@ struct gpu_event {
     uint32_t device;          /* its number in the file */
     double grid[3], block[3]; /* 0: not known; the grid in workgroups ... */
     bool in_lanes;            /* ... or in work-items */
-    double start, end;
+    double start, end;        /* that make no sense: the event is counted, and has no time */
     uint32_t correlation, external;
+    uint32_t stream; /* on which events run one after the other, numbered from 1; 0: not known */
 };
 void trace_add_gpu(struct trace *trace, const struct gpu_event *event);
 /* Time since the file's first time stamp, as a double cannot hold nanoseconds since 1970. NaN: not a number. */
@@ -204,6 +214,7 @@ enum { SIGNATURE_TRITON = 5 };
 /* Attention and convolution are several operators inside each other, of which the outer one says what is computed, and
  * the inner ones may copy and convert. */
 bool operator_is_whole(const char *signature);
+bool operator_is_known(const char *signature); /* it is of a family */
 
 /* A signature is lines: the name, then "dims", "types", "strides", "values", each the JSON of the trace; or, of readers
  * that know the shape, the name, "=kind", and the members "M=141" and so on. */

@@ -58,14 +58,15 @@ static void call(double start, uint32_t thread, uint32_t correlation, const char
 
 static void kernel(const char *name, double start, uint32_t correlation, uint32_t external)
 {
-    trace_add(&trace, &(struct trace_event){.start = start,
-                                            .end = start + 5,
-                                            .correlation = correlation,
-                                            .external = external,
-                                            .name = text(&trace.names, name),
-                                            .operator= TRACE_NONE,
-                                            .call = TRACE_NONE,
-                                            .device = (uint16_t)trace_device(&trace, "file", 0)});
+    ARRAY_PUSH(trace.events, trace.event_count,
+               (struct trace_event){.start = start,
+                                    .end = start + 5,
+                                    .correlation = correlation,
+                                    .external = external,
+                                    .name = text(&trace.names, name),
+                                    .operator= TRACE_NONE,
+                                    .call = TRACE_NONE,
+                                    .device = (uint16_t)trace_device(&trace, "file", 0)});
 }
 
 /* The operator of the event that starts then; "" none, NULL: the event is gone. */
@@ -118,6 +119,7 @@ static void clocks_round(void **state)
 static void what_began_before_the_recording(void **state)
 {
     (void)state;
+    trace.path = "file";
     op("mm", 0, 100, 1, 1);
     call(10, 1, 11, NULL);
     kernel("known", 500, 11, 0);
@@ -126,21 +128,21 @@ static void what_began_before_the_recording(void **state)
     assert_string_equal(operator_at(500), "mm");
     assert_null(operator_at(400));
     assert_int_equal(trace.note_count, 1);
-    assert_non_null(strstr(trace.notes[0].text, "1 GPU events were skipped"));
+    assert_non_null(strstr(trace.notes[0].text, "1 GPU events of 5.00 ns were skipped"));
 }
 
 static void events_that_cannot_be(void **state)
 {
+    static const double times[][2] = {{5, 4}, {NAN, 4}, {5, INFINITY}, {0, 0}, {5, 6}};
     (void)state;
     trace.path = "file";
-    const uint16_t device = (uint16_t)trace_device(&trace, trace.path, 0);
-    trace_add(&trace, &(struct trace_event){.start = 5, .end = 4, .device = device});
-    trace_add(&trace, &(struct trace_event){.start = NAN, .end = 4, .device = device});
-    trace_add(&trace, &(struct trace_event){.start = 5, .end = INFINITY, .device = device});
-    trace_add(&trace, &(struct trace_event){.start = 5, .end = 5, .device = device});
-    assert_int_equal(trace.event_count, 1);
-    assert_int_equal(trace.note_count, 2);
-    assert_int_equal(trace.notes[0].count + trace.notes[1].count, 3);
+    for (size_t k = 0; k < COUNT_OF(times); k++)
+        trace_add_gpu(&trace,
+                      &(struct gpu_event){.category = "kernel", .name = "k", .start = times[k][0], .end = times[k][1]});
+    assert_int_equal(trace.event_count, 5);
+    assert_int_equal(COUNT_WHERE(event, trace.events, trace.event_count, event_is_timed(event)), 1);
+    assert_int_equal(trace.note_count, 1);
+    assert_int_equal(trace.notes[0].count, 4);
 }
 
 /* ---- graphs ---- */

@@ -316,11 +316,11 @@ static void damage_has_a_place(void **state)
         const char *content, *says;
         size_t events;
     } rows[] = {
-        {"{\"traceEvents\":[" EVENT("a") "," EVENT("b"), "damaged at byte", 2},
-        {"{\"traceEvents\":[" EVENT("a") "," EVENT("b") ",{\"cat\":\"kernel\",\"na", "damaged at byte", 2},
+        {"{\"traceEvents\":[" EVENT("a") "," EVENT("b"), "cut off at byte", 2},
+        {"{\"traceEvents\":[" EVENT("a") "," EVENT("b") ",{\"cat\":\"kernel\",\"na", "cut off at byte", 2},
         {"{\"traceEvents\":[" EVENT("a") ",," EVENT("b") "]}", "damaged at byte 59", 2},
         {"{\"traceEvents\":[" EVENT("a") ",{\"cat\":\"kernel\",\"name\":\"b\",\"ts\":5,\"dur\":-1}]}",
-         "before it starts", 1},
+         "counted, not timed", 2},
         {"Kernel_Name,Start_Timestamp,End_Timestamp\nk,1,2\nk\nk,3,4\n",
          "a row with 1 of 3 columns was skipped (the first at line 3)", 2},
     };
