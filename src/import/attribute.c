@@ -197,28 +197,6 @@ static void keep_shapes_only(struct trace *trace)
     trace->event_count = trace->first_event;
 }
 
-/* What was launched before the recording began has no runtime call, where most others have; and no operator. */
-static void skip_unlinked(struct trace *trace)
-{
-    size_t kept = trace->first_event, linked = 0;
-    for (size_t k = trace->first_event; k < trace->event_count; k++)
-        linked += find_id(&trace->runtime, trace->events[k].correlation) != NULL;
-    if (2 * linked < trace->event_count - trace->first_event)
-        return;
-    double skipped = 0;
-    for (size_t k = trace->first_event; k < trace->event_count; k++) {
-        const struct trace_event *event = &trace->events[k];
-        if (event->operator!= TRACE_NONE || !event->correlation || find_id(&trace->runtime, event->correlation))
-            trace->events[kept++] = *event;
-        else if (event_is_timed(event))
-            skipped += event->end - event->start;
-    }
-    if (kept < trace->event_count)
-        trace_note(trace, "%s: %zu GPU events of %s were skipped: they were launched before the recording began",
-                   trace->path, trace->event_count - kept, units_time((char[UNITS_TEXT]){0}, skipped * trace->unit_ns));
-    trace->event_count = kept;
-}
-
 /* The numbers of the operators follow them in `thread` when they are sorted by id. */
 static void by_external_id(struct trace *trace)
 {
@@ -279,7 +257,6 @@ void trace_attribute(struct trace *trace)
     sort_events(&trace->runtime, by_id);
     if (by_correlation(trace))
         by_external_id(trace);
-    skip_unlinked(trace);
     keep_launches(trace);
     if (trace->shapes_only && trace->event_count > trace->first_event)
         keep_shapes_only(trace);

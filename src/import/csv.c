@@ -1,142 +1,68 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tables with a head: rocprofv3's and rocprof's CSV of kernels, copies, statistics and counters, nsys' statistics and
- * GPU trace, and AITER's lists of shapes. Columns are found by their names, whatever their order.
+ * GPU trace, AITER's lists of shapes, and results of the benchmarks of BLAS libraries. Columns are found by their
+ * names, whatever their order.
  */
 
-#include "trace.h"
-
-enum { MOST_COLUMNS = 64 };
-
-struct csv {
-    struct trace *trace;
-    struct source *source;
-    char *heads[MOST_COLUMNS], *cells[MOST_COLUMNS];
-    size_t head_count, cell_count;
-    double dispatch; /* of the row before */
-};
-
-/* ---- cells ---- */
-
-/* Splits a line in place; quotes go. */
-static size_t split(char *cells[static MOST_COLUMNS], char *at)
-{
-    size_t count = 0;
-    while (count < MOST_COLUMNS) {
-        char *out = at;
-        cells[count++] = at;
-        for (bool quoted = false; *at && (quoted || *at != ','); at++) {
-            if (*at == '"' && quoted && at[1] == '"')
-                *out++ = *at++;
-            else if (*at == '"')
-                quoted = !quoted;
-            else
-                *out++ = *at;
-        }
-        const bool more = *at == ',';
-        at++;
-        *out = '\0';
-        if (!more)
-            break;
-    }
-    return count;
-}
-
-static bool same_head(const char *a, const char *b, size_t length)
-{
-    size_t k = 0;
-    a += strspn(a, " ");
-    for (; k < length && a[k]; k++)
-        if ((a[k] | 32) != (b[k] | 32))
-            return false;
-    return k == length && !a[k + strspn(a + k, " ")];
-}
-
-/* The cell under the first of these heads, between '|'; NULL: there is none. */
-static const char *cell(const struct csv *csv, const char *heads)
-{
-    for (const char *at = heads; *at; at += strspn(at, "|")) {
-        const size_t length = strcspn(at, "|");
-        for (size_t k = 0; k < csv->head_count && k < csv->cell_count; k++)
-            if (same_head(csv->heads[k], at, length))
-                return csv->cells[k];
-        at += length;
-    }
-    return NULL;
-}
-
-static double cell_value(const struct csv *csv, const char *heads, double otherwise)
-{
-    const char *text = cell(csv, heads);
-    char *end = NULL;
-    const double value = text ? strtod(text, &end) : otherwise;
-    return end == text ? otherwise : value;
-}
+#include "lines.h"
 
 #define START "Start_Timestamp|BeginNs|Start (ns)|Start"
 #define END "End_Timestamp|EndNs|End (ns)|End"
+#define LENGTH "Duration (ns)"
 #define KERNEL "Kernel_Name|KernelName|Kernel Name|Name"
 #define AGENT "Agent_Id|gpu-id|GPU_ID|Device|Destination_Agent_Id|DeviceId"
 
 /* rocprofv3's streams, and nsys'; the queues of older tables are shared by several streams. */
-static uint32_t stream_of(const struct csv *csv)
+static uint32_t stream_of(const struct lines *lines)
 {
-    const double stream = cell_value(csv, "Stream_Id|Strm", -1);
+    const double stream = field_number(&lines->csv.row, "Stream_Id|Strm", -1);
     return stream >= 0 && stream < 1e9 ? 1 + (uint32_t)stream : 0;
 }
 
-static struct gpu_event event_of(const struct csv *csv, const char *name, const char *category)
+static struct gpu_event event_of(const struct lines *lines, const char *name, const char *category)
 {
-    const char *agent = cell(csv, AGENT);
+    const char *agent = field(&lines->csv.row, AGENT);
     return (struct gpu_event){.category = category,
                               .name = name,
-                              .device = trace_word(csv->trace, agent ? agent : ""),
-                              .start = trace_stamp(csv->trace, cell(csv, START)),
-                              .end = trace_stamp(csv->trace, cell(csv, END)),
-                              .stream = stream_of(csv)};
+                              .device = trace_word(lines->trace, agent ? agent : ""),
+                              .start = trace_stamp(lines->trace, field(&lines->csv.row, START)),
+                              .end = trace_stamp(lines->trace, field(&lines->csv.row, END)),
+                              .stream = stream_of(lines)};
 }
 
 /* ---- rows ---- */
 
-/* rocprofv3's grids are in work-items. */
-static void kernel_row(struct csv *csv)
+/* rocprofv3's grids are in work-items; those of nsys' cuda_gpu_trace in workgroups, beside copies without any. */
+static void kernel_row(struct lines *lines)
 {
-    static const char *const grids[] = {"Grid_Size_X|Grid_Size|grd", "Grid_Size_Y", "Grid_Size_Z"};
-    static const char *const blocks[] = {"Workgroup_Size_X|Workgroup_Size|wgr", "Workgroup_Size_Y", "Workgroup_Size_Z"};
-    struct gpu_event event = event_of(csv, cell(csv, KERNEL), "kernel");
-    event.in_lanes = true;
+    static const char *const grids[] = {"Grid_Size_X|Grid_Size|grd|GrdX", "Grid_Size_Y|GrdY", "Grid_Size_Z|GrdZ"};
+    static const char *const blocks[] = {"Workgroup_Size_X|Workgroup_Size|wgr|BlkX", "Workgroup_Size_Y|BlkY",
+                                         "Workgroup_Size_Z|BlkZ"};
+    const struct fields *row = &lines->csv.row;
+    const char *name = field(row, KERNEL);
+    struct gpu_event event = event_of(lines, name, text_starts(name, "[CUDA mem") ? "gpu_memcpy" : "kernel");
+    event.in_lanes = !field(row, "GrdX");
+    if (field(row, LENGTH))
+        event.end = event.start + field_number(row, LENGTH, NAN);
     for (size_t k = 0; k < 3; k++) {
-        event.grid[k] = cell_value(csv, grids[k], 0);
-        event.block[k] = cell_value(csv, blocks[k], 1);
+        event.grid[k] = field_number(row, grids[k], 0);
+        event.block[k] = field_number(row, blocks[k], event.in_lanes);
     }
-    trace_add_gpu(csv->trace, &event);
+    trace_add_gpu(lines->trace, &event);
 }
 
-/* Of nsys' cuda_gpu_trace: kernels, with grids in workgroups, and "[CUDA memcpy HtoD]", without grids. */
-static void gpu_trace_row(struct csv *csv)
+static void copy_row(struct lines *lines)
 {
-    static const char *const grids[] = {"GrdX", "GrdY", "GrdZ"}, *const blocks[] = {"BlkX", "BlkY", "BlkZ"};
-    const char *name = cell(csv, KERNEL);
-    struct gpu_event event = event_of(csv, name, *name == '[' ? "gpu_memcpy" : "kernel");
-    event.end = event.start + cell_value(csv, "Duration (ns)", NAN);
-    for (size_t k = 0; k < 3; k++) {
-        event.grid[k] = cell_value(csv, grids[k], 0);
-        event.block[k] = cell_value(csv, blocks[k], 0);
-    }
-    trace_add_gpu(csv->trace, &event);
-}
-
-static void copy_row(struct csv *csv)
-{
-    const struct gpu_event event = event_of(csv, cell(csv, "Direction|Kind"), "gpu_memcpy");
-    trace_add_gpu(csv->trace, &event);
+    const struct gpu_event event = event_of(lines, field(&lines->csv.row, "Direction|Kind"), "gpu_memcpy");
+    trace_add_gpu(lines->trace, &event);
 }
 
 /* A kernel of which no more is known. */
-static void add_kernel(struct csv *csv, const char *name, double count, double time_ns)
+static void add_kernel(struct lines *lines, const char *name, double count, double time_ns)
 {
-    const uint32_t number = texts_add(&csv->trace->names, name, strlen(name));
-    ARENA_PUSH(&csv->trace->arena, csv->trace->calls, csv->trace->call_count,
+    const uint32_t number = texts_add(&lines->trace->names, name, strlen(name));
+    ARENA_PUSH(&lines->trace->arena, lines->trace->calls, lines->trace->call_count,
                (struct trace_call){.signature = TRACE_NONE, .name = number, .count = count, .time_ns = time_ns});
 }
 
@@ -149,89 +75,92 @@ static bool is_kernel(const char *name)
     return !text_has_word(kinds, " ", name, strlen(name)) && (!call || strpbrk(name, "(<"));
 }
 
-static void stats_row(struct csv *csv)
+static void stats_row(struct lines *lines)
 {
-    const char *name = cell(csv, KERNEL);
-    const double calls = cell_value(csv, "Calls|Instances", 0);
-    const double total = cell_value(csv, "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)", NAN);
+    const char *name = field(&lines->csv.row, KERNEL);
+    const double calls = field_number(&lines->csv.row, "Calls|Instances", 0);
+    const double total = field_number(&lines->csv.row, "TotalDurationNs|Total Time (ns)|TotalDuration(Ns)", NAN);
     if (!is_kernel(name))
-        trace_skip(csv->trace, "a row that is of no kernel was skipped");
+        trace_skip(lines->trace, "a row that is of no kernel was skipped");
     else if (calls > 0 && isfinite(calls) && !(total < 0))
-        add_kernel(csv, name, calls, total / calls);
+        add_kernel(lines, name, calls, total / calls);
     else
-        trace_skip(csv->trace, "a row without calls, or with a negative time, was skipped");
+        trace_skip(lines->trace, "a row without calls, or with a negative time, was skipped");
 }
 
 /* A row for each counter of each dispatch. */
-static void counter_row(struct csv *csv)
+static void counter_row(struct lines *lines)
 {
-    const char *name = cell(csv, KERNEL);
-    const double dispatch = cell_value(csv, "Dispatch_Id", -1);
-    trace_count(csv->trace, name, cell(csv, "Counter_Name"), cell_value(csv, "Counter_Value", NAN));
-    if (dispatch == csv->dispatch)
+    const char *name = field(&lines->csv.row, KERNEL);
+    const double dispatch = field_number(&lines->csv.row, "Dispatch_Id", -1);
+    trace_count(lines->trace, name, field(&lines->csv.row, "Counter_Name"),
+                field_number(&lines->csv.row, "Counter_Value", NAN));
+    if (dispatch == lines->csv.dispatch)
         return;
-    csv->dispatch = dispatch;
-    if (cell(csv, START) && cell_value(csv, START, 0) > 0)
-        kernel_row(csv);
+    lines->csv.dispatch = dispatch;
+    if (field(&lines->csv.row, START) && field_number(&lines->csv.row, START, 0) > 0)
+        kernel_row(lines);
     else
-        add_kernel(csv, name, 1, NAN);
+        add_kernel(lines, name, 1, NAN);
 }
 
-static const char *type_of(const char *word, const char *otherwise)
+static const char *type_of(const struct fields *row, const char *names, const char *otherwise)
 {
-    const char *type = word ? dtype_of_trace(word) : otherwise;
+    const char *word = field(row, names), *type = word ? dtype_of_trace(word) : otherwise;
     return type ? type : "";
 }
 
-/* AITER: A is M x K, B N x K. */
-static void aiter_row(struct csv *csv)
+void aiter_product(struct trace *trace, const struct fields *row)
 {
-    const double mnk[3] = {cell_value(csv, "N", 0), cell_value(csv, "M", 0), cell_value(csv, "K", 0)};
-    const char *type = cell(csv, "q_dtype_w|dtype"), *total = cell(csv, "outdtype|dtype");
-    const double us = cell_value(csv, "us", NAN);
+    const double mnk[3] = {field_number(row, "N", 0), field_number(row, "M", 0), field_number(row, "K", 0)};
+    const double us = field_number(row, "us", NAN);
     struct trace_operator operator= {.name = "aiter gemm", .shape = ""};
     if (!(mnk[0] > 0 && mnk[1] > 0 && mnk[2] > 0)) {
-        trace_skip(csv->trace, "a row without M, N and K was skipped");
+        trace_skip(trace, "a row without M, N and K was skipped");
         return;
     }
-    blas_gemm(&operator, mnk, cell_value(csv, "B", 1), true, false);
-    operator.dtype = type_of(type, "");
-    operator.total = type_of(total, operator.dtype[0] ? "bf16" : "");
-    trace_add_call(csv->trace, &operator, 1, us > 0 ? us * 1e3 : NAN);
+    blas_gemm(&operator, mnk, field_number(row, "B", 1), true, false);
+    operator.dtype = type_of(row, "q_dtype_w|dtype", "");
+    operator.total = type_of(row, "outdtype|otype|dtype", operator.dtype[0] ? "bf16" : "");
+    trace_add_call(trace, &operator, 1, us > 0 ? us * 1e3 : NAN);
 }
 
-/* Both products of a mixture of experts: gate and up, then down. The time is of both. */
-static void aiter_moe_row(struct csv *csv)
+static void aiter_row(struct lines *lines)
 {
-    const double token = cell_value(csv, "token", 0), model = cell_value(csv, "model_dim", 0);
-    const double inter = cell_value(csv, "inter_dim", 0), experts = cell_value(csv, "expert", 0);
-    const double rows = token * cell_value(csv, "topk", 1), gated = cell_value(csv, "use_g1u1", 1) != 0;
-    const char *type = cell(csv, "q_dtype_w|dtype"), *total = cell(csv, "dtype");
-    struct trace_operator operator= {.kind = IMPORT_MOE_GEMM, .shape = "", .layout = ""};
-    operator.dtype = type_of(type, "");
-    operator.total = type_of(total, "");
-    if (!(rows > 0 && model > 0 && inter > 0 && experts > 0)) {
-        trace_skip(csv->trace, "a row without the sizes of its experts was skipped");
+    aiter_product(lines->trace, &lines->csv.row);
+}
+
+/* Both products of a mixture of experts, gate and up, then down: as many FLOPs and weights as one with the columns of
+ * both. */
+static void aiter_moe_row(struct lines *lines)
+{
+    const struct fields *row = &lines->csv.row;
+    const double inter = field_number(row, "inter_dim", 0), gated = field_number(row, "use_g1u1", 1) != 0;
+    const double dims[] = {field_number(row, "token", 0) * field_number(row, "topk", 1), inter * (gated > 0 ? 3 : 2),
+                           field_number(row, "model_dim", 0), field_number(row, "expert", 0)};
+    const double us = field_number(row, "us|us1", NAN);
+    struct trace_operator operator= {.name = "aiter moe",
+                                     .kind = IMPORT_MOE_GEMM,
+                                     .dtype = type_of(row, "q_dtype_w|dtype", ""),
+                                     .total = type_of(row, "dtype", ""),
+                                     .extra = EXPERTS_TOGETHER};
+    if (!(dims[0] > 0 && dims[1] > 0 && dims[2] > 0 && dims[3] > 0)) {
+        trace_skip(lines->trace, "a row without the sizes of its experts was skipped");
         return;
     }
-    const double first[] = {rows, gated > 0 ? 2 * inter : inter, model, experts},
-                 second[] = {rows, model, inter, experts};
-    operator.name = "aiter moe, gate and up";
-    memcpy(operator.dims, first, sizeof(first));
-    trace_add_call(csv->trace, &operator, 1, NAN);
-    operator.name = "aiter moe, down";
-    memcpy(operator.dims, second, sizeof(second));
-    trace_add_call(csv->trace, &operator, 1, NAN);
+    memcpy(operator.dims, dims, sizeof(dims));
+    trace_add_call(lines->trace, &operator, 1, us > 0 ? us * 1e3 : NAN);
 }
 
 /* The first row whose columns are all there says what the table is. */
 static const struct dialect {
     const char *name, *columns[4]; /* NULL after the last */
-    void (*row)(struct csv *csv);
+    void (*row)(struct lines *lines);
 } dialects[] = {
+    {"library log", {"us|rocblas-us", "rocblas-Gflops|rocblas-GB/s|hipblaslt-Gflops|hipblaslt-GB/s"}, bench_row},
     {"counters, CSV", {"Counter_Name", KERNEL, "Dispatch_Id"}, counter_row},
     {"copies, CSV", {"Direction", START, END}, copy_row},
-    {"nsys' GPU trace, CSV", {"Start (ns)", "Duration (ns)", "CorrId", "Name"}, gpu_trace_row},
+    {"nsys' GPU trace, CSV", {"Start (ns)", LENGTH, "CorrId", "Name"}, kernel_row},
     {"AITER, experts", {"token", "model_dim", "inter_dim", "expert"}, aiter_moe_row},
     {"kernel trace, CSV", {"Kernel_Name|KernelName|Kernel Name", START, END}, kernel_row},
     {"kernel statistics, CSV",
@@ -240,69 +169,72 @@ static const struct dialect {
     {"AITER", {"M", "N", "K"}, aiter_row},
 };
 
-static const struct dialect *dialect_of(struct csv *csv)
+/* Has the row a cell under each of the columns? */
+static bool has_columns(const struct fields *row, const struct dialect *dialect)
 {
-    csv->cell_count = csv->head_count;
-    for (size_t k = 0; k < COUNT_OF(dialects); k++) {
-        size_t found = 0;
-        while (found < COUNT_OF(dialects[k].columns) && dialects[k].columns[found] &&
-               cell(csv, dialects[k].columns[found]))
-            found++;
-        if (found == COUNT_OF(dialects[k].columns) || !dialects[k].columns[found])
-            return &dialects[k];
-    }
-    return NULL;
+    for (size_t k = 0; k < COUNT_OF(dialect->columns) && dialect->columns[k]; k++)
+        if (!field(row, dialect->columns[k]))
+            return false;
+    return true;
 }
 
-bool detect_csv(const char *head)
+/* The line's copy, cut into the values of `row`; NULL for those that it lacks. */
+static size_t split_copy(const char *cells[static MOST_FIELDS], struct lines *lines, const char *line, size_t length)
 {
-    SCOPED(arena_release) struct arena arena = {0};
-    struct csv *csv = arena_alloc(&arena, sizeof(*csv));
-    const char *said = strstr(head, "Processing ["); /* by nsys, on the line before the table */
-    if (said && (said == head || said[-1] == '\n') && strchr(said, '\n'))
-        head = strchr(said, '\n') + 1;
-    char *line = arena_strndup(&arena, head, strcspn(head, "\r\n"));
-    csv->head_count = split(csv->heads, line);
-    memcpy(csv->cells, csv->heads, sizeof(csv->cells));
-    return dialect_of(csv) != NULL;
+    text_clear(&lines->room);
+    text_addn(&lines->room, line, length);
+    const size_t count = split_cells(cells, lines->room.data);
+    for (size_t k = count; k < MOST_FIELDS; k++)
+        cells[k] = NULL;
+    return count;
 }
 
-enum status read_csv(struct trace *trace, struct source *source, struct err *err)
+/* hipblaslt-bench numbers its heads: "[0]:transA,...". */
+static bool take_head(struct lines *lines, const char *line, size_t length)
 {
-    struct csv csv = {.trace = trace, .source = source, .dispatch = -2};
-    SCOPED(arena_release) struct arena arena = {0};
-    size_t length;
-    const struct dialect *dialect = NULL;
-    for (char *head; !dialect && (head = source_line(source, &length));) {
-        csv.head_count = split(csv.heads, arena_strndup(&arena, head, length));
-        memcpy(csv.cells, csv.heads, sizeof(csv.cells));
-        dialect = dialect_of(&csv);
-    }
-    if (!dialect)
-        return err_set(err, ERR_CONFIG, "%s: the head of its table is damaged", source->path);
-    trace->format = dialect->name;
-    for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
-        csv.cell_count = split(csv.cells, line);
-        if (!line[0])
-            continue;
-        bool whole = true;
-        for (size_t k = 0; k < COUNT_OF(dialect->columns) && dialect->columns[k]; k++)
-            whole = whole && cell(&csv, dialect->columns[k]);
-        if (whole)
-            dialect->row(&csv);
-        else
-            trace_skip(trace, "a row with %zu of %zu columns was skipped", csv.cell_count, csv.head_count);
-    }
-    return STATUS_OK;
+    struct fields head = {.any_case = true};
+    const char *colon = line[0] == '[' ? strstr(line, "]:") : NULL, *at = colon ? colon + 2 : line;
+    head.count = split_copy(head.keys, lines, at, length - (size_t)(at - line));
+    memcpy(head.values, head.keys, sizeof(head.values));
+    for (size_t k = 0; k < COUNT_OF(dialects); k++)
+        if (has_columns(&head, &dialects[k])) {
+            split_cells(head.keys, arena_strdup(&lines->arena, at));
+            lines->csv = (struct csv){.dialect = &dialects[k], .row = head, .dispatch = -2};
+            lines->trace->format = lines->trace->format ? lines->trace->format : dialects[k].name;
+            return true;
+        }
+    return false;
+}
+
+bool table_line(struct lines *lines, char *line, size_t length)
+{
+    struct csv *csv = &lines->csv;
+    bool number = !csv->dialect; /* a head has none */
+    csv->cells = 1;
+    if (!memchr(line, ',', length) || text_starts(line + strspn(line, "- "), "{"))
+        return false;
+    if (!csv->dialect)
+        return take_head(lines, line, length);
+    csv->cells = split_copy(csv->row.values, lines, line, length);
+    for (size_t k = 0; k < csv->cells; k++)
+        number = number || isdigit((unsigned char)csv->row.values[k][0]);
+    if (!number && take_head(lines, line, length))
+        return true;
+    if (!has_columns(&csv->row, csv->dialect))
+        return false;
+    csv->dialect->row(lines);
+    return true;
+}
+
+bool stray_line(struct lines *lines, UNUSED char *line, size_t length)
+{
+    const struct csv *csv = &lines->csv;
+    if (csv->dialect && csv->dialect->row != bench_row && length)
+        trace_skip(lines->trace, "a row with %zu of %zu columns was skipped", csv->cells, csv->row.count);
+    return false;
 }
 
 /* ---- PyTorch's TunableOp ---- */
-
-bool detect_tunableop(const char *head)
-{
-    const char *word = strstr(head, "TunableOp_");
-    return text_starts(head, "Validator,") || (word && word < head + strcspn(head, ",\n"));
-}
 
 /* "tn_152064_3_5120_ld_...", with "_B_12" of batches: BLAS's letters, m, n, k. */
 static bool read_parameters(struct trace_operator *out, const char *text)
@@ -310,7 +242,7 @@ static bool read_parameters(struct trace_operator *out, const char *text)
     double mnk[3] = {0};
     char *end = NULL;
     const bool a = text[0] == 't', b = text[0] && text[1] == 't';
-    const char *at = text + 2, *batch = strstr(text, "_B_");
+    const char *at = strlen(text) > 2 ? text + 2 : "", *batch = strstr(text, "_B_");
     for (size_t k = 0; k < 3; k++) {
         mnk[k] = *at == '_' ? strtod(at + 1, &end) : 0;
         if (!(mnk[k] > 0) || !end)
@@ -321,30 +253,34 @@ static bool read_parameters(struct trace_operator *out, const char *text)
     return true;
 }
 
-enum status read_tunableop(struct trace *trace, struct source *source, struct err *err)
+bool tunableop_line(struct lines *lines, char *line, UNUSED size_t length)
 {
-    size_t length;
-    char *cells[MOST_COLUMNS];
-    const size_t before = trace->call_count;
-    for (char *line = source_line(source, &length); line; line = source_line(source, &length)) {
-        const size_t count = split(cells, line);
-        struct trace_operator operator= {.shape = "", .dtype = "", .total = ""};
-        if (strcmp(cells[0], "Validator") == 0 && count > 2 && strcmp(cells[1], "GCN_ARCH_NAME") == 0 && !trace->arch)
+    struct trace *trace = lines->trace;
+    const char *word = strstr(line, "TunableOp_"), *cells[MOST_FIELDS];
+    const bool validator = text_starts(line, "Validator,");
+    struct trace_operator operator= {.shape = ""};
+    if (!validator && !(word && word < line + strcspn(line, ",")))
+        return false;
+    const size_t count = split_cells(cells, line);
+    if (validator) {
+        if (count > 2 && strcmp(cells[1], "GCN_ARCH_NAME") == 0 && !trace->arch)
             trace->arch = arena_strdup(&trace->arena, cells[2]);
-        if (strcmp(cells[0], "Validator") == 0 || !cells[0][0])
-            continue;
-        if (count < 2 || !strstr(cells[0], "Tunable") || strlen(cells[1]) < 3 ||
-            !read_parameters(&operator, cells[1])) {
-            trace_skip(trace, "a line that is no product that was tuned was skipped");
-            continue;
-        }
-        const double ms = count > 3 ? strtod(cells[3], NULL) : 0; /* of what is still to be tuned there is none */
-        operator.name = arena_strdup(&trace->arena, cells[0]);
-        operator.dtype = operator.total = type_of(cells[0], "");
-        if (strstr(operator.dtype, "e4m3") || strstr(operator.dtype, "e5m2"))
-            operator.total = strstr(cells[0], "BFloat16") ? "bf16" : strstr(cells[0], "Half") ? "f16" : operator.dtype;
-        trace_add_call(trace, &operator, 1, ms > 0 ? ms * 1e6 : NAN);
+        return true;
     }
-    return trace->call_count > before ? STATUS_OK
-                                      : err_set(err, ERR_CONFIG, "%s: no product was tuned in it", source->path);
+    if (count < 2 || !read_parameters(&operator, cells[1])) {
+        trace_skip(trace, "a line that is no product that was tuned was skipped");
+        return true;
+    }
+    const double ms = count > 3 ? strtod(cells[3], NULL) : 0; /* of what is still to be tuned there is none */
+    const char *dtype = dtype_of_trace(cells[0]);
+    operator.name = arena_strdup(&trace->arena, cells[0]);
+    operator.dtype = operator.total = dtype ? dtype : "";
+    if (strstr(operator.dtype, "e4m3") || strstr(operator.dtype, "e5m2")) /* the last type is the result's */
+        operator.total = strstr(cells[0], "BFloat16") ? "bf16"
+        : strstr(cells[0], "Half")                    ? "f16"
+        : strstr(cells[0], "_float_")                 ? "f32"
+                                                      :
+                                      operator.dtype;
+    trace_add_call(trace, &operator, 1, ms > 0 ? ms * 1e6 : NAN);
+    return true;
 }

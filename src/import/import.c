@@ -25,6 +25,11 @@ static bool is_sqlite(const char *head)
     return text_starts(head, "SQLite format 3");
 }
 
+static bool is_text(UNUSED const char *head)
+{
+    return true;
+}
+
 /* The first row whose `detect` takes the head of the file reads it. */
 static const struct format {
     const char *name;
@@ -33,17 +38,8 @@ static const struct format {
 } formats[] = {
     {"SQLite", is_sqlite, read_sqlite},
     {"JSON", is_json, read_json},
-    {"TunableOp", detect_tunableop, read_tunableop},
-    {"CSV", detect_csv, read_csv},
-    {"rccl-tests, nccl-tests", detect_collective, read_collective},
-    {"TransferBench, nvbandwidth", detect_transfer, read_transfers},
-    {"library log", detect_log, read_log},
+    {"text", is_text, read_lines},
 };
-
-static const char import_formats_help[] =
-    "PyTorch's profiler (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys (SQLite export, CSV), lines of "
-    "hipblaslt-bench, rocblas-bench and MIOpenDriver in any log, tables of rccl-tests and nccl-tests, TransferBench, "
-    "nvbandwidth, TunableOp and AITER tables, a model's config.json";
 
 static enum status read_file(struct trace *trace, const char *path, struct err *err)
 {
@@ -58,15 +54,12 @@ static enum status read_file(struct trace *trace, const char *path, struct err *
     trace->format = NULL;
     trace->source = &source;
     trace->offset = 0;
-    const struct format *format = NULL;
-    for (size_t k = 0; k < COUNT_OF(formats) && !format; k++)
-        format = source.data && formats[k].detect(source.data + source.at) ? &formats[k] : NULL;
-    if (!format)
+    const struct format *format = formats;
+    while (!format->detect(source.data + source.at))
+        format++;
+    if (source.length == source.at)
         status = err_set(err, ERR_CONFIG,
-                         source.length > source.at ? "%s is nothing that can be imported: %s"
-                         : source.damaged          ? "%s: its compression is damaged from the beginning"
-                                                   : "%s is empty",
-                         path, import_formats_help);
+                         source.damaged ? "%s: its compression is damaged from the beginning" : "%s is empty", path);
     else
         status = format->read(trace, &source, err);
     if (!status)

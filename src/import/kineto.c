@@ -74,9 +74,25 @@ static uint32_t id_of(struct slice value)
     return id > 0 && id < TRACE_NONE ? (uint32_t)id : 0;
 }
 
+/* In us, exact to the nanosecond also where a file counts from 1970: from its first time stamp on. */
+static double start_of(struct json_reading *r, const struct kineto_event *e)
+{
+    const double number = slice_number(e->start, NAN);
+    struct trace *trace = r->trace;
+    if (!trace->has_first && number > 0) {
+        trace->first_ns = number >= 0x1p40 && number < 0x1p63 ? (uint64_t)number : 0;
+        trace->has_first = true;
+    }
+    if (!trace->first_ns || !(number >= 0) || number >= 0x1p63 || memchr(e->start.data, 'e', e->start.length))
+        return number - (double)trace->first_ns;
+    const char *point = memchr(e->start.data, '.', e->start.length);
+    const uint64_t whole = strtoull(e->start.data + (e->start.data[0] == '"'), NULL, 10);
+    return (double)(int64_t)(whole - trace->first_ns) + (point ? strtod(point, NULL) : 0);
+}
+
 static void add_gpu_event(struct json_reading *r, const struct kineto_event *e, const char *category)
 {
-    const double start = slice_number(e->start, NAN), device = slice_number(e->device, 0);
+    const double start = start_of(r, e), device = slice_number(e->device, 0);
     const double stream = slice_number(e->stream.data ? e->stream : e->tid, -1);
     struct gpu_event event = {.category = category,
                               .name = slice_text(e->name, &r->text),
@@ -132,7 +148,7 @@ static void add_operator(struct json_reading *r, const struct kineto_event *e)
     if (slice_is(e->backend, "triton"))
         text_addf(&r->text, "triton %.0f %.0f %s\n", slice_number(e->warps, 0), slice_number(e->stages, 0),
                   slice_text(e->hash, &r->word));
-    const double start = slice_number(e->start, NAN), end = start + slice_number(e->duration, 0);
+    const double start = start_of(r, e), end = start + slice_number(e->duration, 0);
     if (isfinite(start) && isfinite(end))
         ARRAY_PUSH(r->trace->operators.items, r->trace->operators.count,
                    (struct host_event){.start = start,
@@ -148,7 +164,7 @@ static void add_operator(struct json_reading *r, const struct kineto_event *e)
 static void add_runtime_call(struct json_reading *r, const struct kineto_event *e)
 {
     const char *name = slice_text(e->name, &r->text);
-    const double start = slice_number(e->start, NAN);
+    const double start = start_of(r, e);
     const bool capture = strstr(name, "Capture"), graph = strstr(name, "GraphLaunch");
     uint32_t kernel = strstr(name, "BeginCapture")                               ? TRACE_CAPTURE
                       : strstr(name, "EndCapture")                               ? TRACE_CAPTURED

@@ -25,12 +25,24 @@ const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1] = {
 const char *dtype_of_trace(const char *type)
 {
     static const struct {
-        const char *word, *dtype;
+        const char *word, *dtype; /* of libraries' words all, behind '='; of others a part says it */
     } words[] = {
-        {"float8_e4m3fnuz", "e4m3fnuz"},
-        {"float8_e5m2fnuz", "e5m2fnuz"},
-        {"float8_e4m3", "e4m3"},
-        {"float8_e5m2", "e5m2"},
+        {"=s", "f32"},
+        {"=d", "f64"},
+        {"=h", "f16"},
+        {"=c", "c64"},
+        {"=z", "c128"},
+        {"=f32_c", "c64"},
+        {"=f64_c", "c128"},
+        {"=f8_r", "e4m3"},
+        {"=bf8_r", "e5m2"},
+        {"=f8_fnuz_r", "e4m3fnuz"},
+        {"=bf8_fnuz_r", "e5m2fnuz"},
+        {"=f4_r", "e2m1"},
+        {"e4m3fnuz", "e4m3fnuz"},
+        {"e5m2fnuz", "e5m2fnuz"},
+        {"e4m3", "e4m3"},
+        {"e5m2", "e5m2"},
         {"bfloat16", "bf16"},
         {"float4", "e2m1"},
         {"complex<float>", "c64"},
@@ -42,18 +54,25 @@ const char *dtype_of_trace(const char *type)
         {"float", "f32"},
         {"unsigned char", "u8"},
         {"uint8", "u8"},
-        {"signed char", "i8"},
+        {"uint32", "u32"},
+        {"uint64", "u64"},
         {"int8", "i8"},
+        {"int64", "i64"},
+        {"char", "i8"},
         {"long", "i64"},
         {"short", "i16"},
         {"int", "i32"},
         {"bool", "bool"},
     };
     SCOPED(arena_release) struct arena arena = {0};
-    const char *small = text_lower(type, &arena), *found = NULL;
+    char *small = text_lower(type, &arena);
+    const char *found = NULL;
     for (size_t k = 0; k < COUNT_OF(words) && !found; k++)
-        found = strstr(small, words[k].word) ? words[k].dtype : NULL;
-    return found ? found : dtype_name(dtype_by_any_name(type));
+        if (words[k].word[0] == '=' ? !strcmp(small, words[k].word + 1) : strstr(small, words[k].word) != NULL)
+            found = words[k].dtype;
+    if (text_ends(small, "_r")) /* "f16_r" */
+        small[strlen(small) - 2] = '\0';
+    return found ? found : dtype_name(dtype_by_any_name(small));
 }
 
 double input_count(const struct operator_input *input, size_t without)

@@ -87,7 +87,7 @@ bool fused_experts_shape(struct trace_operator *out, const struct operator_input
     memcpy(out->dims, dims, sizeof(dims));
     out->dtype = w1->dtype; /* the type of the products where both sides have it */
     out->total = x->dtype;
-    out->extra = " gate, up and down together";
+    out->extra = EXPERTS_TOGETHER;
     return w1->dims[0] == w2->dims[0] && w1->dims[2] == k && w2->dims[1] == k && (n == inner || n == 2 * inner) &&
            dims[0] > 0;
 }
@@ -321,7 +321,7 @@ bool conv_shape(struct trace_operator *out, const struct operator_inputs *in, co
     struct text extra = {0};
     if (transposed) {
         out->dims[4] = w->dims[1] * fmax(1, dims[10]);
-        text_add(&extra, " transposed");
+        text_add(&extra, CONV_TRANSPOSED);
     }
     static const char *const of_width[] = {"stride_w", "pad_w", "dilation_w"};
     for (int k = 0; k < 3; k++) {

@@ -137,7 +137,7 @@ struct trace {
     const struct source *source;
     uint64_t offset;    /* of JSON: where what is being read begins */
     struct texts words; /* its threads and devices, as it names them */
-    uint64_t first_ns;
+    uint64_t first_ns;  /* of JSON of PyTorch us */
     bool has_first;
     size_t gpu_events;
     bool cut; /* its end is missing */
@@ -206,6 +206,8 @@ struct trace_operator {
     /* behind the dimensions, what they cannot say: " transposed", " pad_w=2"; NULL or "": they say it all */
     const char *extra;
 };
+#define CONV_TRANSPOSED " transposed"
+#define EXPERTS_TOGETHER " gate, up and down together"                 /* `extra` of a mixture's products as one */
 extern const char *const import_dims[IMPORT_KINDS][OPERATOR_DIMS + 1]; /* short names; NULL after the last */
 
 /* The line of a signature that says "triton WARPS STAGES HASH", where Triton compiled the operator. */
@@ -237,14 +239,7 @@ bool kernel_name_read(struct trace_operator *out, struct text *traits, const cha
 /* ---- readers: each adds what the file has ---- */
 
 typedef enum status reader_function(struct trace *trace, struct source *source, struct err *err);
-reader_function read_json, read_sqlite, read_csv, read_log, read_collective, read_transfers, read_tunableop,
-    read_config;
-/* Is a file that begins like this one of theirs? */
-bool detect_csv(const char *head);
-bool detect_log(const char *head);
-bool detect_collective(const char *head);
-bool detect_transfer(const char *head);
-bool detect_tunableop(const char *head);
-bool detect_config(const char *head);
+reader_function read_json, read_sqlite, read_lines, read_config;
+bool detect_config(const char *head); /* JSON that is a model's configuration */
 
 #endif

@@ -80,7 +80,7 @@ static const struct {
     {"GemmTunableOp_Half_TN,tn_16_4_8_ld_8_8_16,Default,0.5\n", {"GemmTunableOp_Half_TN | M=4 N=16 K=8 | 1 x 500000"}},
     {"M,N,K,q_dtype_w,us\n4,16,8,torch.bfloat16,2\n", {"aiter gemm | M=4 N=16 K=8 | 1 x 2000"}},
     {"x hipblaslt-bench -m 16 -n 4 -k 8 --a_type f16_r\n",
-     {"hipblaslt-bench -m 16 -n 4 -k 8 | M=4 N=16 K=8 | 1 x nan"}},
+     {"hipblaslt -m 16 -n 4 -k 8 | M=4 N=16 K=8 | 1 x nan"}},
     {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":1},\"kernel_symbols\":[{\"kernel_id\":2,\"kernel_name\":\"_"
      "Zk\"}],"
      "\"buffer_records\":{\"kernel_dispatch\":[{\"start_timestamp\":7,\"end_timestamp\":9,\"dispatch_info\":{"
@@ -253,7 +253,7 @@ static void collectives(void **state)
                                                      "none -1 50.00 20.00 15.00 0 0.00 25.00 18.75 0\n",
          {"all_to_all out-of-place f32 50000 ns 20.0 15.0 0 it ran on several nodes, and ours takes the devices of "
           "one"},
-         "sizes of no bytes were skipped"},
+         "sizes of no bytes were skipped (the first at line 9)"},
     };
     (void)state;
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
@@ -292,9 +292,9 @@ static void what_is_none(void **state)
         {"{}", "JSON without GPU events"},
         {"{\"hidden_size\": 8}", "num_attention_heads"},
         {"{\"hidden_size\": 8", "file:1:"},
-        {"hipblaslt-bench\n", "no line of it is a whole call"},
-        {TABLE_HEAD "1000 x float sum -1 1 1 1 0 1 1 1 0\n1 2\n", "has no row"},
-        {"GemmTunableOp_Half_TN,x,y,z\n", "no product was tuned in it"},
+        {"hipblaslt-bench\n", "nothing that can be imported"},
+        {TABLE_HEAD "1000 x float sum -1 1 1 1 0 1 1 1 0\n1 2\n", "there is no GPU activity in it"},
+        {"GemmTunableOp_Half_TN,x,y,z\n", "no product that was tuned"},
         {"SQLite format 3", "file"},
         {"Name,Calls,TotalDurationNs\nk,0,0\n", "without calls"},
     };
