@@ -223,7 +223,8 @@ static int by_stream_and_start(const void *a, const void *b)
     return ORDER(x->device, y->device) ?: ORDER(x->call, y->call) ?: ORDER(x->start, y->start);
 }
 
-/* On a stream events run one after the other, but for those of a graph: what is longer ends where the next one starts. */
+/* On a stream events run one after the other, but for those of a graph: what is longer ends where the next one
+ * starts. */
 static void clip_overlaps(struct trace *trace)
 {
     double clipped = 0;

@@ -285,8 +285,8 @@ static bool read_device(struct trace *trace, const char *line)
     return true;
 }
 
-/* "[aiter] shape is M:64, N:16384, K:5120, q_dtype_w:torch.int8, not found tuned config in .../a8w8_tuned_gemm.csv": where
- * it does not say the type, the table does. */
+/* "[aiter] shape is M:64, N:16384, K:5120, q_dtype_w:torch.int8, not found tuned config in .../a8w8_tuned_gemm.csv":
+ * where it does not say the type, the table does. */
 static bool read_aiter(struct lines *lines, char *line)
 {
     static const char *const tables[][2] = {{"blockscale", "e4m3"}, {"a4w4", "e2m1"}, {"bf16", "bf16"}};

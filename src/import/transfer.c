@@ -109,7 +109,8 @@ static bool read_title(struct lines *lines, const char *line)
     return true;
 }
 
-/* The next device of a matrix: "CPU 00", a number alone, or one of those listed; kind 0: something else stands there. */
+/* The next device of a matrix: "CPU 00", a number alone, or one of those listed; kind 0: something else stands
+ * there. */
 static struct device next_device(const struct transfers *t, const char **at, char kind)
 {
     char *end = NULL;
