@@ -299,7 +299,7 @@ static bool read_aiter(struct lines *lines, char *line)
         type = strstr(table, tables[k][0]) ? tables[k][1] : NULL;
     split_pairs(&pairs, at);
     if (type && pairs.count < MOST_FIELDS) {
-        pairs.keys[pairs.count] = "dtype";
+        pairs.keys[pairs.count] = "q_dtype_w";
         pairs.values[pairs.count++] = type;
     }
     aiter_product(lines->trace, &pairs);

@@ -482,6 +482,141 @@ def logs(home):
     check({row["shape"] for row in imported(home, home / "moe.csv")["rows"]} == {"rows=256 N=4608 K=4096 experts=128 gate, up and down together"}, "AITER's mixtures")
 
 
+def named(home, name, text):
+    """Rows as (operator, shape, types, calls, microseconds) of a text."""
+    (home / name).write_text(text)
+    found = imported(home, home / name)
+    return found, {(row["operator"], row["shape"], f'{row["dtype"]}>{row["total"]}', row["calls"], row["median_ns"] and round(row["median_ns"] / 1e3, 3)) for row in found["rows"]}
+
+
+LT_HEAD = "[0]:transA,transB,grouped_gemm,batch_count,m,n,k,alpha,lda,beta,ldb,a_type,b_type,c_type,d_type,compute_type,bias_type,hipblaslt-Gflops,hipblaslt-GB/s,us\n"
+DRIVER = "conv -n 8 -c 4 -H 6 -W 6 -k 16 -y 3 -x 3 -p 1 -q 1"
+CONV = "N=8 C=4 H=6 W=6 K=16 R=3 S=3 stride=1 pad=1 dilation=1 groups=1"
+
+
+def results(home):
+    """What a benchmark prints of a call is that call's time, whatever else is in the log."""
+    found, rows = named(home, "results.log",
+        "Device ID 0 : AMD Instinct MI100 gfx908:sramecc+:xnack-\nwith 34.3 GB memory, max. SCLK 1502 MHz, max. MCLK 1200 MHz\n"
+        "hipblaslt-bench -f matmul -r s -m 1 -n 16000 -k 16000 -i 50\n" + LT_HEAD +
+        "    T,N,0,1,1,16000,16000,1,1,0,16000,f32_r,f32_r,f32_r,f32_r,f32_r,f32_r,240.0,447.0,2133.0\n"
+        "    T,N,0,1,1,16000,16000,1,1,0,16000,f32_r,f32_r,f32_r,f32_r,f32_r,f32_r,200.0,400.0,2500.0\nWinner: 0\n"  # another solution of the call
+        "rocblas-bench -f gemv -r d -m 300 -n 200 --transposeA T\ntransA,M,N,alpha,lda,incx,beta,incy,rocblas-Gflops,rocblas-GB/s,us\nT,300,200,1,300,1,0,1, 450.0, 900.0, 11.5\n"
+        "rocblas-bench -f gemm_ex -m 1 -n 7 -k 9 -r s\ntransA,transB,M,N,K,alpha,lda,beta,ldb,ldc,ldd,batch_count,rocblas-Gflops,us\nN,N,1,7,9,1,1,0,9,1,1,1, 180.0, nan\n"
+        "rocblas-bench -f gemv -r h -m 30 -n 20\n"
+        "hipblaslt-bench --yaml calls.yaml\n" + LT_HEAD + "N,N,0,2,5,6,7,1,1,0,1,f8_r,f8_r,f16_r,f16_r,f32_r,f32_r,1,1,3\nN,N,0,1,8,9,10,1,1,0,1,bf16_r,bf16_r,bf16_r,bf16_r,f32_r,f32_r,1,1,4\n")
+    check(rows == {("hipblaslt -m 1 -n 16000 -k 16000", "M=16000 N=1 K=16000", "f32>f32", 1, 2133), ("rocblas gemv -m 300 -n 200", "M=1 N=200 K=300", "f64>f64", 1, 11.5),
+                   ("rocblas -m 1 -n 7 -k 9", "M=7 N=1 K=9", "f32>f32", 1, None), ("rocblas gemv -m 30 -n 20", "M=1 N=30 K=20", "f16>f16", 1, None),
+                   ("hipblaslt -m 5 -n 6 -k 7", "B=2 M=6 N=5 K=7", "e4m3>f16", 1, 3), ("hipblaslt -m 8 -n 9 -k 10", "M=9 N=8 K=10", "bf16>bf16", 1, 4)}, f"{rows}")
+    check((found["device"], found["arch"]) == ("AMD Instinct MI100", "gfx908") and "without a time was skipped (the first at line 13)" in found["notes"][0], f"{found['notes']}")
+    bounds = {row["operator"]: (row["lower_bound_ns"], row["estimate_ns"]) for row in found["rows"]}
+    check(820e3 < bounds["hipblaslt -m 1 -n 16000 -k 16000"][0] < 840e3, f"the GPU that the log names has bounds: {bounds}")
+    for echo in "", "MIOpenDriver " + DRIVER + " -F 1\n", "MIOpenDriver " + DRIVER + " -F 1\nMIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver " + DRIVER + " -F 1 -t 1\n":
+        found, rows = named(home, "driver.log", "$ ./bin/MIOpenDriver " + DRIVER + " -F 1\n" + echo +
+                            "MIOpen Forward Conv. Algorithm: 1\nWall-clock Time Forward Conv. Elapsed: 9 ms\nGPU Kernel Time Forward Conv. Elapsed: 0.019413 ms (average)\n"
+                            "stats: name, n, c, ho, wo, x, y, k, flopCnt, bytesRead, bytesWritten, GFLOPs, GB/s, timeMs\nstats: fwd-conv3x3u1, 8, 4, 6, 6, 3, 3, 16, 1, 1, 1, 1, 1, 0.019413\n")
+        check(rows == {("MIOpen convolution forward", CONV, "f32>f32", 1, 19.413)}, f"{echo}: {rows}")
+    found, rows = named(home, "all.log", "MIOpenDriver convfp16 " + DRIVER[5:] + "\nGPU Kernel Time Backward Weights Conv. Elapsed: 0.5 ms\n./MIOpenDriver pool -H 4\n./MIOpenDriver pool -H 4\n"
+                        "GPU Kernel Time Forward Pooling Elapsed: 0.25 ms\n")
+    check({row for row in rows if row[0].startswith("MIOpen conv")} == {("MIOpen convolution forward", CONV, "f16>f16", 1, None), ("MIOpen convolution data gradient, backward", CONV, "f16>f16", 1, None),
+                                                                         ("MIOpen convolution weight gradient, backward", CONV, "f16>f16", 1, 500)}, f"{rows}")
+    logged = "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver " + DRIVER + " -F 1 -t 1\n"
+    check({row[3] for row in named(home, "two.log", 2 * logged)[1]} == {2}, "a library's log has every call")
+
+
+def lists(home):
+    """Shapes without times: YAML of the libraries, AITER's products without a kernel; the function's letter is the type."""
+    _, rows = named(home, "calls.yaml", "# a comment with rocblas_function\n"
+        '- { rocblas_function: "rocblas_dgemm", transA: "N", transB: "N", M:  1024, N:  8, K:  16, iters: 10 }\n'
+        "- {'rocblas_function': 'rocblas_hgemm', 'transA': 'T', 'M': 3, 'N': 4, 'K': 5, 'call_count': 5}\n"
+        "- {rocblas_function: rocblas_sgemm_strided_batched, transA: T, transB: N, M: 64, N: 32, K: 128, batch_count: 48, call_count: 12}\n"
+        "- {rocblas_function: rocblas_zgemm, M: 2, N: 3, K: 4}\n- {rocblas_function: rocblas_cgemv, transA: N, M: 6, N: 7}\n- {rocblas_function: gemm_ex, M: 9, N: 9, K: 9}\n"
+        "- {rocblas_function: gemm_ex, M: 9, N: 9, K: 8, a_type: f6_r, d_type: bf16_r}\n"
+        "- {function: matmul, M: 160, N: 10, K: 20, transA: T, transB: N, batch_count: 1, bias_source: d, a_type: bf16_r, b_type: bf16_r, c_type: bf16_r, d_type: f32_r, compute_type: c_f32_r, call_count: 3}\n")
+    check(rows == {("rocblas -m 1024 -n 8 -k 16", "M=8 N=1024 K=16", "f64>f64", 1, None), ("rocblas -m 3 -n 4 -k 5", "M=4 N=3 K=5", "f16>f16", 5, None),
+                   ("rocblas -m 64 -n 32 -k 128", "B=48 M=32 N=64 K=128", "f32>f32", 12, None), ("rocblas -m 2 -n 3 -k 4", "M=3 N=2 K=4", "c128>c128", 1, None),
+                   ("rocblas gemv -m 6 -n 7", "M=1 N=6 K=7", "c64>c64", 1, None), ("rocblas -m 9 -n 9 -k 9", "M=9 N=9 K=9", "None>None", 1, None),
+                   ("rocblas -m 9 -n 9 -k 8", "M=9 N=9 K=8", "f6_r>bf16", 1, None), ("hipblaslt -m 160 -n 10 -k 20", "M=10 N=160 K=20", "bf16>f32", 3, None)}, f"{rows}")
+    _, rows = named(home, "server.log", "(Worker_TP4 pid=892) [aiter] shape is M:8192, N:1024, K:3072, not found tuned config in /tmp/aiter_configs/a8w8_blockscale_tuned_gemm.csv, will use default config!\n"
+        "[aiter] import [module_gemm] under /usr/x.so\n[aiter] shape is M:64, N:16384, K:5120, q_dtype_w:torch.int8, not found tuned config in /x/a8w8_tuned_gemm.csv, will use default config!\n"
+        "[aiter] shape is B:16, M:1, N:1280, K:8192, not found tuned config in CKGEMM, will use default config!\n"
+        "[aiter] shape is M:4, N:4096, K:96 dtype='torch.bfloat16' otype='torch.float32' bias=False, scaleAB=False, not found tuned config in /tmp/aiter_configs/bf16_tuned_gemm.csv\n")
+    check({row[1:3] for row in rows} == {("M=8192 N=1024 K=3072", "e4m3>bf16"), ("M=64 N=16384 K=5120", "i8>bf16"), ("B=16 M=1 N=1280 K=8192", "None>None"), ("M=4 N=4096 K=96", "bf16>f32")}, f"{rows}")
+
+
+LINKS = """          Device: 0,  AMD EPYC 9K84 96-Core Processor
+          Device: 1,  AMD Instinct MI300X,  GPU-f1,  c2:0.0
+          Device: 2,  AMD Instinct MI300X,  GPU-f2,  c4:0.0
+
+          Inter-Device Access
+
+          D/D       0         1         2
+
+          0         1         1         1
+
+          Unidirectional copy peak bandwidth GB/s
+
+          D/D       0           1           2
+
+          0         N/A         55.364      54
+          1         56.147      2100.419    48
+
+          Bidirectional copy peak bandwidth GB/s
+
+          D/D       0           1
+
+          1         83.489      N/A
+"""
+SCALING = """GPU-GFX Scaling benchmark:
+- Copying 4096 bytes from GPU 1 to other devices
+
+NumCUs   CPU00       GPU00     
+   1      7.22        11.00     
+ Best    34.21(  8)   48.50( 20)
+"""
+SCHMOO = """Bytes to transfer: 4096 Local GPU: 0 Remote GPU: 1
+       | Local Read  | Local Write | Local Copy  | Remote Read | Remote Write| Remote Copy |
+  #CUs |G00->G00->N00|N00->G00->G00|G00->G00->G00|G01->G00->N00|N00->G00->G01|G00->G00->G01|
+|------|-------------|-------------|-------------|-------------|-------------|-------------|
+   4   |   11.00     |   12.00     |   13.00     |   14.00     |   15.00     |   16.00     |
+"""
+
+
+def links(home):
+    """Matrices of links of rocm_bandwidth_test, and TransferBench's presets; one rank has no link."""
+    def rates(text):
+        found = named(home, "links.log", text)[0]
+        return found, {row["operator"]: row["algorithm_bytes_per_s"] and round(row["algorithm_bytes_per_s"] / 1e9, 3) for row in found["rows"]}
+    found, rows = rates(LINKS)
+    check(rows == {"C0 -> DMA -> G0": 55.364, "C0 -> DMA -> G1": 54, "G0 -> DMA -> C0": 56.147, "G0 -> DMA -> G0": 2100.419, "G0 -> DMA -> G1": 48,
+                   "at once with others: G0 -> DMA -> C0": 83.489} and found["device"] == "AMD Instinct MI300X", f"{rows}")
+    check(rates(SCALING)[1] == {"G1 -> GPU -> C0": 34.21, "G1 -> GPU -> G0": 48.5}, f"{rates(SCALING)[1]}")
+    found, rows = rates(SCHMOO)
+    check(rows["G00 -> GPU00:004 -> G01"] == 16 and len(rows) == 6 and {row["kernel"] for row in found["rows"] if row["operator"].startswith("G00")} == {"kernel_copy_peer", None}, f"{rows}")
+    check(rates("Test 1:\n     Transfer 00  ,  33.554 GB/s ,    2.000 ms ,     67108864 bytes , G0 -> GPU00:004 -> G1\n")[1] == {"G0 -> GPU00:004 -> G1": 33.554}, "a CSV of TransferBench")
+    one = ("#  Rank  0 Group  0 Pid 1 on node1 device  0 [0000:05:00] AMD Instinct MI300X\n#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
+           "1000000 250000 float sum -1 50.00 20.00 0.00 0 0.07 13500.00 0.00 0\n")
+    for times in 1, 8:
+        found, rows = rates("# Collective test starting: all_reduce_perf\n" + times * one)
+        check(rows == {"all_reduce": None} and "one rank took part" in found["notes"][0] and all(row["bus_bytes_per_s"] is None for row in found["rows"]), f"{rows} {found['notes']}")
+
+
+def mixed(home):
+    """Files of several kinds in one, and cut ones: what is right is used, what is not is said with its line."""
+    kernels = "Kernel_Name,Start_Timestamp,End_Timestamp\n" + "".join(f'"k<a, b>(int)",{100 * k + 1},{100 * k + 51}\n' for k in range(5))
+    whole = (kernels + "hipblaslt-bench -m 16 -n 4 -k 8 -r h\n" + "GemmTunableOp_Half_TN,tn_16_4_8_ld_8_8_16,Default,0.5\n" + LINKS + SCALING + "M,N,K,q_dtype_w,us\n4,16,8,torch.bfloat16,2\n"
+             "Kernel_Name,Start_Timestamp,End_Timestamp\nlast,600,640\n- {rocblas_function: rocblas_dgemm, M: 1, N: 2, K: 3, transA: N, transB: N, lda: 4, ldb: 5}\n")
+    found, rows = named(home, "mixed.json", whole)  # and its name says another kind
+    check(found["timeline"]["busy_ns"] == 290 and {("k<a, b>(int)", 5), ("last", 1), ("hipblaslt -m 16 -n 4 -k 8", 1), ("GemmTunableOp_Half_TN", 1), ("G1 -> GPU -> C0", 1), ("aiter gemm", 1), ("rocblas -m 1 -n 2 -k 3", 1)} <=
+          {(row["operator"], row["calls"]) for row in found["rows"]}, f"{rows}")
+    for length in range(60, len(whole), 97):
+        (home / "cut.txt").write_text(whole[:length])
+        found = imported(home, home / "cut.txt")
+        check(found["events"] >= min(5, max(0, (length - 44) // 34)) and all(note["operator"] for note in found["rows"]), f"{length}: {found['events']}")
+    found, _ = named(home, "torn.csv", kernels[:-9])
+    check(found["events"] == 5 and found["notes"] == [f"{home}/torn.csv: a row with 2 of 3 columns was skipped (the first at line 6)"] or found["events"] == 4, f"{found['events']} {found['notes']}")
+
+
 def models(home):
     llama = {"hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "num_hidden_layers": 32,
              "vocab_size": 128256, "torch_dtype": "bfloat16", "rms_norm_eps": 1e-5}
@@ -714,4 +849,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, diff, profiles, databases, logs, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, diff, profiles, databases, logs, results, lists, links, mixed, models, suites, worth, kinds, damage)

@@ -79,8 +79,7 @@ static const struct {
      {"aten::native_group_norm | rows=64 columns=70 | 1 x 2000"}},
     {"GemmTunableOp_Half_TN,tn_16_4_8_ld_8_8_16,Default,0.5\n", {"GemmTunableOp_Half_TN | M=4 N=16 K=8 | 1 x 500000"}},
     {"M,N,K,q_dtype_w,us\n4,16,8,torch.bfloat16,2\n", {"aiter gemm | M=4 N=16 K=8 | 1 x 2000"}},
-    {"x hipblaslt-bench -m 16 -n 4 -k 8 --a_type f16_r\n",
-     {"hipblaslt -m 16 -n 4 -k 8 | M=4 N=16 K=8 | 1 x nan"}},
+    {"x hipblaslt-bench -m 16 -n 4 -k 8 --a_type f16_r\n", {"hipblaslt -m 16 -n 4 -k 8 | M=4 N=16 K=8 | 1 x nan"}},
     {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":1},\"kernel_symbols\":[{\"kernel_id\":2,\"kernel_name\":\"_"
      "Zk\"}],"
      "\"buffer_records\":{\"kernel_dispatch\":[{\"start_timestamp\":7,\"end_timestamp\":9,\"dispatch_info\":{"
