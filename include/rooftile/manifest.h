@@ -63,6 +63,13 @@
  *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each
  *                                             lane reads its part of A in loads of 16 bytes
  *   reciprocals(count)                        so many reciprocals and roots, as transcendental operations: 0 on a CPU
+ *   has_matrix(dtype)                         whether the device itself has matrix instructions for it: a CPU has none
+ *   whole(size, part)                         the size in whole parts, at least one
+ *   cache_bytes(k) own_cache_bytes(k)         of level k from the inside, in all and as one unit reaches it; 0: none
+ *   inside(k) own_inside(k)                   bytes inside that level and beyond the one before: half of the first one,
+ *                                             else the geometric mean of twice the one before and three quarters
+ *   has_inside(k)                             whether there are such bytes
+ *   beyond_caches                             four times the last cache, at least 256 MiB, at most 1/8 of the memory
  *
  * A parameter's default may ask the device: "M": "{max(16, device.matrix_size)}", an expression in the facts of the
  * device alone. It is a number, or a dtype if the limits are dtypes. Use this for what a target has, and `variants` for
@@ -388,7 +395,27 @@ extern const struct manifest_twin manifest_twins[]; /* the last has no name */
     FACT(max_block)                                                                                                    \
     FACT(lds_bytes) /* that a workgroup can have */                                                                    \
     FACT(memory_bytes)                                                                                                 \
-    FACT(l2_bytes)                                                                                                     \
+    FACT(caches) /* levels before the memory */                                                                        \
+    FACT(cache1) /* bytes of a level in all, from the inside; 0: there is none ... */                                  \
+    FACT(cache2)                                                                                                       \
+    FACT(cache3)                                                                                                       \
+    FACT(cache4)                                                                                                       \
+    FACT(own_cache1) /* ... and the part of it that work-items of one unit reach */                                    \
+    FACT(own_cache2)                                                                                                   \
+    FACT(own_cache3)                                                                                                   \
+    FACT(own_cache4)                                                                                                   \
+    FACT(last_cache) /* the one before the memory */                                                                   \
+    FACT(own_last_cache)                                                                                               \
+    FACT(memory_rate) /* bytes per second; NaN: unknown ... */                                                         \
+    FACT(vector_f64)  /* ... as peaks in FLOP per second */                                                            \
+    FACT(vector_f32)                                                                                                   \
+    FACT(vector_f16)                                                                                                   \
+    FACT(matrix_f64)                                                                                                   \
+    FACT(matrix_f32)                                                                                                   \
+    FACT(matrix_f16)                                                                                                   \
+    FACT(matrix_bf16)                                                                                                  \
+    FACT(matrix_fp8)                                                                                                   \
+    FACT(matrix_i8)                                                                                                    \
     FACT(core_hz)                                                                                                      \
     FACT(cooperative) /* 1 where workgroups of a launch can be promised to run at once */                              \
     FACT(index)       /* its number ... */                                                                             \
@@ -413,6 +440,7 @@ struct device_facts { /* filled from struct device_info by plan */
     unsigned lacks_spaces, lacks_kernel_spaces; /* bit 1 << enum buffer_space: not there, out of kernels' reach */
     bool unit_pairs;                            /* two compute units are one unit without CU mode */
     const char *backend, *arch;
+    const char *assumed; /* the capacities that neither the device nor its machine tells, and whose these are; NULL */
 };
 enum { MANIFEST_DEVICE_NAMES = 0 DEVICE_FACTS(FACT_COUNT) UNIT_FACTS(FACT_COUNT) TARGET_FACTS(FACT_COUNT) };
 #undef FACT_FIELD
@@ -427,6 +455,13 @@ void manifest_expr_names(struct expr_names *names, const struct manifest *manife
 /* ERR_CONFIG, without a position: it uses a parameter that is text, or (unless `metric`) a name that only metrics have.
  */
 enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err);
+/* An expression outside of the manifest, such as a suite's, that uses its parameters and `let`. ERR_CONFIG without a
+ * position. */
+enum status manifest_expr(const struct expr **out, const struct manifest *manifest, const char *source,
+                          struct arena *arena, struct err *err);
+/* The first fact in it that is unknown (NaN) of this device, "device.matrix_f16"; NULL: all are known. */
+const char *manifest_unknown(const struct manifest *manifest, const struct expr *expr,
+                             const struct device_facts *device);
 /* The implied parameters' values: lanes of a wave (0: the device's own), and whether CU mode is asked for. */
 uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values);
 bool manifest_cumode(const struct manifest *manifest, const struct param_value *values);

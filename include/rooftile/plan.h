@@ -149,7 +149,6 @@ struct plan_reference {
     uint64_t samples; /* elements computed */
     bool every;       /* samples == the output's count: index is 0, 1, 2, ... else seeded random */
     double abs, rel;  /* tolerances, evaluated */
-    double takes_ns;  /* expected wall time */
 };
 
 /* The whole reference, with buffers and steps. A reference that cannot be resolved has made the case invalid before. */
@@ -158,15 +157,6 @@ enum status plan_reference_open(struct resolved *resolved, const struct plan_ref
 
 enum verify_method { VERIFY_NONE, VERIFY_EXPECT, VERIFY_REFERENCE, VERIFY_SAMPLED, VERIFY_VARIANT };
 extern const char *const verify_method_names[]; /* "expect" ... */
-
-/* Expected wall time of a case by phase, without compilation. */
-struct plan_takes {
-    double fill_ns;   /* allocating, filling, restoring and freeing the buffers */
-    double verify_ns; /* one launch, and its reference or expectation */
-    double sense_ns;  /* calibration rates before and after */
-    double warmup_ns;
-    double measure_ns; /* the samples, with what happens between them */
-};
 
 enum plan_state { PLAN_READY, PLAN_SKIPPED, PLAN_INVALID };
 
@@ -183,6 +173,7 @@ struct plan_case {
     const char *const *tags; /* suite's and manifest's */
     size_t tag_count;
     const struct manifest_twin *twin; /* which ablation twin of the case before it this is; NULL: not a twin */
+    const char *sized_by;             /* whose capacities its values were sized by, where nobody knows its own; NULL */
     const char *shape;                /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
     double weight;                    /* how often it counts in weighted sums; 0: once */
     double traced_ns;                 /* 0: not known */
@@ -190,8 +181,7 @@ struct plan_case {
     struct resolved resolved;
     struct lower_bound lower_bound;
     const struct predicted *prediction; /* of one pass over the timed steps; NULL: not predicted (yet) */
-    struct plan_takes takes;            /* with it: expected wall time by phase ... */
-    double estimate_ns;                 /* ... and of the whole case */
+    double estimate_ns;                 /* with it: expected wall time of the case, without compilation */
     enum verify_method verify;
     const struct resolved *variant;         /* VERIFY_VARIANT: the same code at check.params */
     const struct plan_reference *reference; /* of `variant` where that is set, else of `resolved`; NULL: none */

@@ -99,8 +99,9 @@ struct result_case {
     size_t tag_count;
     const struct result_param *params;
     size_t param_count;
-    double weight;    /* how often it counts in weighted sums; 0: once */
-    double traced_ns; /* what it took where a trace saw it; NaN */
+    double weight;        /* how often it counts in weighted sums; 0: once */
+    double traced_ns;     /* what it took where a trace saw it; NaN */
+    const char *sized_by; /* as of plan_case; NULL or "": by the device's own capacities, or by none */
     struct work work;
     struct identity identity;
     char object_sha256[65];                /* "" unknown; of a library's file when that is what ran */

@@ -97,8 +97,13 @@ struct run_options {
     void *context;
 };
 
-/* The device as expressions and variants see it. */
+/* The device as expressions and variants see it, without its capacities and peaks ... */
 struct device_facts run_device_facts(const struct device_info *info);
+/* ... which are: of each cache what the device itself tells, else what its machine tells, measured or from data sheets
+ * (NULL, or one without levels: none), else what `like` has, a machine of the same target, for this one's units; else
+ * an assumption. Of the last two `assumed` says which they are. Peaks are the machine's, or those of `like`. */
+void run_facts_know(struct device_facts *facts, const struct device_info *info, const struct machine *machine,
+                    const struct machine *like, struct arena *arena);
 
 /* Opens the device in a short-lived worker and returns what it says about itself; with `calibration` (may be NULL) also
  * its timer facts and quiet calibration rates. ERR_DEVICE_LOST with the reason when it cannot be opened. */

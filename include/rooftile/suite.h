@@ -2,7 +2,7 @@
  *
  * Suites: which kernels run with which parameters, as data.
  *
- * { "name": "quick", "summary": "one minute on any machine",
+ * { "name": "quick", "summary": "one minute on any machine", "takes": "1 min",
  *   "kernels":  ["../my_kernels"],                          further kernel folders, relative to this file
  *   "together": "both",                                     the devices of a node alone, then at once (enum together)
  *   "defaults": { "params": { "block": 256 }, "measure": { "min_time": "0.2 s" }, "tags": ["quick"] },
@@ -29,7 +29,9 @@
  * label. Filters match the name too. A parameter that the case itself sets or sweeps cannot come from a shape.
  *
  * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends inclusive
- * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. The cartesian
+ * when hit; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. A value in braces,
+ * here and in params, is an expression over the kernel's parameters and `let` and the device (manifest.h): "{4 *
+ * device.last_cache / bytes(dtype)}". The cartesian
  * product runs with the LAST parameter fastest, in file order.
  */
 #ifndef ROOFTILE_SUITE_H
@@ -147,7 +149,7 @@ struct suite_kpi {
         *method; /* "geomean" | "value" (exactly one case) | "min" | "max" | "weighted_sum" (by the cases' weights) */
     const char *of;             /* time_ns bytes_per_s flops_per_s items_per_s ns_per_item fraction, or a metric */
     const char *unit;           /* of a metric; NULL: the unit that `of` has */
-    const char *const *filters; /* "cases": globs on ids or kernel names; a leading '!' excludes */
+    const char *const *filters; /* "cases": globs on ids, kernel names or tags; a leading '!' excludes */
     size_t filter_count;
     bool higher_is_better; /* "better": "higher" | "lower"; must be given for a metric */
     const cJSON *at;
@@ -160,6 +162,7 @@ extern const char *const together_names[]; /* "alone" "node" "both"; NULL after 
 
 struct suite {
     const char *name, *summary, *path;
+    double takes_ns; /* what it promises to take at most on a GPU, and half of what on a CPU; 0: it promises nothing */
     enum together together;
     char sha256[65];                /* of the file; of the canonical command line for suites from the command line */
     const char *const *kernel_dirs; /* resolved */

@@ -136,6 +136,7 @@ static enum status place_of(struct session *session, const struct result *result
                        session->info.arch);
     if (named)
         session->machine = *named;
+    run_facts_know(&session->facts, &session->info, &session->machine, NULL, session->arena);
     return session->machine.level_count
                ? STATUS_OK
                : err_set(err, ERR_CONFIG, "the result has no machine: --machine names it, such as mi300x");

@@ -57,17 +57,11 @@ static void say_case(const struct progress *progress, const struct result_case *
 /* For those who ask where the time goes (-vv), and what the plan got wrong. */
 static void say_phases(const struct plan_case *plan_case, const struct measurement *measured)
 {
-    const struct plan_takes *takes = &plan_case->takes;
-    const double planned_ns[SPENT_COUNT] = {
-        [SPENT_FILLING] = takes->fill_ns,   [SPENT_VERIFYING] = takes->verify_ns,  [SPENT_SENSING] = takes->sense_ns,
-        [SPENT_WARMING] = takes->warmup_ns, [SPENT_MEASURING] = takes->measure_ns,
-    };
     SCOPED(text_release) struct text line = {0};
     if (log_level() < LOG_DEBUG || plan_case->state != PLAN_READY)
         return;
     for (enum case_phase phase = 0; phase < SPENT_COUNT; phase++)
-        text_addf(&line, ", %s %.1f (%.1f)", case_phase_names[phase], measured->spent_ns[phase] / 1e6,
-                  planned_ns[phase] / 1e6);
+        text_addf(&line, ", %s %.1f", case_phase_names[phase], measured->spent_ns[phase] / 1e6);
     log_debug("%s: took %.1f ms (planned %.1f)%s", plan_case->id, measured->wall_ns / 1e6, plan_case->estimate_ns / 1e6,
               line.data);
 }

@@ -50,8 +50,9 @@ static enum status make_suite(const struct suite **suite, const struct result_ca
 {
     struct suite *made = arena_alloc(arena, sizeof(*made));
     struct suite_case *own = arena_array(arena, of->count + 1, sizeof(*own));
-    const struct device_facts facts = run_device_facts(&of->result->device);
+    struct device_facts facts = run_device_facts(&of->result->device);
     enum status status = STATUS_OK;
+    run_facts_know(&facts, &of->result->device, &of->result->machine, NULL, arena);
     for (size_t k = 0; k < of->count && !status; k++) {
         const struct result_case *c = of->items[k];
         own[k] = (struct suite_case){.kernel = c->kernel, .weight = c->weight, .traced_ns = c->traced_ns};

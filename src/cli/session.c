@@ -326,6 +326,16 @@ static struct plan_options plan_options_of(const struct session *session)
                                  .cpu_wave = cpu ? session->info.wave : 64};
 }
 
+static void warn_of_sizes(const struct plan *plan)
+{
+    const size_t sized = COUNT_WHERE(one, plan->cases, plan->count, one->sized_by);
+    for (size_t k = 0; k < plan->count && sized; k++)
+        if (plan->cases[k].sized_by) {
+            log_warn("W011", "the sizes of %zu case%s follow from %s", sized, text_s(sized), plan->cases[k].sized_by);
+            return;
+        }
+}
+
 static enum status make_plan(struct session *session, struct err *err)
 {
     struct plan_options options = plan_options_of(session);
@@ -335,6 +345,7 @@ static enum status make_plan(struct session *session, struct err *err)
     if (!status) {
         session_check_images(session);
         foreign_ask(session);
+        warn_of_sizes(session->plan);
     }
     return status;
 }

@@ -174,7 +174,7 @@ enum status session_machine_file(const char **path, const struct device_info *in
     return status;
 }
 
-enum status session_machine(struct session *session, struct err *err)
+static enum status find_machine(struct session *session, struct err *err)
 {
     const char *name = session->options->machine;
     char id[512];
@@ -235,9 +235,10 @@ static void facts_of_machine(struct device_info *info, const struct machine *mac
     snprintf(info->note, sizeof(info->note), "predicted: nothing is executed");
     for (uint32_t k = 0; k + 1 < machine->level_count && k < DEVICE_MAX_CACHES; k++) {
         struct device_cache *cache = &info->caches[info->cache_count++];
+        const double own = machine_level_own_bytes(machine, &machine->levels[k]);
         snprintf(cache->name, sizeof(cache->name), "%.7s", machine->levels[k].name);
-        cache->size_bytes = (uint64_t)machine->levels[k].capacity_bytes;
-        cache->instances = 1;
+        cache->size_bytes = (uint64_t)own;
+        cache->instances = (uint32_t)round(machine->levels[k].capacity_bytes / own);
     }
 }
 
@@ -293,23 +294,44 @@ static void family_facts(struct device_info *info, const char *arch)
     snprintf(info->target, sizeof(info->target), "%s", arch);
 }
 
-enum status session_target(struct session *session, const char *arch, struct err *err)
+/* A machine with this target; *found is NULL where no file describes one. */
+static enum status find_by_target(const struct machine **found, const char *arch, struct arena *arena, struct err *err)
 {
     char **paths = NULL;
     size_t count = 0;
+    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    enum status status = session_configs(&paths, &count, "machines", ".json", arena, err);
+    *found = NULL;
+    for (size_t k = 0; k < count && !status && !*found; k++) {
+        status = machine_read(machine, paths[k], err);
+        *found = !status && !strcmp(machine->arch, arch) ? machine : NULL;
+    }
+    return status;
+}
+
+enum status session_target(struct session *session, const char *arch, struct err *err)
+{
+    const struct machine *machine = NULL;
     family_facts(&session->info, arch);
     memset(&session->machine, 0, sizeof(session->machine));
-    enum status status = session_configs(&paths, &count, "machines", ".json", session->arena, err);
-    for (size_t k = 0; k < count && !status; k++) {
-        struct machine machine;
-        status = machine_read(&machine, paths[k], err);
-        if (status || strcmp(machine.arch, arch))
-            continue;
-        session->machine = machine;
-        session->info.cus = machine.cus ? machine.cus : session->info.cus;
-        session->info.memory_bytes = (uint64_t)machine.memory_bytes;
-        break;
+    if (find_by_target(&machine, arch, session->arena, err))
+        return err->status;
+    if (machine) {
+        session->machine = *machine;
+        session->info.cus = machine->cus ? machine->cus : session->info.cus;
+        session->info.memory_bytes = (uint64_t)machine->memory_bytes;
     }
     session->facts = run_device_facts(&session->info);
-    return status ? status : session_reference_target(session, err);
+    run_facts_know(&session->facts, &session->info, machine, NULL, session->arena);
+    return session_reference_target(session, err);
+}
+
+enum status session_machine(struct session *session, struct err *err)
+{
+    const struct machine *like = NULL;
+    if (find_machine(session, err) ||
+        (!session->machine.level_count && find_by_target(&like, session->info.arch, session->arena, err)))
+        return err->status;
+    run_facts_know(&session->facts, &session->info, &session->machine, like, session->arena);
+    return STATUS_OK;
 }

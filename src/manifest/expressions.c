@@ -260,9 +260,13 @@ int manifest_param(const struct manifest *manifest, const char *name)
 
 enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err)
 {
+    const struct manifest none = {0};
     struct expr_names names = {.variables = manifest_device_names, .variable_count = MANIFEST_DEVICE_NAMES};
+    SCOPED(text_release) struct text expanded = {0};
     add_basics(&names);
-    return expr_compile(expr, source, &names, arena, err);
+    names.written = source;
+    return lets_expand(&expanded, &none, source, arena, err) ? err->status
+                                                             : expr_compile(expr, expanded.data, &names, arena, err);
 }
 
 enum status manifest_default(struct param_value *value, const struct param *param, const struct device_facts *device,
@@ -290,7 +294,7 @@ enum status index_open(int *index, struct manifest_parser *parser, const cJSON *
     const char *name = at->valuestring;
     if (!cJSON_IsString(at) || !json_is_identifier(name))
         return json_fail(at, err, "must be a name: letters, digits and '_', and no digit first");
-    if (manifest_param(parser->manifest, name) >= 0 || let_named(parser, name, strlen(name)))
+    if (manifest_param(parser->manifest, name) >= 0 || let_named(parser->manifest, name, strlen(name)))
         return json_fail(at, err, "'%s' is a parameter or sub-expression already", name);
     for (int k = 0; k < parser->index_count; k++)
         if (!strcmp(parser->index_names[k], name))
@@ -333,7 +337,7 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
     names.has_index = scope == SCOPE_INDEX;
     names.array_count = names.has_index ? names.array_count : 0;
     names.written = source;
-    enum status status = lets_expand(&expanded, parser, source, err);
+    enum status status = lets_expand(&expanded, parser->manifest, source, parser->arena, err);
     if (!status)
         status = expr_compile(&expr, expanded.data, &names, parser->arena, err);
     if (!status)
@@ -356,4 +360,24 @@ enum status into_expr(void *field, const cJSON *at, const struct record_field *r
     if (names_compile(field, in->context, source, scope ? *scope : SCOPE_PLAIN, &cause))
         return json_fail(at, err, "in \"%s\": %s", source, cause.text);
     return STATUS_OK;
+}
+
+enum status manifest_expr(const struct expr **out, const struct manifest *manifest, const char *source,
+                          struct arena *arena, struct err *err)
+{
+    struct manifest known = *manifest;
+    struct manifest_parser parser = {.manifest = &known, .arena = arena};
+    manifest_expr_names(&parser.names, manifest, arena);
+    return names_compile(out, &parser, source, SCOPE_PLAIN, err);
+}
+
+const char *manifest_unknown(const struct manifest *manifest, const struct expr *expr,
+                             const struct device_facts *device)
+{
+    double facts[MANIFEST_DEVICE_NAMES];
+    memcpy(facts, device, sizeof(facts));
+    for (size_t k = 0; k < MANIFEST_DEVICE_NAMES; k++)
+        if (isnan(facts[k]) && expr_uses_slot(expr, manifest->param_count + k))
+            return manifest_device_names[k];
+    return NULL;
 }

@@ -8,6 +8,9 @@
 
 /* Facts that the types of a kernel choose among, and what counts where: every manifest has these functions
  * (manifest.h). */
+#define CHOOSE(name)                                                                                                   \
+    "level == 1 ? device." #name "1 : level == 2 ? device." #name "2 : "                                               \
+    "level == 3 ? device." #name "3 : level == 4 ? device." #name "4 : 0"
 static const struct manifest_let built_in[] = {
     {"matrix_k(type)",
      8,
@@ -30,11 +33,26 @@ static const struct manifest_let built_in[] = {
      {"k", "m", "type"},
      3},
     {"reciprocals(count)", 11, "device.cpu ? 0 : count", {"count"}, 1},
+    {"has_matrix(type)", 10, "matrix_k(type) > 0 && !device.cpu", {"type"}, 1},
+    {"whole(size, part)", 5, "max(part, floor(size / part) * part)", {"size", "part"}, 2},
+    {"cache_bytes(level)", 11, CHOOSE(cache), {"level"}, 1},
+    {"own_cache_bytes(level)", 15, CHOOSE(own_cache), {"level"}, 1},
+    {"inside(level)",
+     6,
+     "level == 1 ? device.cache1 / 2 : sqrt(1.5 * cache_bytes(level - 1) * cache_bytes(level))",
+     {"level"},
+     1},
+    {"own_inside(level)",
+     10,
+     "level == 1 ? device.own_cache1 / 2 : sqrt(1.5 * own_cache_bytes(level - 1) * own_cache_bytes(level))",
+     {"level"},
+     1},
+    {"has_inside(level)", 10, "2 * cache_bytes(level - 1) < 0.75 * cache_bytes(level)", {"level"}, 1},
+    {"beyond_caches", 13, "min(max(4 * device.last_cache, 256Mi), device.memory_bytes / 8)", {NULL}, 0},
 };
 
-const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length)
+const struct manifest_let *let_named(const struct manifest *manifest, const char *name, size_t length)
 {
-    const struct manifest *manifest = parser->manifest;
     for (size_t i = 0; i < manifest->let_count; i++)
         if (manifest->lets[i].name_length == length && !memcmp(manifest->lets[i].name, name, length))
             return &manifest->lets[i];
@@ -114,8 +132,8 @@ static enum status call_parse(const char **text, const char **source, const stru
 /* Sub-expressions that stand for each other this deep stand for themselves. */
 #define MAX_LET_DEPTH 32
 
-static enum status expand(struct text *out, const struct manifest_parser *parser, const char *source, unsigned depth,
-                          struct err *err)
+static enum status expand(struct text *out, const struct manifest *manifest, const char *source, unsigned depth,
+                          struct arena *arena, struct err *err)
 {
     enum status status = STATUS_OK;
     if (depth > MAX_LET_DEPTH)
@@ -123,7 +141,8 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
     const char *kept = source; /* what is not put out yet begins here */
     for (const char *at = source; *at && !status;) {
         const size_t length = word_length(at);
-        const struct manifest_let *let = length && !isdigit((unsigned char)*at) ? let_named(parser, at, length) : NULL;
+        const struct manifest_let *let =
+            length && !isdigit((unsigned char)*at) ? let_named(manifest, at, length) : NULL;
         if (let)
             text_addn(out, kept, (size_t)(at - kept));
         at += length ? length : 1;
@@ -131,10 +150,10 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
             continue;
         const char *text = let->text;
         if (let->arg_count)
-            status = call_parse(&text, &at, let, parser->arena, err);
+            status = call_parse(&text, &at, let, arena, err);
         text_add(out, "(");
         if (!status)
-            status = expand(out, parser, text, depth + 1, err);
+            status = expand(out, manifest, text, depth + 1, arena, err);
         text_add(out, ")");
         kept = at;
     }
@@ -142,10 +161,10 @@ static enum status expand(struct text *out, const struct manifest_parser *parser
     return status;
 }
 
-enum status lets_expand(struct text *expanded, const struct manifest_parser *parser, const char *source,
+enum status lets_expand(struct text *expanded, const struct manifest *manifest, const char *source, struct arena *arena,
                         struct err *err)
 {
-    return expand(expanded, parser, source, 0, err);
+    return expand(expanded, manifest, source, 0, arena, err);
 }
 
 /* "tile", or "rounds(size, width)". */
@@ -171,7 +190,7 @@ static enum status let_name_parse(struct manifest_let *let, const struct manifes
     }
     if (manifest_param(parser->manifest, name) >= 0)
         return json_fail_key(member, err, "'%s' is a parameter already", name);
-    if (let_named(parser, name, let->name_length))
+    if (let_named(parser->manifest, name, let->name_length))
         return json_fail_key(member, err, "'%s' is a sub-expression or function already", name);
     return check_param_name(member, name, err);
 }

@@ -52,10 +52,10 @@ size_t list_slot(const struct manifest *manifest, size_t param);
 /* ---- lets.c ---- */
 
 /* The sub-expression or function of this name; NULL: there is none. */
-const struct manifest_let *let_named(const struct manifest_parser *parser, const char *name, size_t length);
+const struct manifest_let *let_named(const struct manifest *manifest, const char *name, size_t length);
 /* Adds the source with each name of "let" and each call of its functions replaced by its text. ERR_CONFIG without a
  * position. */
-enum status lets_expand(struct text *expanded, const struct manifest_parser *parser, const char *source,
+enum status lets_expand(struct text *expanded, const struct manifest *manifest, const char *source, struct arena *arena,
                         struct err *err);
 record_get_fn into_lets; /* struct manifest */
 

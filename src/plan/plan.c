@@ -19,7 +19,8 @@ static enum status fit_values(struct expansion *expansion, struct arena *arena, 
     for (size_t k = 0; k < manifest->param_count; k++) {
         const struct origin *origin = &expansion->origins[k];
         struct err inner;
-        if (origin->given && value_fit(&expansion->values[k], &manifest->params[k], arena, &inner))
+        if (origin->given && !expansion->unknown &&
+            value_fit(&expansion->values[k], &manifest->params[k], arena, &inner))
             return origin_fail(origin, err, inner.text);
     }
     return STATUS_OK;
@@ -42,6 +43,8 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
     const struct manifest *manifest = expansion->manifest;
     bool excluded = false;
     *wanted = false;
+    if (expansion_ask(expansion, planner->device, &planner->once, err))
+        return err->status;
     case_id(id, manifest, expansion->texts, expansion->suite_case->measure.cache);
     const char *const names[] = {id->data, manifest->name, expansion->suite_case->shape};
     if (!text_filtered_any(planner->options->filters, planner->options->filter_count, names, 3))
@@ -91,6 +94,8 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
             },
         .suite = expansion->entry->suite,
     };
+    for (size_t k = 0; k < manifest->param_count; k++)
+        added->sized_by = expansion->asks[k] ? planner->device->assumed : added->sized_by;
     index_add(&planner->ids, added->id, id->length);
     return added;
 }
@@ -142,7 +147,8 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
 {
     struct resolved *resolved = &plan_case->resolved;
     struct err err;
-    enum status status = check_modes(planner, resolved, &err);
+    enum status status = expansion->unknown ? err_set(&err, ERR_UNSUPPORTED, "%s", expansion->unknown)
+                                            : check_modes(planner, resolved, &err);
     if (!status)
         status = values_check_asked(resolved->manifest, resolved->values, &err);
     if (!status)

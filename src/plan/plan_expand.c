@@ -51,6 +51,14 @@ enum status set_list_init(struct set_list *sets, const char *const *texts, size_
 
 /* ---- values from all sides, the strongest last ---- */
 
+static void give(struct expansion *expansion, size_t param, const struct param_value *value)
+{
+    const enum param_kind kind = expansion->manifest->params[param].value.kind;
+    const bool asks = value->kind == PARAM_STRING && value->string[0] == '{' && text_ends(value->string, "}");
+    expansion->values[param] = *value;
+    expansion->asks[param] = asks && (kind == PARAM_NUMBER || kind == PARAM_DTYPE) ? value->string : NULL;
+}
+
 static enum status take_params(struct expansion *expansion, struct err *err)
 {
     const struct suite_case *from = expansion->suite_case;
@@ -63,7 +71,7 @@ static enum status take_params(struct expansion *expansion, struct err *err)
         if (param_find(&param, expansion->manifest, given->name, &inner))
             return given->at ? json_fail_key(given->at, err, "%s", inner.text)
                              : err_set(err, ERR_CONFIG, "%s", inner.text);
-        expansion->values[param] = given->value;
+        give(expansion, param, &given->value);
         expansion->origins[param] = (struct origin){.given = true, .at = given->at};
     }
     return STATUS_OK;
@@ -102,7 +110,7 @@ static struct swept *find_swept(struct expansion *expansion, size_t param)
 
 static void fix(struct expansion *expansion, size_t param, const struct param_value *value)
 {
-    expansion->values[param] = *value;
+    give(expansion, param, value);
     struct swept *swept = find_swept(expansion, param);
     if (!swept)
         return;
@@ -145,7 +153,7 @@ static enum status take_check_params(struct expansion *expansion, struct err *er
         size_t param = 0;
         if (param_find(&param, expansion->manifest, check->params[k].name, &inner))
             return err_set(err, ERR_CONFIG, "%s: check.params: %s", expansion->manifest->path, inner.text);
-        expansion->values[param] = check->params[k].value;
+        give(expansion, param, &check->params[k].value);
         expansion->origins[param] = (struct origin){0}; /* the manifest's own word, checked when it was read */
     }
     return STATUS_OK;
@@ -183,37 +191,131 @@ static enum status compile_excludes(struct expansion *expansion, struct arena *a
 {
     const struct manifest *manifest = expansion->manifest;
     const struct suite_case *from = expansion->suite_case;
-    struct expr_names names;
     if (!from->exclude_count)
         return STATUS_OK;
-    manifest_expr_names(&names, manifest, arena);
     expansion->excludes = arena_array(arena, from->exclude_count, sizeof(*expansion->excludes));
     for (size_t k = 0; k < from->exclude_count; k++) {
         const struct expr **exclude = &expansion->excludes[k];
         struct err inner;
-        if (expr_compile(exclude, from->excludes[k], &names, arena, &inner) ||
-            manifest_expr_check(manifest, *exclude, false, &inner))
+        if (manifest_expr(exclude, manifest, from->excludes[k], arena, &inner))
             return json_fail(json_at(json_member(from->at, "exclude"), k), err, "%s", inner.text);
     }
     return STATUS_OK;
 }
 
-enum status expansion_excludes(bool *excluded, const struct expansion *expansion, const struct device_facts *device,
+/* Of expressions that use something unknown; what it is stays. */
+static bool is_unknown(struct expansion *expansion, const struct expr *expr, const char *what,
+                       const struct device_facts *device, struct arena *arena)
+{
+    const char *fact = manifest_unknown(expansion->manifest, expr, device);
+    if (fact)
+        expansion->unknown =
+            arena_printf(arena, "%s '%s': %s is not known of this device", what, expr_source(expr), fact);
+    return fact;
+}
+
+enum status expansion_excludes(bool *excluded, struct expansion *expansion, const struct device_facts *device,
                                struct arena *scratch, struct err *err)
 {
     const struct suite_case *from = expansion->suite_case;
     const struct resolved values = {.manifest = expansion->manifest, .values = expansion->values, .device = device};
     const double *slots = from->exclude_count ? resolved_slots(&values, scratch) : NULL;
     bool any = false;
-    for (size_t k = 0; k < from->exclude_count && !any; k++) {
+    for (size_t k = 0; k < from->exclude_count && !any && !expansion->unknown; k++) {
         struct err inner;
         double value = 0;
+        if (is_unknown(expansion, expansion->excludes[k], "exclude", device, scratch))
+            break;
         if (expr_eval(&value, expansion->excludes[k], slots, &inner))
             return json_fail(json_at(json_member(from->at, "exclude"), k), err, "'%s': %s", from->excludes[k],
                              inner.text);
         any = value != 0;
     }
     *excluded = any;
+    return STATUS_OK;
+}
+
+/* ---- values that ask the device ---- */
+
+struct asking {
+    struct expansion *expansion;
+    const struct device_facts *device;
+    enum { TO_ASK, ASKING, ASKED } * states;
+    struct arena *scratch;
+};
+
+/* What the parameter takes of it. */
+static double accepted(const struct param *param, double number)
+{
+    double below = NAN, least = NAN;
+    for (size_t k = 0; k < param->limit_count && param->value.kind == PARAM_NUMBER; k++) {
+        const double limit = param->limits[k].number;
+        least = fmin(least, limit);
+        below = limit <= number ? fmax(below, limit) : below;
+    }
+    if (param->limit_count)
+        return isnan(below) ? least : below;
+    return param->value.number == floor(param->value.number) ? floor(number) : number;
+}
+
+static enum status ask(struct asking *asking, size_t param, struct err *err);
+
+/* Those that it uses first. */
+static enum status ask_used(struct asking *asking, const struct expr *expr, struct err *err)
+{
+    const struct expansion *expansion = asking->expansion;
+    for (size_t k = 0; k < expansion->manifest->param_count; k++)
+        if (expansion->asks[k] && expr_uses_slot(expr, k) && ask(asking, k, err))
+            return err->status;
+    return STATUS_OK;
+}
+
+static enum status ask(struct asking *asking, size_t number, struct err *err)
+{
+    struct expansion *expansion = asking->expansion;
+    const struct manifest *manifest = expansion->manifest;
+    const struct param *param = &manifest->params[number];
+    const char *asks = expansion->asks[number];
+    const struct expr *expr = NULL;
+    double value = NAN;
+    if (asking->states[number] == ASKED)
+        return STATUS_OK;
+    if (asking->states[number] == ASKING)
+        return err_set(err, ERR_CONFIG, "'%s' depends on itself", param->name);
+    asking->states[number] = ASKING;
+    const char *source = arena_strndup(asking->scratch, asks + 1, strlen(asks) - 2);
+    if (manifest_expr(&expr, manifest, source, asking->scratch, err) || ask_used(asking, expr, err))
+        return err->status;
+    const struct resolved known = {.manifest = manifest, .values = expansion->values, .device = asking->device};
+    if (!expansion->unknown && !is_unknown(expansion, expr, param->name, asking->device, asking->scratch) &&
+        expr_eval(&value, expr, resolved_slots(&known, asking->scratch), err))
+        return err->status;
+    asking->states[number] = ASKED;
+    const bool dtype = param->value.kind == PARAM_DTYPE;
+    if (dtype && value > 0 && value < DTYPE_COUNT && value == floor(value))
+        expansion->values[number] = (struct param_value){.kind = PARAM_DTYPE, .dtype = (enum dtype)value};
+    else if (dtype && !isnan(value))
+        return err_set(err, ERR_CONFIG, "%.15g is no dtype", value);
+    else
+        expansion->values[number] = (struct param_value){.kind = PARAM_NUMBER, .number = accepted(param, value)};
+    expansion->texts[number] = param_text(asking->scratch, &expansion->values[number]);
+    return STATUS_OK;
+}
+
+enum status expansion_ask(struct expansion *expansion, const struct device_facts *device, struct arena *scratch,
+                          struct err *err)
+{
+    const size_t count = expansion->manifest->param_count;
+    struct asking asking = {.expansion = expansion, .device = device, .scratch = scratch};
+    asking.states = arena_array(scratch, count, sizeof(*asking.states));
+    expansion->unknown = NULL;
+    for (size_t k = 0; k < count; k++) {
+        struct err inner;
+        if (expansion->asks[k] && ask(&asking, k, &inner)) {
+            err_within(&inner, "%s", expansion->asks[k]);
+            return origin_fail(&expansion->origins[k], err, inner.text);
+        }
+    }
     return STATUS_OK;
 }
 
@@ -224,7 +326,7 @@ static void take_position(struct expansion *expansion, size_t axis, struct arena
     FOR_EACH(const struct swept, swept, expansion->swept, expansion->swept_count) {
         if (swept->axis != axis)
             continue;
-        expansion->values[swept->param] = swept->sweep->values[expansion->positions[axis]];
+        give(expansion, swept->param, &swept->sweep->values[expansion->positions[axis]]);
         expansion->texts[swept->param] = param_text(arena, &expansion->values[swept->param]);
     }
 }
@@ -238,6 +340,7 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
     struct expansion made = {.manifest = manifest, .suite_case = entry->suite_case, .entry = entry};
     made.values = arena_array(arena, params, sizeof(*made.values));
     made.texts = arena_array(arena, params, sizeof(*made.texts));
+    made.asks = arena_array(arena, params, sizeof(*made.asks));
     made.origins = arena_array(arena, params, sizeof(*made.origins));
     made.swept = arena_array(arena, entry->suite_case->sweep_count + sets->count, sizeof(*made.swept));
     enum status status = plan_device_values(made.values, manifest, planner->device, err);

@@ -96,7 +96,9 @@ struct expansion {
     const struct suite_case *suite_case;
     struct entry *entry;
     struct param_value *values; /* of the current combination, one per parameter; of its kind once it is looked at */
-    const char **texts;         /* their canonical texts, rewritten only when the value changes */
+    const char **asks;          /* the expressions of those that ask the device, "{4 * device.last_cache}"; else NULL */
+    const char *unknown; /* why a value of the current combination cannot be known here; NULL: all are known */
+    const char **texts;  /* their canonical texts, rewritten only when the value changes */
     struct origin *origins;
     struct swept {
         size_t param;
@@ -125,8 +127,14 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
 void expansion_start(struct expansion *expansion, struct arena *arena);
 /* To the next combination, the last axis fastest; false behind the last one. */
 bool expansion_next(struct expansion *expansion, struct arena *arena);
-/* Does an exclude expression hold? ERR_CONFIG when one cannot be evaluated. */
-enum status expansion_excludes(bool *excluded, const struct expansion *expansion, const struct device_facts *device,
+/* Computes the values that ask the device: whole numbers where the parameter's default is one, and the limit below where
+ * it has limits. What is unknown of the device makes a value NaN, and is said in `unknown`. Values and texts live until
+ * `scratch` is emptied. */
+enum status expansion_ask(struct expansion *expansion, const struct device_facts *device, struct arena *scratch,
+                          struct err *err);
+/* Does an exclude expression hold? One that asks for what is unknown does not, and sets `unknown`. ERR_CONFIG when one
+ * cannot be evaluated. */
+enum status expansion_excludes(bool *excluded, struct expansion *expansion, const struct device_facts *device,
                                struct arena *scratch, struct err *err);
 /* Fails with "file:line:column: /pointer: text" for a value in a suite, "--set name=value: text" for the command line.
  */
@@ -199,14 +207,10 @@ enum status verify_choose(struct planner *planner, struct plan_case *plan_case, 
 /* Operations and bytes of a reference, which cost about one nanosecond each on the CPU device. */
 double reference_cost(const struct plan_reference *reference);
 
-/* Expected wall time of a reference that still has its buffers; `device` is the case's. */
-double reference_ns(const struct plan_reference *reference, const struct resolved *ours,
-                    const struct device_facts *device);
-
 /* ---- plan_estimate.c, plan_values.c, plan_expand.c ---- */
 
-/* takes and estimate_ns of a ready case whose prediction and verification are known. */
-void case_estimate(struct plan_case *plan_case, const struct machine *machine, const struct device_facts *device);
+/* Expected wall time of a ready case, predicted or not: its warm-up and samples, and the rest. */
+double case_estimate(const struct plan_case *plan_case);
 /* "kernel/param=value;...;mode=hot" from the values' texts. */
 void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache);
 void label_cases(struct planner *planner);

@@ -187,7 +187,6 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
         map_buffers(reference, ours, planner->arena, err) || tolerance(&reference->abs, spec->abs, false, slots, err) ||
         tolerance(&reference->rel, spec->rel, true, slots, err))
         return err->status;
-    reference->takes_ns = reference_ns(reference, ours, planner->device);
     return keep_reference(reference, planner, id, err);
 }
 

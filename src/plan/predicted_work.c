@@ -163,6 +163,21 @@ static double cached_ns(const struct asked *asked, enum cache_mode cache, const 
     return rate > 0 ? bytes / rate * 1e9 : 0;
 }
 
+/* In the level that holds it, where that has no ceiling but an expected rate; 0: it has a ceiling, or nothing is known
+ * of it. */
+static double expected_ns(const struct asked *asked, const struct work *work, const char **level_name)
+{
+    const struct machine *machine = asked->machine;
+    uint32_t k = 0;
+    while (k + 1 < machine->level_count && work->footprint_bytes > machine->levels[k].capacity_bytes)
+        k++;
+    const struct machine_level *level = machine->level_count ? &machine->levels[k] : NULL;
+    if (!level || ceiling_value(&level->bandwidth) > 0 || !(ceiling_expected(&level->bandwidth) > 0))
+        return 0;
+    *level_name = level->name;
+    return (work->read_bytes + work->write_bytes) / ceiling_expected(&level->bandwidth) * 1e9;
+}
+
 /* The lower bound's time at what is expected of its level, *level_name, rather than at the best. */
 static double memory_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
@@ -174,12 +189,14 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache, const 
     if (machine_link(asked->machine, bytes.level))
         return (bytes.read_bytes + bytes.write_bytes) / ceiling_expected(path_of(asked->machine, &bytes)) * 1e9;
     lower_bound_compute(&bound, asked->machine, &bytes, cache);
+    const double least_ns = cache == CACHE_COLD ? 0 : expected_ns(asked, &bytes, level_name);
     const struct machine_level *level = machine_level(asked->machine, bound.ceiling_name);
     if (!level)
-        return 0;
-    *level_name = level->name;
+        return least_ns;
     const double rate = rate_of(level, &bytes);
-    return rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
+    const double time_ns = rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
+    *level_name = time_ns >= least_ns ? level->name : *level_name;
+    return fmax(time_ns, least_ns);
 }
 
 /* As chases found it. Between the last footprint that was inside a capacity and the first that was outside nobody has

@@ -23,7 +23,7 @@ enum status predictor_plan(struct plan *plan, struct predictor *predictor, const
             return err_within(err, "%s", c->id);
         prediction_keep(&items[k], &prediction, like, arena);
         c->prediction = like = &items[k];
-        case_estimate(c, plan->machine, c->resolved.device);
+        c->estimate_ns = case_estimate(c);
         plan->estimate_ns += c->estimate_ns;
         if (take && take(context, k, &prediction, err))
             return err->status;

@@ -243,6 +243,7 @@ const char *const together_names[] = {"alone", "node", "both", NULL};
 static const struct record_field suite_rows[] = {
     FIELD_STRING("name", name, RECORD_REQUIRED),
     FIELD_STRING("summary", summary),
+    FIELD_TIME("takes", takes_ns),
     FIELD_NAMED(RECORD_ENUM, "together", together, together_names, TOGETHER_BOTH + 1),
     FIELD_WHOLE("kernels", into_kernel_dirs),
     FIELD_WHOLE("defaults", into_defaults),

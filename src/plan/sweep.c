@@ -153,15 +153,15 @@ static enum status parse_value(struct param_value *value, const char *text, stru
     return STATUS_OK;
 }
 
-/* The length of the element at `text`: up to a comma outside brackets. */
+/* The length of the element at `text`: up to a comma outside brackets of any kind. */
 static size_t element_length(const char *text)
 {
     size_t depth = 0;
     size_t length = 0;
     for (; text[length] && (text[length] != ',' || depth > 0); length++) {
-        if (text[length] == '[')
+        if (strchr("[{", text[length]))
             depth++;
-        else if (text[length] == ']' && depth > 0)
+        else if (strchr("]}", text[length]) && depth > 0)
             depth--;
     }
     return length;

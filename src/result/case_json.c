@@ -345,6 +345,7 @@ static const struct record_field case_fields[] = {
     FIELD_LIST("tags", tags, tag_count, record_string),
     FIELD_F64("weight", weight, RECORD_SPARSE),
     FIELD_F64("traced_ns", traced_ns, RECORD_NAN | RECORD_SPARSE),
+    FIELD_STRING("sized_by", sized_by, RECORD_SPARSE),
     FIELD_OBJECT("work", work, work_record, RECORD_NULLABLE),
     FIELD_OBJECT("identity", identity, identity_record),
     FIELD_GROUP("code", code_record),

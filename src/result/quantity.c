@@ -134,7 +134,8 @@ static size_t find_cases(const struct result_case **found, const struct result_c
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         text_clear(&id);
         text_addn(&id, c->id, result_id_length(c->id));
-        if (result_case_is_twin(c) || !text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel))
+        if (result_case_is_twin(c) || (!text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel) &&
+                                       !text_filtered_any(kpi->filters, kpi->filter_count, c->tags, c->tag_count)))
             continue;
         if (c->status != CASE_SKIPPED)
             found[count++] = c;

@@ -135,6 +135,7 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
                                 .core_hz = NAN,
                                 .cross_ns = NAN,
                                 .weight = plan->weight,
+                                .sized_by = plan->sized_by,
                                 .traced_ns = plan->traced_ns > 0 ? plan->traced_ns : NAN,
                                 .prediction = {.method = "", .limiter = "", .bound = ""}};
     take_identity(out, plan, measured, arena);

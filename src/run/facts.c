@@ -5,13 +5,136 @@
 #include "rooftile/run.h"
 #include "rooftile/targets.h"
 
-static double largest_cache(const struct device_info *info, const char *name)
+/* ---- capacities and peaks ---- */
+
+/* Where neither a device nor any machine file tells a cache: half of the L1 that GPUs and CPUs of today have. */
+#define ASSUMED_L1_BYTES 16384.0
+#define ASSUMED_L2_BYTES 4194304.0
+
+struct capacity {
+    const char *name;
+    double bytes, own_bytes; /* of all, and of the one that a unit reaches */
+};
+struct capacities {
+    struct capacity items[MACHINE_MAX_LEVELS];
+    size_t count;
+};
+
+/* The nearest cache is L0 to some. */
+static bool is_of_unit(const char *name)
 {
-    for (uint32_t k = 0; k < info->cache_count; k++)
-        if (!strcmp(info->caches[k].name, name))
-            return (double)info->caches[k].size_bytes * info->caches[k].instances;
-    return 0;
+    return !strcmp(name, "L0") || !strcmp(name, "L1");
 }
+
+/* In the order of their sizes, unless one of this name is known. */
+static bool add_capacity(struct capacities *all, const char *name, double own_bytes, double instances)
+{
+    const struct capacity added = {name, own_bytes * fmax(1, instances), own_bytes};
+    size_t at = all->count;
+    for (size_t k = 0; k < all->count; k++)
+        if (!strcmp(all->items[k].name, name) || (is_of_unit(all->items[k].name) && is_of_unit(name)))
+            return false;
+    if (!(own_bytes > 0) || all->count == COUNT_OF(all->items))
+        return false;
+    for (; at > 0 && all->items[at - 1].bytes > added.bytes; at--)
+        all->items[at] = all->items[at - 1];
+    all->items[at] = added;
+    all->count++;
+    return true;
+}
+
+/* As many as this device has units and dies. */
+static void add_machine(struct capacities *all, const struct machine *machine, const struct device_info *info,
+                        struct text *said)
+{
+    for (uint32_t k = 0; machine && k + 1 < machine->level_count; k++) {
+        const struct machine_level *level = &machine->levels[k];
+        const double own = machine_level_own_bytes(machine, level);
+        const double units = is_of_unit(level->name) ? info->cus : round(level->capacity_bytes / fmax(1, own));
+        if (add_capacity(all, level->name, own, units) && said)
+            text_addf(said, "%s%s", said->length ? ", " : "", level->name);
+    }
+}
+
+static void assume(struct capacities *all, const struct device_info *info, struct text *said)
+{
+    add_capacity(all, "L1", ASSUMED_L1_BYTES, info->cus);
+    add_capacity(all, "L2", ASSUMED_L2_BYTES, 1);
+    text_addf(said, "L1 of %.0f KiB a unit and L2 of %.0f MiB, assumed: no machine file of its target tells them",
+              ASSUMED_L1_BYTES / 1024, ASSUMED_L2_BYTES / 1048576);
+}
+
+/* What a core makes of matrix instructions that it works out in loops, where that was not measured. */
+#define WORKED_OUT_FLOP_PER_S 0.5e9
+
+static double worked_out(const char *name, const struct machine *machine, double cores)
+{
+    char figure[2 * MACHINE_NAME];
+    snprintf(figure, sizeof(figure), "%s_worked_out", name);
+    const struct machine_figure *own = machine_figure(machine, figure);
+    own = own ? own : machine_figure(machine, "matrix_worked_out");
+    return own ? own->value : cores * WORKED_OUT_FLOP_PER_S;
+}
+
+static double peak_of(const char *name, const struct machine *machine, const struct machine *like, double scale)
+{
+    const struct machine_unit *own = machine ? machine_unit(machine, name) : NULL;
+    const struct machine_unit *other = like ? machine_unit(like, name) : NULL;
+    const double peak = own ? ceiling_expected(&own->peak) : other ? scale * ceiling_expected(&other->peak) : 0;
+    return peak > 0 ? peak : (double)NAN;
+}
+
+static double memory_of(const struct machine *machine)
+{
+    return machine && machine->level_count ? ceiling_expected(&machine->levels[machine->level_count - 1].bandwidth) : 0;
+}
+
+static void set_peaks(struct device_facts *facts, const struct machine *machine, const struct machine *like)
+{
+    const double scale = like && like->cus ? facts->cus / like->cus : 1;
+    const double rate = memory_of(machine) > 0 ? memory_of(machine) : memory_of(like);
+    struct {
+        const char *name;
+        double *peak;
+    } peaks[] = {
+        {"vector_f64", &facts->vector_f64},   {"vector_f32", &facts->vector_f32}, {"vector_f16", &facts->vector_f16},
+        {"matrix_f64", &facts->matrix_f64},   {"matrix_f32", &facts->matrix_f32}, {"matrix_f16", &facts->matrix_f16},
+        {"matrix_bf16", &facts->matrix_bf16}, {"matrix_fp8", &facts->matrix_fp8}, {"matrix_i8", &facts->matrix_i8}};
+    for (size_t k = 0; k < COUNT_OF(peaks); k++)
+        *peaks[k].peak = facts->target.cpu && text_starts(peaks[k].name, "matrix")
+                             ? worked_out(peaks[k].name, machine, facts->cus)
+                             : peak_of(peaks[k].name, machine, like, scale);
+    facts->memory_rate = rate > 0 ? rate : (double)NAN;
+}
+
+void run_facts_know(struct device_facts *facts, const struct device_info *info, const struct machine *machine,
+                    const struct machine *like, struct arena *arena)
+{
+    struct capacities all = {0};
+    struct text said = {0};
+    double *const levels[] = {&facts->cache1, &facts->cache2, &facts->cache3, &facts->cache4};
+    double *const own[] = {&facts->own_cache1, &facts->own_cache2, &facts->own_cache3, &facts->own_cache4};
+    for (uint32_t k = 0; k < info->cache_count; k++)
+        add_capacity(&all, info->caches[k].name, (double)info->caches[k].size_bytes, info->caches[k].instances);
+    add_machine(&all, machine, info, NULL);
+    add_machine(&all, like, info, &said);
+    if (said.length)
+        text_addf(&said, " as %s has, which has the same target", like->name);
+    if (!all.count)
+        assume(&all, info, &said);
+    facts->caches = fmin((double)all.count, COUNT_OF(levels));
+    for (size_t k = 0; k < COUNT_OF(levels); k++) {
+        const bool there = k < all.count;
+        *levels[k] = there ? all.items[k].bytes : 0;
+        *own[k] = there ? all.items[k].own_bytes : 0;
+        facts->last_cache = there ? *levels[k] : facts->last_cache;
+        facts->own_last_cache = there ? *own[k] : facts->own_last_cache;
+    }
+    set_peaks(facts, machine, like);
+    facts->assumed = said.length ? text_take(&said, arena) : NULL;
+}
+
+/* ---- what the driver tells ---- */
 
 /* Of a compute unit. A device that is used in waves of the less usual size has fewer registers for each of more lanes.
  */
@@ -94,7 +217,6 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .max_block = info->max_block,
                                  .lds_bytes = (double)info->lds_bytes,
                                  .memory_bytes = (double)info->memory_bytes,
-                                 .l2_bytes = largest_cache(info, "L2"),
                                  .core_hz = info->core_hz,
                                  .cooperative = info->cooperative,
                                  .index = info->index,

@@ -125,7 +125,6 @@ static void take_emulated_facts(struct device_facts *facts)
     if (facts->unit_pairs)
         facts->unit.units = 2;
     facts->xccs = 1;
-    facts->l2_bytes = 4 << 20;
     facts->core_hz = 2.1e9;
     facts->cooperative = 1;
 }

@@ -307,7 +307,7 @@ static void slots(void **state)
     assert_memory_equal(got + COUNT_OF(before), numbers, sizeof(numbers));
     assert_memory_equal(got + COUNT_OF(before) + MANIFEST_DEVICE_NAMES, behind, sizeof(behind));
     assert_string_equal(manifest_device_names[0], "device.wave");
-    assert_string_equal(manifest_device_names[7], "device.core_hz");
+    assert_string_equal(manifest_device_names[6], "device.caches");
     assert_string_equal(manifest_device_names[FIRST_UNIT_NAME], "device.units");
     assert_string_equal(manifest_device_names[FIRST_UNIT_NAME + UNIT_NAMES - 1], "device.unit_groups");
     assert_string_equal(manifest_device_names[FIRST_UNIT_NAME + UNIT_NAMES], "device.matrix_lanes");

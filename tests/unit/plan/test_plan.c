@@ -88,6 +88,76 @@ static void test_expansion(void **state)
     text_release(&ids);
 }
 
+/* Values that ask the device, of a suite and of --set. */
+static void test_asks(void **state)
+{
+    static const struct {
+        const char *members, *set, *ids, *reason;
+    } cases[] = {
+        /* four times the last cache, in whole blocks; each type has its own number of elements */
+        {"'cases': [{'kernel': 'triad', 'params': {'n': '{whole(4 * device.last_cache / bytes(dtype), 1000)}'},"
+         " 'sweep': {'dtype': ['f32', 'f64']}}]",
+         NULL, ID("4096000", "f32", "256", "4", "hot") ID("2048000", "f64", "256", "4", "hot"), NULL},
+        /* in a sweep, zipped with plain values; whole numbers come of it */
+        {"'cases': [{'kernel': 'triad', 'sweep': {'n': ['{cache_bytes(1) / 3}', '{inside(2)}'], 'block': [1, 2]},"
+         " 'zip': [['n', 'block']]}]",
+         NULL, ID("21845", "f32", "1", "4", "hot") ID("640000", "f32", "2", "4", "hot"), NULL},
+        /* the limit below, and a type */
+        {"'cases': [{'kernel': 'triad', 'params': {'VEC': '{3}', 'dtype': '{device.f16 ? f32 : f64}'}}]", NULL,
+         ID("65536", "f64", "256", "2", "hot"), NULL},
+        /* what it uses is computed first, wherever it stands */
+        {"'cases': [{'kernel': 'triad', 'params': {'n': '{2 * block}', 'block': '{32 * VEC}', 'VEC': '{2}'}}]", NULL,
+         ID("128", "f32", "64", "2", "hot"), NULL},
+        {"'cases': [{'kernel': 'triad'}]", "n={max(1, 2)},{own_cache_bytes(1)}",
+         ID("2", "f32", "256", "4", "hot") ID("16384", "f32", "256", "4", "hot"), NULL},
+        /* what nobody knows of the device is a skip, of an exclude too; the others go on */
+        {"'cases': [{'kernel': 'triad', 'params': {'n': '{device.matrix_f16}'}}, {'kernel': 'triad'}]", NULL,
+         ID("nan", "f32", "256", "4", "hot") ID("65536", "f32", "256", "4", "hot"),
+         "n 'device.matrix_f16': device.matrix_f16 is not known of this device"},
+        {"'cases': [{'kernel': 'triad', 'exclude': ['n > device.memory_rate']}]", NULL,
+         ID("65536", "f32", "256", "4", "hot"),
+         "exclude 'n > device.memory_rate': device.memory_rate is not known of this device"},
+        /* mistakes name their place */
+        {"'cases': [{'kernel': 'triad', 'params': {'n': '{block}', 'block': '{n}'}}]", NULL, NULL, "depends on itself"},
+        {"'cases': [{'kernel': 'triad', 'params': {'n': '{1 / 0}'}}]", NULL, NULL, "/cases/0/params/n"},
+        {"'cases': [{'kernel': 'triad', 'params': {'n': '{nonsense}'}}]", NULL, NULL, "unknown name 'nonsense'"},
+        {"'cases': [{'kernel': 'triad', 'params': {'dtype': '{99}'}}]", NULL, NULL, "99 is no dtype"},
+        {"'cases': [{'kernel': 'triad', 'params': {'dtype': '{f16}'}}]", NULL, NULL, "f16"},
+    };
+    struct text ids = {0};
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct world world;
+        world_init(&world);
+        world.device.caches = 2;
+        world.device.cache1 = 65536;
+        world.device.own_cache1 = 16384;
+        world.device.cache2 = world.device.own_cache2 = world.device.last_cache = 4096000;
+        world.device.cache2 *= 640000. * 640000 / 1.5 / 65536 / 4096000;
+        world.device.matrix_f16 = world.device.memory_rate = (double)NAN;
+        world.device.assumed = "guesses";
+        world.options.sets = &cases[k].set;
+        world.options.set_count = cases[k].set != NULL;
+        if (world_plan(&world, cases[k].members)) {
+            if (cases[k].ids || !strstr(world.err.text, cases[k].reason))
+                fail_msg("%s: %s", cases[k].members, world.err.text);
+            arena_release(&world.arena);
+            continue;
+        }
+        print_ids(&ids, world.plan);
+        assert_string_equal(ids.data, cases[k].ids);
+        const struct plan_case *first = &world.plan->cases[0];
+        assert_int_equal(first->state, cases[k].reason ? PLAN_SKIPPED : PLAN_READY);
+        if (cases[k].reason)
+            assert_string_equal(first->reason, cases[k].reason);
+        else
+            assert_string_equal(first->sized_by, "guesses");
+        assert_true(world.plan->count == 1 || !cases[k].reason || !world.plan->cases[1].sized_by);
+        arena_release(&world.arena);
+    }
+    text_release(&ids);
+}
+
 static void test_variants(void **state)
 {
     static const struct {
@@ -564,6 +634,12 @@ static void test_estimate(void **state)
     assert_true(p->time_ns >= 805000 && p->time_ns < 1.2 * 805000);
     assert_true(p->low_ns < p->time_ns && p->time_ns < p->high_ns);
     assert_true(world.plan->estimate_ns == only->estimate_ns);
+    /* its warm-up and least time, or as many launches as are wanted at least; 0.4 s for what is around them */
+    assert_true(only->estimate_ns == 0.2e9 + 0.5e9 + 0.4e9);
+    assert_int_equal(world_predict(&world, "'cases': [{'kernel': 'triad', 'params': {'n': 1e8}, 'measure': "
+                                           "{'min_time': '1 ms', 'min_samples': 1000, 'max_time': '0.6 s'}}]"),
+                     STATUS_OK);
+    assert_true(world.plan->estimate_ns == 0.2e9 + 0.6e9 + 0.4e9);
     arena_release(&world.arena);
 }
 
@@ -586,6 +662,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expansion),
+        cmocka_unit_test(test_asks),
         cmocka_unit_test(test_variants),
         cmocka_unit_test(test_device_asks_too_much),
         cmocka_unit_test(test_refuse),

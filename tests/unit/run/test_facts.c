@@ -79,9 +79,70 @@ static void numbers_are_handed_on(void **state)
     const struct device_facts facts = run_device_facts(&info);
     assert_true(facts.wave == 64 && facts.cus == 304 && facts.xccs == 8 && facts.max_block == 1024);
     assert_true(facts.lds_bytes == 65536 && facts.memory_bytes == 0x1p37 && facts.core_hz == 2.1e9);
-    assert_true(facts.l2_bytes == 8.0 * 4194304);
     assert_string_equal(facts.backend, "hip");
     assert_string_equal(facts.arch, "gfx942");
+}
+
+static void add_level(struct machine *machine, const char *name, double capacity_bytes, double rate)
+{
+    struct machine_level *level = &machine->levels[machine->level_count++];
+    snprintf(level->name, sizeof(level->name), "%s", name);
+    level->capacity_bytes = capacity_bytes;
+    level->bandwidth.vendor = rate;
+}
+
+/* Of each cache what the device tells, else its machine, else one of the same target, else an assumption. */
+static void where_capacities_come_from(void **state)
+{
+    static const struct {
+        bool driver, machine, like;
+        double caches, cache1, own1, cache2, own2, last;
+        const char *assumed;
+    } cases[] = {
+        {true, true, true, 3, 8 * 32e3, 32e3, 2 * 4e6, 4e6, 256e6, NULL},
+        {true, false, false, 1, 2 * 4e6, 4e6, 0, 0, 2 * 4e6, NULL},
+        /* 16 KiB for each of eight units, whatever the other has */
+        {true, false, true, 3, 8 * 16e3, 16e3, 2 * 4e6, 4e6, 64e6, "L0, MALL as like has, which has the same target"},
+        {false, false, true, 3, 8 * 16e3, 16e3, 6e6, 3e6, 64e6, "L0, L2, MALL as like has, which has the same target"},
+        {false, true, true, 3, 8 * 32e3, 32e3, 5e6, 2.5e6, 256e6, NULL},
+        {false, false, false, 2, 8 * 16384, 16384, 4194304, 4194304, 4194304,
+         "L1 of 16 KiB a unit and L2 of 4 MiB, assumed: no machine file of its target tells them"},
+    };
+    (void)state;
+    struct machine machine = {.cus = 8, .xccs = 2, .unit_count = 1},
+                   like = {.name = "like", .cus = 4, .xccs = 2, .unit_count = 1};
+    add_level(&machine, "L1", 8 * 32e3, 1e13);
+    add_level(&machine, "L2", 5e6, 1e13);
+    add_level(&machine, "MALL", 256e6, 1e13);
+    add_level(&machine, "HBM", 0, 1e12);
+    add_level(&like, "L0", 4 * 16e3, 1e13);
+    add_level(&like, "L2", 6e6, 1e13);
+    add_level(&like, "MALL", 64e6, 1e13);
+    add_level(&like, "HBM", 0, 2e12);
+    machine.units[0] = (struct machine_unit){.name = "vector_f32", .peak = {.vendor = 1e13}};
+    like.units[0] = (struct machine_unit){.name = "matrix_f16", .peak = {.vendor = 1e14}};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct arena arena = {0};
+        const struct device_info info = {.backend = "hip",
+                                         .arch = "gfx942",
+                                         .cus = 8,
+                                         .xccs = 2,
+                                         .cache_count = cases[k].driver,
+                                         .caches = {{"L2", 4000000, 128, 2}}};
+        struct device_facts facts = run_device_facts(&info);
+        run_facts_know(&facts, &info, cases[k].machine ? &machine : NULL, cases[k].like ? &like : NULL, &arena);
+        assert_true(facts.caches == cases[k].caches && facts.last_cache == cases[k].last);
+        assert_true(facts.cache1 == cases[k].cache1 && facts.own_cache1 == cases[k].own1);
+        assert_true(facts.cache2 == cases[k].cache2 && facts.own_cache2 == cases[k].own2);
+        assert_string_equal(facts.assumed ? facts.assumed : "", cases[k].assumed ? cases[k].assumed : "");
+        /* peaks: of its units; unknown is no number */
+        assert_true(cases[k].machine ? facts.vector_f32 == 1e13 : isnan(facts.vector_f32));
+        assert_true(cases[k].like ? facts.matrix_f16 == 2e14 : isnan(facts.matrix_f16));
+        assert_true(cases[k].machine ? facts.memory_rate == 1e12
+                    : cases[k].like  ? facts.memory_rate == 2e12
+                                     : isnan(facts.memory_rate));
+        arena_release(&arena);
+    }
 }
 
 /* What a workgroup finds in a compute unit, for waves of the device's size. */
@@ -117,6 +178,7 @@ static void the_unit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(units_of_arithmetic), cmocka_unit_test(backend_of_a_prediction),
-                                       cmocka_unit_test(numbers_are_handed_on), cmocka_unit_test(the_unit)};
+                                       cmocka_unit_test(numbers_are_handed_on),
+                                       cmocka_unit_test(where_capacities_come_from), cmocka_unit_test(the_unit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
