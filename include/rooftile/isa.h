@@ -119,7 +119,10 @@ struct isa_traffic {
     uint64_t load_bytes, store_bytes, atomic_bytes;
     uint64_t loads_by_width[ISA_WIDTHS];
     uint64_t stores_by_width[ISA_WIDTHS];
+    uint64_t unknown; /* of them: images, tensors and blocks, whose bytes the code does not say; in no sum of bytes */
 };
+
+void isa_traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in);
 
 struct isa_mix {
     uint64_t instructions;
@@ -266,13 +269,13 @@ struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop);
 const struct isa_mix *isa_turn_mix(const struct isa_kernel *kernel, size_t loop);
 
 /* Per wave, with all lanes on: FLOPs (vector and matrix), integer operations, bytes of global memory (loads, stores,
- * atomics). */
+ * atomics). NAN: there are accesses of unknown bytes. */
 double isa_flops_per_wave(const struct isa_mix *mix, unsigned wave);
 double isa_ops_per_wave(const struct isa_mix *mix, unsigned wave);
 double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave);
 
 /* FLOPs per byte of global memory as the instructions ask for it: caches may serve a part. Infinite without such bytes,
- * NAN without both. */
+ * NAN without both and where bytes are not known. */
 double isa_intensity(const struct isa_mix *mix, unsigned wave);
 
 /* What a kernel does where it spends its time. The hot loop is the one whose own instructions keep the matrix unit busy

@@ -235,7 +235,7 @@ static const struct isa_instruction *first_of(const struct isa_scope *scope, enu
  * hidden. */
 static bool is_memory_bound(const struct isa_scope *scope)
 {
-    return isa_global_bytes_per_wave(scope->mix, 1) > scope->cost;
+    return !(isa_global_bytes_per_wave(scope->mix, 1) <= scope->cost); /* nor where its bytes are not known */
 }
 
 static void check_conversions(struct isa_scope *scope)

@@ -27,9 +27,10 @@ static bool is_store(const struct isa_instruction *in)
     return in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
 }
 
-static void traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
+void isa_traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
 {
     const enum isa_width width = width_of(in->bytes);
+    traffic->unknown += in->bytes == 0;
     if (in->kind == ISA_ATOMIC) {
         traffic->atomics++;
         traffic->atomic_bytes += in->bytes;
@@ -53,7 +54,7 @@ static void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in)
     mix->flops += in->flops;
     mix->ops += in->ops;
     if (in->space != ISA_NO_SPACE)
-        traffic_add(&mix->traffic[in->space], in);
+        isa_traffic_add(&mix->traffic[in->space], in);
     if (in->kind != ISA_MATRIX)
         return;
     *(in->is_integer ? &mix->matrix_ops : &mix->matrix_flops) += in->matrix_ops;
@@ -114,13 +115,11 @@ double isa_ops_per_wave(const struct isa_mix *mix, unsigned wave)
 double isa_global_bytes_per_wave(const struct isa_mix *mix, unsigned wave)
 {
     const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL];
-    return (double)(global->load_bytes + global->store_bytes + global->atomic_bytes) * wave;
+    return global->unknown ? NAN : (double)(global->load_bytes + global->store_bytes + global->atomic_bytes) * wave;
 }
 
 double isa_intensity(const struct isa_mix *mix, unsigned wave)
 {
     const double flops = isa_flops_per_wave(mix, wave), bytes = isa_global_bytes_per_wave(mix, wave);
-    if (bytes > 0)
-        return flops / bytes;
-    return flops > 0 ? INFINITY : NAN;
+    return bytes > 0 || isnan(bytes) ? flops / bytes : flops > 0 ? INFINITY : NAN;
 }

@@ -17,6 +17,7 @@
 #define MEMO_SLOTS 4096u
 
 #define MAX_CODE_WORDS 5u /* of AMD's longest instruction */
+#define LOST_WORDS 3u     /* of the longest of those that LLVM 22 does not know */
 #define SASS_BYTES 16u    /* of NVIDIA's, since compute capability 7.0 */
 
 /* What instructions are by their mnemonics, the last of each slot's. */
@@ -29,14 +30,37 @@ struct label {
     uint64_t address;
 };
 
+/* An instruction of gfx1250 that LLVM 22 does not know: it writes the first word as .long and goes on behind it, in
+ * the middle of the instruction. AMD's assembly kernels have tensor loads whose unused bits are zero, which LLVM's
+ * assembler sets, and the two halves of a scaled WMMA apart: first the scales, then the product. Encodings as llvm-mc
+ * 22 writes them. */
+struct lost {
+    uint32_t mask, value;   /* of its first word */
+    uint8_t words, d, a, b; /* its size; VGPRs of the result and of both factors */
+    const char *mnemonic;
+};
+static const struct lost lost[] = {
+    {0xffbfc000, 0xd0310000, 3, 0, 0, 0, "tensor_load_to_lds"},
+    {0xffbfc000, 0xd0314000, 3, 0, 0, 0, "tensor_store_from_lds"},
+    {0xffff0000, 0xcc350000, 2, 0, 1, 1, "v_wmma_ld_scale_paired_b32"},
+    {0xffff0000, 0xcc3a0000, 2, 0, 2, 2, "v_wmma_ld_scale16_paired_b64"},
+    {0xffff0000, 0xcc330000, 2, 8, 16, 16, "v_wmma_f32_16x16x128_f8f6f4"},
+    {0xffff0000, 0xcc880000, 2, 16, 16, 8, "v_wmma_f32_32x16x128_f4"},
+};
+
 struct reader {
     struct isa_listing *listing;
     const char *target;
     bool is_sass;
     struct label *labels;
     size_t label_count;
-    size_t label_pending; /* labels from here on wait for the address of the next instruction */
-    uint64_t end;         /* behind the last instruction */
+    size_t label_pending;    /* labels from here on wait for the address of the next instruction */
+    uint64_t end;            /* behind the last instruction */
+    unsigned banks;          /* of VGPRs, by the last s_set_vgpr_msb: 2 bits for each source, then for the result */
+    const struct lost *lost; /* whose words are being gathered; NULL: none */
+    uint32_t lost_words[LOST_WORDS + MAX_CODE_WORDS];
+    unsigned lost_count;
+    uint64_t lost_address;
     struct arena *arena;
     struct arena growing; /* of the list while its length is not known */
 };
@@ -54,9 +78,8 @@ static char *trim(char *line)
 
 /* ---- one line ---- */
 
-/* Address and size of an instruction of AMD's and the first word of its encoding; its text, NULL when the line has
- * none. */
-static char *read_amd(struct isa_instruction *in, uint32_t *first_word, char *line)
+/* Address and size of an instruction of AMD's and its encoding; its text, NULL when the line has none. */
+static char *read_amd(struct isa_instruction *in, uint32_t words[MAX_CODE_WORDS], char *line)
 {
     char *comment = isspace((unsigned char)*line) ? strstr(line, "// ") : NULL, *at = NULL;
     if (!comment || !isxdigit((unsigned char)comment[3]))
@@ -69,8 +92,7 @@ static char *read_amd(struct isa_instruction *in, uint32_t *first_word, char *li
         at += strspn(at, " ");
         if (strspn(at, "0123456789abcdefABCDEF") != 8 || (at[8] && !isspace((unsigned char)at[8])))
             break;
-        if (!in->size)
-            *first_word = (uint32_t)strtoul(at, NULL, 16);
+        words[in->size / 4] = (uint32_t)strtoul(at, NULL, 16);
     }
     *comment = '\0';
     line = trim(line);
@@ -261,14 +283,68 @@ static void place_labels(struct reader *reader, uint64_t address)
         reader->labels[reader->label_pending++].address = address;
 }
 
+/* ---- what LLVM does not know ---- */
+
+static const char *vector_text(const struct reader *reader, uint32_t number, unsigned count, unsigned bank)
+{
+    const unsigned first = (number & 0xff) + 256 * (reader->banks >> bank & 3);
+    if (!(number & 0x100))
+        return "0";
+    return count == 1 ? arena_printf(reader->arena, "v%u", first)
+                      : arena_printf(reader->arena, "v[%u:%u]", first, first + count - 1);
+}
+
+/* Its text, from its words. */
+static char *lost_text(const struct reader *reader)
+{
+    const struct lost *row = reader->lost;
+    const uint32_t *words = reader->lost_words, low = words[1], last = words[2];
+    if (row->words == 3) /* group 0 and 1 of the tensor's descriptor */
+        return arena_printf(reader->arena, "%s s[%u:%u], s[%u:%u]", row->mnemonic, last & 0x7f, (last & 0x7f) + 3,
+                            last >> 8 & 0x7f, (last >> 8 & 0x7f) + 7);
+    const char *a = vector_text(reader, low & 0x1ff, row->a, 0), *b = vector_text(reader, low >> 9 & 0x1ff, row->b, 2);
+    if (!row->d)
+        return arena_printf(reader->arena, "%s %s, %s", row->mnemonic, a, b);
+    return arena_printf(reader->arena, "%s %s, %s, %s, %s", row->mnemonic,
+                        vector_text(reader, (words[0] & 0xff) | 0x100, row->d, 6), a, b,
+                        vector_text(reader, low >> 18 & 0x1ff, row->d, 4));
+}
+
+/* Takes the line's words if they belong to such an instruction. *text: its own where it is whole, else NULL. False: the
+ * line is an ordinary one. */
+static bool gather_lost(struct reader *reader, struct isa_instruction *in, const uint32_t *words, char **text)
+{
+    const bool is_word = text_starts(*text, ".long") && text_starts(reader->target, "gfx125");
+    for (size_t k = 0; k < COUNT_OF(lost) && is_word && !reader->lost; k++)
+        if ((words[0] & lost[k].mask) == lost[k].value) {
+            reader->lost = &lost[k];
+            reader->lost_count = 0;
+            reader->lost_address = in->address;
+        }
+    if (!reader->lost)
+        return false;
+    memcpy(&reader->lost_words[reader->lost_count], words, in->size);
+    reader->lost_count += in->size / 4;
+    *text = NULL;
+    if (reader->lost_count < reader->lost->words)
+        return true;
+    in->address = reader->lost_address;
+    in->size = 4 * reader->lost->words;
+    *text = lost_text(reader);
+    reader->lost = NULL;
+    return true;
+}
+
 /* ---- all lines ---- */
 
 static void read_line(struct reader *reader, char *line)
 {
     struct isa_listing *listing = reader->listing;
     struct isa_instruction in = {.loop = ISA_NO_LOOP};
-    uint32_t first_word = 0;
-    char *code = reader->is_sass ? read_sass(&in, line) : read_amd(&in, &first_word, line);
+    uint32_t words[MAX_CODE_WORDS] = {0};
+    char *code = reader->is_sass ? read_sass(&in, line) : read_amd(&in, words, line);
+    if (code && !reader->is_sass && gather_lost(reader, &in, words, &code) && !code)
+        return;
     if (!code && reader->is_sass)
         add_label(reader, line);
     if (!code)
@@ -283,7 +359,9 @@ static void read_line(struct reader *reader, char *line)
     }
     classify(&in, reader);
     if (!reader->is_sass) {
-        follow_amd(&in, first_word);
+        follow_amd(&in, words[0]);
+        if (strcmp(in.mnemonic, "s_set_vgpr_msb") == 0)
+            reader->banks = (unsigned)isa_operand_at(&in, 0)->constant;
         in.ends_block = ends_block(&in);
     }
     ARENA_PUSH(&reader->growing, listing->items, listing->count, in);

@@ -37,7 +37,7 @@ void code_work_add(struct code_work *work, const struct isa_kernel *kernel, cons
     const double lanes = ceil((double)block[0] * block[1] * block[2] / wave) * wave;
     const double all = times * grid[0] * grid[1] * grid[2] * lanes, waves = all / wave;
     const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL], *constant = &mix->traffic[ISA_CONSTANT];
-    work->endless = work->endless || kernel->loop_count || kernel->calls || kernel->unknown;
+    work->endless = work->endless || kernel->loop_count || kernel->calls || kernel->unknown || global->unknown;
     work->operations += waves * (double)(mix->matrix_flops + mix->matrix_ops);
     work->transcendentals += all * (double)mix->count[ISA_TRANSCENDENTAL];
     work->read_bytes +=
@@ -124,7 +124,7 @@ static void add_walked(struct walked_work *work, const struct predicted_launch *
                   !(walk->sums.count[WALK_LDS] > 0);
     work->whole = work->whole && walk->working >= 1 && !walk->over_budget && !walk->unknown_count &&
                   !walk->not_executed_count &&
-                  (walk->sums.accesses > 0 || global->load_bytes + global->store_bytes <= 0);
+                  (walk->sums.accesses > 0 || global->load_bytes + global->store_bytes + global->unknown == 0);
 }
 
 static void disagrees(struct prediction *prediction, double stated, double walked, const char *unit, const char *what)

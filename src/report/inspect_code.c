@@ -29,6 +29,7 @@ static const struct table_column mix_columns[] = {
     {.key = "matrix_ops_per_wave", .title = "integer op. per wave, matrix", OF_MIX(matrix_ops)},
     {.key = "matrix_cycles", .title = "matrix unit busy, clocks", OF_MIX(matrix_cycles)},
     {.key = "matrix_unknown", .title = "matrix instr. of unknown time", OF_MIX(matrix_unknown)},
+    {.title = "accesses of unknown bytes", OF_MIX(traffic[ISA_GLOBAL].unknown)},
     {.title = "global bytes loaded per lane", OF_MIX(traffic[ISA_GLOBAL].load_bytes)},
     {.title = "global bytes stored per lane", OF_MIX(traffic[ISA_GLOBAL].store_bytes)},
     {.title = "LDS bytes read per lane", OF_MIX(traffic[ISA_LDS].load_bytes)},
@@ -59,21 +60,23 @@ static struct cell widths_cell(const uint64_t *counts, struct arena *arena)
     return cell_table(widths);
 }
 
+#define OF_TRAFFIC(member) FIELD(struct isa_traffic, member)
+static const struct table_column traffic_columns[] = {
+    {.key = "loads", OF_TRAFFIC(loads)},
+    {.key = "stores", OF_TRAFFIC(stores)},
+    {.key = "atomics", OF_TRAFFIC(atomics)},
+    {.key = "load_bytes", OF_TRAFFIC(load_bytes)},
+    {.key = "store_bytes", OF_TRAFFIC(store_bytes)},
+    {.key = "atomic_bytes", OF_TRAFFIC(atomic_bytes)},
+    {.key = "of_unknown_bytes", OF_TRAFFIC(unknown)},
+};
+
 static struct cell traffic_cell(const struct isa_mix *mix, struct arena *arena)
 {
-#define OF_TRAFFIC(member) FIELD(struct isa_traffic, member)
-    static const struct table_column columns[] = {
-        {.key = "loads", OF_TRAFFIC(loads)},
-        {.key = "stores", OF_TRAFFIC(stores)},
-        {.key = "atomics", OF_TRAFFIC(atomics)},
-        {.key = "load_bytes", OF_TRAFFIC(load_bytes)},
-        {.key = "store_bytes", OF_TRAFFIC(store_bytes)},
-        {.key = "atomic_bytes", OF_TRAFFIC(atomic_bytes)},
-    };
     struct table *spaces = table_record(arena);
     for (int space = ISA_GLOBAL; space < ISA_SPACES; space++) {
         const struct isa_traffic *t = &mix->traffic[space];
-        struct table *one = RECORD_OF(arena, columns, t);
+        struct table *one = RECORD_OF(arena, traffic_columns, t);
         table_member(one, "loads_by_bytes", NULL, widths_cell(t->loads_by_width, arena));
         table_member(one, "stores_by_bytes", NULL, widths_cell(t->stores_by_width, arena));
         table_member(spaces, isa_space_name((enum isa_space)space), NULL, cell_table(one));
@@ -181,6 +184,63 @@ static struct table *unknown_words(const struct isa_kernel *isa, struct arena *a
     return table;
 }
 
+/* Accesses of global, scratch and constant memory of one cache policy. */
+struct policy {
+    const char *name; /* "" the default */
+    struct isa_traffic traffic;
+};
+enum { MOST_POLICIES = 32 };
+
+static size_t find_policies(struct policy policies[MOST_POLICIES], const struct isa_kernel *isa)
+{
+    size_t count = 0, k;
+    FOR_EACH(const struct isa_instruction, in, isa->instructions, isa->instruction_count) {
+        if (in->space == ISA_NO_SPACE || in->space == ISA_LDS)
+            continue;
+        for (k = 0; k < count && strcmp(policies[k].name, in->policy) != 0; k++)
+            continue;
+        if (k == MOST_POLICIES)
+            continue;
+        if (k == count)
+            policies[count++] = (struct policy){.name = in->policy};
+        isa_traffic_add(&policies[k].traffic, in);
+    }
+    return count;
+}
+
+static struct cell policies_cell(const struct isa_kernel *isa, struct arena *arena)
+{
+    struct policy policies[MOST_POLICIES];
+    struct table *list = table_list(arena);
+    const size_t count = find_policies(policies, isa);
+    for (size_t k = 0; k < count; k++) {
+        struct table *one = RECORD_OF(arena, traffic_columns, &policies[k].traffic);
+        table_member(one, "policy", NULL, cell_text(policies[k].name));
+        table_add(list, (struct cell[]){cell_table(one)});
+    }
+    return cell_table(list);
+}
+
+/* "4 loads nt, 1 store sc0 sc1": what is not the default. */
+static void add_policies(struct text *lines, const struct isa_kernel *isa)
+{
+    struct policy policies[MOST_POLICIES];
+    const size_t count = find_policies(policies, isa), start = lines->length;
+    for (size_t k = 0; k < count; k++) {
+        const struct isa_traffic *traffic = &policies[k].traffic;
+        const struct {
+            const char *what;
+            uint64_t count;
+        } kinds[] = {{"load", traffic->loads}, {"store", traffic->stores}, {"atomic", traffic->atomics}};
+        for (size_t n = 0; n < COUNT_OF(kinds) && *policies[k].name; n++)
+            if (kinds[n].count)
+                text_addf(lines, "%s%llu %s%s %s",
+                          lines->length > start ? ", " : "  cache policy: ", (unsigned long long)kinds[n].count,
+                          kinds[n].what, text_s(kinds[n].count), policies[k].name);
+    }
+    text_add(lines, lines->length > start ? "; the rest has the default\n" : "");
+}
+
 struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     if (!isa)
@@ -191,6 +251,7 @@ struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, 
     table_member(record, "functions", NULL, cell_table(reached_functions(isa, arena)));
     table_member(record, "unknown_words", NULL, cell_number(isa->unknown));
     table_member(record, "unknown", NULL, cell_table(unknown_words(isa, arena)));
+    table_member(record, "policies", NULL, policies_cell(isa, arena));
     table_member(record, "mix", NULL, mix_cell(&isa->mix, isa->code.wave, arena));
     table_member(record, "loops", NULL, loops_cell(isa, arena));
     table_member(record, "hot_loop", NULL, hot_cell(isa, target, arena));
@@ -336,6 +397,7 @@ static void add_loops(struct document *document, const struct code_table *code, 
                                    : arena_printf(code->arena, "%.4g turns of a wave in this launch", hot.turns),
                   hot.loop + 1, percent_words(hot.share, code->arena), (unsigned long long)hot.work, hot.instruction);
     inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
+    add_policies(&lines, isa);
     add_rest(&lines, isa, code->arena);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena))->wraps = true;
 }

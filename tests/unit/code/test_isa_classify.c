@@ -2,7 +2,10 @@
  *
  * What each instruction is, moves and computes.
  */
+#include <math.h>
+
 #include "isa_program.h"
+#include "rooftile/file.h"
 
 static const struct {
     const char *line;
@@ -217,6 +220,73 @@ static void test_traffic(void **state)
     arena_release(&arena);
 }
 
+/* Every memory instruction that LLVM's assembler knows moves the bytes of the registers that it takes. */
+static void test_memory_table(void **state)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    char *text = NULL;
+    size_t rows = 0, length;
+    (void)state;
+    assert_int_equal(file_read(&text, &length, ROOFTILE_SOURCE_DIR "/tests/data/isa/memory.txt", 1 << 20, &arena, &err),
+                     STATUS_OK);
+    for (char *line = text, *end = strchr(text, '\n'); end; line = end + 1, end = strchr(line, '\n')) {
+        *end = '\0';
+        char *bytes = strchr(line, ';'), *targets = bytes ? strchr(bytes + 1, ';') : NULL;
+        if (*line == '#' || !targets)
+            continue;
+        struct arena row = {0};
+        *bytes = '\0';
+        const char *target = arena_strndup(&row, targets + 2, strcspn(targets + 2, " "));
+        const char *source = arena_printf(&row, "%s\ns_endpgm", line);
+        const struct isa_instruction *in =
+            program_kernel(target, source, (struct codeobj_kernel){0}, &row)->instructions;
+        if (in->bytes != strtoul(bytes + 1, NULL, 10))
+            fail_msg("%s: %u bytes instead of%.*s", line, in->bytes, (int)(targets - bytes - 1), bytes + 1);
+        arena_release(&row);
+        rows++;
+    }
+    assert_true(rows > 800);
+    arena_release(&arena);
+}
+
+/* The words of gfx1250's instructions that LLVM 22 does not know are one instruction again, and what it made of their
+ * ends is gone. */
+static void test_lost_words(void **state)
+{
+    static const char text[] =
+        "\ts_set_vgpr_msb 0xc0  // 000000001000: BF8600C0\n"
+        "\t.long 0xd0310000 // 000000001004: D0310000\n"
+        "\tv_illegal // 000000001008: 00000000\n"
+        "\tv_cmp_ge_u16_e32 vcc_lo, s36, v20 // 00000000100C: 7C7C2824\n"
+        "\tv_wmma_ld_scale16_paired_b64 v[108:109], v[82:83] matrix_a_reuse// 000000001010: CC3A2200 4402A56C\n"
+        "\t.long 0xcc88007c // 000000001018: CC88007C\n"
+        "\tv_min_num_f64_e32 v[1:2]/*Invalid register, operand has 'VReg_64_Align2' register class*/, v[8:9], "
+        "v[8:9]// 00000000101C: 1A021108\n"
+        "\tv_mov_b32_e32 v72 /*v840*/, v72 // 000000001020: 7E900348\n"
+        "\ts_endpgm // 000000001024: BFB00000\n";
+    struct codeobj_kernel known = {.name = "k", .code_address = 0x1000, .code_bytes = 0x28};
+    struct arena arena = {0};
+    struct isa isa = {0};
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(isa_parse(&isa, &(struct codeobj){.target = "gfx1250"}, text, &known, 1, &arena, &err), STATUS_OK);
+    const struct isa_kernel *kernel = isa.kernels;
+    assert_int_equal(kernel->unknown, 0);
+    assert_int_equal(kernel->instruction_count, 6);
+    assert_string_equal(kernel->instructions[1].mnemonic, "tensor_load_to_lds");
+    assert_string_equal(kernel->instructions[1].operands, "s[36:39], s[40:47]");
+    assert_int_equal(kernel->instructions[1].size, 12);
+    assert_string_equal(kernel->instructions[3].operands, "v[892:907], v[8:23], v[8:15], 0");
+    assert_int_equal(kernel->instructions[4].operand[0].first, 840);
+    assert_int_equal(kernel->instructions[4].operand[1].first, 72);
+    assert_int_equal(kernel->mix.matrix_flops, 2 * 32 * 16 * 128);
+    assert_int_equal(kernel->mix.traffic[ISA_GLOBAL].unknown, 1);
+    assert_true(isnan(isa_global_bytes_per_wave(&kernel->mix, 32)));
+    assert_true(isnan(isa_intensity(&kernel->mix, 32)));
+    arena_release(&arena);
+}
+
 /* The cache policy of accesses, without what asks an atomic for the old value. */
 static void test_policies(void **state)
 {
@@ -250,8 +320,9 @@ static void test_policies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),   cmocka_unit_test(test_names),    cmocka_unit_test(test_scratch_descriptor),
-        cmocka_unit_test(test_traffic), cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_cases),    cmocka_unit_test(test_names),        cmocka_unit_test(test_scratch_descriptor),
+        cmocka_unit_test(test_traffic),  cmocka_unit_test(test_memory_table), cmocka_unit_test(test_lost_words),
+        cmocka_unit_test(test_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
