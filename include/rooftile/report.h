@@ -43,6 +43,7 @@ struct report_page {
     const struct result *const *results;
     size_t count;
     const struct comparison *comparison; /* NULL: they are not compared */
+    const char *const *names;            /* what results of one device are called; NULL: by their devices */
 };
 void report_page(struct text *out, const struct report_page *page, const struct report_options *options);
 /* A picture of a result as an SVG file. ERR_USAGE: it has none of that name; the message names those it has. */

@@ -260,8 +260,8 @@ void result_document(struct text *out, const struct result *result);
  * parts that contradict each other (median and samples, case and trials, rates and times), as in a file edited by hand
  * or corrupt. Unknown keys are ignored (readers are open). Sidecars are checked by size and hash if present; missing
  * ones are tolerated. Cases are read one after the other, so time and memory grow with the file. For a run that was
- * killed it reads the journal (journal.h): if `path` names one, or if only <path>.journal exists. From a checkup
- * (checkup.h) it reads the times of the quick suite and of the libraries, as one result. */
+ * killed it reads the journal (journal.h): if `path` names one, or if only <path>.journal exists. From the
+ * check.json of scripts/gpu_check it reads the times of the quick suite and of the libraries, as one result. */
 enum status result_read(const struct result **result, const char *path, struct arena *arena, struct err *err);
 
 /* The same with the same checks, but no case keeps samples_ns and sample_hz, and sidecars are ignored: what compare and

@@ -78,6 +78,10 @@ enum plausibility {
 enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
                                     double time_ns, double tick_ns, char why[static 256]);
 
+/* Is the memory of a measured machine slower than a healthy card of its model, whose data sheet `sheet` is, reaches at
+ * least (struct ceiling, `least`)? `why` is "" when not, or when either bandwidth is unknown, else a sentence. */
+bool machine_is_slow(const struct machine *machine, const struct machine *sheet, char why[static 256]);
+
 /* Sets `bound` once the time is known. It is not "launch" for a case that takes more than twice as long as an empty
  * launch, even if the launch is longer than the lower bound: then it is the ceiling. It is BOUND_NONE_NEAR where the
  * time is more than LOWER_BOUND_FAR times the lower bound: most of the time goes elsewhere. */

@@ -33,6 +33,7 @@ static const struct {
     {"W019", "code not walked"},
     {"W020", "devices not together"},
     {"W021", "no code found"},
+    {"W022", "slow memory"},
 };
 
 static struct {

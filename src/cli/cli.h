@@ -192,7 +192,7 @@ enum status hint_add(struct err *err, enum hint_place place, const char *word, c
 
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
     cmd_codediff, cmd_predict, cmd_explain, cmd_model_error, cmd_merge, cmd_report, cmd_schema, cmd_history, cmd_aa,
-    cmd_compare, cmd_completion, cmd_checkup, cmd_man;
+    cmd_compare, cmd_completion, cmd_man;
 command_function cmd_import, cmd_fleet;
 
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */

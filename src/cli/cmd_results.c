@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is done with files that are there: results, checkups, schemas.
+ * What is done with files that are there: results, schemas.
  */
 
-#include "rooftile/checkup.h"
 #include "rooftile/file.h"
 #include "rooftile/render.h"
 #include "session.h"
@@ -37,7 +36,14 @@ static enum status judge(struct comparison *comparison, const struct result *bas
                : compare_results(comparison, base, now, options, arena, err);
 }
 
-/* Two of one device are compared. */
+/* Do they have half of their cases in common, as two runs of one suite have? */
+static bool is_pair(const struct result *a, const struct result *b)
+{
+    const size_t both = COUNT_WHERE(c, a->cases, a->case_count, FIND_ROW(b->cases, b->case_count, id, c->id) != NULL);
+    return 2 * both >= (a->case_count < b->case_count ? a->case_count : b->case_count);
+}
+
+/* Two of one device and suite are compared; those of several suites on one device are called after their files. */
 static enum status write_page(const struct call *call, const struct result *const *results, size_t count,
                               struct err *err)
 {
@@ -46,7 +52,12 @@ static enum status write_page(const struct call *call, const struct result *cons
     struct comparison comparison;
     SCOPED(text_release) struct text text = {0};
     enum status status = STATUS_OK;
-    if (count == 2 && !strcmp(results[0]->device.name, results[1]->device.name)) {
+    const char **names = arena_array(call->arena, count, sizeof(*names));
+    const bool alike = COUNT_WHERE(one, results, count, !strcmp((*one)->device.name, results[0]->device.name)) == count;
+    for (size_t k = 0; k < count; k++)
+        names[k] = cli_stem(path_base(call->options->args[k]), ".json", call->arena);
+    page.names = alike ? names : NULL;
+    if (count == 2 && alike && is_pair(results[0], results[1])) {
         status = judge(&comparison, results[0], results[1], &compare, call->arena, err);
         page.comparison = &comparison;
     }
@@ -164,46 +175,6 @@ enum status cmd_compare(struct call *call, struct err *err)
     if (!status)
         call->code = compare_exit_code(&comparison, options->strict);
     return status;
-}
-
-/* ---- checkup ---- */
-
-enum status cmd_checkup(struct call *call, struct err *err)
-{
-    const struct cli_options *options = call->options;
-    const struct {
-        const char *path; /* NULL: not asked for */
-        render_function *render;
-    } files[] = {{options->html, render_html}, {options->out, render_json}};
-    const struct report_options plain = {0};
-    struct document document = {.arena = call->arena};
-    struct checkup checkup;
-    SCOPED(text_release) struct text text = {0};
-    const struct machine *sheet = NULL;
-    enum status status =
-        file_is_dir(options->args[0])
-            ? checkup_read(&checkup, options->args[0], call->arena, err)
-            : err_set(err, ERR_USAGE, "%s is no folder: scripts/gpu_check makes the one that is wanted",
-                      options->args[0]);
-    if (!status && checkup.facts)
-        status = session_sheet(&sheet, &checkup.facts->device, call->arena, err);
-    if (!status && sheet)
-        checkup_beside(&checkup, sheet, call->arena);
-    if (!status)
-        status = checkup_document(&document, &checkup, err);
-    for (size_t k = 0; k < 2 && !status; k++) {
-        if (!files[k].path)
-            continue;
-        files[k].render(&text, &document, &plain);
-        status = cli_write(files[k].path, &text, err);
-        text_clear(&text);
-    }
-    if (status)
-        return status;
-    if (!options->out || strcmp(options->out, "-") != 0)
-        render_text(&call->out, &document, &plain);
-    call->code = checkup_exit_code(checkup.word);
-    return STATUS_OK;
 }
 
 /* ---- schema ---- */

@@ -57,6 +57,21 @@ static void say_interference(const struct result *result)
                  interference, result->case_count);
 }
 
+/* A card whose memory is far below its data sheet is a finding. A run that was cut short may have missed the best case.
+ */
+static void judge_memory(struct call *call, const struct session *session, const struct machine *machine,
+                         const struct result *result)
+{
+    const struct machine *sheet = NULL;
+    struct err ignored = {0};
+    char why[256];
+    if (strcmp(result->status, "complete") != 0 || session_sheet(&sheet, &session->info, call->arena, &ignored) ||
+        !sheet || !machine_is_slow(machine, sheet, why))
+        return;
+    log_warn("W022", "%s", why);
+    call->code = 1;
+}
+
 static enum status check_measured(const struct result *result, struct err *err)
 {
     const char *why = result_unmeasured(result);
@@ -99,5 +114,6 @@ enum status cmd_roofline(struct call *call, struct err *err)
     say_interference(result);
     log_info("saved as %s; 'rooftile run' uses it", machine->path);
     call->code = result_exit_code(result, call->options->strict);
+    judge_memory(call, &session, machine, result);
     return STATUS_OK;
 }

@@ -367,22 +367,6 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_aa,
      .makes_file = true},
-    {.name = "checkup",
-     .args = "FOLDER",
-     .summary = "one JSON and one page of what scripts/gpu_check measured",
-     .examples = "  rooftile checkup out/gpu_check            in a few lines\n"
-                 "  rooftile checkup out/gpu_check --html check.html -o check.json\n",
-     .details = "scripts/gpu_check calls it at its end. FOLDER has steps.json, and for each step that ran its log and "
-                "its result. A step counts as passed only when its exit code is 0, its result is whole, nothing in it "
-                "is wrong and nothing was skipped for want of time.\n"
-                "Exit codes: 0 all passed; 1 findings: a wrong result, a crash, a time that physics forbids; 2 the "
-                "folder is not one of gpu_check's; 3 something could not be built or measured; 4 nothing is wrong, but "
-                "time ran out.",
-     .options = "out json html",
-     .min_args = 1,
-     .max_args = 1,
-     .run = cmd_checkup,
-     .makes_file = true},
     {.name = "history",
      .args = "add|show|gate|accept|export|check|prune [ARGUMENT]...",
      .summary = "keep every run, and say what changed for good",

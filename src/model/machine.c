@@ -11,7 +11,7 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
     const cJSON *root;
     struct machine read = {0};
     enum status status = json_read(&root, path, &arena, err);
-    if (!status && cJSON_IsObject(json_member(json_member(root, "documents"), "machine"))) /* of a checkup */
+    if (!status && cJSON_IsObject(json_member(json_member(root, "documents"), "machine"))) /* of scripts/gpu_check */
         root = json_member(json_member(root, "documents"), "machine");
     if (!status)
         status = record_get(&read, &machine_record, root, true, &arena, err);

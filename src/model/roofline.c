@@ -225,3 +225,17 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
     }
     return worst;
 }
+
+bool machine_is_slow(const struct machine *machine, const struct machine *sheet, char why[static 256])
+{
+    const double own = machine->level_count ? machine->levels[machine->level_count - 1].bandwidth.measured : 0;
+    const struct ceiling *named = sheet->level_count ? &sheet->levels[sheet->level_count - 1].bandwidth : NULL;
+    char reached[UNITS_TEXT], vendor[UNITS_TEXT];
+    why[0] = '\0';
+    if (!named || named->vendor <= 0 || own <= 0 || own >= named->least * named->vendor)
+        return false;
+    snprintf(why, 256, "the memory is slow: %s is %.0f %% of the data sheet's %s; a healthy %s reaches %.0f %% or more",
+             units_rate(reached, own, "B/s"), 100 * own / named->vendor, units_rate(vendor, named->vendor, "B/s"),
+             sheet->title, 100 * named->least);
+    return true;
+}

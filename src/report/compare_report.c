@@ -357,7 +357,7 @@ void report_comparison(struct text *out, const char *format, const struct compar
     SCOPED(arena_release) struct arena arena = {0};
     const struct result *const sides[] = {comparison->base, comparison->now};
     if (!strcmp(format, "html")) {
-        report_page(out, &(struct report_page){sides, COUNT_OF(sides), comparison}, options);
+        report_page(out, &(struct report_page){sides, COUNT_OF(sides), comparison, NULL}, options);
         return;
     }
     const struct document document = document_of(comparison, &arena);

@@ -364,9 +364,14 @@ static void page_document(struct document *document, const struct report_page *p
     const struct result *newest = page->results[page->count - 1];
     const struct counts counts = count(newest, arena);
     const bool several = page->count > 1 && !page->comparison;
-    document->title =
-        several ? arena_printf(arena, "%zu devices", page->count) : device_title(newest->device.name, arena);
+    document->title = several && !page->names ? arena_printf(arena, "%zu devices", page->count)
+                                              : device_title(newest->device.name, arena);
     document->mark = page->comparison ? comparison_mark(page->comparison) : mark_of(newest, &counts);
+    for (size_t r = 0; several && r < page->count; r++) { /* that of the worst */
+        const struct counts own = count(page->results[r], arena);
+        const struct cell mark = mark_of(page->results[r], &own);
+        document->mark = mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD ? mark : document->mark;
+    }
     document->data = data_of(page, arena);
     if (newest->predicted)
         document_text(document, SHOW_HTML, TONE_DOUBT,
@@ -381,16 +386,19 @@ static void page_document(struct document *document, const struct report_page *p
         comparison_sections(document, page->comparison);
     if (page->comparison)
         picture_changes(document, page->comparison);
-    if (several)
+    if (several && !page->names)
         picture_machines(document, page->results, page->count, side_by_side(page, arena));
     for (size_t r = page->comparison ? page->count - 1 : 0; r < page->count; r++) {
         const struct counts own = count(page->results[r], arena);
         if (several)
-            document_add(document, (struct section){.show = SHOW_HTML,
-                                                    .key = arena_printf(arena, "device-%zu", r + 1),
-                                                    .title = device_title(page->results[r]->device.name, arena),
-                                                    .text = about(page->results[r], arena),
-                                                    .tone = TONE_DIM});
+            document_add(document,
+                         (struct section){.show = SHOW_HTML,
+                                          .key = arena_printf(arena, "device-%zu", r + 1),
+                                          .title = page->names ? page->names[r]
+                                                               : device_title(page->results[r]->device.name, arena),
+                                          .mark = mark_of(page->results[r], &own),
+                                          .text = about(page->results[r], arena),
+                                          .tone = TONE_DIM});
         if (several) {
             result_findings(document, page->results[r], arena_printf(arena, "-%zu", r + 1));
             add_tiles(document, page->results[r], &own, NULL);

@@ -208,7 +208,7 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
     return status;
 }
 
-/* ---- of a checkup (checkup.h): what its steps measured, as one result ---- */
+/* ---- of scripts/gpu_check: what its steps measured, as one result ---- */
 
 static struct result *join(const struct result *first, const struct result *more, struct arena *arena)
 {

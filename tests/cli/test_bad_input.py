@@ -175,7 +175,7 @@ COMMANDS = {
     "folder as suite": (["run", "./k", *DEVICE], "./k is a folder"),
     "unknown schema": (["schema", "suiet"], "did you mean 'suite'?"),
     "unknown shell": (["completion", "bsh"], "bash"),
-    "too many arguments": (["checkup", "a", "b"], "expects 1 argument (FOLDER), got 2, from 'b' on"),
+    "too many arguments": (["schema", "a", "b"], "got 2, from 'b' on"),
     "several results, no page": (["report", "a.json", "b.json"], "several results make a page: --format html"),
     "result that is a suite": (["report", "good.json"], "good.json"),
 }

@@ -148,7 +148,6 @@ LINES = [
     ("report folder", 2, "of folder a site is made: say with -o where"),
     ("report r.json --picture kernels", 0, "<svg"),
     ("compare --base r.json --new r.json", 2, "files are named without an option"),
-    ("checkup r.json", 2, "r.json is no folder"),
     ("run mine SIM --kernels r.json", 2, "r.json is a result, where a folder of kernels is wanted"),
     ("run mine --kernels stream_copy", 2, "kernels are named without an option"),
     ("quick", 2, "'rooftile run quick' measures it"),

@@ -62,20 +62,19 @@ def pages(home):
     two = (folder / "two.html").read_text()
     check('data-picture="intervals"' not in two, "bars of cases of which nothing is known")
     check(len(re.findall(r"<th scope=\"row\">triad</th>(<td class=n>[\d.]+ %){2}", two)) == 1, "a share is a percentage in a comparison, too")
-    checkup(home, folder)
+    suites(home, folder)
     again = run("report", "sim.result.json", "--format", "html", home=home)
     check(again.stdout == (folder / "sim.html").read_text(), "the same result gives the same page")
     return folder, load(home / "sim.result.json")
 
 
-def checkup(home, folder):
-    """The same page with verdicts on top."""
-    (home / "check").mkdir()
-    shutil.copy(home / "sim.result.json", home / "check/quick.json")
-    (home / "check/steps.json").write_text(json.dumps({"started_at": "2026-01-31T12:00:00Z", "device": "hip:0", "budget_s": 480, "seconds": 3, "steps": [
-        {"name": "quick", "exit_code": 0, "seconds": 2, "budget_s": 80}]}))
-    done = run("checkup", "check", "--html", folder / "checkup.html", home=home)
-    check((folder / "checkup.html").exists(), f"checkup: {done.stderr}")
+def suites(home, folder):
+    """Results of several suites on one device: each has its part, called after its file."""
+    shutil.copy(home / "sim.result.json", home / "first.json")
+    check(run("run", "stream_copy", "gemm_matrix", "--device", "sim:mi300x", "-o", "second.json", home=home).returncode == 0, "another suite")
+    done = run("report", "first.json", "second.json", "-o", folder / "suites.html", home=home)
+    page = (folder / "suites.html").read_text()
+    check(done.returncode == 0 and 'id="device-1">first' in page and 'id="device-2">second' in page and "machines-map" not in page, f"parts of suites: {done.stderr}")
 
 
 def with_cases(home, folder, name, result, count, labels):
@@ -367,7 +366,6 @@ def test(home):
     print(done.stdout, done.stderr, file=sys.stderr)
     check(done.returncode == 0, "what a browser saw")
     check(rounded(load(folder / "sim.json")) == rounded({"results": [result]}), "the JSON inside is the result")
-    check(len(load(folder / "checkup.json")["documents"]["quick"]["cases"]) == len(result["cases"]), "the JSON inside a checkup's page")
 
 
 if __name__ == "__main__":

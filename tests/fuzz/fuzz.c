@@ -63,7 +63,6 @@ static const struct reader {
     {"samples", fuzz_samples, WHOLE, NULL},
     {"sass", fuzz_sass, WHOLE, NULL},
     {"shapes", fuzz_shapes, WHOLE, "configs/shapes/*.json"},
-    {"steps", fuzz_steps, WHOLE, NULL},
     {"suite", fuzz_suite, WHOLE, "configs/*.json"},
     {"sweep", fuzz_sweep, LINES, NULL},
     {"sysfs", fuzz_sysfs, WHOLE, NULL},

@@ -13,7 +13,6 @@
 #include "../../src/result/records.h"
 #include "../unit/manifest/manifest_text.h"
 #include "fuzz.h"
-#include "rooftile/checkup.h"
 #include "rooftile/codediff.h"
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
@@ -260,28 +259,6 @@ bool fuzz_triton(const char *text, size_t length, struct arena *arena)
     must(!json_parse(&root, "k.json", written, strlen(written), arena, &err));
     must(!manifest_parse(&manifest, "k.json", root, arena, &err));
     return strstr(text, "num_warps") != NULL;
-}
-
-bool fuzz_steps(const char *text, size_t length, struct arena *arena)
-{
-    static const char *const files[] = {"steps.json", NULL};
-    struct checkup checkup;
-    struct err err = {0};
-    struct text out = {0};
-    (void)text;
-    (void)length;
-    const enum status status = checkup_read(&checkup, fuzz_folder("steps", files), arena, &err);
-    must(!status || (err.status == ERR_CONFIG && strstr(err.text, "steps.json")));
-    if (!status) {
-        static const struct report_options look = {.columns = 100};
-        struct document document = {.arena = arena};
-        must(!checkup_document(&document, &checkup, &err));
-        render_text(&out, &document, &look);
-        render_html(&out, &document, &look);
-        render_json(&out, &document, &look);
-    }
-    text_release(&out);
-    return !status;
 }
 
 /* ---- results ---- */

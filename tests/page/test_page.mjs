@@ -216,7 +216,7 @@ for (const name of readdirSync(folder).filter(f => f.endsWith(".html")).map(f =>
   else if (name.startsWith("site_")) await (await tame(name)).close();
   else await everywhere(name);
 }
-for (const name of ["sim", "checkup"]) {
+for (const name of ["sim", "suites"]) {
   await choosing(name);
   await permalink(name);
 }

@@ -322,6 +322,30 @@ static void test_judge_of_a_wide_interval(void **state)
     assert_int_equal(lower_bound_judge(&noisy, &work, CACHE_COLD, 1e6 / 1.88, 0, why), ABOVE_MEASURED_CEILING);
 }
 
+/* Below the share that healthy cards reach, with both rates in the sentence; what is unknown is not slow. */
+static void test_slow_memory(void **state)
+{
+    (void)state;
+    struct machine sheet = machine, own = machine;
+    struct ceiling *named = &sheet.levels[2].bandwidth, *measured = &own.levels[2].bandwidth;
+    char why[256];
+    snprintf(sheet.title, sizeof(sheet.title), "Toy");
+    named->least = 0.75;
+    measured->measured = 9e9;
+    assert_false(machine_is_slow(&own, &sheet, why));
+    assert_string_equal(why, "");
+    measured->measured = 5e9;
+    assert_true(machine_is_slow(&own, &sheet, why));
+    assert_string_equal(why,
+                        "the memory is slow: 5.00 GB/s is 50 % of the data sheet's 10.0 GB/s; a healthy Toy reaches "
+                        "75 % or more");
+    measured->measured = 0;
+    assert_false(machine_is_slow(&own, &sheet, why));
+    measured->measured = 5e9;
+    named->vendor = 0;
+    assert_false(machine_is_slow(&own, &sheet, why));
+}
+
 static void test_judge_says_why(void **state)
 {
     (void)state;
@@ -345,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_judge),
         cmocka_unit_test(test_judge_at_a_higher_clock),
         cmocka_unit_test(test_judge_of_a_wide_interval),
+        cmocka_unit_test(test_slow_memory),
         cmocka_unit_test(test_judge_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
