@@ -95,7 +95,8 @@ struct build_options {
     bool force;              /* compile even when cached */
     bool allow_flags;        /* any flags of the requests; else ERR_CONFIG for those that do more than compile */
     bool cached_only;        /* compile nothing: what is not in the cache stays BUILD_PENDING */
-    /* Called in the calling thread after each request is settled, in the order they settle. */
+    /* Called in the calling thread after each request is settled, in the order they settle; and, `result` NULL, a few
+     * times a second about one that is being compiled. */
     void (*progress)(void *context, size_t done, size_t total, const struct build_request *request,
                      const struct build_result *result);
     void *context;

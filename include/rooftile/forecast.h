@@ -11,6 +11,12 @@
 #include "rooftile/plan.h"
 #include "rooftile/prediction.h"
 #include "rooftile/result.h"
+#include "rooftile/table.h"
+
+/* A predicted time; people read "~75.8 us" where its `method` is "description". */
+struct cell cell_predicted(double time_ns, const char *method, struct arena *arena);
+/* Says what "~" means, unless none of the `count` predictions is described. */
+void document_described(struct document *document, size_t described, size_t count);
 
 struct forecast_case {
     const struct plan_case *plan_case;
@@ -34,7 +40,6 @@ struct forecast {
 };
 
 /* Tables for people and all of it as JSON. Cases of the machines are joined by what was asked for (plan_case.asked). */
-struct document;
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count);
 
 /* Notes of predictions, with the kernels that each is about; notes that differ in numbers alone are joined. */

@@ -7,8 +7,8 @@
  *     predictor_case(&prediction, predictor, &plan_case->resolved, builds, cache, &machine, &err);
  *
  * `machine` is complete (machine_complete); the caller reports what was borrowed. `builds` are those of the plan; where
- * it is NULL, or the code cannot be walked (not AMD's, a library), the prediction comes from the work that the manifest
- * states, and method and a note say so.
+ * it is NULL, or the code cannot be walked (a library, no compiler), the prediction comes from the work that the
+ * manifest states, and its method says so; where a walk was expected a note says why there is none.
  */
 #ifndef ROOFTILE_PREDICTOR_H
 #define ROOFTILE_PREDICTOR_H
@@ -49,8 +49,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
                            struct err *err);
 
 /* Gives the plan's ready cases their prediction, takes and estimate, and `take` (NULL: nobody) each prediction; what
- * that returns ends it. `builds` NULL: by the work that manifests state, in microseconds a case. `machine` is complete,
- * as above. ERR_CONFIG as of predictor_case. */
+ * that returns ends it. ERR_CONFIG as of predictor_case. */
 typedef enum status predictor_take_fn(void *context, size_t at, const struct prediction *prediction, struct err *err);
 enum status predictor_plan(struct plan *plan, struct predictor *predictor, const struct build_result *builds,
                            const struct machine *machine, predictor_take_fn *take, void *context, struct arena *arena,

@@ -328,6 +328,9 @@ static enum status wait_for_some(struct build *build, bool blocked, struct err *
         return errno == EINTR ? STATUS_OK : err_set(err, ERR_IO, "cannot wait for compilers: %s", strerror(errno));
     }
     /* Backwards: finish() moves the last job into the gap. */
+    if (build->options->progress && count)
+        build->options->progress(build->options->context, build->done, build->count,
+                                 &build->requests[build->jobs[0].work], NULL);
     for (size_t i = count; i-- > 0;) {
         child_limit(&build->jobs[i].child);
         if (!fds[i].revents || child_read(&build->jobs[i].child))

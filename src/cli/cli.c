@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "rooftile/clock.h"
 #include "rooftile/file.h"
 #include "rooftile/json.h"
 #include "rooftile/render.h"
@@ -164,6 +165,10 @@ const char *cli_stem(const char *path, const char *suffix, struct arena *arena)
 
 /* ---- progress ---- */
 
+/* In a pipe a line says what is going on once a command takes this long, and then as often. */
+static const uint64_t progress_first_ns = 1500000000, progress_every_ns = 5000000000;
+static uint64_t progress_next_ns;
+
 static char progress_line[512];
 
 static void redraw_progress(void)
@@ -186,16 +191,27 @@ bool cli_progress(const struct cli_options *options)
     return !options->quiet && isatty(STDERR_FILENO) == 1;
 }
 
+void progress_said(void)
+{
+    progress_next_ns = clock_now_ns() + progress_every_ns;
+}
+
 void progress_show(const struct cli_options *options, const char *format, ...)
 {
     va_list args;
     SCOPED(text_release) struct text line = {0}, shown = {0};
-    if (!cli_progress(options))
+    const bool drawn = cli_progress(options);
+    if (!drawn && (options->quiet || options->progress == PROGRESS_NEVER || clock_now_ns() < progress_next_ns))
         return;
     va_start(args, format);
     text_vaddf(&line, format, args);
     va_end(args);
     text_add_printable(&shown, line.data);
+    if (!drawn) {
+        fprintf(stderr, "... %s\n", shown.data);
+        progress_said();
+        return;
+    }
     snprintf(progress_line, sizeof(progress_line), "%s", shown.data);
     const unsigned columns = columns_of(STDERR_FILENO);
     if (strlen(progress_line) >= columns)
@@ -365,5 +381,6 @@ static int finish(int code)
 int cli_main(int argc, char **argv)
 {
     SCOPED(arena_release) struct arena arena = {0};
+    progress_next_ns = clock_now_ns() + progress_first_ns;
     return finish(dispatch(argc, argv, &arena));
 }

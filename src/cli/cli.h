@@ -265,10 +265,12 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
 /* The path without its suffix, where it has it. */
 const char *cli_stem(const char *path, const char *suffix, struct arena *arena);
 
-/* The one line on the terminal that says what is going on now, where --progress wants it. Log output clears and redraws
- * it (log_set_status_line). */
-bool cli_progress(const struct cli_options *options);
+/* What is going on now: one line on the terminal, which log output clears and redraws (log_set_status_line); in a pipe
+ * a line of its own, "... compiling for gfx942: 17 of 53 (stream.hip)", every few seconds. */
+bool cli_progress(const struct cli_options *options); /* the one on the terminal is wanted */
 void progress_show(const struct cli_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void progress_clear(void);
+/* Something else has just said how far it is: a pipe's next line can wait. */
+void progress_said(void);
 
 #endif

@@ -229,7 +229,7 @@ enum status cmd_aa(struct call *call, struct err *err)
     struct result *result = arena_alloc(call->arena, sizeof(*result));
     struct aa *aa = arena_alloc(call->arena, sizeof(*aa));
     *aa = (struct aa){.arena = call->arena, .result = result};
-    session_catch_signals();
+    session_catch_signals(0);
     if (trials_check(options, "aa", call->arena, err) ||
         session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err))
         return err->status;

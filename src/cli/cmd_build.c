@@ -45,7 +45,7 @@ static void make_case(struct table_row *row, const struct table *table, size_t i
                                  cell_text(c->reason),
                                  cell_number((double)c->resolved.buffer_bytes),
                                  cell_positive(c->lower_bound.time_ns),
-                                 cell_positive(p->time_ns),
+                                 cell_predicted(p->time_ns, p->method, table->arena),
                                  cell_positive(p->low_ns),
                                  cell_positive(p->high_ns),
                                  cell_known(p->method),
@@ -91,21 +91,20 @@ static void add_methods(struct document *document, const struct session *session
 {
     const struct plan *plan = session->plan;
     struct forecast_notes notes = {0};
-    size_t by_work = 0, unknown = 0;
+    size_t by_work = 0, known = 0, unknown = 0;
     const struct plan_case **cases = arena_array(document->arena, plan->count + 1, sizeof(*cases));
     double *times = arena_array(document->arena, plan->count + 1, sizeof(*times));
     for (size_t k = 0; k < plan->count; k++) {
         const struct predicted *p = plan->cases[k].prediction;
         cases[k] = &plan->cases[k];
         times[k] = p ? p->time_ns : 0;
-        by_work += p && p->time_ns > 0 && strcmp(p->method, "walk") != 0;
+        by_work += p && p->time_ns > 0 && !strcmp(p->method, "description");
+        known += p && p->time_ns > 0;
         unknown += p && !(p->time_ns > 0);
         for (size_t n = 0; p && n < p->note_count; n++)
             forecast_note(&notes, plan->cases[k].resolved.manifest->name, p->notes[n], document->arena);
     }
-    if (by_work)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s predicted by the work that the manifest states",
-                      by_work, text_s(by_work));
+    document_described(document, by_work, known);
     if (unknown)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%zu case%s not predicted", unknown, text_s(unknown));
     forecast_say_notes(document, NULL, &notes);
@@ -174,7 +173,7 @@ static enum status add_plans(struct document *document, struct per_device *sides
     if (status)
         return status;
     document_add(document, (struct section){.show = SHOW_DATA, .key = "plans", .table = plans});
-    document_table(document, NULL, NULL, devices_table(sides, count, arena))->show = SHOW_PEOPLE;
+    devices_document(document, sides, count);
     for (size_t k = 0; k < count; k++)
         add_total(document, &sides[k].session, &uncompiled[k]);
     document_text(document, SHOW_PEOPLE, TONE_PLAIN, "time: predicted, not measured; speed: times that of the first");
@@ -192,6 +191,7 @@ enum status cmd_plan(struct call *call, struct err *err)
     struct uncompiled uncompiled = {0};
     struct per_device *sides = NULL;
     size_t count = 0;
+    session_catch_signals(1);
     enum status status = devices_of(&sides, &count, call->options, call->arena, err);
     struct session *first = status ? NULL : &sides[0].session;
     if (!status && count > 1)
@@ -351,7 +351,7 @@ enum status cmd_build(struct call *call, struct err *err)
     const struct cli_options *options = call->options;
     struct session session = {.options = options, .arena = call->arena};
     struct tally total = {0};
-    session_catch_signals();
+    session_catch_signals(1);
     if (session_go(&session, SESSION_SUITES | SESSION_CATALOG, err))
         return err->status;
     enum status status = STATUS_OK;

@@ -240,7 +240,7 @@ enum status cmd_check(struct call *call, struct err *err)
     int codes[2] = {0};
     struct result *result = arena_alloc(call->arena, sizeof(*result));
     struct session session = {.options = options, .arena = call->arena, .at_check_params = true};
-    session_catch_signals();
+    session_catch_signals(0);
     if (options->out && !options->run)
         return err_set(err, ERR_USAGE, "-o keeps what --run measures: give --run, too");
     if (options->orders && !options->run)

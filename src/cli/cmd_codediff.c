@@ -178,6 +178,7 @@ enum status cmd_codediff(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct codediff diff = {.pins = options->pin};
     struct build *builds = arena_array(call->arena, 2, sizeof(*builds));
+    session_catch_signals(1);
     if (compare(&diff, builds, call, err) ||
         (options->pin && pins_apply(&diff, options->pin, options->force, call->arena, err)))
         return err->status;

@@ -88,11 +88,13 @@ static enum status explain_session(struct explained *explained, struct session *
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         struct explained_case one;
         const struct plan_case *plan_case = &session->plan->cases[k];
+        progress_show(session->options, "explaining: %zu of %zu (%s)", k + 1, session->plan->count, plan_case->label);
         status = explain_one(&one, session, path ? &counters : NULL, plan_case, of ? of->items[plan_case->asked] : NULL,
                              err);
         one.result = of ? of->result : NULL;
         ARENA_PUSH(session->arena, explained->items, explained->count, one);
     }
+    progress_clear();
     predictor_free(session->predictor);
     return status;
 }
@@ -160,6 +162,7 @@ enum status cmd_explain(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct explained explained = {0};
     const struct cli_options *options = call->options;
+    session_catch_signals(1);
     enum status status = result_is_file(options->args[0], call->arena)
                              ? explain_result(&explained, options, call->arena, err)
                              : explain_kernel(&explained, options, call->arena, err);

@@ -125,7 +125,7 @@ static enum status run_gate(struct call *call, struct history *history, struct e
                        options->format);
     enum status status = history_gate(&gate, history, options->channel, options->device, &rules, call->arena, err);
     if (!status && options->confirm) {
-        session_catch_signals();
+        session_catch_signals(0);
         status = confirm(call, history, &gate, err);
         if (!status)
             status = history_gate(&gate, history, options->channel, options->device, &rules, call->arena, err);

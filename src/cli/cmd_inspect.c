@@ -93,6 +93,7 @@ enum status cmd_inspect(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct inspections found = {0};
     enum status status = STATUS_OK;
+    session_catch_signals(1);
     if (options->manifest)
         return write_manifest(options, call->arena, err);
     for (size_t k = 0; k < options->arg_count && !status; k++)

@@ -142,6 +142,7 @@ static enum status judge_results(struct call *call, struct err *err)
 
 enum status cmd_model_error(struct call *call, struct err *err)
 {
+    session_catch_signals(1);
     if (call->options->arg_count)
         return judge_results(call, err);
     const struct cli_options *options = call->options;

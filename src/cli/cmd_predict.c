@@ -113,6 +113,7 @@ enum status cmd_predict(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct result_cases of;
     size_t count = 0;
+    session_catch_signals(1);
     enum status status = predict_sides(&sides, &count, call->options, call->arena, err);
     if (!status)
         status = read_arguments(&of, sides, count, call->options, err);

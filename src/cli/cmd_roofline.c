@@ -102,7 +102,7 @@ enum status cmd_roofline(struct call *call, struct err *err)
     struct text text = {0};
     if (call->options->machine)
         return show_machine(call, &session, err);
-    session_catch_signals();
+    session_catch_signals(0);
     if (cli_check_output(call->options->out, call->arena, err) || cli_check_output(kept, call->arena, err) ||
         prepare(&session, err) || execute_plan(result, &session, &execution, err) || check_measured(result, err) ||
         ceilings_find(machine, result, call->options->seed, err) || save(&session, machine, result, err))

@@ -347,7 +347,7 @@ static enum status run_sides(struct call *call, struct per_device *sides, size_t
         run_meeting_free(again[0].session.together.shared);
     }
     if (!call->options->out_dir) /* whose plans are in other processes */
-        document_table(&document, NULL, NULL, devices_table(sides, count, call->arena));
+        devices_document(&document, sides, count);
     say_sides(&document, sides, count);
     if (again)
         say_sides(&document, again, count);
@@ -375,7 +375,7 @@ enum status cmd_run(struct call *call, struct err *err)
         return dry_run(call, err);
     struct per_device *sides = NULL;
     size_t count = 0;
-    session_catch_signals();
+    session_catch_signals(0);
     if (devices_of(&sides, &count, options, call->arena, err))
         return err->status;
     if (count > 1 || options->out_dir)

@@ -6,6 +6,7 @@
 
 #include "measure.h"
 #include "rooftile/file.h"
+#include "rooftile/forecast.h"
 
 /* ---- who they are ---- */
 
@@ -218,6 +219,14 @@ static double time_of(const struct asked *a)
     return a->plan_case && a->plan_case->prediction ? a->plan_case->prediction->time_ns : NAN;
 }
 
+/* "" of a time that was measured. */
+static const char *method_of(const struct asked *a)
+{
+    if (a->result)
+        return a->result->timer == TIMED_SIM ? a->result->prediction.method : "";
+    return a->plan_case && a->plan_case->prediction ? a->plan_case->prediction->method : "";
+}
+
 static const char *reason_of(const struct asked *a)
 {
     const char *reason = a->result && a->result->status != CASE_OK ? a->result->reason : NULL;
@@ -244,7 +253,7 @@ static void add_side(struct cell *cells, const struct asked *a, const struct ask
                                       : a->plan_case ? &a->plan_case->lower_bound
                                                      : NULL;
     const double time_ns = time_of(a);
-    cells[TIME] = cell_positive(time_ns);
+    cells[TIME] = cell_predicted(time_ns, method_of(a), arena);
     cells[BOUND] = isnan(time_ns) || !bound ? cell_unknown(NULL) : cell_known(bound->bound);
     if (a->result)
         cells[LAST] = cell_positive(isnan(time_ns) ? NAN : a->result->fraction);
@@ -270,12 +279,14 @@ static const struct table_column *columns_of(const struct per_device *sides, siz
     return columns;
 }
 
-struct table *devices_table(const struct per_device *sides, size_t count, struct arena *arena)
+void devices_document(struct document *document, const struct per_device *sides, size_t count)
 {
+    struct arena *arena = document->arena;
     const size_t rows = asked_count(sides, count);
     struct asked *asked = arena_array(arena, rows * count + 1, sizeof(*asked));
     struct table *table = table_new(arena, columns_of(sides, count, arena), 1 + EACH * count);
     const char *last = "";
+    size_t described = 0;
     fill_asked(asked, sides, count);
     for (size_t r = 0; r < rows; r++) {
         const struct asked *row = &asked[r * count];
@@ -286,11 +297,14 @@ struct table *devices_table(const struct per_device *sides, size_t count, struct
             continue;
         struct table_row *added = table_add(table, NULL);
         added->cells[0] = cell_text(row[named].plan_case->label);
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < count; k++) {
             add_side(&added->cells[1 + EACH * k], &row[k], &row[0], arena);
+            described += added->cells[1 + EACH * k].text != NULL;
+        }
         const char *notes = notes_of(row, sides, count, arena);
         added->note = notes && !strcmp(notes, last) ? "for the same reason" : notes;
         last = notes ? notes : "";
     }
-    return table;
+    document_table(document, NULL, NULL, table)->show = SHOW_PEOPLE;
+    document_described(document, described, table->row_count * count);
 }

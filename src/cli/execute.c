@@ -51,6 +51,7 @@ static void say_case(const struct progress *progress, const struct result_case *
     } else if (!cli_progress(options) && !options->quiet) {
         report_case_line(&line, result_case, done, total);
         fputs(line.data, stderr);
+        progress_said();
     }
 }
 

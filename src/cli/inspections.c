@@ -231,8 +231,12 @@ static enum status inspect_target(struct inspections *found, struct session *ses
         request->flags = flags;
     }
     enum status status = session_build_plan(&builds, session, &gpu, err);
-    for (size_t k = 0; k < gpu.code_count && !status; k++)
+    for (size_t k = 0; k < gpu.code_count && !status; k++) {
+        progress_show(session->options, "reading code for %s: %zu of %zu (%s)", arch, k + 1, gpu.code_count,
+                      gpu.codes[k].asked_by);
         status = inspect_code(found, session, numbers[k], &builds[k], err);
+    }
+    progress_clear();
     return status;
 }
 
@@ -240,7 +244,6 @@ enum status inspections_build(struct inspections *found, struct session *session
 {
     const struct cli_options *options = session->options;
     const char *arch = NULL;
-    session_catch_signals();
     enum status status = session_go(session, SESSION_SUITES | SESSION_CATALOG, err);
     if (!status && session->args && !session->arg_count)
         status = session_all_kernels(session, false, err);

@@ -65,9 +65,9 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
 enum status devices_suites(struct per_device *sides, size_t count, struct err *err);
 /* "FILE.sim-mi300x.json" for "FILE.json": a result is of one device, so each device has its own file. */
 char *device_file(const char *path, const struct per_device *side, struct arena *arena);
-/* Time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what the suites
- * ask for: the ids of its cases differ where the devices' variants have other parameters. */
-struct table *devices_table(const struct per_device *sides, size_t count, struct arena *arena);
+/* One table: time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what
+ * the suites ask for: the ids of its cases differ where the devices' variants have other parameters. */
+void devices_document(struct document *document, const struct per_device *sides, size_t count);
 
 /* ---- cases of a result, planned again (result_cases.c) ---- */
 

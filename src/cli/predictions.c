@@ -83,8 +83,8 @@ static enum status take(void *context, size_t at, const struct prediction *predi
     struct session *session = context;
     if (session->predicted)
         session->predicted(session, at, prediction);
-    progress_show(session->options, "predicting: %zu of %zu (%s)", at + 1, session->plan->count,
-                  session->plan->cases[at].label);
+    progress_show(session->options, "predicting for %s: %zu of %zu (%s)", session->machine.name, at + 1,
+                  session->plan->count, session->plan->cases[at].label);
     return session_stop == STOP_SIGNAL ? err_set(err, ERR_INTERRUPTED, "interrupted") : STATUS_OK;
 }
 

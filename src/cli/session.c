@@ -18,30 +18,39 @@ volatile int session_stop;
 const char *volatile session_last_words;
 
 static const uint64_t twice_ns = 500000000;
+static volatile unsigned grace_s;
+
+static void end_at_once(void)
+{
+    const char *words = session_last_words;
+    const bool heard = words && write(STDERR_FILENO, words, strlen(words)) > 0;
+    (void)heard; /* the end is the same */
+    _exit(130);
+}
 
 static void on_signal(int number)
 {
     static uint64_t first_ns;
-    if (number == SIGALRM) {
-        session_stop = session_stop ? session_stop : STOP_BUDGET;
+    const bool ending = session_stop == STOP_SIGNAL;
+    if (number == SIGALRM && !ending) {
+        session_stop = STOP_BUDGET;
         return;
     }
-    if (session_stop == STOP_SIGNAL && clock_now_ns() - first_ns >= twice_ns) {
-        const char *words = session_last_words;
-        const bool heard = words && write(STDERR_FILENO, words, strlen(words)) > 0;
-        (void)heard; /* the end is the same */
-        _exit(130);
-    }
-    if (session_stop != STOP_SIGNAL)
-        first_ns = clock_now_ns();
+    if (ending && (number == SIGALRM ? grace_s > 0 : clock_now_ns() - first_ns >= twice_ns))
+        end_at_once();
+    first_ns = ending ? first_ns : clock_now_ns();
     session_stop = STOP_SIGNAL;
+    if (grace_s && !ending)
+        alarm(grace_s);
 }
 
-void session_catch_signals(void)
+void session_catch_signals(unsigned seconds)
 {
     const struct sigaction action = {.sa_handler = on_signal};
     struct sigaction before;
+    grace_s = seconds;
     spawn_stop = &session_stop;
+    sigaction(SIGALRM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* nohup */
@@ -391,9 +400,12 @@ static void compile_progress(void *context, size_t done, size_t total, const str
                              const struct build_result *result)
 {
     const struct session *session = context;
-    if (result->state == BUILD_COMPILED)
-        progress_show(session->options, "compiling kernels: %zu of %zu (%s)", done, total, path_base(request->source));
-    log_debug("%s: %s", request->asked_by, result->command ? result->command : "cached");
+    if (!result || result->state == BUILD_COMPILED)
+        progress_show(session->options, "compiling for %s: %zu of %zu (%s)",
+                      request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch, done, total,
+                      path_base(request->source));
+    if (result)
+        log_debug("%s: %s", request->asked_by, result->command ? result->command : "cached");
 }
 
 enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,

@@ -181,12 +181,13 @@ enum status session_uncompiled(struct uncompiled *uncompiled, struct session *se
 
 /* Ctrl-C, SIGTERM and SIGHUP: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL). One that comes
  * half a second later or more ends the program at once with 130; the delay is there because timeout(1) sends its signal
- * twice. With --budget the end of the time asks for it (STOP_BUDGET). There is one budget for the whole program: of
- * several sessions (--ab) the first starts it. */
+ * twice. A command that has nothing to lose ends at once, too, where an orderly end takes longer than `grace_s` seconds
+ * (0: as long as it takes). With --budget the end of the time asks for it (STOP_BUDGET). There is one budget for the
+ * whole program: of several sessions (--ab) the first starts it. */
 enum { STOP_NOT, STOP_SIGNAL, STOP_BUDGET };
 extern volatile int session_stop;
 extern const char *volatile session_last_words; /* of a command that ends at once, on standard error; NULL: none */
-void session_catch_signals(void);
+void session_catch_signals(unsigned grace_s);
 
 /* Whether this ERR_INTERRUPTED is the end of the budget, which is no error: what is left is skipped, and says so. */
 bool session_late(enum status status);

@@ -256,9 +256,9 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     struct predicted_launch made = {.launch = launch, .times = times};
     struct walk_launch walk;
     struct walk_options options;
-    const char *message = asked->builds ? asked->builds[launch->code].message : NULL;
+    const char *message = asked->builds[launch->code].message;
     const char *why = message && *message ? arena_strndup(&predictor->launch, message, strcspn(message, "\n")) : NULL;
-    const char *object = asked->builds ? asked->builds[launch->code].object : NULL;
+    const char *object = asked->builds[launch->code].object;
     const struct walk_code *code = object && *object ? predictor_code(predictor, object, launch->symbol, &why) : NULL;
     if (!code) {
         asked->why = why ? why : "there is no code";
@@ -419,7 +419,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     predictor->launch_count = 0;
     asked.on_host = predicted_on_host(resolved) != HOST_NOT_WALKED;
     /* A path that a walk does not know of; a CPU's cases whose bytes say enough. */
-    if (resolved->work.level[0] || (!asked.on_host && backend_is_cpu(resolved->device->backend))) {
+    if (!builds || resolved->work.level[0] || (!asked.on_host && backend_is_cpu(resolved->device->backend))) {
         predicted_by_work(prediction, resolved, cache, machine, NULL, NULL);
         return STATUS_OK;
     }
@@ -428,8 +428,6 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     asked.cached = arena_array(&predictor->launch, asked.buffers.count + 1, sizeof(*asked.cached));
     for (size_t k = 0; k < asked.buffers.count; k++)
         asked.cached[k] = cache == CACHE_HOT;
-    if (!builds)
-        asked.why = "there is no code";
     if (plan_launches(resolved) < 1.5)
         asked.least_bytes = resolved->work.read_bytes + resolved->work.write_bytes;
     (void)add_steps(&asked, resolved->setup, resolved->setup_count, 0, false);

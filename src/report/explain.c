@@ -105,7 +105,10 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     table_member(record, "machine", "machine", cell_text(c->machine->title[0] ? c->machine->title : c->machine->name));
     if (c->measured)
         table_member(record, "measured_ns", "measured", cell_quantity(result_case_time(c->measured), UNIT_TIME));
-    table_member(record, "predicted_ns", "predicted", cell_quantity(p->time_ns, UNIT_TIME));
+    struct cell predicted = cell_predicted(p->time_ns, p->method, arena);
+    predicted.unit = UNIT_TIME;
+    table_member(record, "predicted_ns", "predicted", predicted);
+    table_member(record, "method", NULL, cell_text(p->method));
     struct cell interval = cell_range(p->low_ns, p->high_ns);
     interval.unit = UNIT_TIME;
     table_member(record, "interval_ns", "80 % interval", interval);
@@ -311,6 +314,7 @@ static void show_case(struct document *document, const struct explained_case *c)
     show_twins(document, c);
     show_counters(document, c);
     const struct prediction *p = &c->explanation.prediction;
+    document_described(document, !strcmp(p->method, "description"), 1);
     for (uint32_t k = 0; k < p->note_count; k++)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, p->notes[k]));
     say_borrowed(document, "", c->borrowed);
@@ -327,11 +331,13 @@ static struct table *list_of(const struct explained_case *cases, size_t count, s
         const struct explanation *e = &cases[k].explanation;
         const bool any = e->cause_count > 0;
         struct table_row *row = table_add(
-            table, (struct cell[]){cell_text(name_of(&cases[k])), cell_positive(time_of(&cases[k])),
-                                   cell_number(ceiling_share(e->plan_case, time_of(&cases[k]))),
-                                   any ? cell_text(cost_name(e->causes[0].cost)) : cell_absent(),
-                                   any ? cell_number(e->causes[0].cost_ns) : cell_absent(),
-                                   any ? cell_number(e->causes[0].cost_ns / e->prediction.time_ns) : cell_absent()});
+            table,
+            (struct cell[]){cell_text(name_of(&cases[k])),
+                            cell_predicted(time_of(&cases[k]), cases[k].measured ? "" : e->prediction.method, arena),
+                            cell_number(ceiling_share(e->plan_case, time_of(&cases[k]))),
+                            any ? cell_text(cost_name(e->causes[0].cost)) : cell_absent(),
+                            any ? cell_number(e->causes[0].cost_ns) : cell_absent(),
+                            any ? cell_number(e->causes[0].cost_ns / e->prediction.time_ns) : cell_absent()});
         if (cases[k].reason)
             row->instead = cell_toned(cases[k].reason, TONE_DIM);
     }

@@ -4,6 +4,7 @@
  */
 
 #include "report_internal.h"
+#include "rooftile/forecast.h"
 
 struct reading {
     const struct result_case *c;
@@ -52,7 +53,15 @@ static struct cell status(const struct reading *r)
 
 static struct cell time_of(const struct reading *r)
 {
-    return result_case_timed(r->c) ? cell_positive(result_case_time(r->c)) : cell_unknown(NULL);
+    if (!result_case_timed(r->c))
+        return cell_unknown(NULL);
+    return r->c->timer == TIMED_SIM ? cell_predicted(result_case_time(r->c), r->c->prediction.method, r->arena)
+                                    : cell_positive(result_case_time(r->c));
+}
+
+static struct cell predicted(const struct reading *r)
+{
+    return cell_predicted(r->c->prediction.time_ns, r->c->prediction.method, r->arena);
 }
 
 static struct cell interval(const struct reading *r)
@@ -224,7 +233,8 @@ static const struct figure {
     {.column = {.key = "bound", .title = "bound", .drop = 4, KNOWN(lower_bound.bound)}},
     {.column = {.key = "fraction_of_ceiling", .title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
      .read = fraction},
-    {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3, KNOWN(prediction.time_ns)},
+    {.column = {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME, .drop = 3},
+     .read = predicted,
      .shown = OF_MEASURED},
     {.column = {.key = "predicted_low_ns", KNOWN(prediction.low_ns)}},
     {.column = {.key = "predicted_high_ns", KNOWN(prediction.high_ns)}},

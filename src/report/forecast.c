@@ -301,6 +301,18 @@ static void say_notes(struct document *document, const struct forecast *forecast
     forecast_say_notes(document, forecast->name, &notes);
 }
 
+static void say_described(struct document *document, const struct forecast *forecasts, size_t count)
+{
+    size_t described = 0, cases = 0;
+    for (size_t k = 0; k < count; k++)
+        FOR_EACH(const struct forecast_case, c, forecasts[k].cases, forecasts[k].count) {
+            const struct prediction *p = &c->prediction;
+            cases += p->time_ns > 0;
+            described += p->time_ns > 0 && !strcmp(p->method, "description");
+        }
+    document_described(document, described, cases);
+}
+
 /* What the last column of the table means. */
 static const char *legend(const struct forecast *forecasts, size_t count)
 {
@@ -326,6 +338,7 @@ void forecast_document(struct document *document, const struct forecast *forecas
         document_table(document, NULL, NULL, forecast_side_by_side(forecasts, count, document->arena))->show =
             SHOW_PEOPLE;
     document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", legend(forecasts, count));
+    say_described(document, forecasts, count);
     say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {
         if (forecasts[k].of)

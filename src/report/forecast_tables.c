@@ -42,7 +42,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
         }
         const enum prediction_term helps = most_helpful(p);
         const struct cell cells[] = {cell_text(c->plan_case->label),
-                                     cell_number(p->time_ns),
+                                     cell_predicted(p->time_ns, p->method, arena),
                                      cell_range(p->low_ns, p->high_ns),
                                      cell_text(p->bound),
                                      cell_text(prediction_term_name(p->limiter)),
@@ -102,7 +102,8 @@ struct table *forecast_side_by_side(const struct forecast *forecasts, size_t cou
             const bool known = c && c->prediction.time_ns > 0;
             if (c && c->reason && !row->note)
                 row->note = arena_printf(arena, "%s: %s", forecasts[n].name, c->reason);
-            cells[1 + 2 * n] = known ? cell_number(c->prediction.time_ns) : cell_unknown(NULL);
+            cells[1 + 2 * n] =
+                c ? cell_predicted(c->prediction.time_ns, c->prediction.method, arena) : cell_unknown(NULL);
             cells[2 + 2 * n] = known ? cell_text(prediction_term_name(c->prediction.limiter)) : cell_unknown(NULL);
         }
         cells[2 * count + 1] = cell_number(portability(forecasts, count, first->asked));
@@ -124,7 +125,7 @@ static void set_other(struct cell *cells, const struct forecast_case *c, struct 
 {
     const struct prediction *p = &c->prediction;
     const bool known = p->time_ns > 0;
-    cells[OTHER_TIME] = cell_positive(p->time_ns);
+    cells[OTHER_TIME] = cell_predicted(p->time_ns, p->method, arena);
     cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
     cells[OTHER_SPEED] = cell_text(known ? times_words(result_case_time(c->from) / p->time_ns, arena) : NULL);
     cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);

@@ -64,8 +64,11 @@ def peak(*args, home, **extra):
 
 
 def run(*args, home, cwd=None, **extra):
-    return subprocess.run([str(PROGRAM), *map(str, args)], env=environment(pathlib.Path(home), **extra),
+    """Without the lines of progress, which depend on how long something takes."""
+    done = subprocess.run([str(PROGRAM), *map(str, args)], env=environment(pathlib.Path(home), **extra),
                           cwd=cwd or home, capture_output=True, text=True, timeout=PATIENCE_S)
+    done.stderr = re.sub(r"^\.\.\. .*\n", "", done.stderr, flags=re.M)
+    return done
 
 
 def dashboard_metrics(prefix):

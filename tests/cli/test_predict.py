@@ -3,8 +3,10 @@
 import json
 import pathlib
 import re
+import signal
+import subprocess
 
-from harness import ROOT, SANITIZED, check, check_run, main, run
+from harness import PATIENCE_S, PROGRAM, ROOT, SANITIZED, check, check_run, environment, main, newest, run
 from runs import measured
 
 TRIAD = ["predict", "stream_triad", "--set", "n=1Mi,64Mi"]
@@ -103,6 +105,28 @@ def plan_and_sim(home):
         check(name == "looped" or any("manifest states" in note for note in machine["cases"][0]["notes"]), f"{name}: bytes that no code asks for: {machine['cases'][0]['notes']}")
         check(machine["cases"][0]["method"] == "walk", f"{name}: its code was not walked: {machine['cases'][0]['notes']}")
         check(abs(machine["cases"][0]["time_ns"] / forecast - 1) < 1e-6, f"{name}: planned {forecast}, predicted otherwise")
+
+
+def one_number(home):
+    """plan, predict, a run on sim and explain say the same of a case, to the last digit, in whatever company it is asked for: with code to
+    walk and without, in every cache mode, and where there is more than a dozen of code objects to compile."""
+    modes = [{"kernel": "stream_triad", "params": {"n": "1Mi"}, "measure": {"cache": mode}} for mode in ("hot", "cold", "rotate")]
+    few = [*modes, {"kernel": "gemm_buffered", "sweep": {"m": [128, 512]}, "params": {"n": 512, "k": 512}}, {"kernel": "small_copy", "params": {"size": "1Mi"}}]
+    (home / "few.json").write_text(json.dumps({"name": "few", "summary": "s", "cases": few}))
+    for suite, machine, some in (("quick", "mi300x", "softmax_row*"), ("few.json", "rx9070xt", "gemm*"), ("few.json", "h100", "stream*"), ("few.json", "mi210", "*")):
+        def cases(*words):
+            done = run(*words, "--json" if words[0] != "run" else "-o", "-", home=home)
+            check_run(done, 0, " ".join(words))
+            found = json.loads(done.stdout)
+            return found["machines"][0]["cases"] if "machines" in found else found["cases"]
+
+        planned = {case["id"]: case["predicted_ns"] for case in cases("plan", suite, "--device", f"sim:{machine}")}
+        others = {"predict": {case["id"]: case["time_ns"] for case in cases("predict", suite, "--machine", machine)},
+                  "run": {case["id"].removesuffix(";timer=sim"): (case["prediction"] or {}).get("time_ns") for case in cases("run", suite, "--device", f"sim:{machine}")},
+                  "explain": {case["standing"]["id"]: case["standing"]["predicted_ns"] for case in cases("explain", suite, "--machine", machine, "--filter", some)}}
+        for command, times in others.items():
+            off = [(name, planned.get(name), time_ns) for name, time_ns in times.items() if planned.get(name) != time_ns]
+            check(times and not off and (command == "explain" or len(times) == len(planned)), f"{machine}: {command} is off: {off}")
 
 
 def copies(home):
@@ -204,10 +228,36 @@ def sweeps(home):
     check_run(done, 0, "tiles", stdout=["mi300x: the fastest is gemm_matrix BM=256 BN=128", "before gemm_matrix BM=64", "no registers"])
 
 
+def waiting(home):
+    """What takes long says how far it is, in a pipe too, and Ctrl-C ends it with the compilers that it has started."""
+    (home / "slow++").write_text(f"""#!/bin/sh
+        case "$*" in *stream.hip*) echo $$ > '{home}/child'; sleep 1000;; esac
+        exec {newest("clang++")} "$@"
+        """)
+    (home / "slow++").chmod(0o755)
+    slow = environment(home, ROOFTILE_KERNEL_COMPILER=str(home / "slow++"), ROOFTILE_CACHE=str(home / "slow"))
+    for words in (TRIAD + ["--machine", "mi300x"], ["plan", "stream_triad", "--device", "sim:mi300x"], ["inspect", "stream_triad", "--arch", "gfx942"]):
+        child = subprocess.Popen([PROGRAM, *words], env=slow, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = child.stderr.readline()
+        check("... compiling for gfx942: 0 of 1 (stream.hip)" in line, f"{words}: {line}")
+        compiler = int((home / "child").read_text())
+        child.send_signal(signal.SIGINT)
+        out, said = child.communicate(timeout=PATIENCE_S)
+        check(child.returncode == 130 and not out and "interrupted" in said, f"{words}: {child.returncode} {out} {said}")
+        check(not pathlib.Path(f"/proc/{compiler}").exists(), f"{words}: the compiler goes on")
+    for quiet in (["--quiet"], ["--progress", "never"]):
+        child = subprocess.Popen([PROGRAM, *TRIAD, "--machine", "mi300x", *quiet], env=slow, cwd=home, stderr=subprocess.PIPE, text=True)
+        try:
+            child.communicate(timeout=3)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+        check("..." not in child.communicate(timeout=PATIENCE_S)[1], f"{quiet}: silent")
+
+
 def mistakes(home):
     for words, message in ((TRIAD, "--machine names the machines"), ([*TRIAD, "--machine", "mi300y"], "there is no machine 'mi300y'"),
                            ([*TRIAD, "--machine", "mi210,mi210"], "twice"), (["predict", "nothing_such", "--machine", "mi210"], "nothing_such")):
         check_run(run(*words, home=home), 2, str(words), stderr=message)
 
 
-main(one_machine, side_by_side, below_no_bound, no_code, lines_on_cpu, plan_and_sim, copies, what_others_read, work_against_code, a_result, code_of_others, sweeps, mistakes)
+main(one_machine, side_by_side, below_no_bound, no_code, lines_on_cpu, plan_and_sim, one_number, copies, what_others_read, work_against_code, a_result, code_of_others, sweeps, waiting, mistakes)

@@ -138,9 +138,12 @@ static inline enum status world_plan(struct world *world, const char *members)
 /* The same, predicted by the stated work. */
 static inline enum status world_predict(struct world *world, const char *members)
 {
+    struct predictor *predictor = predictor_new(1);
     enum status status = world_plan(world, members);
-    return status ? status
-                  : predictor_plan(world->plan, NULL, NULL, &world->machine, NULL, NULL, &world->arena, &world->err);
+    if (!status)
+        status = predictor_plan(world->plan, predictor, NULL, &world->machine, NULL, NULL, &world->arena, &world->err);
+    predictor_free(predictor);
+    return status;
 }
 
 #endif
