@@ -147,13 +147,16 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
 {
     struct resolved *resolved = &plan_case->resolved;
     struct err err;
-    enum status status = expansion->unknown ? err_set(&err, ERR_UNSUPPORTED, "%s", expansion->unknown)
-                                            : check_modes(planner, resolved, &err);
+    enum status status = expansion->unknown && !expansion->undecided
+                             ? err_set(&err, ERR_UNSUPPORTED, "%s", expansion->unknown)
+                             : check_modes(planner, resolved, &err);
     if (!status)
         status = values_check_asked(resolved->manifest, resolved->values, &err);
     if (!status)
         status = resolve_manifest(resolved, resolved->manifest, resolved->values, planner->device, planner->arena,
                                   &planner->once, &err);
+    if (!status && expansion->unknown) /* what the device lacks is the better reason */
+        status = err_set(&err, ERR_UNSUPPORTED, "%s", expansion->unknown);
     if (!status)
         status = timing_check(resolved, plan_case->measure.timer, &err);
     if (!status)

@@ -224,7 +224,8 @@ enum status expansion_excludes(bool *excluded, struct expansion *expansion, cons
     for (size_t k = 0; k < from->exclude_count && !any && !expansion->unknown; k++) {
         struct err inner;
         double value = 0;
-        if (is_unknown(expansion, expansion->excludes[k], "exclude", device, scratch))
+        expansion->undecided = is_unknown(expansion, expansion->excludes[k], "exclude", device, scratch);
+        if (expansion->undecided)
             break;
         if (expr_eval(&value, expansion->excludes[k], slots, &inner))
             return json_fail(json_at(json_member(from->at, "exclude"), k), err, "'%s': %s", from->excludes[k],
@@ -309,6 +310,7 @@ enum status expansion_ask(struct expansion *expansion, const struct device_facts
     struct asking asking = {.expansion = expansion, .device = device, .scratch = scratch};
     asking.states = arena_array(scratch, count, sizeof(*asking.states));
     expansion->unknown = NULL;
+    expansion->undecided = false;
     for (size_t k = 0; k < count; k++) {
         struct err inner;
         if (expansion->asks[k] && ask(&asking, k, &inner)) {

@@ -97,8 +97,9 @@ struct expansion {
     struct entry *entry;
     struct param_value *values; /* of the current combination, one per parameter; of its kind once it is looked at */
     const char **asks;          /* the expressions of those that ask the device, "{4 * device.last_cache}"; else NULL */
-    const char *unknown; /* why a value of the current combination cannot be known here; NULL: all are known */
-    const char **texts;  /* their canonical texts, rewritten only when the value changes */
+    const char *unknown;        /* why a value of the current combination cannot be known here; NULL: all are known */
+    bool undecided;             /* that is of an exclude: the values are known */
+    const char **texts;         /* their canonical texts, rewritten only when the value changes */
     struct origin *origins;
     struct swept {
         size_t param;
@@ -127,7 +128,7 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
 void expansion_start(struct expansion *expansion, struct arena *arena);
 /* To the next combination, the last axis fastest; false behind the last one. */
 bool expansion_next(struct expansion *expansion, struct arena *arena);
-/* Computes the values that ask the device: whole numbers where the parameter's default is one, and the limit below where
+/* Computes the values that ask the device: whole ones where the parameter's default is one, and the limit below where
  * it has limits. What is unknown of the device makes a value NaN, and is said in `unknown`. Values and texts live until
  * `scratch` is emptied. */
 enum status expansion_ask(struct expansion *expansion, const struct device_facts *device, struct arena *scratch,

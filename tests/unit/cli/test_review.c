@@ -25,10 +25,10 @@
 #define LEAST_SHARE 0.6
 #define MOST_SKIPPED 0.1
 
-/* Tags that say why a case is shorter or longer: it measures what a launch costs, or has the size that its users have,
- * or a slow way of doing something. */
-static const char *const short_tags[] = {"launch", "small", "llm"};
-static const char *const long_tags[] = {"long", "llm"};
+/* Tags that say why a case is shorter or longer: it measures what a launch costs, it has the size that it has in a
+ * model, or it is part of a sweep over sizes, which begins where launches count. */
+static const char *const short_tags[] = {"launch", "model", "by-size"};
+static const char *const long_tags[] = {"model", "by-size"};
 
 struct reviewed {
     const char *suite, *machine;
@@ -121,7 +121,8 @@ static void review(struct reviewed *reviewed, const struct suite *suite, const s
         if (c->state == PLAN_READY)
             check_case(reviewed, c);
     }
-    if ((double)skipped > MOST_SKIPPED * (double)plan->count) {
+    /* A device without matrix cores skips all of `attention`, and nothing of a suite that has something for it. */
+    if ((double)skipped > MOST_SKIPPED * (double)plan->count && skipped < plan->count) {
         complain(reviewed, "%zu of %zu cases are skipped", skipped, plan->count);
         FOR_EACH(const struct plan_case, c, plan->cases, plan->count)
             if (c->state == PLAN_SKIPPED)
@@ -189,6 +190,7 @@ static unsigned review_machine(const char *path, const char *const *suites, size
         fail_msg("%s", err.text);
     struct device_facts facts = run_device_facts(info);
     run_facts_know(&facts, info, ceilings, NULL, &arena);
+    facts.peers = 7; /* of a node */
     machine = arena_copy(&arena, ceilings, sizeof(*ceilings));
     if (machine_complete(machine, ROOFTILE_SOURCE_DIR "/configs/machines", borrowed, &err))
         fail_msg("%s", err.text);
@@ -210,7 +212,7 @@ static unsigned review_machine(const char *path, const char *const *suites, size
             plan_build(&plan, &suite, 1, &catalog, ceilings, &facts, &options, &arena, &err) ||
             predictor_plan(plan, NULL, NULL, machine, NULL, NULL, &arena, &err))
             complain(&reviewed, "%s", err.text);
-        else if (suite->takes_ns > 0 || suite_argc > 1)
+        else
             review(&reviewed, suite, plan);
     }
     return reviewed.found;
