@@ -17,14 +17,23 @@ const char *cpu_target_arch(void);
 /* Is this the backend of the CPU device? What differs there is asked by this, everywhere. */
 bool backend_is_cpu(const char *backend);
 
-/* Appends the target of a processor with these flags, as /proc/cpuinfo lists them ("fpu vme ... avx512_fp16"). */
-void cpu_target_resolve(struct text *target, const char *flags);
+/* Is this the name of a level of the architecture this program was built for? */
+bool cpu_target_is_level(const char *name);
+
+/* Appends the target of a processor with these flags, as /proc/cpuinfo lists them ("fpu vme ... avx512_fp16"), of the
+ * level `most` at most: as if it had nothing beyond that. "": all that it has. */
+void cpu_target_resolve(struct text *target, const char *flags, const char *most);
 
 /* The same for the processor this program runs on. */
-void cpu_target_detect(struct text *target);
+void cpu_target_detect(struct text *target, const char *most);
 
 /* Does the target have this -m feature, itself or through its level? (cpu_target_has(t, "avx512f")) */
 bool cpu_target_has(const char *target, const char *feature);
+
+/* The widest vector register that code for the target may use, in bytes, and how many there are of it. (Of SVE neither
+ * is in the name; code for "armv8-a" has NEON.) */
+unsigned cpu_vector_bytes(const char *target);
+unsigned cpu_vector_registers(const char *target);
 
 /* Compiler arguments for a target: -march=x86-64-v4 -mavx512fp16 -mprefer-vector-width=512. They live in `arena`.
  * ERR_CONFIG for an unknown level or feature. */

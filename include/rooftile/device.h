@@ -141,7 +141,7 @@ struct device_ranks {
 };
 
 /* What to open. Zero means default. Text form (device_parse): "cpu", "cpu:0", "cpu:wave=32,threads=1,pages=huge",
- * "sim:mi300x", "hip:1". */
+ * "cpu:level=x86-64-v3", "sim:mi300x", "hip:1". */
 struct device_request {
     char backend[8];
     char model[64]; /* sim: machine name */
@@ -149,6 +149,7 @@ struct device_request {
     uint32_t wave;                      /* cpu: 64 (default) or 32 */
     uint32_t threads;                   /* cpu: all allowed cores by default */
     bool huge_pages;                    /* cpu: madvise(MADV_HUGEPAGE) */
+    char level[16];                     /* cpu: kernels are compiled for this level at most; "" for the processor's */
     uint64_t seed;                      /* sim noise; fiber shuffle */
     const struct device_info *sim_info; /* sim: the machine's facts, from model/machine */
     double sim_launch_ns;               /* sim: time that an empty launch takes */

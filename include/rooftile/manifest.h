@@ -72,8 +72,8 @@
  *   beyond_caches                             four times the last cache, at least 256 MiB, at most 1/8 of the memory
  *
  * A parameter's default may ask the device: "M": "{max(16, device.matrix_size)}", an expression in the facts of the
- * device alone. It is a number, or a dtype if the limits are dtypes. Use this for what a target has, and `variants` for
- * choices of the author.
+ * device alone. It is a number, or a dtype if the limits are dtypes. Use this for what a target has, and `variants`,
+ * whose values may ask in the same way, for choices of the author.
  *
  * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is
@@ -417,12 +417,14 @@ extern const struct manifest_twin manifest_twins[]; /* the last has no name */
     FACT(matrix_fp8)                                                                                                   \
     FACT(matrix_i8)                                                                                                    \
     FACT(core_hz)                                                                                                      \
-    FACT(cooperative) /* 1 where workgroups of a launch can be promised to run at once */                              \
-    FACT(index)       /* its number ... */                                                                             \
-    FACT(peers)       /* ... and how many other devices there are: numbers 0..peers without its own */                 \
-    FACT(ranks)       /* processes of the job that do collectives together, a device each; 1: this one alone */        \
-    FACT(rank)        /* ... and its number among them */                                                              \
-    FACT(host_memory) /* 1 where its memory is the host's */
+    FACT(cooperative)      /* 1 where workgroups of a launch can be promised to run at once */                         \
+    FACT(index)            /* its number ... */                                                                        \
+    FACT(peers)            /* ... and how many other devices there are: numbers 0..peers without its own */            \
+    FACT(ranks)            /* processes of the job that do collectives together, a device each; 1: this one alone */   \
+    FACT(rank)             /* ... and its number among them */                                                         \
+    FACT(host_memory)      /* 1 where its memory is the host's */                                                      \
+    FACT(vector_bytes)     /* of a lane's widest access: 16 on a GPU, a register on a CPU */                           \
+    FACT(vector_registers) /* of a CPU; 0 on GPUs, whose unit facts say it */
 #define FACT_FIELD(name) double name;
 #define FACT_COUNT(name) +1
 struct device_unit {

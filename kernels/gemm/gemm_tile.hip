@@ -44,8 +44,8 @@ static constexpr bool SEVERAL = RI * RJ > 1;                    /* register tile
 static constexpr unsigned K_UNROLL =
     SEVERAL ? 4 : 2; /* enough to hide the reads of LDS; more takes registers for reads ahead */
 static constexpr unsigned LOWEST_BIT = TM & (~TM + 1),
-                          VA = LOWEST_BIT < NV ? LOWEST_BIT : NV; /* contiguous rows of a lane */
-static constexpr unsigned Q = NV < 4 ? NV : 4;                    /* side of a transposed block */
+                          VA = SEVERAL ? 1 : LOWEST_BIT < NV ? LOWEST_BIT : NV; /* contiguous rows of a lane */
+static constexpr unsigned Q = NV < 4 ? NV : A_PANEL % 4 ? 2 : 4; /* side of a transposed block */
 static constexpr unsigned A_PACK =
     A_PANEL % NV == 0 ? NV : Q; /* elements of a move of A: none reaches over a panel's end */
 static_assert(!SEVERAL || STAGES == 1, "several register tiles are not double buffered");
@@ -66,7 +66,7 @@ typedef vec < T, VA<2 ? 2 : VA>::type run_t;
 /* An operand's K tile in LDS: `wide` rows or columns, in panels of `panel`; `width` elements to a move that does not
  * transpose. */
 template <unsigned wide, unsigned panel, bool transposed, unsigned width> struct k_tile_layout {
-    static constexpr unsigned pack = width;
+    static constexpr unsigned pack = width, wide_ = wide, panel_ = panel;
     /* One panel is padded, so that the stores of a transposed block fall on different banks. Several are a cache line
      * apart, so that they do not fall on the same sets of a cache. */
     static constexpr bool whole = panel == wide;
@@ -131,7 +131,18 @@ struct operand {
     uint64_t wide;   /* rows or columns from there to the edge */
 };
 
-/* The registers of one move: a pack, or a block of Q x Q. */
+/* Where a move goes: the registers of one are a pack, or a block of Q x Q. */
+struct place {
+    unsigned where, k;
+};
+template <class k_tile, bool transposed> __device__ static inline place place_of(unsigned number)
+{
+    constexpr unsigned across = transposed ? BK / Q : k_tile::packs / BK;
+    if constexpr (transposed)
+        return {number / across * Q, number % across * Q};
+    return {number % across * k_tile::pack, number / across};
+}
+
 template <class k_tile, bool transposed> struct staged {
     typename vec<T, k_tile::pack>::type pack;
 };
@@ -141,17 +152,15 @@ template <class k_tile> struct staged<k_tile, true> {
 
 template <class k_tile, bool transposed>
 __device__ static inline void load_move(
-    staged<k_tile, transposed> &staged, const operand &from, uint64_t k_begin, uint64_t k_end, unsigned number)
+    staged<k_tile, transposed> &staged, const operand &from, uint64_t k_begin, uint64_t k_end, place to)
 {
+    const unsigned where = to.where, k = to.k;
     if constexpr (transposed) {
-        const unsigned where = number / (BK / Q) * Q, k = number % (BK / Q) * Q;
 #pragma unroll
         for (unsigned i = 0; i < Q; ++i)
             staged.row[i] = fetch<Q, quad_t, unaligned_quad>(from.at + (where + i) * from.stride + k_begin + k,
                 where + i < from.wide ? left(k_end, k_begin + k) : 0);
     } else {
-        constexpr unsigned across = k_tile::packs / BK;
-        const unsigned where = number % across * k_tile::pack, k = number / across;
         const T *const at = from.at + (k_begin + k) * from.stride + where;
         const uint64_t exist = k_begin + k < k_end ? left(from.wide, where) : 0;
         if constexpr (k_tile::pack == NV)
@@ -162,22 +171,20 @@ __device__ static inline void load_move(
 }
 
 template <class k_tile, bool transposed>
-__device__ static inline void store_move(T *lds, const staged<k_tile, transposed> &staged, unsigned number)
+__device__ static inline void store_move(T *lds, const staged<k_tile, transposed> &staged, place to)
 {
     if constexpr (transposed) {
-        const unsigned where = number / (BK / Q) * Q, k = number % (BK / Q) * Q;
 #pragma unroll
         for (unsigned j = 0; j < Q; ++j) {
             quad_t column;
 #pragma unroll
             for (unsigned i = 0; i < Q; ++i)
                 set_element<Q>(column, i, element<Q>(staged.row[i], j));
-            *reinterpret_cast<quad_t *>(lds + k_tile::at(where, k + j)) = column;
+            *reinterpret_cast<quad_t *>(lds + k_tile::at(to.where, to.k + j)) = column;
         }
     } else {
-        constexpr unsigned across = k_tile::packs / BK;
         typedef typename vec<T, k_tile::pack>::type pack_t_;
-        *reinterpret_cast<pack_t_ *>(lds + k_tile::at(number % across * k_tile::pack, number / across)) = staged.pack;
+        *reinterpret_cast<pack_t_ *>(lds + k_tile::at(to.where, to.k)) = staged.pack;
     }
 }
 
@@ -189,7 +196,8 @@ __device__ static inline void load_k_tile(staged<k_tile, transposed> (&staged)[k
 #pragma unroll
     for (unsigned t = 0; t < k_tile::moves; ++t)
         if (k_tile::packs % LANES == 0 || t * LANES + lane < k_tile::packs)
-            load_move<k_tile, transposed>(staged[t], from, k_begin, k_end, t * LANES + lane);
+            load_move<k_tile, transposed>(
+                staged[t], from, k_begin, k_end, place_of<k_tile, transposed>(t * LANES + lane));
 }
 
 template <class k_tile, bool transposed>
@@ -199,7 +207,7 @@ __device__ static inline void store_k_tile(
 #pragma unroll
     for (unsigned t = 0; t < k_tile::moves; ++t)
         if (k_tile::packs % LANES == 0 || t * LANES + lane < k_tile::packs)
-            store_move<k_tile, transposed>(lds, staged[t], t * LANES + lane);
+            store_move<k_tile, transposed>(lds, staged[t], place_of<k_tile, transposed>(t * LANES + lane));
 }
 
 /* Memory to LDS without keeping anything in registers. With several register tiles, what lies beyond the matrix is not
@@ -207,16 +215,27 @@ __device__ static inline void store_k_tile(
 template <class k_tile, bool transposed>
 __device__ static inline void copy_k_tile(T *lds, const operand &from, uint64_t k_begin, uint64_t k_end, unsigned lane)
 {
-    constexpr unsigned across = transposed ? BK / Q : k_tile::packs / BK, unroll = SEVERAL ? 1 : k_tile::moves;
-#pragma unroll unroll
+    if constexpr (SEVERAL) {
+        constexpr unsigned width = transposed ? Q : k_tile::pack, depth = transposed ? Q : 1;
+        const unsigned wide = static_cast<unsigned>(from.wide < k_tile::wide_ ? from.wide : k_tile::wide_);
+        const unsigned deep = static_cast<unsigned>(k_end - k_begin < BK ? k_end - k_begin : BK);
+        for (unsigned panel = 0; panel < wide; panel += k_tile::panel_) {
+            for (unsigned k = 0; k < deep; k += depth) {
+#pragma unroll
+                for (unsigned within = 0; within < k_tile::panel_; within += width) {
+                    staged<k_tile, transposed> staged;
+                    load_move<k_tile, transposed>(staged, from, k_begin, k_end, {panel + within, k});
+                    store_move<k_tile, transposed>(lds, staged, {panel + within, k});
+                }
+            }
+        }
+        return;
+    }
+#pragma unroll k_tile::moves
     for (unsigned number = lane; number < k_tile::packs; number += LANES) {
-        const unsigned where = transposed ? number / across * Q : number % across * k_tile::pack;
-        const unsigned k = transposed ? number % across * Q : number / across;
-        if (SEVERAL && (where >= from.wide || k_begin + k >= k_end))
-            continue;
         staged<k_tile, transposed> staged;
-        load_move<k_tile, transposed>(staged, from, k_begin, k_end, number);
-        store_move<k_tile, transposed>(lds, staged, number);
+        load_move<k_tile, transposed>(staged, from, k_begin, k_end, place_of<k_tile, transposed>(number));
+        store_move<k_tile, transposed>(lds, staged, place_of<k_tile, transposed>(number));
     }
 }
 
@@ -292,11 +311,15 @@ extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d
 {
     __shared__ T k_tiles[STAGES * BUFFER] __attribute__((aligned(64)));
     const unsigned x = threadIdx.x, y = threadIdx.y, lane = y * LX + x, first_row = y * VA, first_column = x * NV;
-    const uint64_t row = blockIdx.y * static_cast<uint64_t>(rows), column = blockIdx.x * static_cast<uint64_t>(BN);
+    unsigned columns = BN;
+    if constexpr (SEVERAL) /* the same share for all workgroups, in whole register tiles */
+        columns = ((n - 1) / gridDim.x / B_PANEL + 1) * B_PANEL;
+    const uint64_t row = blockIdx.y * static_cast<uint64_t>(rows), column = blockIdx.x * static_cast<uint64_t>(columns);
     const uint64_t rows_left = left(m, row);
     const operand from_a = {
         a + blockIdx.z * a_batch + (TA ? row : row * a_stride), a_stride, rows < rows_left ? rows : rows_left};
-    const operand from_b = {b + blockIdx.z * b_batch + (TB ? column * b_stride : column), b_stride, left(n, column)};
+    const operand from_b = {b + blockIdx.z * b_batch + (TB ? column * b_stride : column), b_stride,
+        SEVERAL && columns < left(n, column) ? columns : left(n, column)};
     const uint64_t tile = blockIdx.z * d_batch + row * d_stride + column; /* in D and in C */
     T *now = k_tiles, *next = k_tiles + BUFFER;
 

@@ -77,14 +77,14 @@ static bool has_all(const char *list, const char *words)
     return true;
 }
 
-void cpu_target_resolve(struct text *target, const char *flags)
+void cpu_target_resolve(struct text *target, const char *flags, const char *most)
 {
     if (strcmp(cpu_target_arch(), "x86-64") != 0) {
         text_add(target, "armv8-a");
         return;
     }
     size_t level = 0;
-    while (level + 1 < LEVEL_COUNT && has_all(flags, levels[level + 1].proc))
+    while (level + 1 < LEVEL_COUNT && strcmp(levels[level].name, most) && has_all(flags, levels[level + 1].proc))
         ++level;
     text_add(target, levels[level].name);
     for (size_t i = 0; i < EXTRA_COUNT; ++i)
@@ -96,7 +96,7 @@ void cpu_target_resolve(struct text *target, const char *flags)
 }
 
 /* The kernel's list, not cpuid: it also says what the operating system saves and what was switched off at boot. */
-void cpu_target_detect(struct text *target)
+void cpu_target_detect(struct text *target, const char *most)
 {
     char line[8192];
     bool found = false;
@@ -105,7 +105,7 @@ void cpu_target_detect(struct text *target)
         found = text_starts(line, "flags") || text_starts(line, "Features");
     if (file)
         fclose(file);
-    cpu_target_resolve(target, found ? line + strcspn(line, ":") + (strchr(line, ':') != NULL) : "");
+    cpu_target_resolve(target, found ? line + strcspn(line, ":") + (strchr(line, ':') != NULL) : "", most);
 }
 
 bool cpu_target_has(const char *target, const char *feature)
@@ -122,12 +122,27 @@ bool cpu_target_has(const char *target, const char *feature)
     return target[first] == ',' && text_has_word(target + first, ",", feature, length);
 }
 
+unsigned cpu_vector_bytes(const char *target)
+{
+    return cpu_target_has(target, "avx512f") ? 64 : cpu_target_has(target, "avx") ? 32 : 16;
+}
+
+unsigned cpu_vector_registers(const char *target)
+{
+    return text_starts(target, "x86-64") && !cpu_target_has(target, "avx512f") ? 16 : 32;
+}
+
 static bool is_level(const char *name, size_t length)
 {
     for (size_t i = 0; i < LEVEL_COUNT; ++i)
         if (is_word(levels[i].name, name, length))
             return true;
     return is_word("armv8-a", name, length);
+}
+
+bool cpu_target_is_level(const char *name)
+{
+    return text_starts(name, cpu_target_arch()) && is_level(name, strlen(name));
 }
 
 static bool is_extra(const char *name, size_t length)

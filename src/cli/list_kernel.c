@@ -58,7 +58,8 @@ static const char *fill_text(struct arena *arena, const struct fill_spec *fill)
 static void add_params(struct text *text, const struct param *params, size_t count, struct arena *arena)
 {
     for (size_t k = 0; k < count; k++)
-        text_addf(text, "%s%s=%s", text->length ? " " : "", params[k].name, value_text(arena, &params[k].value));
+        text_addf(text, params[k].asks ? "%s%s={%s}" : "%s%s=%s", text->length ? " " : "", params[k].name,
+                  params[k].asks ? expr_source(params[k].asks) : value_text(arena, &params[k].value));
 }
 
 const char *list_tags(const struct manifest *manifest, struct arena *arena)

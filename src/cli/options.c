@@ -24,9 +24,9 @@ static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 const struct option_row option_rows[] = {
     VALUE(
         "device", STRING, "DEV", device,
-        "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4, or sim:mi300x, which predicts and executes nothing; run "
-        "and plan also take all (every GPU) and local (the GPU of this rank); 'rooftile devices' lists them (default: "
-        "the best one present)",
+        "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4,level=x86-64-v3, or sim:mi300x, which predicts and "
+        "executes nothing; run and plan also take all (every GPU) and local (the GPU of this rank); 'rooftile devices' "
+        "lists them (default: the best one present)",
         .key = 'd', .complete = COMPLETE_DEVICE),
     LIST("set", PAIRS, "NAME=VALUES", sets, set_count,
          "set or sweep a parameter: n=1Mi, dtype=f32,f64, n=16Ki..1Gi*2 (geometric), n=0..64+8 (linear); wave=32,64 "

@@ -181,7 +181,9 @@ static enum status cpu_open(struct device **device, const struct device_request 
     if (request->wave && request->wave != 64 && request->wave != 32)
         return err_set(err, ERR_DEVICE, "the CPU device has waves of 64 or 32, not %u", request->wave);
     struct device_info found = {0};
-    cpu_describe(&found, request->threads ? request->threads : pool_allowed_cores());
+    cpu_describe(&found, request->threads ? request->threads : pool_allowed_cores(), request->level);
+    if (*request->level && strncmp(found.target, request->level, strcspn(found.target, ",")) != 0)
+        return err_set(err, ERR_DEVICE, "this processor is %s at most, not %s", found.target, request->level);
     struct cpu *cpu = cpu_new(request, &found);
     const enum status status = pool_open(&cpu->pool, request->threads, err);
     if (status) {

@@ -158,9 +158,9 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
 /* [*begin, *end) of `part` when `count` things are split contiguously over `parts`. */
 void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts);
 
-/* What the operating system says about this machine, as far as the first `threads` allowed cores go. Before the pool
- * pins its threads. */
-void cpu_describe(struct device_info *info, uint32_t threads);
+/* What the operating system says about this machine, as far as the first `threads` allowed cores go, of a CPU target's
+ * `level` at most (""). Before the pool pins its threads. */
+void cpu_describe(struct device_info *info, uint32_t threads, const char *level);
 
 /* Clock of the core that runs this, and what it is of: the fastest of some measurements, of more until two agree. */
 double cpu_core_hz(void);

@@ -90,7 +90,7 @@ static void describe_memory(struct device_info *info)
  * AArch64, where cores have two or four pipes, nothing is known. */
 static void describe_peaks(struct device_info *info)
 {
-    const double bits = cpu_target_has(info->target, "avx512f") ? 512 : cpu_target_has(info->target, "fma") ? 256 : 0;
+    const double bits = cpu_target_has(info->target, "fma") ? 8 * cpu_vector_bytes(info->target) : 0;
     info->flops_per_clock_f32 = bits / 32 * 2 * 2;
     info->flops_per_clock_f64 = bits / 64 * 2 * 2;
 }
@@ -109,13 +109,13 @@ static void describe_note(struct device_info *info)
         ADD_TEXT(info->note, "transparent huge pages: %s", pages);
 }
 
-void cpu_describe(struct device_info *info, uint32_t threads)
+void cpu_describe(struct device_info *info, uint32_t threads, const char *level)
 {
     struct utsname system;
     SCOPED(text_release) struct text target = {0};
     SET_TEXT(info->backend, "%s", "cpu");
     SET_TEXT(info->arch, "%s", cpu_target_arch());
-    cpu_target_detect(&target);
+    cpu_target_detect(&target, level);
     SET_TEXT(info->target, "%s", target.data);
     if (uname(&system) == 0)
         SET_TEXT(info->driver, "%.30s %.31s", system.sysname, system.release);

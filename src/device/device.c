@@ -81,6 +81,12 @@ static bool parse_pages(struct device_request *request, const char *value)
     return request->huge_pages || strcmp(value, "normal") == 0;
 }
 
+static bool parse_level(struct device_request *request, const char *value)
+{
+    SET_TEXT(request->level, "%.15s", value);
+    return cpu_target_is_level(value);
+}
+
 static const struct {
     const char *name;
     bool (*parse)(struct device_request *request, const char *value);
@@ -89,6 +95,7 @@ static const struct {
     {"wave", parse_wave, "64 or 32"},
     {"threads", parse_threads, "a number of cores"},
     {"pages", parse_pages, "huge or normal"},
+    {"level", parse_level, "a level of the architecture, such as x86-64-v3"},
 };
 
 static enum status unknown_option(const char *name, struct err *err)
@@ -97,7 +104,7 @@ static enum status unknown_option(const char *name, struct err *err)
     for (size_t i = 0; i < COUNT_OF(options); ++i)
         names[i] = options[i].name;
     err_set(err, ERR_USAGE, "unknown device option '%s'", name);
-    return err_nearest(err, name, names, COUNT_OF(options), "there are wave=, threads= and pages=");
+    return err_nearest(err, name, names, COUNT_OF(options), "there are wave=, threads=, pages= and level=");
 }
 
 static enum status parse_option(struct device_request *request, char *option, struct err *err)

@@ -132,7 +132,7 @@ static const struct record_field variant_rows[] = {
     FIELD_STRING("backend", backend),
     FIELD_STRING("arch", arch),
     FIELD_READ("wave", wave, into_wave),
-    FIELD_MAP("params", params, param_count, override_element),
+    FIELD_MAP("params", params, param_count, variant_value_element),
 };
 static const struct record variant_record = {RECORD_TABLE(variant_rows)};
 #undef RECORD_STRUCT

@@ -70,8 +70,9 @@ const struct text_template *template_empty(struct arena *arena);
 
 char *number_text(struct arena *arena, double value); /* shortest text that reads back as the same number */
 enum status params_parse(struct manifest_parser *parser, const cJSON *root, struct err *err);
-extern const struct record override_element; /* struct param: values for our own parameters */
-extern const struct record foreign_element;  /* the same for another kernel's */
+extern const struct record override_element;      /* struct param: values for our own parameters */
+extern const struct record variant_value_element; /* the same, which may ask the device as defaults do */
+extern const struct record foreign_element;       /* the same for another kernel's */
 
 /* ---- buffers.c ---- */
 

@@ -304,21 +304,33 @@ static enum status foreign_parse(void *field, const cJSON *at, UNUSED const stru
     return param_from_json(&param->value, at, in->arena, err);
 }
 
-static enum status override_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                  struct err *err)
+static enum status check_own(struct param *param, const cJSON *at, const struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
-    const struct param *param = field;
-    if (foreign_parse(field, at, row, in, err))
-        return err->status;
     const int own = manifest_param(parser->manifest, at->string);
     if (own < 0)
         return json_fail_unknown_key(at, err, "unknown parameter", parser->param_names, parser->manifest->param_count);
+    const struct param *accepts = &parser->manifest->params[own];
     struct err cause = {0};
-    if (param_accepts(&parser->manifest->params[own], &param->value, &cause))
+    if (param->asks && (accepts->value.kind == PARAM_NUMBER || accepts->value.kind == PARAM_DTYPE))
+        param->value.kind = accepts->value.kind;
+    else if (param_accepts(accepts, &param->value, &cause))
         return json_fail(at, err, "%s", cause.text);
     return STATUS_OK;
 }
 
+static enum status override_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+                                  struct err *err)
+{
+    return foreign_parse(field, at, row, in, err) || check_own(field, at, in, err) ? err->status : STATUS_OK;
+}
+
+static enum status variant_value_parse(void *field, const cJSON *at, const struct record_field *row,
+                                       struct record_in *in, struct err *err)
+{
+    return param_parse(field, at, row, in, err) || check_own(field, at, in, err) ? err->status : STATUS_OK;
+}
+
 const struct record foreign_element = {.size = sizeof(struct param), .get = foreign_parse};
 const struct record override_element = {.size = sizeof(struct param), .get = override_parse};
+const struct record variant_value_element = {.size = sizeof(struct param), .get = variant_value_parse};

@@ -43,8 +43,8 @@ enum status plan_device_values(struct param_value *values, const struct manifest
             continue;
         for (size_t p = 0; p < variant->param_count; p++) {
             const int param = manifest_param(manifest, variant->params[p].name);
-            if (param >= 0)
-                values[param] = variant->params[p].value;
+            if (param >= 0 && manifest_default(&values[param], &variant->params[p], device, err))
+                return err->status;
         }
         break;
     }
@@ -55,7 +55,7 @@ enum status values_check_asked(const struct manifest *manifest, const struct par
 {
     struct err cause;
     for (size_t k = 0; k < manifest->param_count; k++)
-        if (manifest->params[k].asks && param_accepts(&manifest->params[k], &values[k], &cause))
+        if (param_accepts(&manifest->params[k], &values[k], &cause))
             return err_set(err, ERR_UNSUPPORTED, "this device's default is not possible: %s", cause.text);
     return STATUS_OK;
 }

@@ -166,14 +166,11 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
 }
 
 /* Never more than two loads and two stores of the widest registers, or three and two where these have 256 bits at
- * most. How wide SVE is, its name does not say. */
+ * most. */
 static double cpu_bytes_per_clock(const struct device_info *info)
 {
-    if (strcmp(info->arch, "x86-64") != 0)
-        return strcmp(info->arch, "aarch64") || cpu_target_has(info->target, "sve") ? 0 : 5 * 16;
-    if (cpu_target_has(info->target, "avx512f"))
-        return 4 * 64;
-    return 5 * (cpu_target_has(info->target, "avx") ? 32 : 16);
+    const unsigned bytes = cpu_vector_bytes(info->target);
+    return (bytes > 32 ? 4 : 5) * bytes;
 }
 
 /* A processor's units are known by the features of its target: AVX512-FP16, AVX512-BF16 and AVX-512 VNNI. */
@@ -211,8 +208,11 @@ struct device_facts run_device_facts(const struct device_info *info)
     size_t layout_count;
     const struct target_facts target = facts_of_target(info, &layouts, &layout_count);
     const struct occupancy_limits *limits = occupancy_limits(info->arch);
+    const bool cpu = backend_is_cpu(info->backend);
     return (struct device_facts){.wave = info->wave,
                                  .cus = info->cus,
+                                 .vector_bytes = cpu ? cpu_vector_bytes(info->target) : 16,
+                                 .vector_registers = cpu ? cpu_vector_registers(info->target) : 0,
                                  .xccs = info->xccs,
                                  .max_block = info->max_block,
                                  .lds_bytes = (double)info->lds_bytes,

@@ -37,10 +37,40 @@ static void resolves_levels_and_extras(void **state)
         skip();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         struct text target = {0};
-        cpu_target_resolve(&target, cases[i].flags);
+        cpu_target_resolve(&target, cases[i].flags, "");
         assert_string_equal(target.data, cases[i].target);
         text_release(&target);
     }
+}
+
+/* As if the processor had nothing beyond a level; its vector registers with it. */
+static void stops_at_a_level(void **state)
+{
+    static const struct {
+        const char *flags, *most, *target;
+        unsigned bytes, registers;
+    } cases[] = {
+        {V4 "avx512_fp16", "", "x86-64-v4,avx512fp16", 64, 32},
+        {V4 "avx512_fp16", "x86-64-v4", "x86-64-v4,avx512fp16", 64, 32},
+        {V4 "avx512_fp16 avx_vnni", "x86-64-v3", "x86-64-v3,avxvnni", 32, 16},
+        {V4, "x86-64", "x86-64", 16, 16},
+        {V2, "x86-64-v3", "x86-64-v2", 16, 16},
+    };
+    (void)state;
+    if (strcmp(cpu_target_arch(), "x86-64") != 0)
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        struct text target = {0};
+        cpu_target_resolve(&target, cases[i].flags, cases[i].most);
+        assert_string_equal(target.data, cases[i].target);
+        assert_int_equal(cpu_vector_bytes(target.data), cases[i].bytes);
+        assert_int_equal(cpu_vector_registers(target.data), cases[i].registers);
+        text_release(&target);
+    }
+    assert_int_equal(cpu_vector_bytes("armv8-a"), 16);
+    assert_int_equal(cpu_vector_registers("armv8-a"), 32);
+    assert_true(cpu_target_is_level("x86-64-v2"));
+    assert_false(cpu_target_is_level("x86-64-v") || cpu_target_is_level("") || cpu_target_is_level("armv8-a"));
 }
 
 static void turns_targets_into_flags(void **state)
@@ -102,7 +132,7 @@ static void this_machine_has_flags(void **state)
     const char **flags;
     size_t count = 0;
     (void)state;
-    cpu_target_detect(&target);
+    cpu_target_detect(&target, "");
     assert_int_equal(cpu_target_flags(target.data, &flags, &count, &arena, &err), STATUS_OK);
     assert_true(count >= 1);
     text_release(&target);
@@ -112,9 +142,8 @@ static void this_machine_has_flags(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resolves_levels_and_extras),
-        cmocka_unit_test(turns_targets_into_flags),
-        cmocka_unit_test(knows_features_of_levels),
+        cmocka_unit_test(resolves_levels_and_extras), cmocka_unit_test(stops_at_a_level),
+        cmocka_unit_test(turns_targets_into_flags),   cmocka_unit_test(knows_features_of_levels),
         cmocka_unit_test(this_machine_has_flags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -577,7 +577,7 @@ static void use_real_compiler(struct fixture *fixture)
 static struct build_target real_cpu(struct fixture *fixture, uint32_t wave)
 {
     struct text features = {0};
-    cpu_target_detect(&features);
+    cpu_target_detect(&features, "");
     const char *copy = arena_strdup(&fixture->arena, features.data);
     text_release(&features);
     return (struct build_target){BUILD_CPU, copy, wave, false};

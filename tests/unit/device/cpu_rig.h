@@ -75,7 +75,7 @@ static inline char *compile(uint32_t wave, const char *const *extra, struct aren
     const char **flags;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); ++i)
         argv[used++] = fixed[i];
-    cpu_target_detect(&target);
+    cpu_target_detect(&target, "");
     assert_int_equal(cpu_target_flags(target.data, &flags, &count, arena, &err), STATUS_OK);
     for (size_t i = 0; i < count; ++i)
         argv[used++] = flags[i];

@@ -362,7 +362,7 @@ static void plain_kernels_are_packed_simd(void **state)
     struct text target = {0};
     regex_t regex;
     (void)state;
-    cpu_target_detect(&target);
+    cpu_target_detect(&target, "");
     size_t kind = 0;
     while (kind < 3 && !cpu_target_has(target.data, packed[kind].feature))
         ++kind;

@@ -68,6 +68,27 @@ static void a_device_has_none(void **state)
     arena_release(&arena);
 }
 
+/* A variant's values ask in the same way; those of a check do not. */
+static void a_variant_asks(void **state)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    struct param_value value;
+    const struct manifest *manifest = NULL;
+    const struct device_facts device = {.vector_bytes = 32};
+    const char *asks = "'variants': [ { 'params': { 'VEC': '{device.vector_bytes / 4}' } } ], 'code'";
+    (void)state;
+    assert_int_equal(parse_text(&manifest, replaced(triad, "'code'", asks, &arena), &arena, &err), STATUS_OK);
+    assert_int_equal(manifest_default(&value, &manifest->variants[0].params[0], &device, &err), STATUS_OK);
+    assert_true(value.kind == PARAM_NUMBER && value.number == 8);
+    asks = "'variants': [ { 'params': { 'VEC': '{VEC / 4}' } } ], 'code'";
+    assert_int_equal(parse_text(&manifest, replaced(triad, "'code'", asks, &arena), &arena, &err), ERR_CONFIG);
+    assert_non_null(strstr(err.text, "unknown name 'VEC'"));
+    asks = "{ 'n': '{device.vector_bytes}' }";
+    assert_int_equal(parse_text(&manifest, replaced(triad, "{ 'n': 4099 }", asks, &arena), &arena, &err), ERR_CONFIG);
+    arena_release(&arena);
+}
+
 static void mistakes(void **state)
 {
     static const struct {
@@ -96,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_default_is_the_devices),
         cmocka_unit_test(a_device_has_none),
+        cmocka_unit_test(a_variant_asks),
         cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
