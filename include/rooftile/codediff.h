@@ -3,11 +3,20 @@
  * Two builds of a kernel side by side: what of registers, occupancy and instructions changed, whether that hurts, and
  * by what cause. Works on inspections (inspection.h); pure.
  *
- * A kernel is hurt by new spills or scratch, by a step of occupancy lost, and by 5 % more issue clocks per unit of work
- * in its hot loop. The unit of work is what both loops do: matrix operations, else what of stores, arithmetic and loads
- * changed least; so a loop that is unrolled twice as often does twice the work in a pass and is not hurt by its length.
- * Without loops the whole kernel is compared; where only one of the two has a loop, or a loop calls what cannot be
- * followed, figures of the loop are not compared.
+ * The two are judged as a pair without an order, and what is found is then said for the order that was asked for: the
+ * verdict on B and A is the verdict on A and B with "hurt" and "helped" exchanged, and has the same cause.
+ *
+ * Signs of a worse build are new spills or scratch, fewer waves, 5 % more issue clocks or half as many round trips to
+ * memory again for the same work in the hot loop, and atomics by compare and swap or fences where there were none.
+ * Waves and round trips count less where signs disagree; if that does not tell, the verdict is "mixed". Where both
+ * builds were walked in the same launch (`walked`), the model's time decides: 5 % of it alone, 2 % between signs that
+ * disagree, and 10 % against signs that agree (2 % make those "mixed"). Issue clocks and round trips are no sign where
+ * it stays within 1 %, or where the hot loops are not of one nesting.
+ *
+ * The same work: a kernel without loops does it in both builds. Of hot loops the turns tell it, where both were
+ * walked; else matrix operations, then FLOPs, then loads and stores where they agree. A compiler may repeat loads and
+ * stores, so neither alone is a measure. Where nothing tells, one of the two has no loop, or a loop calls what cannot
+ * be followed, figures of the loop are not compared.
  */
 #ifndef ROOFTILE_CODEDIFF_H
 #define ROOFTILE_CODEDIFF_H
@@ -35,6 +44,8 @@ enum code_metric {
     CODE_LOOP_DRAINS,
     CODE_LOOP_CHAIN,
     CODE_LOOP_SCRATCH,
+    CODE_LOOP_TRIPS,
+    CODE_TIME,
     CODE_METRICS
 };
 struct code_metric_row {
@@ -49,7 +60,7 @@ struct code_figures {
     double value[CODE_METRICS]; /* NAN: not known */
 };
 
-enum code_verdict { CODE_SAME, CODE_CHANGED, CODE_HELPED, CODE_HURT };
+enum code_verdict { CODE_SAME, CODE_CHANGED, CODE_HELPED, CODE_MIXED, CODE_HURT };
 const char *code_verdict_name(enum code_verdict verdict);
 
 /* Loops of the same nesting and the most similar work. */
@@ -63,17 +74,22 @@ struct code_pair {
     const char *target;
     const struct inspect_kernel *before, *after;
     const struct codeobj *objects[2];
+    /* The launch in which both were walked with nothing unknown, so that `executed` of either can be compared: "the
+     * launch of its case"; NULL: they were not. */
+    const char *walked;
+    double time_ns[2]; /* of as many such workgroups as fill a device, by the model; NAN: not known */
     struct code_figures figures[2];
     size_t hot[2]; /* ISA_NO_LOOP: none */
     double scale;  /* work of a pass before over that after; NAN: they cannot be compared */
     struct code_loops *loops;
     size_t loop_count;
     enum code_verdict verdict;
-    const char *why;   /* "12 spilled VGPRs; 8 to 4 waves per SIMD"; "" */
-    const char *cause; /* "register limit: ..."; "" where nothing changed */
+    const char *worse, *better; /* "12 spilled VGPRs; 8 to 4 waves per SIMD": what hurts, what helps; "" nothing */
+    const char *cause;          /* "register limit: ..."; "" where nothing changed */
+    const char *cause_code;     /* which rule named it: "register-limit"; the same for the two in the other order */
 };
 
-/* Fills everything behind `after`. */
+/* Fills everything behind `time_ns`. */
 void code_pair_compare(struct code_pair *pair, struct arena *arena);
 
 /* Better, worse or the same: 1, -1, 0; within half a per cent of each other, or unknown, is the same. */

@@ -330,6 +330,7 @@ struct isa_schedule {
     double gap_clocks;                   /* during which other instructions keep the matrix unit waiting */
     double largest_gap_clocks;
     uint64_t largest_gap_address; /* of the matrix instruction behind it */
+    double round_trips;           /* waits for loads that were issued behind the wait before: loads that take turns */
     double masked_share;          /* share of vector and memory instructions with lanes that may be off */
     struct isa_wait *waits;
     size_t wait_count;

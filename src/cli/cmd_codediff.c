@@ -3,6 +3,7 @@
  * What changed between two builds of kernels, without a device.
  */
 
+#include "codediff_walk.h"
 #include "inspections.h"
 #include "pins.h"
 #include "rooftile/codediff.h"
@@ -108,12 +109,17 @@ static const char *only_name(const struct item *item, struct arena *arena)
     return arena_printf(arena, "%s (%s)", item->label, item->object->target);
 }
 
-static void pair_up(struct codediff *diff, struct build *builds, struct arena *arena)
+static enum status pair_up(struct codediff *diff, struct build *builds, const struct cli_options *options,
+                           struct arena *arena, struct err *err)
 {
+    struct walk_machine machine = {0};
     struct items sides[2] = {0};
     for (int k = 0; k < 2; k++)
         flatten(&sides[k], &builds[k].found, arena);
+    session_catch_signals();
     for (size_t i = 0; i < sides[0].count; i++) {
+        if (session_stop)
+            return err_set(err, ERR_INTERRUPTED, "interrupted");
         struct item *a = &sides[0].list[i], *b = NULL;
         for (size_t j = 0; j < sides[1].count && !b; j++)
             if (!sides[1].list[j].taken && is_same(a, &sides[1].list[j], builds[0].of.kind != SIDE_OBJECT))
@@ -129,12 +135,15 @@ static void pair_up(struct codediff *diff, struct build *builds, struct arena *a
                                  .before = a->kernel,
                                  .after = b->kernel,
                                  .objects = {a->object, b->object}};
+        progress_show(options, "comparing kernels: %zu of %zu (%s)", i + 1, sides[0].count, a->label);
+        codediff_walk(&pair, builds[0].found.launches, builds[1].found.launches, &machine, options, arena);
         code_pair_compare(&pair, arena);
         ARENA_PUSH(arena, diff->pairs, diff->count, pair);
     }
     for (size_t j = 0; j < sides[1].count; j++)
         if (!sides[1].list[j].taken)
             ARENA_PUSH(arena, diff->only[1], diff->only_count[1], only_name(&sides[1].list[j], arena));
+    return STATUS_OK;
 }
 
 static void take_problems(struct codediff *diff, const struct build *builds, struct arena *arena)
@@ -163,7 +172,8 @@ static enum status compare(struct codediff *diff, struct build *builds, struct c
         status = read_build(&builds[k], options, call->arena, err);
     if (status)
         return status;
-    pair_up(diff, builds, call->arena);
+    if (pair_up(diff, builds, options, call->arena, err))
+        return err->status;
     take_problems(diff, builds, call->arena);
     if (!diff->count)
         return err_set(err, ERR_CONFIG, "no kernel is in both %s and %s%s%s", diff->names[0], diff->names[1],

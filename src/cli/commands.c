@@ -177,8 +177,10 @@ const struct command commands[] = {
          "the longest dependent chain, each for the same work: a loop that is unrolled twice as often does twice the "
          "work in a pass. Every kernel that changed has a cause; below are the totals of each figure with helped, hurt "
          "and same, and the worst five.\n"
-         "A kernel is hurt by new spills or scratch, fewer waves per SIMD, or 5 % more issue clocks for the same work "
-         "in its hot loop.\n"
+         "A kernel is hurt by new spills or scratch, fewer waves per SIMD, 5 % more issue clocks or half as many round "
+         "trips to memory again for the same work in its hot loop, compare and swap, or fences. Both builds are walked "
+         "in the same launch (of code objects in one that is made up); the model's time decides where signs disagree, "
+         "else the verdict is \"mixed\".\n"
          "Exit codes: 1 a kernel is hurt; 2 nothing could be compared.",
      .options = "arch set filter block isa pin out json " COMPILING,
      .min_args = 2,

@@ -79,6 +79,7 @@ static enum status add_ir(struct inspection *inspection, const struct session *s
 
 struct execution {
     const struct resolved *resolved;
+    struct inspections *found;
     uint64_t seed;
     struct arena *arena;
 };
@@ -100,11 +101,11 @@ static const struct resolved_launch *launch_of(const struct resolved_step *steps
 /* Which loops turn, and how often: a workgroup in the middle of the launch is walked. */
 static const double *execute(void *context, const struct isa_kernel *isa, const char *target)
 {
-    const struct execution *execution = context;
+    struct execution *execution = context;
     const struct resolved *resolved = execution->resolved;
     const struct walk_options options = {.clocks = walk_clocks_usual, .counts_each = true};
     struct predicted_buffers buffers = {0};
-    struct walk_launch walk;
+    struct inspected_launch *made = arena_alloc(execution->arena, sizeof(*made));
     struct walk_result result;
     struct err err = {0};
     bool is_later = false;
@@ -116,21 +117,27 @@ static const double *execute(void *context, const struct isa_kernel *isa, const 
     for (size_t k = 0; k < buffers.count && is_later; k++)
         if (resolved->manifest->buffers[k].role != ROLE_IN)
             buffers.items[k].fill = NULL;
-    predicted_launch_make(&walk, launch, &buffers, code, execution->arena);
-    if (walk_run(&result, &walk, &options, execution->arena, &err) || result.over_budget)
+    predicted_launch_make(&made->walk, launch, &buffers, code, execution->arena);
+    if (walk_run(&result, &made->walk, &options, execution->arena, &err) || result.over_budget)
         return NULL;
+    made->executed = result.executed;
+    made->next = execution->found->launches;
+    if (!result.unknown_count)
+        execution->found->launches = made;
     return result.executed;
 }
 
 /* ---- inspections ---- */
 
 /* The kernels of a code that a case launches; NULL: of a code that no case is ready to launch. */
-static enum status inspect_case(struct inspection *inspection, const struct session *session,
+static enum status inspect_case(struct inspection *inspection, struct inspections *found, const struct session *session,
                                 const struct build_request *request, const struct build_result *result,
                                 const struct plan_case *user, const struct launches *launches, struct err *err)
 {
-    struct execution execution = {
-        .resolved = user ? &user->resolved : NULL, .seed = session->options->seed, .arena = session->arena};
+    struct execution execution = {.resolved = user ? &user->resolved : NULL,
+                                  .found = found,
+                                  .seed = session->options->seed,
+                                  .arena = session->arena};
     const struct inspect_choice choice = {.block = session->options->block,
                                           .launches = launches->items,
                                           .launch_count = launches->count,
@@ -197,13 +204,13 @@ static enum status inspect_code(struct inspections *found, const struct session 
             continue;
         for (size_t n = 0; n < launches.count; n++)
             ARENA_PUSH(session->arena, seen.items, seen.count, launches.items[n]);
-        status = inspect_case(&inspection, session, request, result, &plan->cases[k], &launches, err);
+        status = inspect_case(&inspection, found, session, request, result, &plan->cases[k], &launches, err);
         status = note(found, session, &inspection, status, err);
     }
     if (seen.count || status)
         return status;
     struct inspection inspection = {0};
-    status = inspect_case(&inspection, session, request, result, NULL, &seen, err);
+    status = inspect_case(&inspection, found, session, request, result, NULL, &seen, err);
     return note(found, session, &inspection, status, err);
 }
 

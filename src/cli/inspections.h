@@ -6,7 +6,15 @@
 #define ROOFTILE_INSPECTIONS_H
 
 #include "rooftile/inspection.h"
+#include "rooftile/walk.h"
 #include "session.h"
+
+/* A kernel of the catalog that a case launches. */
+struct inspected_launch {
+    const struct inspected_launch *next;
+    const double *executed; /* of the kernel (isa.h), which tells it */
+    struct walk_launch walk;
+};
 
 /* What was found so far; grows. */
 struct inspections {
@@ -14,6 +22,7 @@ struct inspections {
     size_t count;
     const char **problems; /* kernels that cannot be built */
     size_t problem_count;
+    const struct inspected_launch *launches; /* that could be walked with nothing unknown; NULL: none */
     enum status worst; /* of them; ERR_UNSUPPORTED: no compiler or code for the target, nothing is wrong */
 };
 

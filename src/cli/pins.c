@@ -88,7 +88,7 @@ static enum status apply(struct codediff *diff, struct code_pair *pair, const cJ
         return err->status;
     if (code_figures_hurt(&why, &accepted, &pair->figures[1], occupancy)) {
         pair->verdict = CODE_HURT;
-        pair->why = arena_printf(arena, "%s, beyond what is accepted", why.data);
+        pair->worse = arena_printf(arena, "%s, beyond what is accepted", why.data);
     } else if (pair->verdict == CODE_HURT) {
         pair->verdict = CODE_CHANGED;
         diff->accepted++;

@@ -224,6 +224,15 @@ bool session_is_helper(const struct manifest *manifest)
     return text_among("service", manifest->tags, manifest->tag_count) || text_ends(manifest->name, "_reference");
 }
 
+/* Of the folder whose kernels win over all others, where there is one. */
+static bool is_asked_for(const struct session *session, const struct manifest *manifest)
+{
+    bool own = !session->kernel_dir;
+    for (size_t k = 0; k < session->catalog.count && !own; k++)
+        own = session->catalog.entries[k].manifest == manifest && session->catalog.entries[k].dir == 0;
+    return own;
+}
+
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err)
 {
     size_t all = 0, count = 0;
@@ -232,7 +241,7 @@ enum status session_all_kernels(struct session *session, bool helpers, struct er
     const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
     struct measure_options measure;
     for (size_t k = 0; k < all; k++)
-        if (helpers || !session_is_helper(manifests[k]))
+        if ((helpers || !session_is_helper(manifests[k])) && is_asked_for(session, manifests[k]))
             names[count++] = manifests[k]->name;
     if (!count)
         return err_set(err, ERR_CONFIG, "there is no kernel in %s",

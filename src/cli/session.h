@@ -147,7 +147,7 @@ void session_check_images(struct session *session);
 /* The time of --budget begins, unless it has begun in this process; SESSION_SUITES does it. */
 enum status session_start_budget(const struct duration *budget, struct err *err);
 
-/* In place of SESSION_SUITES: every kernel in the catalog, or all but the helpers. */
+/* In place of SESSION_SUITES: every kernel of `kernel_dir`, else of the catalog; or all but the helpers. */
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
 /* Kernels that serve others and are not benchmarks: references by their name, services by their tag. */
 bool session_is_helper(const struct manifest *manifest);

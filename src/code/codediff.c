@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/codediff.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "codediff_internal.h"
-#include "rooftile/targets.h"
 
-#define MORE_ISSUE 1.05 /* issue clocks per unit of work that are a regression */
 #define SAME_WITHIN 0.005
+#define SAME_TIME 1.01   /* within this the model's time is the same */
+#define OTHER_TIME 1.02  /* from this on it decides between signs that disagree */
+#define CERTAIN_TIME 1.1 /* ... and overrules signs that agree */
 
 const struct code_metric_row code_metrics[CODE_METRICS] = {
     [CODE_VGPRS] = {"vgprs", "VGPRs", false, false},
@@ -30,10 +30,15 @@ const struct code_metric_row code_metrics[CODE_METRICS] = {
     [CODE_LOOP_DRAINS] = {"loop_memory_drains", "waits for all memory", false, false},
     [CODE_LOOP_CHAIN] = {"loop_chain_clocks", "dependent chain clocks", false, false},
     [CODE_LOOP_SCRATCH] = {"loop_scratch_accesses", "scratch in the loop", false, false},
+    [CODE_LOOP_TRIPS] = {"loop_round_trips", "round trips to memory", false, false},
+    [CODE_TIME] = {"model_ns", "ns by the model", false, false},
 };
 
-static const char *const verdict_names[] = {
-    [CODE_SAME] = "same", [CODE_CHANGED] = "changed", [CODE_HELPED] = "helped", [CODE_HURT] = "hurt"};
+static const char *const verdict_names[] = {[CODE_SAME] = "same",
+                                            [CODE_CHANGED] = "changed",
+                                            [CODE_HELPED] = "helped",
+                                            [CODE_MIXED] = "mixed",
+                                            [CODE_HURT] = "hurt"};
 
 const char *code_verdict_name(enum code_verdict verdict)
 {
@@ -56,222 +61,32 @@ size_t codediff_count(const struct codediff *diff, enum code_verdict verdict)
     return count;
 }
 
-/* ---- figures ---- */
-
-const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
-{
-    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
-}
-
-/* Halves of a VOPD count one by one. */
-static uint64_t count_halves(const struct code_pair *pair, int side, const char *words,
-                             bool (*counts)(const struct isa_instruction *in, const char *name, const char *words))
-{
-    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    uint64_t count = 0;
-    for (size_t i = 0; isa && i < isa->instruction_count; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        if (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side])
-            count += counts(in, in->mnemonic, words) + 0u + (in->dual && counts(in, in->dual->mnemonic, words));
-    }
-    return count;
-}
-
-static bool is_named(const struct isa_instruction *in, const char *name, const char *words)
-{
-    (void)in;
-    return isa_has_word(name, words);
-}
-
-static bool is_single(const struct isa_instruction *in, const char *name, const char *words)
-{
-    if (in->kind == ISA_DUAL)
-        return isa_has_word(name, words);
-    return *name && ((in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2));
-}
-
-static bool is_copy(const struct isa_instruction *in, const char *name, const char *words)
-{
-    return (in->kind == ISA_VECTOR || in->kind == ISA_DUAL) && isa_has_word(name, words);
-}
-
-static bool is_packed_copy(const struct isa_instruction *in, const char *name, const char *words)
-{
-    return in->kind == ISA_PACKED && isa_has_word(name, words);
-}
-
-/* Not of a constant. */
-static bool is_scalar_copy(const struct isa_instruction *in, const char *name, const char *words)
-{
-    const char *from = strchr(in->operands, ',');
-    return in->kind == ISA_SCALAR && from && text_starts(from, ", s") && isa_has_word(name, words);
-}
-
-uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
-{
-    return count_halves(pair, side, words, is_named);
-}
-
-uint64_t codediff_single(const struct code_pair *pair, int side)
-{
-    return count_halves(pair, side, "add sub mul", is_single);
-}
-
-uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind)
-{
-    return count_halves(pair, side, "mov accvgpr",
-                        kind == ISA_SCALAR   ? is_scalar_copy
-                        : kind == ISA_PACKED ? is_packed_copy
-                                             : is_copy);
-}
-
-uint64_t codediff_ordered_loads(const struct code_pair *pair, int side)
-{
-    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    uint64_t count = 0;
-    for (size_t i = 0; isa && i < isa->instruction_count; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        const char *how = in->kind == ISA_LOAD ? strchr(in->operands, ' ') : NULL;
-        count += how &&
-                 (strstr(how, " sc0") || strstr(how, " sc1") || strstr(how, " glc") || strstr(how, " dlc") ||
-                  strstr(how, "SCOPE_")) &&
-                 !strstr(how, " slc") && !strstr(how, " nt");
-    }
-    return count;
-}
-
-unsigned codediff_promises(const struct code_pair *pair)
-{
-    const struct codeobj_kernel *a = pair->before->code, *b = pair->after->code;
-    unsigned kept = 0;
-    for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
-        kept += *a->args[k].actual_access && *b->args[k].actual_access;
-    return kept;
-}
-
-/* Of the whole kernel, with compare and swap, or without. */
-static uint64_t atomics_of(const struct isa_kernel *isa, bool swaps)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; isa && i < isa->instruction_count; i++)
-        count += isa->instructions[i].kind == ISA_ATOMIC &&
-                 isa_has_word(isa->instructions[i].mnemonic, "cmpswap cmpst cmpstore") == swaps;
-    return count;
-}
-
-uint64_t codediff_swap_loops(const struct code_pair *pair)
-{
-    const struct isa_kernel *a = pair->before->isa, *b = pair->after->isa;
-    const uint64_t fewer = atomics_of(a, false), left = atomics_of(b, false);
-    const uint64_t were = atomics_of(a, true), are = atomics_of(b, true);
-    if (are <= were)
-        return 0;
-    return left < fewer ? fewer - left : were + fewer ? 0 : are;
-}
-
-static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
-{
-    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    const struct isa_mix *mix = codediff_mix(pair, side);
-    const double scale = side ? pair->scale : 1;
-    struct isa_schedule schedule;
-    double drained = 0;
-    isa_schedule_find(&schedule, isa, pair->hot[side], pair->target, arena);
-    for (size_t k = 0; k < schedule.wait_count; k++)
-        drained += schedule.waits[k].drains;
-    figures->value[CODE_LOOP_ISSUE] = schedule.issue_clocks * scale;
-    figures->value[CODE_LOOP_INSTRUCTIONS] = (double)mix->instructions * scale;
-    figures->value[CODE_LOOP_MATRIX] = (double)mix->count[ISA_MATRIX] * scale;
-    figures->value[CODE_LOOP_WAITS] = (double)schedule.wait_count * scale;
-    figures->value[CODE_LOOP_DRAINS] = drained * scale;
-    figures->value[CODE_LOOP_SCRATCH] = (double)(mix->count[ISA_SCRATCH_LOAD] + mix->count[ISA_SCRATCH_STORE]) * scale;
-    figures->value[CODE_LOOP_CHAIN] = schedule.chain_clocks * scale;
-}
-
-static double live_of(const struct isa_kernel *isa)
-{
-    struct arena scratch = {0};
-    struct isa_live live;
-    isa_live_find(&live, isa, &scratch);
-    const double most = live.vgprs[live.peak] + live.agprs[live.peak];
-    arena_release(&scratch);
-    return most;
-}
-
-static void add_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
-{
-    const struct inspect_kernel *kernel = side ? pair->after : pair->before;
-    const struct codeobj_kernel *code = kernel->code;
-    for (int k = 0; k < CODE_METRICS; k++)
-        figures->value[k] = NAN;
-    const struct inspect_registers registers = inspect_registers(side ? pair->objects[1] : pair->objects[0], code);
-    figures->value[CODE_VGPRS] = registers.vgprs;
-    figures->value[CODE_AGPRS] = registers.agprs;
-    figures->value[CODE_SGPRS] = code->sgpr_count;
-    figures->value[CODE_VGPR_SPILLS] = code->vgpr_spills;
-    figures->value[CODE_SGPR_SPILLS] = code->sgpr_spills;
-    figures->value[CODE_SCRATCH] = code->private_segment_bytes;
-    figures->value[CODE_LDS] = code->group_segment_bytes;
-    if (!kernel->occupancy_problem)
-        figures->value[CODE_WAVES] = kernel->occupancy.waves_per_simd;
-    if (!kernel->isa)
-        return;
-    figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
-    figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
-    if (target_is_amd(pair->target))
-        figures->value[CODE_LIVE] = live_of(kernel->isa);
-    add_loop(figures, pair, side, arena);
-}
-
 /* ---- the same work ---- */
-
-/* What tells how much work a pass does, from what no compiler repeats to what it may. */
-enum { WORK_MATRIX, WORK_STORES, WORK_FLOPS, WORK_OPS, WORK_LOADS, WORK_LDS, WORK_KINDS };
-
-static double work_of(const struct isa_mix *mix, int kind)
-{
-    const struct isa_traffic *global = &mix->traffic[ISA_GLOBAL], *lds = &mix->traffic[ISA_LDS];
-    switch (kind) {
-    case WORK_MATRIX:
-        return (double)(mix->matrix_flops + mix->matrix_ops);
-    case WORK_STORES:
-        return (double)(global->store_bytes + global->atomic_bytes + lds->store_bytes);
-    case WORK_FLOPS:
-        return (double)mix->flops;
-    case WORK_OPS:
-        return mix->flops ? 0 : (double)mix->ops;
-    case WORK_LOADS:
-        return (double)global->load_bytes;
-    default:
-        return (double)lds->load_bytes;
-    }
-}
 
 static bool is_whole(double ratio)
 {
     const double larger = ratio < 1 ? 1 / ratio : ratio;
-    return fabs(larger - round(larger)) < 0.02 * larger;
+    return isfinite(larger) && fabs(larger - round(larger)) < 0.02 * larger;
 }
 
-/* Work of a pass before over that after. Matrix instructions tell it where there are any, else stores. Of all else
- * either side may do some in vain (loads that are repeated, a division of ten instructions), but hardly all by the same
- * factor: the kind of work whose ratio is nearest to 1 tells, first among ratios of whole numbers, as loops are
- * unrolled by these. */
+/* Matrix instructions are repeated by nobody. FLOPs may be more where one side computes more exactly, but then hardly
+ * by a whole number, by which loops are unrolled; integer operations count addresses, too. Loads or stores may be
+ * repeated in vain, but hardly both alike. */
 double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
 {
-    double scale = NAN, apart = INFINITY;
-    for (int kind = 0; kind < WORK_KINDS; kind++) {
-        const double ratio = work_of(before, kind) / work_of(after, kind);
-        if (!(ratio > 0 && isfinite(ratio)))
-            continue;
-        if (kind == WORK_MATRIX || (kind == WORK_STORES && is_whole(ratio)))
-            return ratio;
-        const double distance = fabs(log(ratio)) + (is_whole(ratio) ? 0 : 100);
-        scale = distance < apart ? ratio : scale;
-        apart = fmin(apart, distance);
-    }
-    return scale;
+    const struct isa_traffic *a = &before->traffic[ISA_GLOBAL], *b = &after->traffic[ISA_GLOBAL];
+    const double matrix =
+        (double)(before->matrix_flops + before->matrix_ops) / (double)(after->matrix_flops + after->matrix_ops);
+    const double flops = (double)before->flops / (double)after->flops;
+    const double loads = (double)a->load_bytes / (double)b->load_bytes;
+    const double stores = (double)(a->store_bytes + a->atomic_bytes) / (double)(b->store_bytes + b->atomic_bytes);
+    const double memory = isnan(stores) ? loads : isnan(loads) || fabs(log(loads / stores)) < 0.02 ? stores : NAN;
+    const double lds = (double)before->traffic[ISA_LDS].load_bytes / (double)after->traffic[ISA_LDS].load_bytes;
+    return matrix > 0 && isfinite(matrix)   ? matrix
+           : flops > 0 && is_whole(flops)   ? flops
+           : memory > 0 && is_whole(memory) ? memory
+           : isnan(memory) && is_whole(lds) ? lds
+                                            : NAN;
 }
 
 /* Calls whose target is not known: what they do counts nowhere. */
@@ -294,10 +109,18 @@ static bool is_comparable(const struct code_pair *pair)
            is_followed(pair, 1);
 }
 
-static size_t hot_of(const struct inspect_kernel *kernel, struct arena *arena)
+static void find_scale(struct code_pair *pair, struct arena *arena)
 {
-    struct isa_hot hot;
-    return kernel->isa && isa_hot_find(&hot, kernel->isa, arena) ? hot.loop : ISA_NO_LOOP;
+    struct isa_hot hot[2] = {{.loop = ISA_NO_LOOP}, {.loop = ISA_NO_LOOP}};
+    for (int side = 0; side < 2; side++) {
+        const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+        pair->hot[side] = isa && isa_hot_find(&hot[side], isa, arena) ? hot[side].loop : ISA_NO_LOOP;
+    }
+    const bool turns = pair->walked && hot[0].turns > 0 && hot[1].turns > 0;
+    pair->scale = !is_comparable(pair)          ? NAN
+                  : pair->hot[0] == ISA_NO_LOOP ? 1
+                  : turns                       ? hot[1].turns / hot[0].turns
+                                                : codediff_scale(codediff_mix(pair, 0), codediff_mix(pair, 1));
 }
 
 /* ---- loops ---- */
@@ -341,40 +164,104 @@ static void match_loops(struct code_pair *pair, struct arena *arena)
             ARENA_PUSH(arena, pair->loops, pair->loop_count, (struct code_loops){ISA_NO_LOOP, j});
 }
 
-/* ---- verdicts ---- */
+/* ---- the other order ---- */
 
-static void say(struct text *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *why, const char *format, ...)
+/* Of figures before they are scaled. */
+static struct code_pair turned(const struct code_pair *pair, struct arena *arena)
 {
-    va_list args;
-    va_start(args, format);
-    if (why->length)
-        text_add(why, "; ");
-    text_vaddf(why, format, args);
-    va_end(args);
+    struct code_pair back = *pair;
+    back.before = pair->after;
+    back.after = pair->before;
+    back.scale = 1 / pair->scale;
+    for (int side = 0; side < 2; side++) {
+        back.objects[side] = pair->objects[!side];
+        back.time_ns[side] = pair->time_ns[!side];
+        back.figures[side] = pair->figures[!side];
+        back.hot[side] = pair->hot[!side];
+    }
+    back.loops = arena_array(arena, pair->loop_count + 1, sizeof(*back.loops));
+    for (size_t k = 0; k < pair->loop_count; k++)
+        back.loops[k] = (struct code_loops){pair->loops[k].after, pair->loops[k].before};
+    return back;
+}
+
+static void scale_figures(struct code_pair *pair)
+{
+    for (int k = CODE_LOOP_ISSUE; k <= CODE_LOOP_TRIPS; k++)
+        pair->figures[1].value[k] *= pair->scale;
+}
+
+/* ---- signs of a worse build ---- */
+
+static const struct sign {
+    enum code_metric metric;
+    double times; /* that are worse, of the worse; 0: anything where there was nothing */
+    const char *what;
+} signs[] = {
+    {CODE_VGPR_SPILLS, 0, "spilled VGPRs"},
+    {CODE_SGPR_SPILLS, 0, "spilled SGPRs"},
+    {CODE_SCRATCH, 0, "bytes of scratch"},
+    {CODE_WAVES, 1, "waves per SIMD"},
+    {CODE_LOOP_SCRATCH, 1.05, "accesses of scratch in the loop"},
+    {CODE_LOOP_ISSUE, 1.05, "issue clocks for the same work"},
+    {CODE_LOOP_TRIPS, 1.5, "round trips to memory for the same work"},
+    {CODE_TIME, 1.05, "time by the model"},
+};
+/* By their places in the table. Waves and round trips hide what the others cost, or do not: they count less. */
+#define OF_WEAK (1u << 3 | 1u << 6)
+#define OF_ISSUE (1u << 5 | 1u << 6)
+#define OF_TIME (1u << 7)
+/* Not in the table, and nothing that the model knows the time of. */
+#define OF_SWAPS (1u << COUNT_OF(signs))
+#define OF_FENCES (2u << COUNT_OF(signs))
+
+static unsigned signs_of(const struct code_figures *before, const struct code_figures *after)
+{
+    unsigned found = 0;
+    for (size_t k = 0; k < COUNT_OF(signs); k++) {
+        const double a = before->value[signs[k].metric], b = after->value[signs[k].metric];
+        const bool more = code_metrics[signs[k].metric].more_is_better;
+        const double less = more ? b : a, most = more ? a : b;
+        if (signs[k].times > 0 ? less > 0 && most > less && most >= less * signs[k].times : a == 0 && b > 0)
+            found |= 1u << k;
+    }
+    return found;
+}
+
+/* What is worse after than before: "156 spilled VGPRs; 8 to 4 waves per SIMD". */
+static void say_signs(struct text *text, unsigned found, const struct code_figures *before,
+                      const struct code_figures *after, const struct occupancy *occupancy)
+{
+    for (size_t k = 0; k < COUNT_OF(signs); k++) {
+        const enum code_metric metric = signs[k].metric;
+        double a = before->value[metric], b = after->value[metric];
+        const char *what = signs[k].what;
+        if (!(found & 1u << k) || (metric == CODE_TIME && text->length))
+            continue;
+        if (metric == CODE_WAVES && occupancy) {
+            a = occupancy_waves(occupancy, a);
+            b = occupancy_waves(occupancy, b);
+            what = occupancy_waves_unit(occupancy, false);
+        }
+        text_add(text, text->length && !text_ends(text->data, "; ") ? "; " : "");
+        if (metric == CODE_TIME)
+            text_addf(text, "%+.3g %% %s", (b / a - 1) * 100, what);
+        else if (a == 0 && signs[k].times <= 0)
+            text_addf(text, "%.0f %s", b, what);
+        else
+            text_addf(text, fmax(a, b) < 100 ? "%.3g to %.3g %s" : "%.0f to %.0f %s", a, b, what);
+    }
 }
 
 bool code_figures_hurt(struct text *why, const struct code_figures *before, const struct code_figures *after,
                        const struct occupancy *occupancy)
 {
-    static const struct {
-        enum code_metric metric;
-        const char *what;
-    } grown[] = {
-        {CODE_VGPR_SPILLS, "spilled VGPRs"}, {CODE_SGPR_SPILLS, "spilled SGPRs"}, {CODE_SCRATCH, "bytes of scratch"}};
-    const double *a = before->value, *b = after->value;
-    const size_t length = why->length;
-    for (size_t k = 0; k < COUNT_OF(grown); k++)
-        if (a[grown[k].metric] == 0 && b[grown[k].metric] > 0)
-            say(why, "%.0f %s", b[grown[k].metric], grown[k].what);
-    if (b[CODE_WAVES] < a[CODE_WAVES])
-        say(why, "%.3g to %.3g %s", occupancy ? occupancy_waves(occupancy, a[CODE_WAVES]) : a[CODE_WAVES],
-            occupancy ? occupancy_waves(occupancy, b[CODE_WAVES]) : b[CODE_WAVES],
-            occupancy ? occupancy_waves_unit(occupancy, false) : "waves per SIMD");
-    if (b[CODE_LOOP_ISSUE] >= a[CODE_LOOP_ISSUE] * MORE_ISSUE && b[CODE_LOOP_ISSUE] > a[CODE_LOOP_ISSUE])
-        say(why, "%.0f to %.0f issue clocks for the same work", a[CODE_LOOP_ISSUE], b[CODE_LOOP_ISSUE]);
-    return why->length > length;
+    const unsigned found = signs_of(before, after);
+    say_signs(why, found, before, after, occupancy);
+    return found;
 }
+
+/* ---- verdicts ---- */
 
 static bool has_other_mode(const struct code_pair *pair)
 {
@@ -397,38 +284,93 @@ static bool has_changed(const struct code_pair *pair)
         if (k != CODE_BYTES && k != CODE_INSTRUCTIONS && k != CODE_LOOP_INSTRUCTIONS &&
             code_metric_judge((enum code_metric)k, pair->figures[0].value[k], pair->figures[1].value[k]))
             return true;
-    return has_other_mode(pair);
+    return has_other_mode(pair) || codediff_policies_differ(pair);
 }
 
-static void judge(struct code_pair *pair, struct arena *arena)
+static unsigned signs_of_pair(const struct code_pair *pair)
 {
-    const struct occupancy *occupancy = pair->after->occupancy_problem ? NULL : &pair->after->occupancy;
-    struct text why = {0}, better = {0};
-    pair->verdict = CODE_SAME;
-    pair->why = pair->cause = "";
-    if (!differs(pair))
-        return;
-    const uint64_t swaps = codediff_swap_loops(pair);
-    if (swaps)
-        say(&why, "%" PRIu64 " atomic%s by compare and swap", swaps, swaps == 1 ? "" : "s");
-    const bool hurt = code_figures_hurt(&why, &pair->figures[0], &pair->figures[1], occupancy) || swaps;
-    const bool helped = !hurt && code_figures_hurt(&better, &pair->figures[1], &pair->figures[0], occupancy);
-    pair->verdict = hurt ? CODE_HURT : helped ? CODE_HELPED : has_changed(pair) ? CODE_CHANGED : CODE_SAME;
-    if (hurt)
-        pair->why = text_take(&why, arena);
-    if (pair->verdict != CODE_SAME)
-        pair->cause = codediff_cause(pair, arena);
-    text_release(&why);
-    text_release(&better);
+    const bool fences = !codediff_named(pair, 0, CODE_FENCES) && codediff_named(pair, 1, CODE_FENCES);
+    return signs_of(&pair->figures[0], &pair->figures[1]) | (codediff_swap_loops(pair) ? OF_SWAPS : 0) |
+           (fences ? OF_FENCES : 0);
 }
 
+/* Issue clocks and round trips say nothing where the model's time stays, or where the hot loops are not of one nesting.
+ */
+static unsigned not_telling(const struct code_pair *pair, double times)
+{
+    const bool loops = pair->hot[0] != ISA_NO_LOOP && pair->hot[1] != ISA_NO_LOOP;
+    const bool apart = loops && !isnan(times) &&
+                       pair->before->isa->loops[pair->hot[0]].depth != pair->after->isa->loops[pair->hot[1]].depth;
+    return apart || fmax(times, 1 / times) < SAME_TIME ? OF_ISSUE : 0;
+}
+
+/* `worse`, `better`: signs of either build. `times`: the model's time after over that before; NAN: not known. */
+static enum code_verdict verdict_of(unsigned worse, unsigned better, double times)
+{
+    const double apart = isnan(times) ? 1 : fmax(times, 1 / times);
+    const enum code_verdict by_time = times > 1 ? CODE_HURT : CODE_HELPED;
+    const bool conflict = worse && better, strong = worse & ~OF_WEAK, strong_better = better & ~OF_WEAK;
+    enum code_verdict by_signs = CODE_MIXED;
+    if (!worse && !better)
+        return CODE_CHANGED;
+    if (!conflict || strong != strong_better)
+        by_signs = (conflict ? strong : worse != 0) ? CODE_HURT : CODE_HELPED;
+    if (by_signs == CODE_MIXED || apart > CERTAIN_TIME)
+        return apart > OTHER_TIME ? by_time : by_signs;
+    return apart <= OTHER_TIME || by_signs == by_time ? by_signs : CODE_MIXED;
+}
+
+/* `found`: what is worse after, or better. */
+static const char *say(const struct code_pair *pair, unsigned found, bool better, struct arena *arena)
+{
+    const struct inspect_kernel *kernel = pair->after;
+    struct text text = {0};
+    if (found & OF_SWAPS)
+        text_add(&text, better ? "no atomic by compare and swap; " : "an atomic by compare and swap; ");
+    if (found & OF_FENCES)
+        text_add(&text, better ? "no fence in the loop; " : "a fence in the loop; ");
+    say_signs(&text, found, &pair->figures[0], &pair->figures[1],
+              kernel->occupancy_problem ? NULL : &kernel->occupancy);
+    if (text_ends(text.data ? text.data : "", "; "))
+        text.data[text.length -= 2] = '\0';
+    return text_take(&text, arena);
+}
+
+/* Which of two builds comes first, whatever the order in which they were given. */
+static bool is_second(const struct code_pair *pair)
+{
+    const int order = strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256);
+    return order ? order > 0 : pair->objects[0]->hash > pair->objects[1]->hash;
+}
+
+/* Everything is measured and judged in one order of the two, whichever was asked for: `ways` are both. */
 void code_pair_compare(struct code_pair *pair, struct arena *arena)
 {
-    pair->hot[0] = hot_of(pair->before, arena);
-    pair->hot[1] = hot_of(pair->after, arena);
-    pair->scale = is_comparable(pair) ? codediff_scale(codediff_mix(pair, 0), codediff_mix(pair, 1)) : NAN;
+    const bool second = is_second(pair);
+    struct code_pair ways[2] = {second ? turned(pair, arena) : *pair};
+    struct code_pair *of = &ways[0];
+    find_scale(of, arena);
     for (int side = 0; side < 2; side++)
-        add_figures(&pair->figures[side], pair, side, arena);
-    match_loops(pair, arena);
-    judge(pair, arena);
+        codediff_figures(&of->figures[side], of, side, arena);
+    match_loops(of, arena);
+    ways[1] = turned(of, arena);
+    scale_figures(&ways[0]);
+    scale_figures(&ways[1]);
+    const bool fences = (signs_of_pair(&ways[0]) | signs_of_pair(&ways[1])) & OF_FENCES;
+    const double times = fences ? (double)NAN : of->time_ns[1] / of->time_ns[0];
+    const unsigned telling = ~not_telling(of, times);
+    const unsigned found[2] = {signs_of_pair(&ways[0]) & telling, signs_of_pair(&ways[1]) & telling};
+    const unsigned told = found[0] & ~OF_TIME || found[1] & ~OF_TIME ? ~OF_TIME : ~0u;
+    enum code_verdict verdict = verdict_of(found[0] & told, found[1] & told, times);
+    if (verdict == CODE_CHANGED && !(differs(of) && has_changed(of)))
+        verdict = CODE_SAME;
+    ways[0].verdict = verdict;
+    ways[1].verdict = verdict == CODE_HURT ? CODE_HELPED : verdict == CODE_HELPED ? CODE_HURT : verdict;
+    *pair = ways[second];
+    pair->worse = pair->better = pair->cause = pair->cause_code = "";
+    if (verdict == CODE_SAME)
+        return;
+    pair->worse = say(pair, found[second], false, arena);
+    pair->better = say(pair, found[!second], true, arena);
+    codediff_cause(pair, ways, second, arena);
 }

@@ -13,28 +13,23 @@
 
 /* ---- words ---- */
 
-void codediff_change(const struct code_signs *s, enum code_metric metric)
+const char *codediff_words(const struct code_signs *s, const char *forward, const char *back)
 {
-    if (isnan(s->a[metric]) || isnan(s->b[metric]) || s->a[metric] == s->b[metric])
-        return;
+    return s->is_mirrored ? back : forward;
+}
+
+void codediff_from_to(const struct code_signs *s, const char *what, double a, double b)
+{
     const char *between = s->text->length && s->text->data[s->text->length - 1] != ' ' ? ", " : "";
-    if (s->a[metric] == floor(s->a[metric]) && s->b[metric] == floor(s->b[metric]))
-        text_addf(s->text, "%s%s %.0f to %.0f", between, code_metrics[metric].title, s->a[metric], s->b[metric]);
-    else
-        text_addf(s->text, "%s%s %.3g to %.3g", between, code_metrics[metric].title, s->a[metric], s->b[metric]);
+    const double before = (s->is_mirrored ? b : a) * s->unit, after = (s->is_mirrored ? a : b) * s->unit;
+    const bool whole = fabs(before - round(before)) + fabs(after - round(after)) < 0.01;
+    text_addf(s->text, whole ? "%s%s %.0f to %.0f" : "%s%s %.3g to %.3g", between, what, before, after);
 }
 
-void codediff_changes(const struct code_signs *s, const enum code_metric *metrics, size_t count)
+void codediff_instead(const struct code_signs *s, const char *what, double a, double b)
 {
-    for (size_t k = 0; k < count; k++)
-        codediff_change(s, metrics[k]);
-}
-
-void codediff_spill_changes(const struct code_signs *s)
-{
-    static const enum code_metric metrics[] = {CODE_VGPRS,       CODE_AGPRS,   CODE_LIVE,  CODE_VGPR_SPILLS,
-                                               CODE_SGPR_SPILLS, CODE_SCRATCH, CODE_WAVES, CODE_LOOP_SCRATCH};
-    codediff_changes(s, metrics, COUNT_OF(metrics));
+    text_addf(s->text, "%.4g %s instead of %.4g", (s->is_mirrored ? a : b) * s->unit, what,
+              (s->is_mirrored ? b : a) * s->unit);
 }
 
 double codediff_per_pass(const struct code_signs *s, uint64_t count, int side)
@@ -42,21 +37,34 @@ double codediff_per_pass(const struct code_signs *s, uint64_t count, int side)
     return (double)count * (side ? s->pair->scale : 1);
 }
 
+/* What changed of these figures (bits), in the order in which the two were given: "VGPRs 196 to 256". */
+static void add_changes(const struct code_signs *s, unsigned figures)
+{
+    for (int k = 0; k < CODE_METRICS; k++) {
+        const double a = s->a[k], b = s->b[k];
+        struct code_signs of = *s;
+        of.unit = k >= CODE_LOOP_ISSUE && k <= CODE_LOOP_TRIPS ? s->unit : 1;
+        if (figures & 1u << k && fabs(b - a) > 0.005 * fmax(a, b))
+            codediff_from_to(&of, code_metrics[k].title, a, b);
+    }
+}
+
 /* ---- signs, each of a cause; false: not this one ---- */
+
+static const struct inspect_kernel *given(const struct code_signs *s, int side)
+{
+    return (side != 0) != s->is_mirrored ? s->after : s->before;
+}
 
 static bool other_mode(const struct code_signs *s)
 {
-    const struct codeobj_kernel *a = s->before->code, *b = s->after->code;
+    const struct codeobj_kernel *a = given(s, 0)->code, *b = given(s, 1)->code;
     if (a->wave != b->wave && a->wave && b->wave)
-        text_addf(s->text, "wave size: compiled for waves of %u, before of %u", b->wave, a->wave);
+        text_addf(s->text, "wave size: compiled for waves of %u, before of %u: ", b->wave, a->wave);
     else if (a->wgp_mode != b->wgp_mode)
-        text_addf(s->text, "CU mode: workgroups %s, before %s", b->wgp_mode ? "across a WGP" : "in one CU",
+        text_addf(s->text, "CU mode: workgroups %s, before %s: ", b->wgp_mode ? "across a WGP" : "in one CU",
                   a->wgp_mode ? "across a WGP" : "in one CU");
-    else
-        return false;
-    text_add(s->text, ": ");
-    codediff_spill_changes(s);
-    return true;
+    return s->text->length;
 }
 
 static bool has_registers_changed(const struct code_signs *s)
@@ -67,12 +75,10 @@ static bool has_registers_changed(const struct code_signs *s)
 
 static bool launch_bounds(const struct code_signs *s)
 {
-    const uint32_t a = s->before->code->max_block, b = s->after->code->max_block;
-    if (a == b || !a || !b)
-        return false;
-    text_addf(s->text, "launch bounds: compiled for workgroups of up to %u threads, before %u: ", b, a);
-    codediff_spill_changes(s);
-    return true;
+    const uint32_t a = given(s, 0)->code->max_block, b = given(s, 1)->code->max_block;
+    if (a != b && a && b && has_registers_changed(s))
+        text_addf(s->text, "compiled for workgroups of up to %u threads, before %u: ", b, a);
+    return s->text->length;
 }
 
 static unsigned calls_of(const struct inspect_kernel *kernel)
@@ -82,17 +88,11 @@ static unsigned calls_of(const struct inspect_kernel *kernel)
 
 static bool inlining(const struct code_signs *s)
 {
-    const unsigned a = calls_of(s->before), b = calls_of(s->after);
-    if (a == b || (a && b))
-        return false;
-    text_addf(s->text,
-              b ? "inlining: %u call%s to functions that were inlined before (link-time optimization, noinline)"
-                : "inlining: %u call%s to functions are inlined now",
-              b ? b : a, (b ? b : a) == 1 ? "" : "s");
-    text_add(s->text, ": ");
-    codediff_spill_changes(s);
-    codediff_change(s, CODE_LOOP_ISSUE);
-    return true;
+    const unsigned a = calls_of(given(s, 0)), b = calls_of(given(s, 1));
+    if (a != b && !(a && b))
+        text_addf(s->text, "%u call%s to functions %s: ", b ? b : a, (b ? b : a) == 1 ? "" : "s",
+                  b ? "that were inlined before (link-time optimization, noinline)" : "are inlined now");
+    return s->text->length;
 }
 
 static bool has_more_spills(const struct code_signs *s)
@@ -108,21 +108,12 @@ static bool register_limit(const struct code_signs *s)
     const bool scalar = s->b[CODE_SGPR_SPILLS] > s->a[CODE_SGPR_SPILLS] && s->b[CODE_SGPRS] < s->a[CODE_SGPRS];
     const bool spills = s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS]; /* AGPRs may be where to */
     const bool fewer = s->b[CODE_VGPRS] < s->a[CODE_VGPRS] || (spills && s->b[CODE_VGPRS] == s->a[CODE_VGPRS]);
-    if (!padded && !(has_more_spills(s) && (fewer || scalar)))
-        return false;
-    text_addf(s->text, "register limit (launch bounds, waves per SIMD, or a flag): ");
-    codediff_spill_changes(s);
-    return true;
+    return padded || (has_more_spills(s) && (fewer || scalar));
 }
 
 static bool lds(const struct code_signs *s)
 {
-    if (!(s->b[CODE_LDS] > s->a[CODE_LDS] && s->b[CODE_WAVES] < s->a[CODE_WAVES]))
-        return false;
-    text_add(s->text, "LDS: ");
-    codediff_change(s, CODE_LDS);
-    codediff_change(s, CODE_WAVES);
-    return true;
+    return s->b[CODE_LDS] > s->a[CODE_LDS] && s->b[CODE_WAVES] < s->a[CODE_WAVES];
 }
 
 static unsigned deepest(const struct isa_kernel *isa)
@@ -158,12 +149,9 @@ static bool unrolled_whole(const struct code_signs *s)
     const bool limited = s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS] && s->b[CODE_VGPRS] < s->a[CODE_VGPRS];
     if (limited || (!other_depth && (a->loop_count == b->loop_count || !(inside || shorter || array))))
         return false;
-    text_addf(s->text,
-              "unrolling: %s: ", rolled ? "a loop that was unrolled whole is one again" : "a loop is unrolled whole");
-    text_addf(s->text, "loops %zu to %zu", a->loop_count, b->loop_count);
-    codediff_spill_changes(s);
-    codediff_change(s, CODE_LOOP_ISSUE);
-    codediff_change(s, CODE_BYTES);
+    text_addf(s->text, "%s: loops %zu to %zu",
+              rolled != s->is_mirrored ? "a loop that was unrolled whole is one again" : "a loop is unrolled whole",
+              given(s, 0)->isa->loop_count, given(s, 1)->isa->loop_count);
     return true;
 }
 
@@ -173,11 +161,8 @@ static bool unrolling(const struct code_signs *s)
     const double times = 1 / s->pair->scale;
     if (s->pair->hot[0] == ISA_NO_LOOP || s->pair->hot[1] == ISA_NO_LOOP || !(times > 1.5 || times < 0.67))
         return false;
-    text_addf(s->text, "unrolling: a pass of the loop does %.3g times the work: ", times);
+    text_addf(s->text, "a pass of the loop does %.3g times the work: ", s->is_mirrored ? 1 / times : times);
     codediff_add_widths(s, true);
-    codediff_spill_changes(s);
-    codediff_change(s, CODE_LOOP_ISSUE);
-    codediff_change(s, CODE_BYTES);
     return true;
 }
 
@@ -196,60 +181,29 @@ static bool other_loop(const struct code_signs *s)
         times = scale > 1.5 || scale < 0.67 ? 1 / scale : times;
     }
     if (times != 1)
-        text_addf(s->text, "unrolling: a pass of a loop that is not the hot one does %.3g times the work: ", times);
+        text_addf(s->text, "a pass of a loop that is not the hot one does %.3g times the work: ",
+                  s->is_mirrored ? 1 / times : times);
     else if (a && b && a->loop_count != b->loop_count)
-        text_addf(s->text, "unrolling: %zu loops instead of %zu: ", b->loop_count, a->loop_count);
-    else
-        return false;
-    codediff_spill_changes(s);
-    codediff_change(s, CODE_BYTES);
-    return true;
+        text_addf(s->text, "%zu loops instead of %zu: ", given(s, 1)->isa->loop_count, given(s, 0)->isa->loop_count);
+    return s->text->length;
 }
 
 static bool array_in_scratch(const struct code_signs *s)
 {
-    if (!(s->b[CODE_SCRATCH] > s->a[CODE_SCRATCH]) || has_more_spills(s))
-        return false;
-    text_add(s->text, "an array or variable in scratch (indexed at run time, as by a loop that is not "
-                      "unrolled, its address taken, or optimization off): ");
-    codediff_spill_changes(s);
-    return true;
+    return s->b[CODE_SCRATCH] > s->a[CODE_SCRATCH] && !has_more_spills(s);
 }
 
 static bool atomics(const struct code_signs *s)
 {
     const uint64_t loops = codediff_swap_loops(s->pair);
-    if (!loops)
-        return false;
-    text_addf(s->text,
-              "%" PRIu64 " atomic operation%s a loop of compare and swap (no -munsafe-fp-atomics, or a type that "
-              "the target has none for): ",
-              loops, loops == 1 ? " is" : "s are each");
-    codediff_spill_changes(s);
-    return true;
+    if (loops)
+        text_addf(s->text, "%" PRIu64 " atomic operation%s: ", loops, loops == 1 ? "" : "s");
+    return loops;
 }
 
 double codediff_issued(const struct isa_mix *mix)
 {
     return (double)(mix->instructions - mix->count[ISA_WAIT] - mix->count[ISA_OTHER]);
-}
-
-static bool told_by_names(const struct code_signs *s, bool most)
-{
-    const bool found = codediff_names(s->text, s->pair, most);
-    if (found)
-        codediff_change(s, CODE_LOOP_ISSUE);
-    return found;
-}
-
-static bool names(const struct code_signs *s)
-{
-    return told_by_names(s, false);
-}
-
-static bool names_of_most(const struct code_signs *s)
-{
-    return told_by_names(s, true);
 }
 
 /* Multiplications and additions that were one instruction. */
@@ -263,8 +217,7 @@ static bool split(const struct code_signs *s)
     const double single_b = codediff_per_pass(s, codediff_single(s->pair, 1), 1);
     if (!(fma_b < fma_a * 0.9 && single_b - single_a >= (fma_a - fma_b) / 2))
         return false;
-    text_addf(s->text, "arithmetic: fused multiply-adds are split, %.4g to %.4g of them", fma_a, fma_b);
-    codediff_change(s, CODE_LOOP_ISSUE);
+    codediff_from_to(s, "fused ones", fma_a, fma_b);
     return true;
 }
 
@@ -277,38 +230,22 @@ static bool joined_no_more(const struct code_signs *s)
                  packed_b = codediff_per_pass(s, s->out->count[ISA_PACKED], 1);
     const double matrix_a = codediff_per_pass(s, s->in->count[ISA_MATRIX], 0),
                  matrix_b = codediff_per_pass(s, s->out->count[ISA_MATRIX], 1);
-    if (packed_b < packed_a * 0.9)
-        text_addf(s->text, "arithmetic: %.4g packed instructions instead of %.4g", packed_b, packed_a);
-    else if (matrix_b < matrix_a * 0.9)
-        text_addf(s->text, "arithmetic: %.4g matrix instructions instead of %.4g", matrix_b, matrix_a);
-    else
+    const bool packed = packed_b < packed_a * 0.9;
+    if (!packed && !(matrix_b < matrix_a * 0.9))
         return false;
-    codediff_change(s, CODE_LOOP_ISSUE);
-    return true;
-}
-
-/* More registers than before, and for that fewer waves, for instructions that are not the same. */
-static bool more_registers(const struct code_signs *s)
-{
-    if (!(s->b[CODE_WAVES] < s->a[CODE_WAVES] &&
-          s->b[CODE_VGPRS] + s->b[CODE_AGPRS] > s->a[CODE_VGPRS] + s->a[CODE_AGPRS]))
-        return false;
-    text_add(s->text, "register allocation: ");
-    codediff_spill_changes(s);
+    codediff_instead(s, packed ? "packed instructions" : "matrix instructions", packed ? packed_a : matrix_a,
+                     packed ? packed_b : matrix_b);
     return true;
 }
 
 /* Nothing of the hot loop changed that counts. */
 static bool outside(const struct code_signs *s)
 {
-    static const enum code_metric metrics[] = {CODE_INSTRUCTIONS, CODE_SGPRS};
     if (has_registers_changed(s))
         return false;
-    for (int k = CODE_LOOP_ISSUE; k < CODE_METRICS; k++)
+    for (int k = CODE_LOOP_ISSUE; k <= CODE_LOOP_TRIPS; k++)
         if (s->a[k] != s->b[k] && !(isnan(s->a[k]) && isnan(s->b[k])))
             return false;
-    text_add(s->text, "code outside of the hot loop: ");
-    codediff_changes(s, metrics, COUNT_OF(metrics));
     return true;
 }
 
@@ -338,16 +275,14 @@ static bool spills(const struct code_signs *s)
     const bool left = has_registers_left(s);
     if (unrolling(s) || (!left && other_loop(s)))
         return true;
-    text_addf(s->text, "%s: ",
-              left || !codediff_is_rescheduled(s->pair, s->arena) ? "register allocation" : codediff_in_another_order);
-    codediff_spill_changes(s);
+    text_add(s->text,
+             left || !codediff_is_rescheduled(s->pair, s->arena) ? "register allocation: " : codediff_in_another_order);
     return true;
 }
 
 /* More of some kind of instruction, which is named. */
 static bool more_instructions(const struct code_signs *s)
 {
-    const enum code_metric metrics[] = {CODE_LOOP_ISSUE, CODE_VGPRS, CODE_WAVES};
     double most = 0;
     int found = -1;
     for (int kind = 0; kind < ISA_KINDS && s->in && s->out && !isnan(s->pair->scale); kind++) {
@@ -360,64 +295,96 @@ static bool more_instructions(const struct code_signs *s)
     }
     if (found < 0)
         return false;
-    text_addf(s->text, "instruction selection: %.4g %s instructions instead of %.4g: ",
-              codediff_per_pass(s, codediff_operations(s->out, found), 1), isa_kind_label((enum isa_kind)found),
-              codediff_per_pass(s, codediff_operations(s->in, found), 0));
-    codediff_changes(s, metrics, COUNT_OF(metrics));
+    codediff_instead(s, arena_printf(s->arena, "%s instructions", isa_kind_label((enum isa_kind)found)),
+                     codediff_per_pass(s, codediff_operations(s->in, found), 0),
+                     codediff_per_pass(s, codediff_operations(s->out, found), 1));
     return true;
 }
 
-static bool registers(const struct code_signs *s)
-{
-    if (!has_registers_changed(s))
-        return false;
-    text_add(s->text, "register allocation: ");
-    codediff_spill_changes(s);
-    return true;
-}
-
-/* No sign of any cause: what changed at least. */
 static bool unknown(const struct code_signs *s)
 {
-    text_add(s->text, "no known cause: ");
-    for (int k = 0; k < CODE_METRICS; k++)
-        codediff_change(s, (enum code_metric)k);
+    return s;
+}
+
+/* ---- the rules ---- */
+
+#define OF(metric) (1u << (metric))
+#define SPILLING                                                                                                       \
+    (OF(CODE_VGPRS) | OF(CODE_AGPRS) | OF(CODE_LIVE) | OF(CODE_VGPR_SPILLS) | OF(CODE_SGPR_SPILLS) |                   \
+     OF(CODE_SCRATCH) | OF(CODE_WAVES) | OF(CODE_LOOP_SCRATCH))
+#define ISSUE OF(CODE_LOOP_ISSUE)
+#define WAITING (OF(CODE_LOOP_TRIPS) | OF(CODE_LOOP_WAITS) | OF(CODE_LOOP_DRAINS) | OF(CODE_LOOP_CHAIN))
+#define ALL (OF(CODE_METRICS) - 1)
+
+/* By certainty. Where a build is worse than the other, rules look for how the worse came of the better. */
+static const struct rule {
+    const char *code;
+    bool (*sees)(const struct code_signs *s);
+    enum { EITHER = 1, LAST } how; /* it sees a fact, in either direction; it has something to say of anything */
+    const char *words, *back;      /* before what the rule writes, and for the other order; NULL: the same */
+    unsigned figures;              /* whose changes follow */
+} rules[] = {
+    {"mode", other_mode, 0, "", NULL, SPILLING},
+    {"launch-bounds", launch_bounds, 0, "launch bounds: ", NULL, SPILLING},
+    {"inlining", inlining, 0, "inlining: ", NULL, SPILLING | ISSUE},
+    {"compare-and-swap", atomics, 0,
+     "compare and swap in a loop (no -munsafe-fp-atomics, or a type that the target has no atomics for): ",
+     "no compare and swap in a loop (-munsafe-fp-atomics, or a type that the target has atomics for): ", SPILLING},
+    {"cache-policy", codediff_policy, 0, "cache policy: ", NULL, ISSUE | OF(CODE_LOOP_WAITS)},
+    {"unrolled-whole", unrolled_whole, 0, "unrolling: ", NULL, SPILLING | ISSUE | OF(CODE_BYTES)},
+    {"scratch-array", array_in_scratch, 0,
+     "an array or variable in scratch (indexed at run time, as by a loop that is not unrolled, its address taken, or "
+     "optimization off): ",
+     "an array or variable in scratch no more (its indices are constants, as in a loop that is unrolled, or it is "
+     "gone): ",
+     SPILLING},
+    {"promises", codediff_promise, EITHER, "", NULL, SPILLING},
+    {"names", codediff_names, 0, "", NULL, ISSUE},
+    {"lds-reuse", codediff_lds_reuse, 0, "LDS reuse lost (what LDS held is loaded from memory): ",
+     "LDS reuse (what was loaded from memory is held in LDS): ", ISSUE | OF(CODE_LDS)},
+    {"access-width", codediff_access_width, 0, "", NULL, ISSUE},
+    {"split-fma", split, 0,
+     "arithmetic: fused multiply-adds are split: ", "arithmetic: multiplications and additions are fused: ", ISSUE},
+    {"lds", lds, 0, "LDS: ", NULL, OF(CODE_LDS) | OF(CODE_WAVES)},
+    {"register-limit", register_limit, 0, "register limit (launch bounds, waves per SIMD, or a flag): ",
+     "register limit lifted (launch bounds, waves per SIMD, or a flag): ", SPILLING},
+    {"spills", spills, 0, "", NULL, SPILLING},
+    {"aliasing", codediff_aliasing, 0, "", NULL, ISSUE},
+    {"unrolling", unrolling, 0, "unrolling: ", NULL, SPILLING | ISSUE | OF(CODE_BYTES)},
+    {"most-names", codediff_names_of_most, 0, "", NULL, ISSUE},
+    {"joined", joined_no_more, 0, "arithmetic: ", NULL, ISSUE},
+    {"other-loop", other_loop, 0, "unrolling: ", NULL, SPILLING | OF(CODE_BYTES)},
+    {"copies", codediff_extra_copies, 0, "register allocation: ", NULL, SPILLING | ISSUE},
+    {"rescheduled", codediff_rescheduled, 0, "", NULL, SPILLING | ISSUE | WAITING},
+    {"behind-stores", codediff_behind_stores, 0, "", NULL, SPILLING | ISSUE | WAITING},
+    {"outside", outside, LAST, "code outside of the hot loop: ", NULL, OF(CODE_INSTRUCTIONS) | OF(CODE_SGPRS)},
+    {"scheduling", codediff_scheduling, LAST, "", NULL, SPILLING | ISSUE | WAITING},
+    {"selection", more_instructions, LAST, "instruction selection: ", NULL, ISSUE | OF(CODE_VGPRS) | OF(CODE_WAVES)},
+    {"registers", has_registers_changed, LAST, "register allocation: ", NULL, SPILLING},
+    {"unknown", unknown, LAST, "no known cause: ", NULL, ALL},
+};
+
+/* Is the second of a pair the worse one? Of verdicts that do not tell it is what takes longer, or is longer. */
+static bool is_worse_after(const struct code_pair *pair)
+{
+    static const enum code_metric metrics[] = {CODE_VGPR_SPILLS, CODE_SGPR_SPILLS,  CODE_SCRATCH,
+                                               CODE_TIME,        CODE_LOOP_ISSUE,   CODE_LOOP_TRIPS,
+                                               CODE_VGPRS,       CODE_INSTRUCTIONS, CODE_BYTES};
+    if (pair->verdict == CODE_HURT || pair->verdict == CODE_HELPED)
+        return pair->verdict == CODE_HURT;
+    for (size_t k = 0; k < COUNT_OF(metrics); k++) {
+        const int judged =
+            code_metric_judge(metrics[k], pair->figures[0].value[metrics[k]], pair->figures[1].value[metrics[k]]);
+        if (judged)
+            return judged < 0;
+    }
     return true;
 }
 
-const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
+static bool try_rule(struct code_pair *given, const struct rule *rule, const struct code_pair *pair, bool is_mirrored,
+                     struct arena *arena)
 {
-    static bool (*const rules[])(const struct code_signs *s) = {
-        other_mode,
-        launch_bounds,
-        inlining,
-        atomics,
-        codediff_volatiles,
-        unrolled_whole,
-        array_in_scratch,
-        codediff_promise,
-        names,
-        codediff_access_width,
-        split,
-        lds,
-        register_limit,
-        spills,
-        codediff_aliasing,
-        unrolling,
-        names_of_most,
-        joined_no_more,
-        other_loop,
-        codediff_extra_copies,
-        codediff_rescheduled,
-        codediff_behind_stores,
-        more_registers,
-        outside,
-        codediff_scheduling,
-        more_instructions,
-        registers,
-        unknown,
-    };
-    struct text text = {0};
+    SCOPED(text_release) struct text text = {0};
     const struct code_signs signs = {.pair = pair,
                                      .before = pair->before,
                                      .after = pair->after,
@@ -425,14 +392,32 @@ const char *codediff_cause(const struct code_pair *pair, struct arena *arena)
                                      .b = pair->figures[1].value,
                                      .in = codediff_mix(pair, 0),
                                      .out = codediff_mix(pair, 1),
+                                     .is_mirrored = is_mirrored,
+                                     .unit = is_mirrored && !isnan(pair->scale) ? 1 / pair->scale : 1,
                                      .text = &text,
                                      .arena = arena};
-    for (size_t k = 0; k < COUNT_OF(rules); k++)
-        if (rules[k](&signs)) {
-            while (text.length && strchr(": ", text.data[text.length - 1]))
-                text.data[--text.length] = '\0';
-            return text_take(&text, arena);
+    if (!rule->sees(&signs))
+        return false;
+    add_changes(&signs, rule->figures);
+    while (text.length && strchr(": ", text.data[text.length - 1]))
+        text.data[--text.length] = '\0';
+    const char *words = is_mirrored && rule->back ? rule->back : rule->words;
+    const int length = (int)strlen(words) - (text.length || !*words ? 0 : 2);
+    given->cause = arena_printf(arena, "%.*s%s", length, words, text.length ? text.data : "");
+    given->cause_code = rule->code;
+    return true;
+}
+
+void codediff_cause(struct code_pair *pair, const struct code_pair ways[2], bool given, struct arena *arena)
+{
+    const bool worse = !is_worse_after(&ways[0]);
+    /* From the better to the worse, then what is better for other reasons, then what is said of anything. */
+    for (int round = 0; round < 3; round++)
+        for (size_t k = 0; k < COUNT_OF(rules); k++) {
+            const bool way = worse != (round == 1);
+            if ((rules[k].how == LAST) == (round == 2) &&
+                (try_rule(pair, &rules[k], &ways[way], way != given, arena) ||
+                 (rules[k].how == EITHER && try_rule(pair, &rules[k], &ways[!way], way == given, arena))))
+                return;
         }
-    text_release(&text);
-    return "";
 }

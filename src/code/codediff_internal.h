@@ -14,11 +14,14 @@ uint64_t codediff_named(const struct code_pair *pair, int side, const char *word
 uint64_t codediff_single(const struct code_pair *pair, int side);
 uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind);
 
+/* All figures of a side, of its own pass. */
+void codediff_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena);
+
+/* Names of instructions that write caches back or invalidate them. */
+#define CODE_FENCES "inv wb wbl2 wbinvl1 gl0 gl1"
+
 /* Work of a pass before over that after; NAN: nothing tells. */
 double codediff_scale(const struct isa_mix *before, const struct isa_mix *after);
-
-/* Loads of the kernel that bypass caches, as those of volatile variables do; streaming ones do not count. */
-uint64_t codediff_ordered_loads(const struct code_pair *pair, int side);
 
 /* Arguments for which both compilers noted the access, as no store overlaps them; 0: none. */
 unsigned codediff_promises(const struct code_pair *pair);
@@ -26,8 +29,8 @@ unsigned codediff_promises(const struct code_pair *pair);
 /* Instructions but waits and the like. */
 double codediff_issued(const struct isa_mix *mix);
 
-/* Appends the cause that the names of instructions tell; `most`: one whose instructions are most of what came. */
-bool codediff_names(struct text *text, const struct code_pair *pair, bool most);
+/* Do accesses to memory ask caches for something else? */
+bool codediff_policies_differ(const struct code_pair *pair);
 
 /* Atomic operations of `before` in whose place `after` has loops of compare and swap; where it has no atomic operation,
  * the loops. */
@@ -39,21 +42,29 @@ bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena);
 /* Loads of the hot loop behind its first store, for the same work: compilers put loads first where they may. */
 double codediff_loads_behind(const struct code_pair *pair, int side);
 
-/* ---- causes: what a rule sees, and what it writes ---- */
+/* ---- causes: what a rule sees, and what it writes ----
+ *
+ * A rule sees how a worse build came of a better one, whichever was given first: it looks at its pair in one direction
+ * and has words for both. */
 
 struct code_signs {
-    const struct code_pair *pair;
+    const struct code_pair *pair; /* in the rule's order */
     const struct inspect_kernel *before, *after;
     const double *a, *b;            /* figures */
     const struct isa_mix *in, *out; /* of the hot loop, or of the kernel; NULL: not disassembled */
+    bool is_mirrored;               /* the two were given in the other order */
+    double unit;                    /* of figures of a pass: what of them is shown */
     struct text *text;
     struct arena *arena;
 };
 
-/* Append what changed: "VGPRs 196 to 256". */
-void codediff_change(const struct code_signs *s, enum code_metric metric);
-void codediff_changes(const struct code_signs *s, const enum code_metric *metrics, size_t count);
-void codediff_spill_changes(const struct code_signs *s);
+/* Words for the order in which the two were given. */
+const char *codediff_words(const struct code_signs *s, const char *forward, const char *back);
+
+/* Append counts for the work of a pass, in that order: "bytes loaded per lane 64 to 128", "40 packed instructions
+ * instead of 80". */
+void codediff_from_to(const struct code_signs *s, const char *what, double a, double b);
+void codediff_instead(const struct code_signs *s, const char *what, double a, double b);
 
 /* A count of either side's pass, for the work of a pass before. */
 double codediff_per_pass(const struct code_signs *s, uint64_t count, int side);
@@ -63,22 +74,29 @@ uint64_t codediff_operations(const struct isa_mix *mix, int kind);
 
 extern const char codediff_in_another_order[];
 
-/* Rules: do they see their sign? Then it is appended. */
+/* Rules: do they see their sign? Then they append what shows it. */
 bool codediff_extra_copies(const struct code_signs *s);
 bool codediff_rescheduled(const struct code_signs *s);
 bool codediff_behind_stores(const struct code_signs *s);
 bool codediff_scheduling(const struct code_signs *s);
-bool codediff_volatiles(const struct code_signs *s);
+bool codediff_policy(const struct code_signs *s);
 bool codediff_promise(const struct code_signs *s); /* of arguments, which the compiler notes in the metadata */
 bool codediff_aliasing(const struct code_signs *s);
+bool codediff_lds_reuse(const struct code_signs *s);
 bool codediff_stay_behind(const struct code_signs *s);
 bool codediff_access_width(const struct code_signs *s);
+bool codediff_names(const struct code_signs *s);
+bool codediff_names_of_most(const struct code_signs *s); /* whose instructions are most of what came */
 
 /* Accesses that move the same bytes for the same work in another width: "narrower loads: 16 to 4 bytes". `unrolled`:
  * also those whose number in a pass changed the other way, as more or less unrolling does. */
 bool codediff_add_widths(const struct code_signs *s, bool unrolled);
 
-/* What made the change, with its evidence. */
-const char *codediff_cause(const struct code_pair *pair, struct arena *arena);
+/* Are the instructions of the hot loops, or of the kernels (`whole`), the same but for waits and cache policies? */
+bool codediff_is_alike(const struct code_pair *pair, bool whole);
+
+/* Sets the pair's cause: what made the change, with its evidence. `ways`: the pair in either order; `given`: which of
+ * them is `pair`. */
+void codediff_cause(struct code_pair *pair, const struct code_pair ways[2], bool given, struct arena *arena);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Causes that accesses to memory tell: volatile ones, what the compiler no longer knows of pointers, and widths.
+ * Causes that accesses to memory tell: what they ask of caches, what the compiler knows of pointers, and
+ * widths.
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "codediff_internal.h"
 
@@ -39,16 +41,81 @@ static bool is_mostly_memory(const struct code_signs *s)
     return memory_of(s->out) * scale - memory_of(s->in) >= share * more;
 }
 
-bool codediff_volatiles(const struct code_signs *s)
+/* ---- what accesses ask of caches ---- */
+
+static const char *const access_names[] = {
+    [ISA_LOAD] = "load", [ISA_STORE] = "store", [ISA_ATOMIC] = "atomic", [ISA_SCALAR_MEMORY] = "scalar load"};
+
+static const char *access_name(const struct isa_instruction *in)
 {
-    const uint64_t a = codediff_ordered_loads(s->pair, 0), b = codediff_ordered_loads(s->pair, 1);
-    if (a || !b)
+    return in->space != ISA_LDS && in->kind < COUNT_OF(access_names) ? access_names[in->kind] : NULL;
+}
+
+/* How many accesses of the whole kernel are of that kind and ask for that. */
+static uint64_t policy_count(const struct isa_kernel *isa, const struct isa_instruction *like)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < isa->instruction_count; i++)
+        count += isa->instructions[i].kind == like->kind && access_name(&isa->instructions[i]) &&
+                 !strcmp(isa->instructions[i].policy, like->policy);
+    return count;
+}
+
+/* The first access whose policy, other than the default, the other build does not have for its kind. */
+static const struct isa_instruction *own_policy(const struct isa_kernel *isa, const struct isa_kernel *other)
+{
+    for (size_t i = 0; isa && other && i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        if (access_name(in) && *in->policy && !policy_count(other, in))
+            return in;
+    }
+    return NULL;
+}
+
+bool codediff_policies_differ(const struct code_pair *pair)
+{
+    return own_policy(pair->before->isa, pair->after->isa) || own_policy(pair->after->isa, pair->before->isa);
+}
+
+/* As volatile and atomic variables have it: neither merged nor moved. */
+static bool is_ordered(const struct isa_instruction *in)
+{
+    static const char *const streams[] = {"nt", "slc", "_NT", "_HT", "_LU"};
+    bool streaming = false;
+    for (size_t k = 0; k < COUNT_OF(streams); k++)
+        streaming |= strstr(in->policy, streams[k]) != NULL;
+    return in->kind == ISA_LOAD && !streaming;
+}
+
+static void add_policies(const struct code_signs *s, const struct isa_kernel *isa, const struct isa_kernel *other,
+                         bool given_last)
+{
+    for (size_t i = 0; i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        bool seen = !access_name(in) || !*in->policy || policy_count(other, in);
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = isa->instructions[k].kind == in->kind && !strcmp(isa->instructions[k].policy, in->policy);
+        if (seen)
+            continue;
+        const uint64_t count = policy_count(isa, in);
+        text_addf(s->text, "%s%" PRIu64 " %s%s %s%s%s", s->text->length ? ", " : "", count, access_name(in),
+                  count == 1 ? "" : "s", in->policy, is_ordered(in) ? " (volatile or atomic)" : "",
+                  given_last ? "" : " no longer");
+    }
+}
+
+bool codediff_policy(const struct code_signs *s)
+{
+    const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
+    if (!a || !b || !codediff_policies_differ(s->pair))
         return false;
-    text_addf(s->text, "volatile or atomic loads, which are neither merged nor moved: %" PRIu64 " of them: ", b);
-    codediff_change(s, CODE_LOOP_ISSUE);
-    codediff_change(s, CODE_LOOP_WAITS);
+    add_policies(s, b, a, !s->is_mirrored);
+    add_policies(s, a, b, s->is_mirrored);
+    text_add(s->text, codediff_is_alike(s->pair, true) ? "; all else is the same" : "");
     return true;
 }
+
+/* ---- what is accessed again ---- */
 
 /* Values are loaded or stored again, or through other paths. */
 static bool repeats(const struct code_signs *s)
@@ -66,7 +133,10 @@ static bool repeats(const struct code_signs *s)
     const double more = 1.1;
     if (!(loads_b > loads_a * more || stores_b > stores_a * more || lds_b > lds_a * more || scalar_b > scalar_a * 1.5))
         return false;
-    text_add(s->text, "memory accesses repeated (alias analysis: a pointer may overlap what is stored): ");
+    text_add(s->text,
+             codediff_words(s, "memory accesses repeated (alias analysis: a pointer may overlap what is stored): ",
+                            "memory accesses no longer repeated (alias analysis: no pointer overlaps what is "
+                            "stored): "));
     const struct {
         const char *what;
         double a, b;
@@ -74,13 +144,10 @@ static bool repeats(const struct code_signs *s)
                 {"bytes stored per lane", stores_a, stores_b},
                 {"LDS bytes read per lane", lds_a, lds_b},
                 {"bytes loaded per wave", scalar_a, scalar_b}};
-    const char *between = "";
     for (size_t k = 0; k < COUNT_OF(list); k++)
-        if (list[k].b > list[k].a) {
-            text_addf(s->text, "%s%s %.4g to %.4g for the same work", between, list[k].what, list[k].a, list[k].b);
-            between = ", ";
-        }
-    codediff_change(s, CODE_LOOP_ISSUE);
+        if (list[k].b > list[k].a)
+            codediff_from_to(s, list[k].what, list[k].a, list[k].b);
+    text_add(s->text, " for the same work");
     return true;
 }
 
@@ -88,7 +155,9 @@ bool codediff_stay_behind(const struct code_signs *s)
 {
     if (!(codediff_loads_behind(s->pair, 1) > codediff_loads_behind(s->pair, 0)))
         return false;
-    text_add(s->text, "loads that stay behind stores (alias analysis: a pointer may overlap what is stored): ");
+    text_add(s->text,
+             codediff_words(s, "loads that stay behind stores (alias analysis: a pointer may overlap what is stored): ",
+                            "loads that go before stores (alias analysis: no pointer overlaps what is stored): "));
     return true;
 }
 
@@ -110,10 +179,12 @@ bool codediff_promise(const struct code_signs *s)
     if (!lost)
         return false;
     if (!repeats(s) && !codediff_stay_behind(s))
-        text_add(s->text, "alias analysis (a pointer may overlap what is stored): ");
-    text_addf(s->text, "%s%u argument%s no longer known to be read or written alone (without __restrict, or cast)",
-              s->text->data[s->text->length - 1] == ' ' ? "" : ", ", lost, lost == 1 ? " is" : "s are");
-    codediff_spill_changes(s);
+        text_add(s->text, codediff_words(s, "alias analysis (a pointer may overlap what is stored): ",
+                                         "alias analysis (no pointer overlaps what is stored): "));
+    text_addf(s->text, "%s%u argument%s %s", text_ends(s->text->data, ": ") ? "" : ", ", lost,
+              lost == 1 ? " is" : "s are",
+              codediff_words(s, "no longer known to be read or written alone (without __restrict, or cast)",
+                             "now known to be read or written alone (with __restrict)"));
     return true;
 }
 
@@ -126,6 +197,22 @@ bool codediff_aliasing(const struct code_signs *s)
     if (fabs(s->pair->scale - 1) > 0.1 && loads_outside(s->pair, 1) >= loads_outside(s->pair, 0))
         return false;
     return repeats(s);
+}
+
+/* What workgroups shared in LDS is loaded from memory by each wave. */
+bool codediff_lds_reuse(const struct code_signs *s)
+{
+    if (!s->in || !s->out || isnan(s->pair->scale))
+        return false;
+    const double reads_a = codediff_per_pass(s, s->in->traffic[ISA_LDS].loads, 0),
+                 reads_b = codediff_per_pass(s, s->out->traffic[ISA_LDS].loads, 1);
+    const double loads_a = codediff_per_pass(s, loads_of(s->in), 0),
+                 loads_b = codediff_per_pass(s, loads_of(s->out), 1);
+    if (!(reads_b < reads_a / 2 && loads_b > loads_a * 1.1))
+        return false;
+    codediff_from_to(s, "LDS reads", reads_a, reads_b);
+    codediff_from_to(s, "bytes loaded per lane", loads_a, loads_b);
+    return true;
 }
 
 /* Accesses that move the same bytes for the same work, but more or fewer of them each: "narrower loads: 16 to 4 bytes".
@@ -148,8 +235,9 @@ bool codediff_add_widths(const struct code_signs *s, bool unrolled)
             (!unrolled && (narrower ? count_b < count_a : count_b > count_a)) ||
             (spaces[k / 2] == ISA_CONSTANT && fabs(s->pair->scale - 1) > 0.1)) /* what neighbours share is read once */
             continue;
-        text_addf(s->text, "%s%s %s%s: %.3g to %.3g bytes", found ? ", " : "", narrower ? "narrower" : "wider",
-                  labels[k / 2], stores ? "stores" : "loads", width_a, width_b);
+        text_addf(s->text, "%s%s %s%s: %.3g to %.3g bytes", found ? ", " : "",
+                  narrower != s->is_mirrored ? "narrower" : "wider", labels[k / 2], stores ? "stores" : "loads",
+                  s->is_mirrored ? width_b : width_a, s->is_mirrored ? width_a : width_b);
         found = true;
     }
     return found;
@@ -157,8 +245,5 @@ bool codediff_add_widths(const struct code_signs *s, bool unrolled)
 
 bool codediff_access_width(const struct code_signs *s)
 {
-    if (!codediff_add_widths(s, false))
-        return false;
-    codediff_change(s, CODE_LOOP_ISSUE);
-    return true;
+    return codediff_add_widths(s, false);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Causes that the names of instructions tell: what there is more of for the same work.
+ * Causes that the names of instructions tell: what there is more of for the same work, or less the other way round.
  */
 #include <math.h>
 #include <string.h>
@@ -15,13 +15,13 @@ static const struct name_sign {
     bool is_most;  /* they are at least a third of what came, and a tenth of what was there; looked at when it is known
                     * that the loop is not unrolled otherwise */
 } name_signs[] = {
-    {"inv wb wbl2 wbinvl1 gl0 gl1", "fences (caches are written back or invalidated)", 1.2, false, false},
+    {CODE_FENCES, "fences (caches are written back or invalidated)", 1.2, false, false},
     {"flat", "address space (flat accesses: the compiler does not know whether a pointer is to LDS or global memory)",
      2, false, false},
     {"f64", "arithmetic in f64 (a constant or function of type double)", 2, false, false},
     {"iflag", "arithmetic: division of integers by a value that is known at run time only", 1.2, true, false},
     {"exp log rcp rsq sqrt sin cos tanh div ldexp class frexp rndne",
-     "arithmetic: division or functions are computed more exactly", 1.2, false, false},
+     "arithmetic: division or functions, computed more or less exactly", 1.2, false, false},
     {"cndmask movrels movreld movrelsd idx",
      "selects and indexed moves (an array in registers indexed at run time, or a branch less)", 1.2, false, true},
     {"co ci addc subb u64 i64", "64-bit arithmetic (an index that had 32 bits)", 1.2, false, true},
@@ -29,30 +29,40 @@ static const struct name_sign {
 
 static double count_of(const struct code_pair *pair, int side, const struct name_sign *sign)
 {
-    const size_t hot[2] = {ISA_NO_LOOP, ISA_NO_LOOP};
     struct code_pair of = *pair;
     if (sign->is_whole)
-        memcpy(of.hot, hot, sizeof(hot));
+        of.hot[0] = of.hot[1] = ISA_NO_LOOP;
     return (double)codediff_named(&of, side, sign->words) * (side && !sign->is_whole ? pair->scale : 1);
 }
 
-bool codediff_names(struct text *text, const struct code_pair *pair, bool most)
+static bool told_by_names(const struct code_signs *s, bool most)
 {
-    const struct isa_mix *in = codediff_mix(pair, 0), *out = codediff_mix(pair, 1);
-    if (!in || !out || isnan(pair->scale))
+    const struct code_pair *pair = s->pair;
+    if (!s->in || !s->out || isnan(pair->scale))
         return false;
     /* Copies follow what is computed: halves of 64 bits are put side by side. */
     const double copies = (double)codediff_copies(pair, 1, ISA_VECTOR) * pair->scale -
                           (double)codediff_copies(pair, 0, ISA_VECTOR),
-                 more = codediff_issued(out) * pair->scale - codediff_issued(in) - fmax(copies, 0);
+                 more = codediff_issued(s->out) * pair->scale - codediff_issued(s->in) - fmax(copies, 0);
     for (size_t k = 0; k < COUNT_OF(name_signs); k++) {
         const struct name_sign *sign = &name_signs[k];
         const double a = count_of(pair, 0, sign), b = count_of(pair, 1, sign);
         if (sign->is_most != most || !(b > a * sign->times) ||
-            (most && (b - a < more / 3 || b - a < codediff_issued(in) / 10)))
+            (most && (b - a < more / 3 || b - a < codediff_issued(s->in) / 10)))
             continue;
-        text_addf(text, "%s: %.4g instead of %.4g", sign->cause, b, a);
+        text_addf(s->text, "%s: ", sign->cause);
+        codediff_instead(s, "instructions", sign->is_whole ? a / s->unit : a, sign->is_whole ? b / s->unit : b);
         return true;
     }
     return false;
+}
+
+bool codediff_names(const struct code_signs *s)
+{
+    return told_by_names(s, false);
+}
+
+bool codediff_names_of_most(const struct code_signs *s)
+{
+    return told_by_names(s, true);
 }

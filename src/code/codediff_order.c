@@ -174,21 +174,18 @@ static bool is_work_the_same(const struct code_signs *s)
 }
 
 /* Waits move, and values live longer or shorter. */
-static bool order(const struct code_signs *s, const char *why)
+static void order(const struct code_signs *s, const char *why)
 {
-    static const enum code_metric metrics[] = {CODE_LOOP_WAITS, CODE_LOOP_DRAINS, CODE_LOOP_CHAIN,
-                                               CODE_VGPRS,      CODE_AGPRS,       CODE_LIVE,
-                                               CODE_WAVES,      CODE_LOOP_ISSUE,  CODE_SGPRS};
-    if (*why)
-        text_addf(s->text, "%s: ", why);
+    const double a = s->a[CODE_LOOP_TRIPS], b = s->b[CODE_LOOP_TRIPS];
+    text_add(s->text, why);
+    if (fabs(b - a) > 0.05 * a)
+        text_add(s->text, (b > a) != s->is_mirrored ? "fewer loads at a time, " : "more loads at a time, ");
     if (s->in->count[ISA_DUAL] != s->out->count[ISA_DUAL])
-        text_addf(s->text, "dual issue instructions %.4g to %.4g", codediff_per_pass(s, s->in->count[ISA_DUAL], 0),
-                  codediff_per_pass(s, s->out->count[ISA_DUAL], 1));
-    codediff_changes(s, metrics, COUNT_OF(metrics));
-    return true;
+        codediff_from_to(s, "dual issue instructions", codediff_per_pass(s, s->in->count[ISA_DUAL], 0),
+                         codediff_per_pass(s, s->out->count[ISA_DUAL], 1));
 }
 
-const char codediff_in_another_order[] = "scheduling (the same instructions in another order)";
+const char codediff_in_another_order[] = "scheduling (the same instructions in another order): ";
 
 /* Copies between registers that the allocator left, as it did not join their two ends. Fewer values alive at once are
  * another order's doing, and so are the copies then. */
@@ -207,46 +204,59 @@ bool codediff_extra_copies(const struct code_signs *s)
         return false;
     if (!(b > a * COPIES_MORE + (moved ? codediff_issued(s->in) * COPIES_OF_ORDER : COPIES_ANY)))
         return false;
-    text_addf(s->text, "register allocation: %.4g copies between registers instead of %.4g", b, a);
-    codediff_change(s, CODE_LOOP_ISSUE);
-    codediff_spill_changes(s);
+    const double files_a = codediff_per_pass(s, codediff_named(s->pair, 0, "accvgpr"), 0),
+                 files_b = codediff_per_pass(s, codediff_named(s->pair, 1, "accvgpr"), 1);
+    codediff_instead(s,
+                     files_b - files_a > (b - a) / 2 ? "copies of accumulators between AGPRs and VGPRs"
+                                                     : "copies between registers",
+                     a, b);
     return true;
 }
 
 /* The next instruction of the hot loop that does not wait; NULL: there is none. */
-static const struct isa_instruction *next_of(const struct code_pair *pair, int side, size_t *at)
+static const struct isa_instruction *next_of(const struct code_pair *pair, int side, size_t *at, bool whole)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     while (*at < isa->instruction_count) {
         const struct isa_instruction *in = &isa->instructions[(*at)++];
-        if (in->loop == pair->hot[side] && in->kind != ISA_WAIT && in->kind != ISA_OTHER)
+        if ((whole || in->loop == pair->hot[side]) && in->kind != ISA_WAIT && in->kind != ISA_OTHER)
             return in;
     }
     return NULL;
 }
 
-static bool only_waits_differ(const struct code_signs *s)
+/* As long as they are the same without their policies. */
+static size_t operands_of(const struct isa_instruction *in)
+{
+    const char *at = *in->policy ? strstr(in->operands, in->policy) : NULL;
+    return at ? (size_t)(at - in->operands) - (at > in->operands) : strlen(in->operands);
+}
+
+bool codediff_is_alike(const struct code_pair *pair, bool whole)
 {
     const struct isa_instruction *a, *b;
     size_t at[2] = {0, 0};
-    if (s->a[CODE_LOOP_WAITS] == s->b[CODE_LOOP_WAITS] && s->a[CODE_LOOP_DRAINS] == s->b[CODE_LOOP_DRAINS])
-        return false;
     do {
-        a = next_of(s->pair, 0, &at[0]);
-        b = next_of(s->pair, 1, &at[1]);
+        a = next_of(pair, 0, &at[0], whole);
+        b = next_of(pair, 1, &at[1], whole);
     } while (a && b && !strcmp(a->mnemonic, b->mnemonic) &&
-             (a->kind == ISA_BRANCH || !strcmp(a->operands, b->operands)));
+             (a->kind == ISA_BRANCH ||
+              (operands_of(a) == operands_of(b) && !memcmp(a->operands, b->operands, operands_of(a)))));
     return !a && !b;
 }
 
 static bool reordered(const struct code_signs *s)
 {
-    const bool saves = s->b[CODE_WAVES] > s->a[CODE_WAVES] && s->b[CODE_VGPRS] < s->a[CODE_VGPRS];
-    return order(s, only_waits_differ(s)                ? "waits (all else in the loop is the same)"
-                    : is_reallocated(s->pair, s->arena) ? "register allocation"
-                    : saves ? "scheduling (the same instructions in another order, for more waves: launch bounds, "
-                              "waves per SIMD, or a flag)"
-                            : codediff_in_another_order);
+    const double *before = s->is_mirrored ? s->b : s->a, *after = s->is_mirrored ? s->a : s->b;
+    const bool waits =
+        s->a[CODE_LOOP_WAITS] != s->b[CODE_LOOP_WAITS] || s->a[CODE_LOOP_DRAINS] != s->b[CODE_LOOP_DRAINS];
+    const bool saves = after[CODE_WAVES] > before[CODE_WAVES] && after[CODE_VGPRS] < before[CODE_VGPRS];
+    order(s, waits && codediff_is_alike(s->pair, false) ? "waits (all else in the loop is the same): "
+             : is_reallocated(s->pair, s->arena)        ? "register allocation: "
+             : saves ? "scheduling (the same instructions in another order, for more waves: launch bounds, waves per "
+                       "SIMD, or a flag): "
+                     : codediff_in_another_order);
+    return true;
 }
 
 bool codediff_rescheduled(const struct code_signs *s)
@@ -257,7 +267,10 @@ bool codediff_rescheduled(const struct code_signs *s)
 /* Not where the compiler still knows of arguments that they overlap nothing. */
 bool codediff_behind_stores(const struct code_signs *s)
 {
-    return is_work_the_same(s) && !codediff_promises(s->pair) && codediff_stay_behind(s) && order(s, "");
+    if (!is_work_the_same(s) || codediff_promises(s->pair) || !codediff_stay_behind(s))
+        return false;
+    order(s, "");
+    return true;
 }
 
 bool codediff_scheduling(const struct code_signs *s)

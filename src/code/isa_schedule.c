@@ -24,6 +24,7 @@ struct flight {
     enum isa_kind kind;
     uint64_t bytes; /* of global memory, per lane */
     double at;      /* clock of its issue */
+    double trip;    /* round trips to memory that had ended then */
 };
 
 struct machine {
@@ -34,6 +35,7 @@ struct machine {
     double unit_free; /* when the matrix unit is done; negative: it had nothing to do yet */
     struct flight flying[MAX_IN_FLIGHT];
     size_t count;
+    double trips; /* round trips to memory that ended */
 };
 
 static bool counter_of(enum isa_counter *counter, const struct machine *machine, const struct isa_instruction *in)
@@ -58,7 +60,7 @@ static void fly(struct machine *machine, const struct isa_instruction *in)
     if (machine->count == MAX_IN_FLIGHT)
         memmove(machine->flying, machine->flying + 1, --machine->count * sizeof(*machine->flying));
     machine->flying[machine->count++] =
-        (struct flight){counter, in->kind, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock};
+        (struct flight){counter, in->kind, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock, machine->trips};
 }
 
 static void count_awaited(struct isa_wait *wait, const struct flight *access)
@@ -88,7 +90,7 @@ static struct isa_wait land(struct machine *machine, const struct isa_instructio
 {
     struct isa_wait wait = {.address = in->address, .instruction = in, .clocks_since_issue = NAN};
     unsigned behind[COUNTERS] = {0};
-    bool lands[MAX_IN_FLIGHT] = {false}, has_memory = false;
+    bool lands[MAX_IN_FLIGHT] = {false}, has_memory = false, ends = false;
     for (size_t k = machine->count; k-- > 0;) {
         const struct flight *access = &machine->flying[k];
         const uint8_t allowed = in->wait[access->counter];
@@ -98,7 +100,10 @@ static struct isa_wait land(struct machine *machine, const struct isa_instructio
         if (lands[k] && (isnan(wait.clocks_since_issue) || (is_memory && !has_memory)))
             wait.clocks_since_issue = machine->clock - access->at;
         has_memory |= lands[k] && is_memory;
+        const bool is_load = access->kind == ISA_LOAD || access->kind == ISA_SCALAR_MEMORY;
+        ends |= lands[k] && is_load && access->trip >= machine->trips;
     }
+    machine->trips += ends;
     size_t kept = 0;
     for (size_t k = 0; k < machine->count; k++) {
         if (lands[k])
@@ -292,10 +297,11 @@ void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *k
     walk->depths = arena_alloc(&scratch, sizeof(*walk->depths));
     for (int before = 0; before < 2 && loop != ISA_NO_LOOP; before++)
         turn(walk, kernel, loop, false);
-    const double deepest = walk->deepest, clock = walk->machine.clock;
+    const double deepest = walk->deepest, clock = walk->machine.clock, trips = walk->machine.trips;
     turn(walk, kernel, loop, true);
     schedule->chain_clocks = walk->deepest - deepest;
     schedule->issue_clocks = walk->machine.clock - clock;
+    schedule->round_trips = walk->machine.trips - trips;
     if ((loop == ISA_NO_LOOP ? &kernel->mix : &kernel->loops[loop].own)->matrix_unknown)
         schedule->issue_clocks = schedule->matrix_clocks = schedule->chain_clocks = schedule->gap_clocks =
             schedule->largest_gap_clocks = NAN;

@@ -10,8 +10,11 @@
 
 /* ---- kernels ---- */
 
-static const enum tone tones[] = {
-    [CODE_SAME] = TONE_DIM, [CODE_CHANGED] = TONE_PLAIN, [CODE_HELPED] = TONE_GOOD, [CODE_HURT] = TONE_BAD};
+static const enum tone tones[] = {[CODE_SAME] = TONE_DIM,
+                                  [CODE_CHANGED] = TONE_PLAIN,
+                                  [CODE_HELPED] = TONE_GOOD,
+                                  [CODE_MIXED] = TONE_DOUBT,
+                                  [CODE_HURT] = TONE_BAD};
 
 static struct cell figures_cell(const struct code_figures *figures, struct arena *arena)
 {
@@ -46,6 +49,26 @@ static struct cell loops_cell(const struct code_pair *pair, struct arena *arena)
     return cell_table(table);
 }
 
+/* By the model, where both builds were walked. */
+static struct cell time_cell(const struct code_pair *pair)
+{
+    const double before = pair->time_ns[0], after = pair->time_ns[1];
+    return after > 0 && before > 0 ? cell_number(after / before - 1) : cell_unknown("not walked");
+}
+
+/* "156 spilled VGPRs, but 4 to 8 waves per SIMD" */
+static struct cell signs_cell(const struct code_pair *pair, struct arena *arena)
+{
+    const bool helped = pair->verdict == CODE_HELPED;
+    const char *first = helped ? pair->better : pair->worse, *second = helped ? pair->worse : pair->better;
+    return cell_text(*first && *second ? arena_printf(arena, "%s, but %s", first, second) : *first ? first : second);
+}
+
+static struct cell walked_cell(const struct code_pair *pair)
+{
+    return pair->walked ? cell_text(pair->walked) : cell_unknown("one of them cannot be walked, or nothing differs");
+}
+
 static int by_verdict(const void *a, const void *b)
 {
     const struct code_pair *x = *(const struct code_pair *const *)a, *y = *(const struct code_pair *const *)b;
@@ -71,11 +94,15 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
                                                   {.key = "target", .title = "target"},
                                                   {.key = "verdict", .title = "verdict"},
                                                   {.key = "why"},
+                                                  {.key = "better"},
                                                   {.key = "cause"},
+                                                  {.key = "cause_code"},
                                                   {.key = "before"},
                                                   {.key = "after"},
                                                   {.key = "loops"},
-                                                  {.key = "hurt_by", .title = "hurt by", .flags = COLUMN_PROSE}};
+                                                  {.key = "walked"},
+                                                  {.key = "time", .title = "time", .unit = UNIT_CHANGE},
+                                                  {.key = "signs", .title = "signs", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
     const struct code_pair **pairs = sorted(diff, arena);
     for (size_t k = 0; k < diff->count; k++) {
@@ -85,10 +112,12 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
         struct table_row *row = table_add(
             table,
             (struct cell[]){cell_text(pair->label), cell_text(pair->name), cell_text(pair->target),
-                            cell_toned(code_verdict_name(pair->verdict), tones[pair->verdict]), cell_known(pair->why),
-                            cell_known(pair->cause), all ? figures_cell(&pair->figures[0], arena) : cell_absent(),
+                            cell_toned(code_verdict_name(pair->verdict), tones[pair->verdict]), cell_known(pair->worse),
+                            cell_known(pair->better), cell_known(pair->cause), cell_known(pair->cause_code),
+                            all ? figures_cell(&pair->figures[0], arena) : cell_absent(),
                             all ? figures_cell(&pair->figures[1], arena) : cell_absent(),
-                            all ? loops_cell(pair, arena) : cell_absent(), all ? cell_absent() : cell_text(pair->why)});
+                            all ? loops_cell(pair, arena) : cell_absent(), all ? walked_cell(pair) : cell_absent(),
+                            all ? cell_absent() : time_cell(pair), all ? cell_absent() : signs_cell(pair, arena)});
         row->note = !all && *pair->cause ? pair->cause : NULL;
     }
     return table;
@@ -249,7 +278,7 @@ static void add_details(struct document *document, const struct codediff *diff, 
     size_t shown = 0;
     for (size_t k = 0; k < diff->count; k++) {
         const struct code_pair *pair = pairs[k];
-        const bool wanted = pair->verdict == CODE_HURT || (look->verbose && pair->verdict != CODE_SAME);
+        const bool wanted = pair->verdict >= CODE_MIXED || (look->verbose && pair->verdict != CODE_SAME);
         if (!wanted || (shown++ >= MOST_DETAILED && !look->verbose))
             continue;
         const char *title =
@@ -259,6 +288,20 @@ static void add_details(struct document *document, const struct codediff *diff, 
                          .show = SHOW_PEOPLE, .level = 1, .title = title, .table = details_of(pair, document->arena)});
         if (look->isa && pair->before->isa && pair->after->isa)
             document_verbatim(document, SHOW_PEOPLE, NULL, codediff_sides(pair, document->arena));
+    }
+}
+
+/* What the times are of. Of several made-up launches the first stands for all. */
+static void add_walks(struct document *document, const struct codediff *diff)
+{
+    const char *last = NULL;
+    for (size_t k = 0; k < diff->count; k++) {
+        const struct code_pair *pair = &diff->pairs[k];
+        if (pair->verdict == CODE_SAME || !(pair->time_ns[0] > 0) || (last && *last == *pair->walked))
+            continue;
+        last = pair->walked;
+        document_text(document, SHOW_PEOPLE, TONE_DIM,
+                      "time: by the model, not measured: a device full of workgroups of %s, all data in L2", last);
     }
 }
 
@@ -295,20 +338,22 @@ static void add_data(struct document *document, const struct codediff *diff)
 void codediff_document(struct document *document, const struct codediff *diff, const struct codediff_look *look)
 {
     struct arena *arena = document->arena;
+    const size_t mixed = codediff_count(diff, CODE_MIXED);
     document->title = arena_printf(arena, "%s and %s", diff->names[0], diff->names[1]);
     add_data(document, diff);
     document_table(document, NULL, NULL, kernels_of(diff, false, arena))->show = SHOW_PEOPLE;
     document_table(document, NULL, NULL, metrics_of(diff, false, arena))->show = SHOW_PEOPLE;
     document_table(document, NULL, NULL, worst_of(diff, arena))->show = SHOW_PEOPLE;
     add_details(document, diff, look);
+    add_walks(document, diff);
     for (int side = 0; side < 2; side++)
         for (size_t k = 0; k < diff->only_count[side]; k++)
             document_text(document, SHOW_PEOPLE, TONE_DIM, "only in %s: %s", diff->names[side], diff->only[side][k]);
     for (size_t k = 0; k < diff->problem_count; k++)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "not compared: %s", diff->problems[k]);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%zu kernel%s: %zu hurt, %zu helped, %zu changed, %zu same%s",
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%zu kernel%s: %zu hurt, %s%zu helped, %zu changed, %zu same%s",
                   diff->count, diff->count == 1 ? "" : "s", codediff_count(diff, CODE_HURT),
-                  codediff_count(diff, CODE_HELPED), codediff_count(diff, CODE_CHANGED),
-                  codediff_count(diff, CODE_SAME),
+                  mixed ? arena_printf(arena, "%zu mixed, ", mixed) : "", codediff_count(diff, CODE_HELPED),
+                  codediff_count(diff, CODE_CHANGED), codediff_count(diff, CODE_SAME),
                   diff->accepted ? arena_printf(arena, "; %zu accepted by %s", diff->accepted, diff->pins) : "");
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is counted and measured of one build of a pair.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "codediff_internal.h"
+#include "rooftile/targets.h"
+
+const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
+}
+
+/* Halves of a VOPD count one by one. */
+static uint64_t count_halves(const struct code_pair *pair, int side, const char *words,
+                             bool (*counts)(const struct isa_instruction *in, const char *name, const char *words))
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++) {
+        const struct isa_instruction *in = &isa->instructions[i];
+        if (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side])
+            count += counts(in, in->mnemonic, words) + 0u + (in->dual && counts(in, in->dual->mnemonic, words));
+    }
+    return count;
+}
+
+static bool is_named(const struct isa_instruction *in, const char *name, const char *words)
+{
+    (void)in;
+    return isa_has_word(name, words);
+}
+
+static bool is_single(const struct isa_instruction *in, const char *name, const char *words)
+{
+    if (in->kind == ISA_DUAL)
+        return isa_has_word(name, words);
+    return *name && ((in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2));
+}
+
+static bool is_copy(const struct isa_instruction *in, const char *name, const char *words)
+{
+    return (in->kind == ISA_VECTOR || in->kind == ISA_DUAL) && isa_has_word(name, words);
+}
+
+static bool is_packed_copy(const struct isa_instruction *in, const char *name, const char *words)
+{
+    return in->kind == ISA_PACKED && isa_has_word(name, words);
+}
+
+/* Not of a constant. */
+static bool is_scalar_copy(const struct isa_instruction *in, const char *name, const char *words)
+{
+    const char *from = strchr(in->operands, ',');
+    return in->kind == ISA_SCALAR && from && text_starts(from, ", s") && isa_has_word(name, words);
+}
+
+uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
+{
+    return count_halves(pair, side, words, is_named);
+}
+
+uint64_t codediff_single(const struct code_pair *pair, int side)
+{
+    return count_halves(pair, side, "add sub mul", is_single);
+}
+
+uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind)
+{
+    return count_halves(pair, side, "mov accvgpr",
+                        kind == ISA_SCALAR   ? is_scalar_copy
+                        : kind == ISA_PACKED ? is_packed_copy
+                                             : is_copy);
+}
+
+unsigned codediff_promises(const struct code_pair *pair)
+{
+    const struct codeobj_kernel *a = pair->before->code, *b = pair->after->code;
+    unsigned kept = 0;
+    for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
+        kept += *a->args[k].actual_access && *b->args[k].actual_access;
+    return kept;
+}
+
+/* Of the whole kernel, with compare and swap, or without. */
+static uint64_t atomics_of(const struct isa_kernel *isa, bool swaps)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; isa && i < isa->instruction_count; i++)
+        count += isa->instructions[i].kind == ISA_ATOMIC &&
+                 isa_has_word(isa->instructions[i].mnemonic, "cmpswap cmpst cmpstore") == swaps;
+    return count;
+}
+
+uint64_t codediff_swap_loops(const struct code_pair *pair)
+{
+    const struct isa_kernel *a = pair->before->isa, *b = pair->after->isa;
+    const uint64_t fewer = atomics_of(a, false), left = atomics_of(b, false);
+    const uint64_t were = atomics_of(a, true), are = atomics_of(b, true);
+    if (are <= were)
+        return 0;
+    return left < fewer ? fewer - left : were + fewer ? 0 : are;
+}
+
+static void add_loop(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
+{
+    const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
+    const struct isa_mix *mix = codediff_mix(pair, side);
+    struct isa_schedule schedule;
+    double drained = 0;
+    isa_schedule_find(&schedule, isa, pair->hot[side], pair->target, arena);
+    for (size_t k = 0; k < schedule.wait_count; k++)
+        drained += schedule.waits[k].drains;
+    figures->value[CODE_LOOP_ISSUE] = schedule.issue_clocks;
+    figures->value[CODE_LOOP_INSTRUCTIONS] = (double)mix->instructions;
+    figures->value[CODE_LOOP_MATRIX] = (double)mix->count[ISA_MATRIX];
+    figures->value[CODE_LOOP_WAITS] = (double)schedule.wait_count;
+    figures->value[CODE_LOOP_DRAINS] = drained;
+    figures->value[CODE_LOOP_SCRATCH] = (double)(mix->count[ISA_SCRATCH_LOAD] + mix->count[ISA_SCRATCH_STORE]);
+    figures->value[CODE_LOOP_CHAIN] = schedule.chain_clocks;
+    figures->value[CODE_LOOP_TRIPS] = schedule.round_trips;
+}
+
+static double live_of(const struct isa_kernel *isa)
+{
+    struct arena scratch = {0};
+    struct isa_live live;
+    isa_live_find(&live, isa, &scratch);
+    const double most = live.vgprs[live.peak] + live.agprs[live.peak];
+    arena_release(&scratch);
+    return most;
+}
+
+void codediff_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
+{
+    const struct inspect_kernel *kernel = side ? pair->after : pair->before;
+    const struct codeobj_kernel *code = kernel->code;
+    for (int k = 0; k < CODE_METRICS; k++)
+        figures->value[k] = NAN;
+    figures->value[CODE_TIME] = pair->time_ns[side];
+    const struct inspect_registers registers = inspect_registers(side ? pair->objects[1] : pair->objects[0], code);
+    figures->value[CODE_VGPRS] = registers.vgprs;
+    figures->value[CODE_AGPRS] = registers.agprs;
+    figures->value[CODE_SGPRS] = code->sgpr_count;
+    figures->value[CODE_VGPR_SPILLS] = code->vgpr_spills;
+    figures->value[CODE_SGPR_SPILLS] = code->sgpr_spills;
+    figures->value[CODE_SCRATCH] = code->private_segment_bytes;
+    figures->value[CODE_LDS] = code->group_segment_bytes;
+    if (!kernel->occupancy_problem)
+        figures->value[CODE_WAVES] = kernel->occupancy.waves_per_simd;
+    if (!kernel->isa)
+        return;
+    figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
+    figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
+    if (target_is_amd(pair->target))
+        figures->value[CODE_LIVE] = live_of(kernel->isa);
+    add_loop(figures, pair, side, arena);
+}
