@@ -70,6 +70,9 @@ struct explained_case {
     const char *run;                    /* words that run this case: "stream_triad --set n=1048576" */
     const char *reason;                 /* why there is no explanation; NULL */
 };
+/* Measured, else predicted. */
+double explained_ns(const struct explained_case *c);
+
 void explain_document(struct document *document, const struct explained_case *cases, size_t count);
 
 #endif

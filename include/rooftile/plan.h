@@ -179,7 +179,7 @@ struct plan_case {
     double traced_ns;                 /* 0: not known */
     struct measure_options measure;
     struct resolved resolved;
-    struct lower_bound lower_bound;
+    struct lower_bound lower_bound;     /* at the predicted time, if it has one */
     const struct predicted *prediction; /* of one pass over the timed steps; NULL: not predicted (yet) */
     double estimate_ns;                 /* with it: expected wall time of the case, without compilation */
     enum verify_method verify;
@@ -228,5 +228,10 @@ enum status plan_build(struct plan **plan, const struct suite *const *suites, si
 /* A manifest's defaults and the first of its variants that matches the device. ERR_CONFIG as of manifest_default. */
 enum status plan_device_values(struct param_value *values, const struct manifest *manifest,
                                const struct device_facts *device, struct err *err);
+
+/* The case on the roofline at this time (NaN: not known). The class bounds one of latency or launch. `predicted`, the
+ * bound of a prediction of this time ("": there is none), does where that is launch, or where no roof is known. */
+void plan_case_bound(struct lower_bound *lower_bound, const struct plan_case *plan_case, const struct machine *machine,
+                     double time_ns, const char *predicted);
 
 #endif

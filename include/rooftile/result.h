@@ -137,7 +137,7 @@ struct result_case {
     struct device_sense before, after;
     double flops_per_s, bytes_per_s, items_per_s; /* NaN = not applicable */
     struct lower_bound lower_bound;               /* roofline: bound, ceiling, intensity */
-    double fraction;                              /* of the ceiling: lower bound / median; NaN */
+    double fraction;                              /* of the ceiling: rate / the roof's rate; NaN */
     struct predicted prediction;                  /* made before it was launched */
     double predicted_error;                       /* predicted / measured - 1; NaN where one of them is missing */
     struct verification verification;

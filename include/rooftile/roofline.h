@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * Roofline model: pure functions of a machine and a case's work.
+ * Roofline model: pure functions of a machine and a case's work. Two questions, two answers:
  *
- * lower_bound_ns is a lower bound of the time of one launch: the largest of
+ * The roof is the line of the roofline picture that the case lies under: a memory level or an arithmetic unit. The
+ * share of it is  achieved rate / roof's rate,  all bytes of `work` counted at the level: a point on the line is at
+ * 100 %.
+ *     Bytes come from the nearest level that holds the footprint. At the start of a launch it holds what the cache mode
+ *     says: hot: what the launch before left, except the L1 (L0) of a GPU, which each launch starts empty; cold and
+ *     rotate: nothing, so that the first pass comes from the memory. A footprint that no cache holds comes from the
+ *     memory in every pass, and what is stored beyond a capacity is written back: both count as bytes of that level.
+ *     The case lies under the level that takes longest so, or under the unit that takes longer still. Where it is
+ *     faster than that level's rate, caches kept some of its bytes, and it lies under the next nearer one.
+ *     Williams, Waterman, Patterson 2009; Ilic, Pratas, Sousa 2014 (a line per level over all bytes of the kernel).
+ *
+ * lower_bound_ns is a lower bound of the time of one launch, which no luck with caches can beat: the largest of
  *     work.flops / peak of its unit, work.transcendentals / peak of the transcendental unit,
  *     and for each memory level  bytes that must cross it / its bandwidth.
  * The traffic is a lower bound too, so that the lower bound never exceeds what physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
  *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
  *                  nearest level. What `shared_by` workgroups go over at the same time may come once for all of them.
- *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. A footprint
+ *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. In the
+ *                  first pass it is without the L1 of a GPU, which is empty and keeps no stores. A footprint
  *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
  *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one),
  *                  further passes as in hot caches. An algorithm's minimum is one pass, with all bytes from memory.
  *                  Written bytes count only beyond what the nearer caches could still hold when the launch ends.
- * There is never a step at the cache size. Williams, Waterman, Patterson 2009 (roofline); the lower bound of hot
- * traffic follows from LRU or any other policy: C bytes at most can have stayed.
+ * There is never a step at the cache size. The lower bound of hot traffic follows from LRU or any other policy: C bytes
+ * at most can have stayed.
  */
 #ifndef ROOFTILE_ROOFLINE_H
 #define ROOFTILE_ROOFLINE_H
@@ -45,19 +57,36 @@ struct lower_bound {
     double time_ns; /* the lower bound; 0 when nothing is known */
     double memory_ns, compute_ns;
     double intensity; /* FLOP per byte of read + write; NaN without bytes */
-    /* level or unit that gives the lower bound: "DRAM", "vector_f32"; "launch" when launch_ns is larger; "none near"
-     * when the time is far from it (lower_bound_settle); "" unknown */
+    /* the roof: "DRAM", "vector_f32"; "launch" where an empty launch takes longer than the roof allows and half of the
+     * time or more; "" where neither is known */
     char bound[MACHINE_NAME];
-    bool bound_is_memory;            /* ceiling_name is a memory level */
-    char ceiling_name[MACHINE_NAME]; /* the level or unit that gives the lower bound, also when bound is "launch" */
-    double ceiling_value;            /* bytes/s or FLOP/s of it; 0 unknown */
+    bool bound_is_memory;            /* it is a memory level or link */
+    char ceiling_name[MACHINE_NAME]; /* the same as bound, if that is a roof whose rate is known; else "" */
+    double ceiling_value;            /* bytes/s or FLOP/s of it; 0 where ceiling_name is "" */
     bool ceiling_measured;
-    double ridge;     /* FLOP/byte where the bound level meets the unit's peak; NaN unknown */
+    double ridge;     /* FLOP/byte where the memory roof meets the unit's peak; NaN unknown */
     double launch_ns; /* machine->launch_ns, for the "launch_bound" forecast */
 };
 
+/* `time_ns` of the case, measured or predicted; NaN: not known (yet). */
 void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
-                         enum cache_mode cache);
+                         enum cache_mode cache, double time_ns);
+
+/* The terms of the lower bound: the level, or the unit, that takes longest. NULL and 0 ns where no rate is known. */
+const struct machine_level *lower_bound_level(double *time_ns, const struct machine *machine, const struct work *work,
+                                              enum cache_mode cache);
+const struct machine_unit *lower_bound_unit(double *time_ns, const struct machine *machine, const struct work *work);
+
+/* What crosses a level by its index where caches keep the lines that were used last, as the roof counts it. */
+double lower_bound_usual_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                               uint32_t level);
+
+/* Achieved rate / the roof's rate; NaN where either is not known. */
+double lower_bound_fraction(const struct lower_bound *lower_bound, const struct work *work, double time_ns);
+
+/* Sets `bound`, whatever roofs there are: it is the roof if it is a level, or a unit that the work uses. */
+void lower_bound_by(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
+                    const char *bound);
 
 /* NULL, or the first arithmetic unit that the work needs and the machine has no peak of. */
 const char *lower_bound_lacks(const struct machine *machine, const struct work *work);
@@ -81,15 +110,5 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
 /* Is the memory of a measured machine slower than a healthy card of its model, whose data sheet `sheet` is, reaches at
  * least (struct ceiling, `least`)? `why` is "" when not, or when either bandwidth is unknown, else a sentence. */
 bool machine_is_slow(const struct machine *machine, const struct machine *sheet, char why[static 256]);
-
-/* Sets `bound` once the time is known. It is not "launch" for a case that takes more than twice as long as an empty
- * launch, even if the launch is longer than the lower bound: then it is the ceiling. It is BOUND_NONE_NEAR where the
- * time is more than LOWER_BOUND_FAR times the lower bound: most of the time goes elsewhere. */
-#define LOWER_BOUND_FAR 10
-#define BOUND_NONE_NEAR "none near"
-void lower_bound_settle(struct lower_bound *lower_bound, const struct work *work, double time_ns);
-
-/* The fraction of the ceiling: lower bound / time; NaN when there is no lower bound. */
-double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns);
 
 #endif

@@ -51,7 +51,7 @@ static enum status take_counters(struct explanation *explanation, const struct i
 /* ---- cases ---- */
 
 static enum status explain_one(struct explained_case *out, const struct session *session,
-                               const struct import_counters *counters, const struct plan_case *plan_case,
+                               const struct import_counters *counters, struct plan_case *plan_case,
                                const struct result_case *measured, struct err *err)
 {
     const double hz = measured && measured->core_hz > 0 ? measured->core_hz : 0;
@@ -65,6 +65,9 @@ static enum status explain_one(struct explained_case *out, const struct session 
     enum status status = explain_case(&out->explanation, session->predictor, plan_case, session->walked,
                                       session->complete, hz, session->arena, err);
     foreign_note(&out->explanation.prediction, session, plan_case);
+    if (!status && out->explanation.prediction.time_ns > 0)
+        plan_case_bound(&plan_case->lower_bound, plan_case, session->plan->machine, explained_ns(out),
+                        out->explanation.prediction.bound);
     if (!status && !(out->explanation.prediction.time_ns > 0))
         out->reason = "nothing of it is known on this machine";
     return status || !counters ? status : take_counters(&out->explanation, counters, session->options->counters, err);
@@ -87,7 +90,7 @@ static enum status explain_session(struct explained *explained, struct session *
     enum status status = session_go(session, SESSION_PREDICT, err);
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         struct explained_case one;
-        const struct plan_case *plan_case = &session->plan->cases[k];
+        struct plan_case *plan_case = &session->plan->cases[k];
         progress_show(session->options, "explaining: %zu of %zu (%s)", k + 1, session->plan->count, plan_case->label);
         status = explain_one(&one, session, path ? &counters : NULL, plan_case, of ? of->items[plan_case->asked] : NULL,
                              err);

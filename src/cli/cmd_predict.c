@@ -78,8 +78,12 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         foreign_note(&cases[k].prediction, session, &session->plan->cases[k]);
         cases[k].from = of->count ? of->items[session->plan->cases[k].asked] : NULL;
-        if (cases[k].from)
-            calibrate(&cases[k], of->result);
+        if (!cases[k].from)
+            continue;
+        calibrate(&cases[k], of->result);
+        if (cases[k].prediction.time_ns > 0)
+            plan_case_bound(&session->plan->cases[k].lower_bound, cases[k].plan_case, session->plan->machine,
+                            cases[k].prediction.time_ns, cases[k].prediction.bound);
     }
     predictor_free(session->predictor);
     *forecast =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/roofline.h"
 
+#include "rooftile/targets.h"
 #include "rooftile/units.h"
 
 const char *const cache_mode_names[] = {
@@ -11,11 +12,19 @@ static double total_bytes(const struct work *work)
     return work->read_bytes + work->write_bytes;
 }
 
-static double capacity_before(const struct machine *machine, uint32_t level)
+/* The caches of a GPU's compute unit are invalidated before each launch, and write through. */
+static bool starts_empty(const struct machine *machine, const struct machine_level *level)
+{
+    return (target_is_amd(machine->arch) || target_is_nvidia(machine->arch)) &&
+           (!strcmp(level->name, "L0") || !strcmp(level->name, "L1"));
+}
+
+/* `warm`: without what starts empty. */
+static double capacity_before(const struct machine *machine, uint32_t level, bool warm)
 {
     double bytes = 0;
     for (uint32_t k = 0; k < level; k++)
-        bytes += machine->levels[k].capacity_bytes;
+        bytes += warm && starts_empty(machine, &machine->levels[k]) ? 0 : machine->levels[k].capacity_bytes;
     return bytes;
 }
 
@@ -29,22 +38,13 @@ static double traffic_bytes(const struct machine *machine, const struct work *wo
         return bytes;
     if (footprint <= 0)
         return 0;
-    const double stay = capacity_before(machine, level);
-    const double missing = fmax(0, footprint - stay);
+    const double stay = capacity_before(machine, level, true);
+    const double missing = fmax(0, footprint - capacity_before(machine, level, false));
     const double passes = fmax(1, bytes / footprint / fmax(1, work->shared_by));
-    if (cache == CACHE_HOT)
-        return missing * passes;
-    const double cold = footprint + missing * (passes - 1);
+    const double first = cache == CACHE_HOT ? fmax(0, footprint - stay) : footprint;
     /* Nobody has to push written bytes out before the launch ends, as far as the caches hold them. */
-    return cache == CACHE_COLD ? fmax(0, cold - fmin(work->write_bytes, stay)) : cold;
-}
-
-static void set_bound(struct lower_bound *lower_bound, const char *name, bool is_memory, const struct ceiling *ceiling)
-{
-    snprintf(lower_bound->ceiling_name, sizeof(lower_bound->ceiling_name), "%s", name);
-    lower_bound->bound_is_memory = is_memory;
-    lower_bound->ceiling_value = ceiling_value(ceiling);
-    lower_bound->ceiling_measured = ceiling->measured > 0;
+    const double kept = cache == CACHE_COLD ? fmin(work->write_bytes, stay) : 0;
+    return fmax(0, first + missing * (passes - 1) - kept);
 }
 
 static bool applies(const struct machine_level *level, const struct work *work)
@@ -52,11 +52,10 @@ static bool applies(const struct machine_level *level, const struct work *work)
     return !work->level[0] || !strcmp(level->name, work->level);
 }
 
-/* Index of the level that takes longest, or level_count when no bandwidth is known. */
-static uint32_t slowest_level(double *time_ns, const struct machine *machine, const struct work *work,
-                              enum cache_mode cache)
+const struct machine_level *lower_bound_level(double *time_ns, const struct machine *machine, const struct work *work,
+                                              enum cache_mode cache)
 {
-    uint32_t slowest = machine->level_count;
+    const struct machine_level *slowest = NULL;
     *time_ns = 0;
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const double rate = ceiling_value(&machine->levels[k].bandwidth);
@@ -64,7 +63,7 @@ static uint32_t slowest_level(double *time_ns, const struct machine *machine, co
         if (!applies(&machine->levels[k], work) || rate <= 0 || bytes <= 0 || bytes / rate * 1e9 < *time_ns)
             continue;
         *time_ns = bytes / rate * 1e9;
-        slowest = k;
+        slowest = &machine->levels[k];
     }
     return slowest;
 }
@@ -82,8 +81,7 @@ static struct demand demand(const struct machine *machine, const struct work *wo
     return (struct demand){amount > 0 ? machine_unit(machine, k ? TRANSCENDENTAL_UNIT : work->unit) : NULL, amount};
 }
 
-/* The unit that takes longest; NULL when no peak is known. */
-static const struct machine_unit *slowest_unit(double *time_ns, const struct machine *machine, const struct work *work)
+const struct machine_unit *lower_bound_unit(double *time_ns, const struct machine *machine, const struct work *work)
 {
     const struct machine_unit *slowest = NULL;
     *time_ns = 0;
@@ -98,35 +96,136 @@ static const struct machine_unit *slowest_unit(double *time_ns, const struct mac
     return slowest;
 }
 
-void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
-                         enum cache_mode cache)
+/* ---- the roof ---- */
+
+/* A ceiling measured while a neighbour ran has an interval that would excuse anything: 188 % of one passed so. */
+#define WIDEST_INTERVAL 0.025
+
+/* How far above a measured ceiling a case may be, as a factor. */
+static double margin_of(const struct ceiling *ceiling)
+{
+    return 1.02 + 2 * fmin(ceiling->ci_rel, WIDEST_INTERVAL);
+}
+
+/* The rate that tells which roof is the lower one. An unknown one is taken for that of the next level out. */
+static double rate_from(const struct machine *machine, uint32_t level)
+{
+    double rate = 0;
+    for (uint32_t k = level; k < machine->level_count && rate <= 0; k++)
+        rate = ceiling_expected(&machine->levels[k].bandwidth);
+    return rate;
+}
+
+double lower_bound_usual_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                               uint32_t level)
+{
+    const double bytes = total_bytes(work), footprint = fmin(work->footprint_bytes, bytes);
+    bool held = level && footprint <= 0, warm = held;
+    for (uint32_t k = 0; k < level; k++) {
+        const struct machine_level *nearer = &machine->levels[k];
+        const bool holds =
+            footprint <= (work->shared_by > 1 ? machine_level_own_bytes(machine, nearer) : nearer->capacity_bytes);
+        held |= holds;
+        warm |= holds && !starts_empty(machine, nearer);
+    }
+    return !held ? bytes : warm && cache == CACHE_HOT ? 0 : footprint;
+}
+
+/* Index of the level whose line the case lies under; level_count where none is known. */
+static uint32_t memory_roof(const struct machine *machine, const struct work *work, enum cache_mode cache,
+                            double time_ns)
 {
     const double bytes = total_bytes(work);
+    uint32_t roof = machine->level_count;
+    double longest = 0;
+    for (uint32_t k = 0; k < machine->level_count && bytes > 0; k++) {
+        const double rate = rate_from(machine, k);
+        const double own = rate > 0 ? lower_bound_usual_bytes(machine, work, cache, k) / rate : 0;
+        if (!applies(&machine->levels[k], work) || own < longest || own <= 0)
+            continue;
+        longest = own;
+        roof = k;
+    }
+    while (roof && roof < machine->level_count && !work->level[0]) {
+        const struct ceiling *ceiling = &machine->levels[roof].bandwidth;
+        const double rate = ceiling_value(ceiling);
+        if (rate <= 0 || !(bytes / time_ns * 1e9 > rate * margin_of(ceiling)))
+            break;
+        roof--;
+    }
+    return roof;
+}
+
+static void set_roof(struct lower_bound *lower_bound, const char *name, bool is_memory, const struct ceiling *ceiling)
+{
+    const bool known = ceiling && ceiling_value(ceiling) > 0;
+    snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", name);
+    snprintf(lower_bound->ceiling_name, sizeof(lower_bound->ceiling_name), "%s", known ? name : "");
+    lower_bound->bound_is_memory = is_memory;
+    lower_bound->ceiling_value = known ? ceiling_value(ceiling) : 0;
+    lower_bound->ceiling_measured = known && ceiling->measured > 0;
+}
+
+void lower_bound_by(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
+                    const char *bound)
+{
+    const struct machine_level *level = machine_level(machine, bound);
+    const struct ceiling *ceiling = level ? &level->bandwidth : NULL;
+    for (int k = 0; k < DEMANDS && !ceiling; k++) {
+        const struct demand of = demand(machine, work, k);
+        ceiling = of.unit && !strcmp(of.unit->name, bound) ? &of.unit->peak : NULL;
+    }
+    set_roof(lower_bound, bound, level != NULL, ceiling);
+}
+
+/* The lower of the two, and "launch" where that hides both. */
+static void find_roof(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
+                      enum cache_mode cache, double time_ns)
+{
+    double unit_ns, memory_ns = 0;
+    const struct machine_unit *unit = lower_bound_unit(&unit_ns, machine, work);
     const struct machine_unit *of_flops = demand(machine, work, 0).unit;
-    const double peak = of_flops ? ceiling_value(&of_flops->peak) : 0;
-    *lower_bound = (struct lower_bound){.intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN};
-    const uint32_t slowest = slowest_level(&lower_bound->memory_ns, machine, work, cache);
-    const struct machine_level *level = slowest < machine->level_count ? &machine->levels[slowest] : NULL;
+    const uint32_t at = memory_roof(machine, work, cache, time_ns);
+    const struct machine_level *level = at < machine->level_count ? &machine->levels[at] : NULL;
     const struct machine_link *link = machine_link(machine, work->level);
-    const double link_rate = link ? ceiling_value(&link->rate) : 0;
-    if (link_rate > 0)
-        lower_bound->memory_ns = bytes / link_rate * 1e9;
-    const struct machine_unit *unit = slowest_unit(&lower_bound->compute_ns, machine, work);
-    if (peak > 0 && level)
-        lower_bound->ridge = peak / ceiling_value(&level->bandwidth);
-    lower_bound->time_ns = fmax(lower_bound->memory_ns, lower_bound->compute_ns);
-    lower_bound->launch_ns = machine->launch_ns;
-    if (level && lower_bound->memory_ns >= lower_bound->compute_ns)
-        set_bound(lower_bound, level->name, true, &level->bandwidth);
-    else if (link_rate > 0)
-        set_bound(lower_bound, link->name, true, &link->rate);
-    else if (unit)
-        set_bound(lower_bound, unit->name, false, &unit->peak);
-    snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", lower_bound->ceiling_name);
+    const double rate = link ? ceiling_value(&link->rate) : level ? rate_from(machine, at) : 0;
+    if (rate > 0)
+        memory_ns = total_bytes(work) / rate * 1e9;
+    if (of_flops && level && ceiling_value(&level->bandwidth) > 0 && ceiling_value(&of_flops->peak) > 0)
+        lower_bound->ridge = ceiling_value(&of_flops->peak) / ceiling_value(&level->bandwidth);
+    const double roof_ns = fmax(memory_ns, unit_ns);
     if (work->level[0]) /* known is which path binds, even where nobody knows how wide it is */
-        snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", work->level);
-    else if (lower_bound->launch_ns > lower_bound->time_ns)
-        snprintf(lower_bound->bound, sizeof(lower_bound->bound), "launch");
+        set_roof(lower_bound, work->level, true, link ? &link->rate : level ? &level->bandwidth : NULL);
+    else if (machine->launch_ns > roof_ns && !(time_ns > 2 * machine->launch_ns))
+        lower_bound_by(lower_bound, machine, work, "launch");
+    else if (level && memory_ns >= unit_ns)
+        set_roof(lower_bound, level->name, true, &level->bandwidth);
+    else if (unit)
+        set_roof(lower_bound, unit->name, false, &unit->peak);
+}
+
+void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
+                         enum cache_mode cache, double time_ns)
+{
+    const double bytes = total_bytes(work);
+    *lower_bound = (struct lower_bound){
+        .intensity = bytes > 0 ? work->flops / bytes : NAN, .ridge = NAN, .launch_ns = machine->launch_ns};
+    const struct machine_link *link = machine_link(machine, work->level);
+    lower_bound_level(&lower_bound->memory_ns, machine, work, cache);
+    lower_bound_unit(&lower_bound->compute_ns, machine, work);
+    if (link && ceiling_value(&link->rate) > 0)
+        lower_bound->memory_ns = bytes / ceiling_value(&link->rate) * 1e9;
+    lower_bound->time_ns = fmax(lower_bound->memory_ns, lower_bound->compute_ns);
+    find_roof(lower_bound, machine, work, cache, time_ns);
+}
+
+double lower_bound_fraction(const struct lower_bound *lower_bound, const struct work *work, double time_ns)
+{
+    const bool other = !strcmp(lower_bound->ceiling_name, TRANSCENDENTAL_UNIT) && work->transcendentals > 0;
+    const double amount = lower_bound->bound_is_memory ? total_bytes(work)
+                          : other                      ? work->transcendentals
+                                                       : work->flops;
+    return lower_bound->ceiling_value > 0 && time_ns > 0 ? amount / lower_bound->ceiling_value / time_ns * 1e9 : NAN;
 }
 
 const char *lower_bound_lacks(const struct machine *machine, const struct work *work)
@@ -137,22 +236,6 @@ const char *lower_bound_lacks(const struct machine *machine, const struct work *
             return k ? TRANSCENDENTAL_UNIT : work->unit;
     }
     return NULL;
-}
-
-void lower_bound_settle(struct lower_bound *lower_bound, const struct work *work, double time_ns)
-{
-    const bool launch = lower_bound->launch_ns > lower_bound->time_ns;
-    if (work->level[0] || !lower_bound->bound[0] || !(time_ns > 0))
-        return;
-    const char *bound = launch && time_ns <= 2 * lower_bound->launch_ns    ? "launch"
-                        : time_ns > LOWER_BOUND_FAR * lower_bound->time_ns ? BOUND_NONE_NEAR
-                                                                           : lower_bound->ceiling_name;
-    snprintf(lower_bound->bound, sizeof(lower_bound->bound), "%s", bound);
-}
-
-double lower_bound_fraction(const struct lower_bound *lower_bound, double time_ns)
-{
-    return lower_bound->time_ns > 0 && time_ns > 0 ? lower_bound->time_ns / time_ns : NAN;
 }
 
 /* ---- plausibility ---- */
@@ -180,21 +263,18 @@ static void say(char why[static 256], const struct limit *limit, const char *kin
              units_time(least, least_ns));
 }
 
-/* A ceiling measured while a neighbour ran has an interval that would excuse anything: 188 % of one passed so. */
-#define WIDEST_INTERVAL 0.025
-
 /* Raises `worst` where this ceiling says more. */
 static void judge_ceiling(enum plausibility *worst, const struct limit *limit, double time_ns, double tick_ns,
                           char why[static 256])
 {
     const struct ceiling *ceiling = &limit->ceiling;
-    const double longest_ns = time_ns + tick_ns, margin = 1.02 + 2 * fmin(ceiling->ci_rel, WIDEST_INTERVAL);
+    const double longest_ns = time_ns + tick_ns;
     if (*worst < IMPOSSIBLE && ceiling->vendor > 0 && longest_ns * 1.01 < limit->amount / ceiling->vendor * 1e9) {
         say(why, limit, vendor_kind(ceiling), ceiling->vendor, time_ns);
         *worst = IMPOSSIBLE;
     }
     if (*worst < ABOVE_MEASURED_CEILING && ceiling->measured > 0 &&
-        longest_ns * margin < limit->amount / ceiling->measured * 1e9) {
+        longest_ns * margin_of(ceiling) < limit->amount / ceiling->measured * 1e9) {
         say(why, limit, "measured", ceiling->measured, time_ns);
         *worst = ABOVE_MEASURED_CEILING;
     }

@@ -169,7 +169,7 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
     }
     if (plan_case->twin)
         make_twin(resolved, plan_case->twin);
-    lower_bound_compute(&plan_case->lower_bound, planner->machine, &resolved->work, plan_case->measure.cache);
+    plan_case_bound(&plan_case->lower_bound, plan_case, planner->machine, NAN, "");
 }
 
 /* ---- the plan ---- */

@@ -163,40 +163,24 @@ static double cached_ns(const struct asked *asked, enum cache_mode cache, const 
     return rate > 0 ? bytes / rate * 1e9 : 0;
 }
 
-/* In the level that holds it, where that has no ceiling but an expected rate; 0: it has a ceiling, or nothing is known
- * of it. */
-static double expected_ns(const struct asked *asked, const struct work *work, const char **level_name)
-{
-    const struct machine *machine = asked->machine;
-    uint32_t k = 0;
-    while (k + 1 < machine->level_count && work->footprint_bytes > machine->levels[k].capacity_bytes)
-        k++;
-    const struct machine_level *level = machine->level_count ? &machine->levels[k] : NULL;
-    if (!level || ceiling_value(&level->bandwidth) > 0 || !(ceiling_expected(&level->bandwidth) > 0))
-        return 0;
-    *level_name = level->name;
-    return (work->read_bytes + work->write_bytes) / ceiling_expected(&level->bandwidth) * 1e9;
-}
-
-/* The lower bound's time at what is expected of its level, *level_name, rather than at the best. */
+/* Through the level that takes longest, *level_name, at what is expected of it rather than at the best. */
 static double memory_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
     if (asked->cpu && !asked->work->level[0])
         return cached_ns(asked, cache, level_name);
-    struct lower_bound bound;
-    struct work bytes = *asked->work;
-    bytes.flops = bytes.transcendentals = 0;
-    if (machine_link(asked->machine, bytes.level))
-        return (bytes.read_bytes + bytes.write_bytes) / ceiling_expected(path_of(asked->machine, &bytes)) * 1e9;
-    lower_bound_compute(&bound, asked->machine, &bytes, cache);
-    const double least_ns = cache == CACHE_COLD ? 0 : expected_ns(asked, &bytes, level_name);
-    const struct machine_level *level = machine_level(asked->machine, bound.ceiling_name);
-    if (!level)
-        return least_ns;
-    const double rate = rate_of(level, &bytes);
-    const double time_ns = rate > 0 ? bound.memory_ns * ceiling_value(&level->bandwidth) / rate : bound.memory_ns;
-    *level_name = time_ns >= least_ns ? level->name : *level_name;
-    return fmax(time_ns, least_ns);
+    const struct work *work = asked->work;
+    const struct machine *machine = asked->machine;
+    const struct ceiling *path = path_of(machine, work);
+    double time_ns = 0;
+    if (path)
+        return (work->read_bytes + work->write_bytes) / ceiling_expected(path) * 1e9;
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        const double rate = rate_of(&machine->levels[k], work);
+        const double own_ns = rate > 0 ? lower_bound_usual_bytes(machine, work, cache, k) / rate * 1e9 : 0;
+        *level_name = own_ns >= time_ns ? machine->levels[k].name : *level_name;
+        time_ns = fmax(time_ns, own_ns);
+    }
+    return time_ns;
 }
 
 /* As chases found it. Between the last footprint that was inside a capacity and the first that was outside nobody has
@@ -270,17 +254,16 @@ static double share_of_peak(const struct asked *asked, const char *name)
 static void add_arithmetic(double *time_ns, char unit[static MACHINE_NAME], const struct asked *asked, double flops,
                            double transcendentals)
 {
-    struct lower_bound bound;
     struct work work = *asked->work;
-    work.read_bytes = work.write_bytes = 0;
+    double least_ns;
     work.flops = flops;
     work.transcendentals = transcendentals;
-    lower_bound_compute(&bound, asked->machine, &work, CACHE_HOT);
-    const double own_ns = bound.ceiling_name[0] ? bound.compute_ns / share_of_peak(asked, bound.ceiling_name) : 0;
+    const struct machine_unit *slowest = lower_bound_unit(&least_ns, asked->machine, &work);
+    const double own_ns = slowest ? least_ns / share_of_peak(asked, slowest->name) : 0;
     if (own_ns <= *time_ns)
         return;
     *time_ns = own_ns;
-    snprintf(unit, MACHINE_NAME, "%s", bound.ceiling_name);
+    snprintf(unit, MACHINE_NAME, "%s", slowest->name);
 }
 
 static double sparse_share(const struct asked *asked)

@@ -402,6 +402,18 @@ static void finish(struct prediction *prediction, const struct predictor *predic
     prediction_finish(prediction, machine, compute_unit(resolved), spread);
 }
 
+/* A walk that misses some of the work would be faster than the machine. */
+static void keep_possible(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
+                          const struct machine *machine)
+{
+    struct lower_bound least;
+    lower_bound_compute(&least, machine, &resolved->work, cache, NAN);
+    if (!(prediction->time_ns < least.time_ns))
+        return;
+    prediction_scale(prediction, least.time_ns / prediction->time_ns);
+    prediction_note(prediction, "the lower bound: its walk would be faster");
+}
+
 enum status predictor_case(struct prediction *prediction, struct predictor *predictor, const struct resolved *resolved,
                            const struct build_result *builds, enum cache_mode cache, const struct machine *machine,
                            struct err *err)
@@ -440,5 +452,6 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     work_walked(prediction, resolved, predictor->launches, predictor->launch_count);
     launch_term(prediction, machine, launches);
     finish(prediction, predictor, resolved, machine);
+    keep_possible(prediction, resolved, cache, machine);
     return STATUS_OK;
 }

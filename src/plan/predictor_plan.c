@@ -5,6 +5,26 @@
 #include "plan_internal.h"
 #include "rooftile/predictor.h"
 
+void plan_case_bound(struct lower_bound *lower_bound, const struct plan_case *plan_case, const struct machine *machine,
+                     double time_ns, const char *predicted)
+{
+    const enum case_class class = plan_case->resolved.manifest->class;
+    const struct work *work = &plan_case->resolved.work;
+    lower_bound_compute(lower_bound, machine, work, plan_case->measure.cache, time_ns);
+    const bool launch = !strcmp(lower_bound->bound, "launch") || !strcmp(predicted, "launch");
+    /* No prediction tells how fast a level is, so none tells that it is another one. */
+    const bool unknown =
+        !lower_bound->ceiling_name[0] && *predicted && (!lower_bound->bound[0] || !machine_level(machine, predicted));
+    if (class == CLASS_LATENCY || class == CLASS_LAUNCH)
+        predicted = case_class_names[class];
+    else if (launch)
+        predicted = "launch";
+    else if (!unknown)
+        return;
+    if (!work->level[0])
+        lower_bound_by(lower_bound, machine, work, predicted);
+}
+
 enum status predictor_plan(struct plan *plan, struct predictor *predictor, const struct build_result *builds,
                            const struct machine *machine, predictor_take_fn *take, void *context, struct arena *arena,
                            struct err *err)
@@ -21,6 +41,8 @@ enum status predictor_plan(struct plan *plan, struct predictor *predictor, const
             return err_within(err, "%s", c->id);
         prediction_keep(&items[k], &prediction, like, arena);
         c->prediction = like = &items[k];
+        if (prediction.time_ns > 0)
+            plan_case_bound(&c->lower_bound, c, plan->machine, prediction.time_ns, prediction.bound);
         c->estimate_ns = case_estimate(c);
         plan->estimate_ns += c->estimate_ns;
         if (take && take(context, k, &prediction, err))

@@ -11,7 +11,7 @@
 /* A counter that is so far from its prediction speaks against the model. */
 #define COUNTER_WITHIN 0.25
 
-static double time_of(const struct explained_case *c)
+double explained_ns(const struct explained_case *c)
 {
     return c->measured && result_case_timed(c->measured) ? result_case_time(c->measured)
                                                          : c->explanation.prediction.time_ns;
@@ -26,9 +26,9 @@ static const char *name_of(const struct explained_case *c)
 
 static const char *bound_words(const struct explained_case *c, struct arena *arena)
 {
-    const struct prediction *prediction = &c->explanation.prediction;
-    return arena_printf(arena, "%s; the largest term is %s", prediction->bound,
-                        prediction_term_name(prediction->limiter));
+    const struct explanation *e = &c->explanation;
+    return arena_printf(arena, "%s; the largest term is %s", e->plan_case->lower_bound.bound,
+                        prediction_term_name(e->prediction.limiter));
 }
 
 static const char *resources(const struct explanation *e, struct arena *arena)
@@ -117,9 +117,9 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     least.unit = UNIT_TIME;
     table_member(record, "lower_bound_ns", "lower bound", least);
     table_member(record, "ceiling_share", "of the ceiling",
-                 cell_quantity(ceiling_share(e->plan_case, time_of(c)), UNIT_PERCENT));
+                 cell_quantity(ceiling_share(e->plan_case, explained_ns(c)), UNIT_PERCENT));
     table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
-    table_member(record, "bound", NULL, cell_known(p->bound));
+    table_member(record, "bound", NULL, cell_known(bound->bound));
     table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
     table_member(record, NULL, "bound by", cell_text(bound_words(c, arena)));
     table_member(record, NULL, "terms", cell_text(terms_words(p, arena)));
@@ -331,13 +331,13 @@ static struct table *list_of(const struct explained_case *cases, size_t count, s
         const struct explanation *e = &cases[k].explanation;
         const bool any = e->cause_count > 0;
         struct table_row *row = table_add(
-            table,
-            (struct cell[]){cell_text(name_of(&cases[k])),
-                            cell_predicted(time_of(&cases[k]), cases[k].measured ? "" : e->prediction.method, arena),
-                            cell_number(ceiling_share(e->plan_case, time_of(&cases[k]))),
-                            any ? cell_text(cost_name(e->causes[0].cost)) : cell_absent(),
-                            any ? cell_number(e->causes[0].cost_ns) : cell_absent(),
-                            any ? cell_number(e->causes[0].cost_ns / e->prediction.time_ns) : cell_absent()});
+            table, (struct cell[]){
+                       cell_text(name_of(&cases[k])),
+                       cell_predicted(explained_ns(&cases[k]), cases[k].measured ? "" : e->prediction.method, arena),
+                       cell_number(ceiling_share(e->plan_case, explained_ns(&cases[k]))),
+                       any ? cell_text(cost_name(e->causes[0].cost)) : cell_absent(),
+                       any ? cell_number(e->causes[0].cost_ns) : cell_absent(),
+                       any ? cell_number(e->causes[0].cost_ns / e->prediction.time_ns) : cell_absent()});
         if (cases[k].reason)
             row->instead = cell_toned(cases[k].reason, TONE_DIM);
     }

@@ -26,9 +26,7 @@ double forecast_gain(const struct prediction *prediction, enum prediction_term t
 
 double ceiling_share(const struct plan_case *plan_case, double time_ns)
 {
-    return plan_case->resolved.manifest->class == CLASS_LATENCY
-               ? NAN
-               : lower_bound_fraction(&plan_case->lower_bound, time_ns);
+    return lower_bound_fraction(&plan_case->lower_bound, &plan_case->resolved.work, time_ns);
 }
 
 const char *forecast_origin(const struct result *result)
@@ -98,7 +96,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             cell_positive(p->time_ns),
             cell_positive(p->low_ns),
             cell_positive(p->high_ns),
-            cell_known(p->bound),
+            cell_known(c->plan_case->lower_bound.bound),
             known ? cell_text(prediction_term_name(p->limiter)) : cell_unknown(NULL),
             cell_positive(c->plan_case->lower_bound.time_ns),
             cell_number(ceiling_share(c->plan_case, c->prediction.time_ns)),

@@ -44,7 +44,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
         const struct cell cells[] = {cell_text(c->plan_case->label),
                                      cell_predicted(p->time_ns, p->method, arena),
                                      cell_range(p->low_ns, p->high_ns),
-                                     cell_text(p->bound),
+                                     cell_text(c->plan_case->lower_bound.bound),
                                      cell_text(prediction_term_name(p->limiter)),
                                      cell_number(ceiling_share(c->plan_case, c->prediction.time_ns)),
                                      cell_number(c->plan_case->lower_bound.intensity),

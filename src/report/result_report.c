@@ -111,34 +111,6 @@ static void add_flag_legend(struct document *document, const struct result *resu
         if (count)
             document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count, flag->meaning);
     }
-    const size_t far =
-        COUNT_WHERE(c, result->cases, result->case_count, !strcmp(c->lower_bound.bound, BOUND_NONE_NEAR));
-    if (far)
-        document_text(document, SHOW_TEXT, TONE_PLAIN,
-                      "%s (%zu): over %d times as long as any known ceiling asks for, so none of them binds: waits, "
-                      "instructions that have no ceiling, or other accesses than the kernel states",
-                      BOUND_NONE_NEAR, far, LOWER_BOUND_FAR);
-}
-
-/* Rows under half of the ceiling that is named, whose prediction accounts for most of their time by something else. */
-static void add_other_bounds(struct document *document, const struct result *result)
-{
-    const struct result_case *first = NULL;
-    size_t count = 0;
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        const struct predicted *p = &c->prediction;
-        const double time_ns = result_case_time(c);
-        if (result->predicted || c->status != CASE_OK || !p->bound || !c->lower_bound.bound[0] ||
-            !strcmp(c->lower_bound.bound, p->bound) || !strcmp(c->lower_bound.bound, BOUND_NONE_NEAR) ||
-            !(c->fraction < 0.5) || !(p->time_ns > time_ns / 2) || p->low_ns > time_ns)
-            continue;
-        first = first ? first : c;
-        count++;
-    }
-    if (first)
-        document_text(document, SHOW_TEXT, TONE_PLAIN,
-                      "far from their ceiling (%zu): something else takes the time, by their predictions: %s in %s",
-                      count, first->prediction.bound, case_name(first));
 }
 
 /* What verification skipped, and of how many cases; the result file has the words of each. */
@@ -220,7 +192,6 @@ static struct document document_of(const struct result *result, const struct rep
         document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
     prediction_line(&document, result);
     add_flag_legend(&document, result);
-    add_other_bounds(&document, result);
     add_unchecked(&document, result);
     add_looked_at(&document, result);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s%s, wave %u; seed %llu",

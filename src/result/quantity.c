@@ -31,7 +31,7 @@ double result_at_time(const struct result_case *c, const char *name, double time
         {"transcendentals_per_s", per_second(work->transcendentals, time_ns)},
         {"items_per_s", per_second(work->items, time_ns)},
         {"ns_per_item", work->items > 0 ? time_ns / work->items : NAN},
-        {"fraction", lower_bound_fraction(&c->lower_bound, time_ns)},
+        {"fraction", lower_bound_fraction(&c->lower_bound, &c->work, time_ns)},
     };
     return find(figures, sizeof(figures) / sizeof(*figures), name);
 }
@@ -70,28 +70,13 @@ bool result_is_latency(const struct result_case *c)
     return c->class && (!strcmp(c->class, "latency") || !strcmp(c->class, "launch"));
 }
 
-/* A ceiling that allows less than half of the time does not bind. What does is named by a prediction that foresaw this
- * time: a chain, LDS, another level. */
-#define CEILING_BINDS 0.5
-static void name_predicted_bound(struct result_case *c, double time_ns)
-{
-    const struct predicted *seen = &c->prediction;
-    const bool known = c->work.level[0] || !strcmp(c->lower_bound.bound, "launch");
-    if (!known && c->fraction < CEILING_BINDS && time_ns >= seen->low_ns && time_ns <= seen->high_ns && seen->bound[0])
-        snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", seen->bound);
-}
-
 void result_take_time(struct result_case *c)
 {
     const double time_ns = result_case_time(c);
     c->flops_per_s = per_second(c->work.flops, time_ns);
     c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, time_ns);
     c->items_per_s = per_second(c->work.items, time_ns);
-    c->fraction = lower_bound_fraction(&c->lower_bound, time_ns);
-    lower_bound_settle(&c->lower_bound, &c->work, time_ns);
-    name_predicted_bound(c, time_ns);
-    if (result_is_latency(c))
-        snprintf(c->lower_bound.bound, sizeof(c->lower_bound.bound), "%s", c->class);
+    c->fraction = lower_bound_fraction(&c->lower_bound, &c->work, time_ns);
 }
 
 void result_take_median(struct result_case *c, double median_ns)

@@ -146,13 +146,15 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
     if (!out->object_sha256[0])
         memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
     take_shape(out, &plan->resolved);
-    lower_bound_compute(&out->lower_bound, machine, &out->work, plan->measure.cache);
     if (plan->prediction)
         out->prediction = *plan->prediction;
     if (measured->sample_count) {
         take_samples(out, measured, arena);
         take_metrics(out, plan->resolved.manifest, measured, arena);
     }
+    const double time_ns = result_case_timed(out) ? result_case_time(out) : NAN;
+    const bool foreseen = time_ns >= out->prediction.low_ns && time_ns <= out->prediction.high_ns;
+    plan_case_bound(&out->lower_bound, plan, machine, time_ns, foreseen ? out->prediction.bound : "");
     if (result_case_timed(out))
         result_take_time(out);
     out->predicted_error = result_predicted_error(out);

@@ -173,10 +173,14 @@ static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known
 
 static const struct run_ceiling *binding_ceiling(const struct worker *worker, const struct plan_case *plan_case)
 {
-    struct lower_bound lower_bound;
-    lower_bound_compute(&lower_bound, &worker->shared->machine, &plan_case->resolved.work, plan_case->measure.cache);
+    const struct machine *machine = &worker->shared->machine;
+    const struct work *work = &plan_case->resolved.work;
+    double memory_ns, compute_ns;
+    const struct machine_level *level = lower_bound_level(&memory_ns, machine, work, plan_case->measure.cache);
+    const struct machine_unit *unit = lower_bound_unit(&compute_ns, machine, work);
+    const char *name = level && memory_ns >= compute_ns ? level->name : unit ? unit->name : "";
     for (size_t k = 0; k < worker->options->ceiling_count; k++)
-        if (!strcmp(ceiling_name(&worker->shared->machine, &worker->options->ceilings[k]), lower_bound.ceiling_name))
+        if (!strcmp(ceiling_name(machine, &worker->options->ceilings[k]), name))
             return &worker->options->ceilings[k];
     return NULL;
 }

@@ -72,7 +72,7 @@ static void values(void **state)
         {"max", "time_ns", 4400, 4000},
         {"geomean", "bytes_per_s", 96000 / 2200.0 * 1e9, 48e9},
         {"max", "flops_per_s", 16000 / 1100.0 * 1e9, 16e9},
-        {"min", "fraction", 900.0 / 4400, 900.0 / 4000},
+        {"min", "fraction", 96000 / 106.7 / 4400, 96000 / 106.7 / 4000},
         {"geomean", "cycles", 123.5, NAN},
         {"weighted_sum", "time_ns", 3 * 1100 + 4400, 3 * 1000 + 4000},
     };

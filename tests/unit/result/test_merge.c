@@ -34,7 +34,7 @@ static void set_samples(struct trial *trial, size_t which, size_t count, double 
     c->trial_count = 0;
     fixture_stats(c);
     fixture_rates(c);
-    c->fraction = lower_bound_fraction(&c->lower_bound, c->stats.median);
+    c->fraction = lower_bound_fraction(&c->lower_bound, &c->work, c->stats.median);
 }
 
 static void make_trial(struct trial *trial, unsigned index, double centre)

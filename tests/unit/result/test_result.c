@@ -131,28 +131,41 @@ static void test_build(void **state)
 }
 
 /* Clocks, second timer and start of a measurement; a probe that failed counts for nothing. */
-/* A ceiling that allows less than half of the time does not bind: what was predicted does, if it was right. */
+/* The roof bounds, whatever was predicted; where none is known, a prediction that came true says what does. */
 static void test_bound_of_a_prediction(void **state)
 {
     (void)state;
     static const struct {
-        double median_ns;
-        const char *bound;
-    } cases[] = {{1500, "DRAM"}, {1700, "latency"}, {2500, "latency"}, {3100, "DRAM"}, {9000, "none near"}};
-    static const struct predicted chain = {
-        .time_ns = 2000, .low_ns = 1000, .high_ns = 3000, .method = "walk", .limiter = "latency", .bound = "latency"};
+        double median_ns, read_bytes;
+        const char *predicted, *bound, *roof;
+    } cases[] = {
+        {1700, 80000, "latency", "DRAM", "DRAM"},
+        {1700, 80000, "launch", "launch", ""},
+        {3100, 80000, "launch", "DRAM", "DRAM"},
+        {150, 0, "LDS", "launch", ""},
+        {1700, 0, "LDS", "LDS", ""},
+        {3100, 0, "LDS", "", ""},
+    };
     struct arena arena = {0};
     struct resolved_step step;
     struct plan_case plan = planned(&step);
     struct measurement *m = calloc(1, sizeof(*m));
-    plan.prediction = &chain;
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        const struct predicted seen = {.time_ns = 2000,
+                                       .low_ns = 1000,
+                                       .high_ns = 3000,
+                                       .method = "walk",
+                                       .limiter = "latency",
+                                       .bound = cases[k].predicted};
         struct result_case c;
+        plan.prediction = &seen;
+        plan.resolved.work = (struct work){.read_bytes = cases[k].read_bytes, .footprint_bytes = cases[k].read_bytes};
         *m = (struct measurement){
             .status = CASE_OK, .timer = TIMED_HOST, .sample_count = 1, .samples_ns = {cases[k].median_ns}};
-        result_case_build(&c, &plan, m, "", &machine, &arena); /* the lower bound is 800 ns */
+        result_case_build(&c, &plan, m, "", &machine, &arena);
         assert_string_equal(c.lower_bound.bound, cases[k].bound);
-        assert_string_equal(c.lower_bound.ceiling_name, "DRAM");
+        assert_string_equal(c.lower_bound.ceiling_name, cases[k].roof);
+        assert_true(isnan(c.fraction) == !*cases[k].roof);
     }
     free(m);
     arena_release(&arena);
