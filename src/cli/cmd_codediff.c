@@ -116,7 +116,7 @@ static enum status pair_up(struct codediff *diff, struct build *builds, const st
     struct items sides[2] = {0};
     for (int k = 0; k < 2; k++)
         flatten(&sides[k], &builds[k].found, arena);
-    session_catch_signals();
+    session_catch_signals(1);
     for (size_t i = 0; i < sides[0].count; i++) {
         if (session_stop)
             return err_set(err, ERR_INTERRUPTED, "interrupted");
