@@ -330,7 +330,7 @@ enum status session_machine(struct session *session, struct err *err)
 {
     const struct machine *like = NULL;
     if (find_machine(session, err) ||
-        (!session->machine.level_count && find_by_target(&like, session->info.arch, session->arena, err)))
+        (session->machine.level_count < 2 && find_by_target(&like, session->info.arch, session->arena, err)))
         return err->status;
     run_facts_know(&session->facts, &session->info, &session->machine, like, session->arena);
     return STATUS_OK;

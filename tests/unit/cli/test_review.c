@@ -97,6 +97,8 @@ static void check_share(struct reviewed *reviewed, const struct plan_case *c)
     const double rate = (stream ? work->read_bytes + work->write_bytes : work->flops) / c->prediction->time_ns * 1e9;
     if (ceiling > 0 && rate < LEAST_SHARE * ceiling)
         complain(reviewed, "%s: %.0f %% of its ceiling", c->label, 100 * rate / ceiling);
+    if (ceiling > 0 && rate > ceiling)
+        complain(reviewed, "%s: %.0f %% of its ceiling, which is impossible", c->label, 100 * rate / ceiling);
 }
 
 static void check_case(struct reviewed *reviewed, const struct plan_case *c)
