@@ -63,9 +63,8 @@ const struct option_row option_rows[] = {
           "for --format svg: roofline, kernels (time against the lower bound), curve-1 ..., map-1 ... (default: "
           "roofline)"),
     VALUE("machine", STRING, "FILE", machine,
-          "machine file with the ceilings, or the name of one in configs/machines; 'predict' takes several, or all "
-          "(default: what 'rooftile roofline' "
-          "saved for this device)",
+          "machine file with ceilings of the device, or the name of one in configs/machines (default: what 'rooftile "
+          "roofline' saved); 'predict', 'explain' and 'roofline' take any device's, 'predict' several, or all",
           .complete = COMPLETE_FILE),
     LIST("kernels", LIST, "DIR", kernel_dirs, kernel_dir_count,
          "folder with kernels of your own, which win over the built-in ones; repeatable", .complete = COMPLETE_FOLDER),

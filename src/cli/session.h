@@ -224,15 +224,15 @@ enum status session_machine_file(const char **path, const struct device_info *in
                                  struct err *err);
 /* Identity of a device for its machine file. */
 void session_device_id(char out[static 512], const struct device_info *info);
-/* The stage SESSION_MACHINE. */
+/* The stage SESSION_MACHINE. ERR_USAGE: --machine is of another device than the session's. */
 enum status session_machine(struct session *session, struct err *err);
 
-/* A machine of configs/machines by its name, with its relatives' numbers where it has none, for predictions; *machine
- * is NULL when there is no such file. */
+/* A machine by its name in configs/machines or its file, with its relatives' numbers where it has none, for
+ * predictions; *machine is NULL when there is no such file. */
 enum status session_known_machine(struct machine **machine, const char *name, struct arena *arena, struct err *err);
 /* ERR_USAGE: no machine has this name. Lists the machines, or those with the target of this name. */
 enum status session_unknown_machine(const char *name, struct arena *arena, struct err *err);
-/* `sim:NAME`: the machine of that model, a name in configs/machines or a path, and the facts of the device that stands
+/* `sim:NAME`: the machine of that model, a name in configs/machines or a file, and the facts of the device that stands
  * in for it. ERR_USAGE: there is none. */
 enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,
                           struct err *err);

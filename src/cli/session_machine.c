@@ -16,14 +16,19 @@ char *session_config(struct arena *arena, const char *folder, const char *name)
     return arena_printf(arena, "%s/%s%s%s", configs ? configs : "configs", folder, *folder ? "/" : "", name);
 }
 
-/* Of a name, with or without its suffix. */
-static char *machine_file(const char *name, struct arena *arena)
+/* A file that is there, or one of configs/machines by its name, with or without its suffix; NULL: there is none. */
+static const char *machine_file(const char *name, struct arena *arena)
 {
     const char *stem = cli_stem(name, ".json", arena);
-    char *path = session_config(arena, "machines", arena_printf(arena, "%s.json", stem));
-    return file_exists(path)
-               ? path
-               : session_config(arena, "machines", arena_printf(arena, "%s.json", text_lower(stem, arena)));
+    const char *const shipped[] = {stem, text_lower(stem, arena)};
+    if (strchr(name, '/') || (text_ends(name, ".json") && file_exists(name)))
+        return file_exists(name) ? name : NULL;
+    for (size_t k = 0; *stem && k < COUNT_OF(shipped); k++) {
+        const char *path = session_config(arena, "machines", arena_printf(arena, "%s.json", shipped[k]));
+        if (file_exists(path))
+            return path;
+    }
+    return *name && file_exists(name) ? name : NULL;
 }
 
 enum status session_configs(char ***paths, size_t *count, const char *folder, const char *suffix, struct arena *arena,
@@ -174,19 +179,53 @@ enum status session_machine_file(const char **path, const struct device_info *in
     return status;
 }
 
+/* A file of other ceilings of the session's device, and not one of another product: a `shipped` one is of its own. */
+static bool is_of_device(const struct machine *machine, const struct session *session, bool shipped)
+{
+    const struct device_info *info = &session->info;
+    if (!info->arch[0] || !machine->arch[0]) /* there is no device: the file is shown; or it does not say of which */
+        return true;
+    if (strcmp(machine->arch, info->arch) != 0)
+        return false;
+    return info->predicted ? !shipped || !strcmp(machine->name, session->machine.name)
+                           : !info->pci_id[0] || !machine->pci_id_count || has_id(machine, info->pci_id);
+}
+
+static enum status refuse_machine(const struct machine *machine, const struct session *session, struct err *err)
+{
+    const struct cli_options *options = session->options;
+    SCOPED(text_release) struct text meant = {0};
+    text_addf(&meant, "rooftile %s", options->command->name);
+    for (size_t k = 0; k < options->arg_count; k++)
+        text_addf(&meant, " %s", options->args[k]);
+    for (size_t k = 0; k < options->set_count; k++)
+        text_addf(&meant, " --set %s", options->sets[k]);
+    return err_set(err, ERR_USAGE,
+                   "--machine %s: these are ceilings of %s (%s), and the device is %s (%s); for a prediction: '%s "
+                   "--device sim:%s'",
+                   options->machine, machine->title, machine->arch, session->info.name, session->info.arch, meant.data,
+                   options->machine);
+}
+
+static enum status take_named(struct session *session, const char *name, struct err *err)
+{
+    const char *path = machine_file(name, session->arena);
+    struct machine *found = arena_alloc(session->arena, sizeof(*found));
+    if (!path)
+        return session_unknown_machine(name, session->arena, err);
+    if (machine_read(found, path, err))
+        return argument_explain(err, path, "a machine file", session->arena);
+    if (!is_of_device(found, session, path != name))
+        return refuse_machine(found, session, err);
+    session->machine = *found;
+    return STATUS_OK;
+}
+
 static enum status find_machine(struct session *session, struct err *err)
 {
-    const char *name = session->options->machine;
     char id[512];
-    if (name) {
-        const bool file = strchr(name, '/') || file_exists(name);
-        const char *path = file ? name : machine_file(name, session->arena);
-        if (!file && !file_exists(path))
-            return session_unknown_machine(name, session->arena, err);
-        return machine_read(&session->machine, path, err)
-                   ? argument_explain(err, path, "a machine file", session->arena)
-                   : STATUS_OK;
-    }
+    if (session->options->machine)
+        return take_named(session, session->options->machine, err);
     if (session->info.predicted)
         return STATUS_OK; /* the device was made of it */
     const char *saved = NULL;
@@ -245,11 +284,11 @@ static void facts_of_machine(struct device_info *info, const struct machine *mac
 enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,
                           struct err *err)
 {
-    const char *path = strchr(model, '/') ? model : machine_file(model, arena);
-    if (!model[0] || !file_exists(path))
+    const char *path = machine_file(model, arena);
+    if (!path)
         return session_unknown_machine(model, arena, err);
     if (machine_read(machine, path, err))
-        return err->status;
+        return argument_explain(err, path, "a machine file", arena);
     if (machine->launch_ns <= 0) {
         machine->launch_ns = assumed_launch_ns;
         snprintf(machine->launch_source, sizeof(machine->launch_source),
@@ -264,12 +303,12 @@ enum status session_known_machine(struct machine **machine, const char *name, st
     const char *path = machine_file(name, arena);
     struct machine_borrowed borrowed = {0};
     *machine = NULL;
-    if (strchr(name, '/') || !file_exists(path))
+    if (!path)
         return STATUS_OK;
     struct machine *found = arena_alloc(arena, sizeof(*found));
     enum status status = machine_read(found, path, err);
     if (!status)
-        status = machine_complete(found, path_dir(arena, path), &borrowed, err);
+        status = machine_complete(found, session_config(arena, "", "machines"), &borrowed, err);
     *machine = status ? NULL : found;
     return status;
 }

@@ -2,7 +2,7 @@
 """`plan` and `run` of several devices: one table for people, one plan or result for each."""
 import json
 
-from harness import check, check_run, load, main, run
+from harness import ROOT, check, check_run, load, main, run
 
 PAIR = ["--device", "sim:mi300x,sim:rx7900xtx"]
 
@@ -44,8 +44,29 @@ def skipped_on_one(home):
 
 
 def machines(home):
-    done = run("plan", "stream_triad", "--device", "cpu", "--machine", "mi300x,mi210", home=home)
-    check_run(done, 0, "two machine files", stdout=["mi300x", "mi210", "predicted, not measured"])
+    """--machine has ceilings of the device, and other devices are named with --device: which, is said. A file that is there is taken by whoever
+    takes a machine."""
+    for words, meant in ((["plan", "stream_triad", "--machine", "h100"], "rooftile plan stream_triad --device sim:h100"),
+                         (["run", "stream_triad", "--set", "n=1Ki", "--machine", "mi300x"], "rooftile run stream_triad --set n=1Ki --device sim:mi300x"),
+                         (["plan", "stream_triad", "--device", "sim:mi300x", "--machine", "mi308x"], "rooftile plan stream_triad --device sim:mi308x"),
+                         (["plan", "stream_triad", "--device", "cpu", "--machine", "mi300x,mi210"], "rooftile plan stream_triad --device sim:mi300x")):
+        check_run(run(*words, home=home), 2, " ".join(words), stderr=[f"'{meant}'", "and the device is "])
+    file = load(ROOT / "configs/machines/mi300x.json")
+    file["title"] = "Fast X"
+    file["levels"][-1]["bandwidth"]["vendor"]["value"] *= 4
+    (home / "fast.json").write_text(json.dumps(file))
+    file["levels"] = []
+    (home / "flat.json").write_text(json.dumps(file))
+    for words in (["predict", "stream_triad", "--machine", "fast.json"], ["explain", "stream_triad", "--machine", "fast.json"], ["roofline", "--machine", "fast.json"],
+                  ["plan", "stream_triad", "--device", "sim:mi300x", "--machine", "fast.json"], ["plan", "stream_triad", "--device", "sim:fast.json"],
+                  ["run", "stream_triad", "--device", "sim:fast.json"], ["predict", "stream_triad", "--machine", "mi300x,fast.json"]):
+        check_run(run(*words, home=home), 0, " ".join(words))
+    check_run(run("roofline", "--machine", "fast.json", home=home), 0, "shown", stdout="Fast X")
+    for words in (["predict", "stream_triad", "--machine", "flat.json"], ["plan", "stream_triad", "--device", "sim:flat.json"]):
+        check_run(run(*words, home=home), 2, " ".join(words), stderr="flat.json:1:1: it has no memory level")
+    check_run(run("predict", "stream_triad", "--machine", "none.json", home=home), 2, "no such file", stderr="there is no machine 'none.json'")
+    twice = [json.loads(run("plan", "stream_triad", "--device", "sim:mi300x", "--machine", name, "--json", "-", home=home).stdout)["cases"][0]["lower_bound_ns"] for name in ("mi300x", "fast.json")]
+    check(twice[1] < 0.5 * twice[0], f"the file's ceilings: {twice}")
 
 
 def runs(home):

@@ -71,7 +71,7 @@ def lines_on_cpu(home):
     """A CPU's bytes say nothing of how accesses lie: the same source, compiled for a GPU and walked, does."""
     memory = {"name": "DRAM", "bandwidth": {"vendor": {"value": 3e10, "source": "made up"}}}
     (home / "small.json").write_text(json.dumps({
-        "name": "small", "title": "small", "arch": "x86-64", "kind": "vendor", "facts": {"cus": 1, "core_hz": 3e9}, "levels": [memory], "units": [],
+        "name": "small", "title": "small", "kind": "vendor", "facts": {"cus": 1, "core_hz": 3e9}, "levels": [memory], "units": [],
         "launch_ns": {"value": 1000, "source": "made up"}}))
     words = ["access_read", "--device", "cpu:threads=1", "--machine", str(home / "small.json"), "--set", "elements=256Ki", "--set", "stride=1,16,1024"]
     done = run("run", *words, "--quick", "--min-time", "1ms", "--max-time", "5ms", "-o", "r.json", home=home)
