@@ -264,6 +264,18 @@ struct isa_lines {
 };
 struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop);
 
+/* Accesses of global, scratch and constant memory of one cache policy. */
+#define ISA_POLICIES 32u
+struct isa_policy {
+    const char *name; /* "" the default */
+    struct isa_traffic traffic;
+};
+size_t isa_policies_find(struct isa_policy policies[ISA_POLICIES], const struct isa_kernel *kernel);
+/* Appends "4 loads nt, 1 store sc0 sc1", each with `tail`: those that are not of the default, and of which `but` (NULL:
+ * none) has no access of the kind. False: there are none. */
+bool isa_policies_say(struct text *text, const struct isa_kernel *kernel, const struct isa_kernel *but,
+                      const char *tail);
+
 /* What an iteration of a loop issues, without inner loops; an innermost loop includes what it calls. ISA_NO_LOOP: the
  * whole kernel. */
 const struct isa_mix *isa_turn_mix(const struct isa_kernel *kernel, size_t loop);

@@ -2,6 +2,7 @@
 #include "codediff_walk.h"
 
 #include "rooftile/device_model.h"
+#include "rooftile/predictor.h"
 #include "rooftile/targets.h"
 
 /* ---- the launch ---- */
@@ -21,41 +22,29 @@ static uint32_t block_of(const struct code_pair *pair, const struct cli_options 
     return options->block ? options->block : most && most < USUAL_BLOCK ? most : USUAL_BLOCK;
 }
 
-static void lay_out(struct walk_launch *launch, const struct codeobj_kernel *kernel, uint64_t size, struct arena *arena)
-{
-    const size_t room = kernel->kernarg_bytes < 65536 ? kernel->kernarg_bytes : 65536;
-    uint8_t *bytes = arena_alloc(arena, room + 1), *known = arena_alloc(arena, room + 1);
-    struct walk_buffer *buffers = arena_array(arena, kernel->explicit_count + 1, sizeof(*buffers));
-    for (size_t k = 0; k < kernel->explicit_count; k++) {
-        const struct codeobj_arg *arg = &kernel->args[k];
-        const uint64_t value = arg->is_pointer ? (k + 1) * APART : size;
-        if (arg->is_pointer)
-            buffers[launch->buffer_count++] = (struct walk_buffer){.base = value, .size_bytes = APART / 2};
-        if ((arg->size_bytes != 4 && arg->size_bytes != 8) || arg->offset_bytes + (size_t)arg->size_bytes > room)
-            continue;
-        memcpy(bytes + arg->offset_bytes, &value, arg->size_bytes);
-        memset(known + arg->offset_bytes, 1, arg->size_bytes);
-    }
-    launch->buffers = buffers;
-    launch->kernarg = bytes;
-    launch->kernarg_known = known;
-    launch->kernarg_bytes = room;
-}
-
 static struct walk_launch made_up(const struct code_pair *pair, int side, double cus, uint64_t size,
                                   const struct cli_options *options, struct arena *arena)
 {
     const struct inspect_kernel *kernel = side ? pair->after : pair->before;
-    const uint32_t *required = kernel->code->required_block;
-    struct walk_launch launch = {.code = walk_decode(kernel->isa, pair->target, arena),
-                                 .code_object = kernel->isa,
-                                 .target = pair->target,
-                                 .grid = {ROUNDS * (uint32_t)cus, 1, 1},
-                                 .block = {block_of(pair, options), 1, 1}};
-    if (required[0])
-        memcpy(launch.block, required, sizeof(launch.block));
-    lay_out(&launch, kernel->code, size, arena);
-    return launch;
+    const struct walk_code *code = walk_decode(kernel->isa, pair->target, arena);
+    const size_t count = kernel->code->explicit_count;
+    struct resolved_arg *args = arena_array(arena, count + 1, sizeof(*args));
+    struct predicted_buffers buffers = {.items = arena_array(arena, count + 1, sizeof(*buffers.items)), .count = count};
+    struct resolved_launch launch = {.grid = {ROUNDS * (uint32_t)cus, 1, 1},
+                                     .block = {block_of(pair, options), 1, 1},
+                                     .args = args,
+                                     .arg_count = count};
+    struct walk_launch walk = {.code = NULL};
+    if (kernel->code->required_block[0])
+        memcpy(launch.block, kernel->code->required_block, sizeof(launch.block));
+    for (size_t k = 0; k < count; k++) {
+        buffers.items[k] = (struct walk_buffer){.base = (k + 1) * APART, .size_bytes = APART / 2};
+        args[k].buffer = kernel->code->args[k].is_pointer ? (int)k : -1;
+        memcpy(args[k].value, &size, kernel->code->args[k].is_pointer ? 0 : sizeof(size));
+    }
+    if (code)
+        predicted_launch_make(&walk, &launch, &buffers, code, arena);
+    return walk;
 }
 
 /* ---- the machine ---- */

@@ -221,23 +221,6 @@ static bool split(const struct code_signs *s)
     return true;
 }
 
-/* Operations that one instruction did for several values. */
-static bool joined_no_more(const struct code_signs *s)
-{
-    if (!s->in || !s->out || isnan(s->pair->scale))
-        return false;
-    const double packed_a = codediff_per_pass(s, s->in->count[ISA_PACKED], 0),
-                 packed_b = codediff_per_pass(s, s->out->count[ISA_PACKED], 1);
-    const double matrix_a = codediff_per_pass(s, s->in->count[ISA_MATRIX], 0),
-                 matrix_b = codediff_per_pass(s, s->out->count[ISA_MATRIX], 1);
-    const bool packed = packed_b < packed_a * 0.9;
-    if (!packed && !(matrix_b < matrix_a * 0.9))
-        return false;
-    codediff_instead(s, packed ? "packed instructions" : "matrix instructions", packed ? packed_a : matrix_a,
-                     packed ? packed_b : matrix_b);
-    return true;
-}
-
 /* Nothing of the hot loop changed that counts. */
 static bool outside(const struct code_signs *s)
 {
@@ -249,32 +232,13 @@ static bool outside(const struct code_signs *s)
     return true;
 }
 
-/* Could the largest workgroup have more registers? Then no order of instructions needs spills. */
-static bool has_registers_left(const struct code_signs *s)
-{
-    const struct codeobj_kernel *code = s->after->code;
-    const struct occupancy_limits *limits = occupancy_limits(s->pair->target);
-    struct err err = {0};
-    struct occupancy occupancy;
-    if (!limits)
-        return false;
-    const struct occupancy_use use = {.target = s->pair->target,
-                                      .wave = code->wave,
-                                      .wgp_mode = code->wgp_mode,
-                                      .vgprs = (uint32_t)s->b[CODE_VGPRS] + limits->vgpr_granule,
-                                      .agprs = (uint32_t)s->b[CODE_AGPRS],
-                                      .block = code->max_block};
-    return occupancy_compute(&occupancy, &use, &err) == STATUS_OK && occupancy.workgroups > 0;
-}
-
-/* New spills. Where the loop is longer or the order another, more was alive; else they are the allocator's. */
+/* New spills. Where the loop is longer or the order another, more was alive; else they are the allocator's. They are,
+ * too, where two workgroups fit: one may have more registers, and no order of instructions needs spills. */
 static bool spills(const struct code_signs *s)
 {
-    if (!has_more_spills(s))
-        return false;
-    const bool left = has_registers_left(s);
-    if (unrolling(s) || (!left && other_loop(s)))
-        return true;
+    const bool left = !s->after->occupancy_problem && s->after->occupancy.workgroups > 1;
+    if (!has_more_spills(s) || unrolling(s) || (!left && other_loop(s)))
+        return has_more_spills(s);
     text_add(s->text,
              left || !codediff_is_rescheduled(s->pair, s->arena) ? "register allocation: " : codediff_in_another_order);
     return true;
@@ -352,7 +316,7 @@ static const struct rule {
     {"aliasing", codediff_aliasing, 0, "", NULL, ISSUE},
     {"unrolling", unrolling, 0, "unrolling: ", NULL, SPILLING | ISSUE | OF(CODE_BYTES)},
     {"most-names", codediff_names_of_most, 0, "", NULL, ISSUE},
-    {"joined", joined_no_more, 0, "arithmetic: ", NULL, ISSUE},
+    {"joined", codediff_names_lost, 0, "arithmetic: ", NULL, ISSUE},
     {"other-loop", other_loop, 0, "unrolling: ", NULL, SPILLING | OF(CODE_BYTES)},
     {"copies", codediff_extra_copies, 0, "register allocation: ", NULL, SPILLING | ISSUE},
     {"rescheduled", codediff_rescheduled, 0, "", NULL, SPILLING | ISSUE | WAITING},

@@ -86,6 +86,7 @@ bool codediff_lds_reuse(const struct code_signs *s);
 bool codediff_stay_behind(const struct code_signs *s);
 bool codediff_access_width(const struct code_signs *s);
 bool codediff_names(const struct code_signs *s);
+bool codediff_names_lost(const struct code_signs *s);    /* operations that one instruction did for several values */
 bool codediff_names_of_most(const struct code_signs *s); /* whose instructions are most of what came */
 
 /* Accesses that move the same bytes for the same work in another width: "narrower loads: 16 to 4 bytes". `unrolled`:

@@ -43,74 +43,22 @@ static bool is_mostly_memory(const struct code_signs *s)
 
 /* ---- what accesses ask of caches ---- */
 
-static const char *const access_names[] = {
-    [ISA_LOAD] = "load", [ISA_STORE] = "store", [ISA_ATOMIC] = "atomic", [ISA_SCALAR_MEMORY] = "scalar load"};
-
-static const char *access_name(const struct isa_instruction *in)
+static bool add_policies(struct text *text, const struct isa_kernel *a, const struct isa_kernel *b, bool is_mirrored)
 {
-    return in->space != ISA_LDS && in->kind < COUNT_OF(access_names) ? access_names[in->kind] : NULL;
-}
-
-/* How many accesses of the whole kernel are of that kind and ask for that. */
-static uint64_t policy_count(const struct isa_kernel *isa, const struct isa_instruction *like)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < isa->instruction_count; i++)
-        count += isa->instructions[i].kind == like->kind && access_name(&isa->instructions[i]) &&
-                 !strcmp(isa->instructions[i].policy, like->policy);
-    return count;
-}
-
-/* The first access whose policy, other than the default, the other build does not have for its kind. */
-static const struct isa_instruction *own_policy(const struct isa_kernel *isa, const struct isa_kernel *other)
-{
-    for (size_t i = 0; isa && other && i < isa->instruction_count; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        if (access_name(in) && *in->policy && !policy_count(other, in))
-            return in;
-    }
-    return NULL;
+    const bool forward = isa_policies_say(text, b, a, is_mirrored ? " no longer" : "");
+    return isa_policies_say(text, a, b, is_mirrored ? "" : " no longer") || forward;
 }
 
 bool codediff_policies_differ(const struct code_pair *pair)
 {
-    return own_policy(pair->before->isa, pair->after->isa) || own_policy(pair->after->isa, pair->before->isa);
-}
-
-/* As volatile and atomic variables have it: neither merged nor moved. */
-static bool is_ordered(const struct isa_instruction *in)
-{
-    static const char *const streams[] = {"nt", "slc", "_NT", "_HT", "_LU"};
-    bool streaming = false;
-    for (size_t k = 0; k < COUNT_OF(streams); k++)
-        streaming |= strstr(in->policy, streams[k]) != NULL;
-    return in->kind == ISA_LOAD && !streaming;
-}
-
-static void add_policies(const struct code_signs *s, const struct isa_kernel *isa, const struct isa_kernel *other,
-                         bool given_last)
-{
-    for (size_t i = 0; i < isa->instruction_count; i++) {
-        const struct isa_instruction *in = &isa->instructions[i];
-        bool seen = !access_name(in) || !*in->policy || policy_count(other, in);
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = isa->instructions[k].kind == in->kind && !strcmp(isa->instructions[k].policy, in->policy);
-        if (seen)
-            continue;
-        const uint64_t count = policy_count(isa, in);
-        text_addf(s->text, "%s%" PRIu64 " %s%s %s%s%s", s->text->length ? ", " : "", count, access_name(in),
-                  count == 1 ? "" : "s", in->policy, is_ordered(in) ? " (volatile or atomic)" : "",
-                  given_last ? "" : " no longer");
-    }
+    SCOPED(text_release) struct text text = {0};
+    return pair->before->isa && pair->after->isa && add_policies(&text, pair->before->isa, pair->after->isa, false);
 }
 
 bool codediff_policy(const struct code_signs *s)
 {
-    const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
-    if (!a || !b || !codediff_policies_differ(s->pair))
+    if (!s->in || !s->out || !add_policies(s->text, s->before->isa, s->after->isa, s->is_mirrored))
         return false;
-    add_policies(s, b, a, !s->is_mirrored);
-    add_policies(s, a, b, s->is_mirrored);
     text_add(s->text, codediff_is_alike(s->pair, true) ? "; all else is the same" : "");
     return true;
 }

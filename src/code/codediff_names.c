@@ -66,3 +66,18 @@ bool codediff_names_of_most(const struct code_signs *s)
 {
     return told_by_names(s, true);
 }
+
+bool codediff_names_lost(const struct code_signs *s)
+{
+    static const char *const rows[][2] = {{"pk", "packed instructions"},
+                                          {"mfma smfmac wmma swmmac", "matrix instructions"}};
+    for (size_t k = 0; k < COUNT_OF(rows) && s->in && s->out; k++) {
+        const double a = (double)codediff_named(s->pair, 0, rows[k][0]);
+        const double b = (double)codediff_named(s->pair, 1, rows[k][0]) * s->pair->scale;
+        if (!(b < a * 0.9))
+            continue;
+        codediff_instead(s, rows[k][1], a, b);
+        return true;
+    }
+    return false;
+}

@@ -193,3 +193,44 @@ const char *isa_policy_read(const struct isa_instruction *in, struct arena *aren
     }
     return policy.length ? arena_strdup(arena, policy.data) : "";
 }
+
+size_t isa_policies_find(struct isa_policy policies[ISA_POLICIES], const struct isa_kernel *kernel)
+{
+    size_t count = 0, k;
+    FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
+        if (in->space == ISA_NO_SPACE || in->space == ISA_LDS)
+            continue;
+        for (k = 0; k < count && strcmp(policies[k].name, in->policy) != 0; k++)
+            continue;
+        if (k == ISA_POLICIES)
+            continue;
+        if (k == count)
+            policies[count++] = (struct isa_policy){.name = in->policy};
+        isa_traffic_add(&policies[k].traffic, in);
+    }
+    return count;
+}
+
+bool isa_policies_say(struct text *text, const struct isa_kernel *kernel, const struct isa_kernel *but,
+                      const char *tail)
+{
+    struct isa_policy own[ISA_POLICIES], others[ISA_POLICIES];
+    const size_t count = isa_policies_find(own, kernel), other_count = but ? isa_policies_find(others, but) : 0;
+    bool found = false;
+    for (size_t k = 0; k < count; k++) {
+        struct isa_traffic *a = &own[k].traffic, b = {0};
+        for (size_t n = 0; n < other_count; n++)
+            b = strcmp(others[n].name, own[k].name) ? b : others[n].traffic;
+        const struct {
+            const char *what;
+            uint64_t count, other;
+        } kinds[] = {{"load", a->loads, b.loads}, {"store", a->stores, b.stores}, {"atomic", a->atomics, b.atomics}};
+        for (size_t n = 0; n < COUNT_OF(kinds) && *own[k].name; n++)
+            if (kinds[n].count && !kinds[n].other) {
+                text_addf(text, "%s%llu %s%s %s%s", text->length ? ", " : "", (unsigned long long)kinds[n].count,
+                          kinds[n].what, text_s(kinds[n].count), own[k].name, tail);
+                found = true;
+            }
+    }
+    return found;
+}

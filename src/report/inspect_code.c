@@ -184,35 +184,11 @@ static struct table *unknown_words(const struct isa_kernel *isa, struct arena *a
     return table;
 }
 
-/* Accesses of global, scratch and constant memory of one cache policy. */
-struct policy {
-    const char *name; /* "" the default */
-    struct isa_traffic traffic;
-};
-enum { MOST_POLICIES = 32 };
-
-static size_t find_policies(struct policy policies[MOST_POLICIES], const struct isa_kernel *isa)
-{
-    size_t count = 0, k;
-    FOR_EACH(const struct isa_instruction, in, isa->instructions, isa->instruction_count) {
-        if (in->space == ISA_NO_SPACE || in->space == ISA_LDS)
-            continue;
-        for (k = 0; k < count && strcmp(policies[k].name, in->policy) != 0; k++)
-            continue;
-        if (k == MOST_POLICIES)
-            continue;
-        if (k == count)
-            policies[count++] = (struct policy){.name = in->policy};
-        isa_traffic_add(&policies[k].traffic, in);
-    }
-    return count;
-}
-
 static struct cell policies_cell(const struct isa_kernel *isa, struct arena *arena)
 {
-    struct policy policies[MOST_POLICIES];
+    struct isa_policy policies[ISA_POLICIES];
     struct table *list = table_list(arena);
-    const size_t count = find_policies(policies, isa);
+    const size_t count = isa_policies_find(policies, isa);
     for (size_t k = 0; k < count; k++) {
         struct table *one = RECORD_OF(arena, traffic_columns, &policies[k].traffic);
         table_member(one, "policy", NULL, cell_text(policies[k].name));
@@ -221,24 +197,11 @@ static struct cell policies_cell(const struct isa_kernel *isa, struct arena *are
     return cell_table(list);
 }
 
-/* "4 loads nt, 1 store sc0 sc1": what is not the default. */
 static void add_policies(struct text *lines, const struct isa_kernel *isa)
 {
-    struct policy policies[MOST_POLICIES];
-    const size_t count = find_policies(policies, isa), start = lines->length;
-    for (size_t k = 0; k < count; k++) {
-        const struct isa_traffic *traffic = &policies[k].traffic;
-        const struct {
-            const char *what;
-            uint64_t count;
-        } kinds[] = {{"load", traffic->loads}, {"store", traffic->stores}, {"atomic", traffic->atomics}};
-        for (size_t n = 0; n < COUNT_OF(kinds) && *policies[k].name; n++)
-            if (kinds[n].count)
-                text_addf(lines, "%s%llu %s%s %s",
-                          lines->length > start ? ", " : "  cache policy: ", (unsigned long long)kinds[n].count,
-                          kinds[n].what, text_s(kinds[n].count), policies[k].name);
-    }
-    text_add(lines, lines->length > start ? "; the rest has the default\n" : "");
+    SCOPED(text_release) struct text text = {0};
+    if (isa_policies_say(&text, isa, NULL, ""))
+        text_addf(lines, "  cache policy: %s; the rest has the default\n", text.data);
 }
 
 struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena)

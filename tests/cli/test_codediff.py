@@ -315,7 +315,7 @@ PLANTED = {
     "in_double": (STEP, STEPS, {"STORE": "y[r * 4096 + i] = v * 0.3 + v * v * 1.7"}, "arithmetic in f64"),
     "fence": (STEP, STEPS, {"STORE": STEPS["STORE"] + ';\n__builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")'}, "fences"),
     "divided": (STEP, STEPS | {"STORE": DIVIDED + "48u"}, {"STORE": DIVIDED + "n"}, "arithmetic: division of integers"),
-    "in_volatile": (STEP, STEPS | {"STORE": STEPS["STORE"] + " + x[r]"}, {"STORE": STEPS["STORE"] + " + *(const volatile float *)(x + r)"}, "cache policy: 1 load sc0 sc1 (volatile or atomic)"),
+    "in_volatile": (STEP, STEPS | {"STORE": STEPS["STORE"] + " + x[r]"}, {"STORE": STEPS["STORE"] + " + *(const volatile float *)(x + r)"}, "cache policy: 1 load sc0 sc1"),
     "swapped": (STEP, STEPS | {"STORE": ADDED}, {"STORE": SWAPPED}, "compare and swap in a loop"),
     "made_atomic": (STEP, STEPS | {"STORE": "words[i % 64] += __builtin_bit_cast(unsigned, v)"}, {"STORE": SWAPPED}, "compare and swap in a loop"),
     "wide_sum": (SERIES, {"TYPE": "unsigned"}, {"TYPE": "unsigned long"}, "64-bit arithmetic"),
