@@ -31,4 +31,15 @@
  * *machine unchanged, when there is no memory case to find levels from. */
 enum status ceilings_find(struct machine *machine, const struct result *result, uint64_t seed, struct err *err);
 
+/* A ceiling is sure when two passes over the case that set it came within 10 % of each other and no level serves more
+ * than the one before it. `other_ns` has, by case, the best median of all passes but that of the result; INFINITY where
+ * there was one pass.
+ *
+ * Marks the cases that one more pass may settle, and counts them. */
+size_t ceilings_unsure(bool *again, const struct machine *machine, const struct result *result, const double *other_ns);
+/* Of the cases of two passes, both in plan order, the better ones; of those that are not marked the first. */
+void ceilings_keep_better(struct result_case *cases, const struct result *before, const bool *again, double *other_ns);
+/* Sets machine->disturbed: what is not sure, and whether over a tenth of the cases saw interference. */
+void ceilings_doubt(struct machine *machine, const struct result *result, const double *other_ns);
+
 #endif

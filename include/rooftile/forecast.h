@@ -18,6 +18,9 @@ struct cell cell_predicted(double time_ns, const char *method, struct arena *are
 /* Says what "~" means, unless none of the `count` predictions is described. */
 void document_described(struct document *document, size_t described, size_t count);
 
+/* What speaks against the machine's measured ceilings; nothing where nothing does. */
+void document_doubted(struct document *document, const struct machine *machine);
+
 struct forecast_case {
     const struct plan_case *plan_case;
     struct prediction prediction; /* of one pass over the timed steps; time_ns 0: there is none */

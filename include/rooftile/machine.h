@@ -27,7 +27,8 @@
  *   "links":  [ { "name": "peer_link", "rate": { "vendor": {...}, "effective": {...} } } ],
  *   "launch_ns": { "value": 5000, "source": "..." } }
  *
- * A measured file has "kind": "measured" with "device_id" and "measured_at".
+ * A measured file has "kind": "measured" with "device_id" and "measured_at", and "disturbed" where passes over the same
+ * cases did not agree.
  */
 #ifndef ROOFTILE_MACHINE_H
 #define ROOFTILE_MACHINE_H
@@ -126,6 +127,7 @@ struct machine {
     /* the mode that the numbers hold in, as the driver writes it: "SPX/NPS1"; "" where cards cannot be divided */
     char partition[32];
     char measured_at[32];
+    char disturbed[256]; /* what speaks against its measured ceilings, in words; "": nothing */
     uint32_t cus, xccs, wave, simds_per_cu, max_block;
     double lds_bytes_per_cu;
     double memory_bytes;

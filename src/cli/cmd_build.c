@@ -113,6 +113,7 @@ static void add_methods(struct document *document, const struct session *session
 
 static void add_legend(struct document *document, const struct session *session)
 {
+    document_doubted(document, &session->machine);
     if (session->machine.level_count)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
                       "lower bound: least time by the ceilings of %s; predicted: what to expect of one pass ('rooftile "

@@ -8,6 +8,9 @@
 #include "rooftile/file.h"
 #include "rooftile/units.h"
 
+/* Over what sets a ceiling. */
+enum { MAX_PASSES = 3 };
+
 static enum status prepare(struct session *session, struct err *err)
 {
     static const char *const suite[] = {"characterize"};
@@ -47,16 +50,6 @@ static enum status save(const struct session *session, struct machine *machine, 
     return status || !options->result ? status : result_write(result, options->result, err);
 }
 
-/* A neighbour makes ceilings lower and levels blurred; whoever uses the file should know. */
-static void say_interference(const struct result *result)
-{
-    const size_t interference = COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_INTERFERENCE);
-    if (interference * 10 > result->case_count)
-        log_info("%zu of %zu cases saw interference by something else on this machine: for ceilings to rely on, "
-                 "measure again while it is quiet",
-                 interference, result->case_count);
-}
-
 /* A card whose memory is far below its data sheet is a finding. A run that was cut short may have missed the best case.
  */
 static void judge_memory(struct call *call, const struct session *session, const struct machine *machine,
@@ -76,6 +69,53 @@ static enum status check_measured(const struct result *result, struct err *err)
 {
     const char *why = result_unmeasured(result);
     return why ? err_set(err, ERR_DEVICE, "nothing was measured, so there are no ceilings: %s", why) : STATUS_OK;
+}
+
+/* The cases marked in `again` once more; of both passes the better ones. The others are carried over. */
+static enum status measure_again(struct result *result, struct session *session, const struct execution *first,
+                                 const bool *again, double *other_ns, struct err *err)
+{
+    const struct result before = *result;
+    struct result sure = *result;
+    struct result_case *kept = arena_array(session->arena, result->case_count, sizeof(*kept));
+    struct execution more = {.title = first->title, .resumed = &sure};
+    sure.case_count = 0;
+    for (size_t k = 0; k < before.case_count; k++)
+        if (!again[k])
+            kept[sure.case_count++] = before.cases[k];
+    sure.cases = kept;
+    const enum status status = execute_plan(result, session, &more, err);
+    if (!status && result->case_count == before.case_count) {
+        struct result_case *cases = arena_copy(session->arena, result->cases, before.case_count * sizeof(*cases));
+        ceilings_keep_better(cases, &before, again, other_ns);
+        result->cases = cases;
+    }
+    return status;
+}
+
+/* A neighbour makes ceilings lower and levels blurred: what sets a ceiling is measured until two passes agree. */
+static enum status measure_ceilings(struct machine *machine, struct result *result, struct session *session,
+                                    const struct execution *execution, struct err *err)
+{
+    const uint64_t seed = session->options->seed;
+    if (execute_plan(result, session, execution, err) || check_measured(result, err) ||
+        ceilings_find(machine, result, seed, err))
+        return err->status;
+    bool *again = arena_array(session->arena, result->case_count, sizeof(*again));
+    double *other_ns = arena_array(session->arena, result->case_count, sizeof(*other_ns));
+    for (size_t k = 0; k < result->case_count; k++)
+        other_ns[k] = INFINITY;
+    for (int pass = 1; pass < MAX_PASSES; pass++) {
+        const size_t unsure = ceilings_unsure(again, machine, result, other_ns);
+        if (!unsure || session_stop)
+            break;
+        log_info("pass %d: %zu case%s again, until two passes agree on each ceiling", pass + 1, unsure, text_s(unsure));
+        if (measure_again(result, session, execution, again, other_ns, err) ||
+            ceilings_find(machine, result, seed, err))
+            return err->status;
+    }
+    ceilings_doubt(machine, result, other_ns);
+    return STATUS_OK;
 }
 
 /* What was measured before, or a data sheet says. */
@@ -104,14 +144,13 @@ enum status cmd_roofline(struct call *call, struct err *err)
         return show_machine(call, &session, err);
     session_catch_signals(0);
     if (cli_check_output(call->options->out, call->arena, err) || cli_check_output(kept, call->arena, err) ||
-        prepare(&session, err) || execute_plan(result, &session, &execution, err) || check_measured(result, err) ||
-        ceilings_find(machine, result, call->options->seed, err) || save(&session, machine, result, err))
+        prepare(&session, err) || measure_ceilings(machine, result, &session, &execution, err) ||
+        save(&session, machine, result, err))
         return execute_journals_kept(&session, err);
     execute_journals_done(&session);
     if (strcmp(machine->path, "-") != 0)
         report_machine(&text, machine, &look);
     cli_print(&text);
-    say_interference(result);
     log_info("saved as %s; 'rooftile run' uses it", machine->path);
     call->code = result_exit_code(result, call->options->strict);
     judge_memory(call, &session, machine, result);

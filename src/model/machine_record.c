@@ -177,6 +177,7 @@ static const struct record_field machine_fields[] = {
     FIELD_NAMED(RECORD_BOOL, "kind", measured, kinds, COUNT_OF(kinds), RECORD_PLAIN),
     FIELD_CHARS("device_id", device_id, RECORD_SPARSE),
     FIELD_CHARS("measured_at", measured_at, RECORD_SPARSE),
+    FIELD_CHARS("disturbed", disturbed, RECORD_SPARSE),
     FIELD_COMMENT("notes"),
     FIELD_ROOM("pci_ids", pci_ids, pci_id_count, pci_id_record, RECORD_SPARSE),
     FIELD_CHARS("partition", partition, RECORD_SPARSE),

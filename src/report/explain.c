@@ -317,6 +317,7 @@ static void show_case(struct document *document, const struct explained_case *c)
     document_described(document, !strcmp(p->method, "description"), 1);
     for (uint32_t k = 0; k < p->note_count; k++)
         document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", arena_strdup(document->arena, p->notes[k]));
+    document_doubted(document, c->machine);
     say_borrowed(document, "", c->borrowed);
 }
 

@@ -339,6 +339,7 @@ void forecast_document(struct document *document, const struct forecast *forecas
     say_described(document, forecasts, count);
     say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {
+        document_doubted(document, forecasts[k].machine);
         if (forecasts[k].of)
             say_speed(document, &forecasts[k]);
         else

@@ -4,6 +4,7 @@
  */
 
 #include "report_internal.h"
+#include "rooftile/forecast.h"
 #include "rooftile/targets.h"
 
 /* Below this a capacity boundary between two levels is named as uncertain. */
@@ -185,6 +186,14 @@ static void add_method(struct document *document, const struct machine *machine)
         document_text(document, 0, TONE_PLAIN, "uncertain capacity boundaries:%s", unsure);
 }
 
+void document_doubted(struct document *document, const struct machine *machine)
+{
+    if (machine->disturbed[0])
+        document_text(document, SHOW_PEOPLE, TONE_DOUBT,
+                      "the ceilings were measured on a disturbed machine (%s): 'rooftile roofline' measures them again",
+                      machine->disturbed);
+}
+
 void report_machine(struct text *out, const struct machine *machine, const struct report_options *options)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -197,6 +206,7 @@ void report_machine(struct text *out, const struct machine *machine, const struc
     if (machine->launch_ns > 0 && !machine->figure_count) /* as older files have it */
         document_text(&document, 0, TONE_PLAIN, "an empty launch takes %s",
                       quantity_words(machine->launch_ns, UNIT_TIME, &arena));
+    document_doubted(&document, machine);
     add_disagreements(&document, machine);
     if (machine->measured)
         add_method(&document, machine);

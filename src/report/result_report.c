@@ -5,6 +5,7 @@
  */
 
 #include "report_internal.h"
+#include "rooftile/forecast.h"
 #include "rooftile/targets.h"
 
 enum { MOST_FINDINGS = 50 };
@@ -191,6 +192,7 @@ static struct document document_of(const struct result *result, const struct rep
     if (result->status && !strcmp(result->status, "interrupted"))
         document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
     prediction_line(&document, result);
+    document_doubted(&document, &result->machine);
     add_flag_legend(&document, result);
     add_unchecked(&document, result);
     add_looked_at(&document, result);

@@ -440,9 +440,61 @@ static void unsure_ceilings_can_be_read_again(void **state)
     unlink(path);
 }
 
+/* ---- passes ---- */
+
+static struct result_case timed(const char *id, const char *class, double footprint, double time_ns)
+{
+    struct result_case c = at_rate("kernel", footprint, footprint / time_ns * 1e9);
+    c.id = id;
+    c.class = class;
+    c.stats.median = time_ns;
+    return c;
+}
+
+/* What sets a ceiling is measured again until two passes agree, what lies in levels upside down in any case. */
+static void passes_settle_ceilings(void **state)
+{
+    struct result_case first[] = {timed("near", "memory", 1e3, 100), timed("far", "memory", 1e6, 100),
+                                  timed("fma", "compute", 100, 100), timed("else", "compute", 100, 100)};
+    struct result_case second[] = {timed("near", "memory", 1e3, 105), timed("far", "memory", 1e6, 50),
+                                   timed("fma", "compute", 100, 300), timed("else", "compute", 100, 1)};
+    struct result before = {.cases = first, .case_count = 4}, after = {.cases = second, .case_count = 4};
+    struct machine machine = {
+        .level_count = 2,
+        .levels = {{.name = "L1", .capacity_bytes = 1e5, .bandwidth = {.measured = 2, .measured_by = "near"}},
+                   {.name = "DRAM", .bandwidth = {.measured = 1, .measured_by = "far"}}},
+        .unit_count = 1,
+        .units = {{.name = "vector_f32", .peak = {.measured = 1, .measured_by = "fma"}}}};
+    double other_ns[] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    bool again[4];
+    (void)state;
+    assert_int_equal(ceilings_unsure(again, &machine, &before, other_ns), 3);
+    assert_true(again[0] && again[1] && again[2] && !again[3]);
+    ceilings_keep_better(second, &before, again, other_ns);
+    assert_true(second[0].stats.median == 100 && second[1].stats.median == 50 && second[2].stats.median == 100 &&
+                second[3].stats.median == 100);
+    assert_true(other_ns[0] == 105 && other_ns[1] == 100 && other_ns[2] == 300 && isinf(other_ns[3]));
+    assert_int_equal(ceilings_unsure(again, &machine, &after, other_ns), 2);
+    assert_true(!again[0] && again[1] && again[2]);
+    ceilings_doubt(&machine, &after, other_ns);
+    assert_string_equal(machine.disturbed,
+                        "DRAM moved by 50 % between two passes, vector_f32 moved by 67 % between two passes");
+    other_ns[1] = 51;
+    other_ns[2] = 101;
+    assert_int_equal(ceilings_unsure(again, &machine, &after, other_ns), 0);
+    machine.levels[1].bandwidth.measured = 3;
+    assert_int_equal(ceilings_unsure(again, &machine, &after, other_ns), 2);
+    assert_true(again[0] && again[1]);
+    second[0].flags = FLAG_INTERFERENCE;
+    machine.disturbed[0] = '\0';
+    ceilings_doubt(&machine, &after, other_ns);
+    assert_string_equal(machine.disturbed, "1 of 4 cases saw interference, DRAM is faster than L1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_settle_ceilings),
         cmocka_unit_test(unsure_ceilings_can_be_read_again),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_neighbour),
