@@ -24,7 +24,7 @@ static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 const struct option_row option_rows[] = {
     VALUE(
         "device", STRING, "DEV", device,
-        "where to run: gpu, hip:1, cpu, cpu:wave=32,threads=4,level=x86-64-v3, or sim:mi300x, which predicts and "
+        "where to run: gpu, hip:1, cpu, cpu:threads=4,level=x86-64-v3, or sim:mi300x, which predicts and "
         "executes nothing; run and plan also take all (every GPU) and local (the GPU of this rank); 'rooftile devices' "
         "lists them (default: the best one present)",
         .key = 'd', .complete = COMPLETE_DEVICE),
