@@ -91,7 +91,7 @@ struct import_row {
     double algorithm_bytes_per_s;        /* of collectives: size over time; NaN */
     double bus_bytes_per_s;              /* ... what a link carries; NaN */
     double wrong_elements;               /* ... that the benchmark found, all calls together; NaN: not checked */
-    double lower_bound_ns;               /* on the trace's own GPU; NaN */
+    double lower_bound_ns, fraction;     /* on the trace's own GPU; of the roof, by the median; NaN */
     const struct described *described;   /* what a tuned kernel would do; NULL: there is no model of one */
     /* predicted for it there, of one call: the truth lies between low and high in 80 % of cases; NaN */
     const char *estimate_note; /* whose constants were used, if not the GPU's own; NULL: no note */

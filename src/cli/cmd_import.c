@@ -48,16 +48,24 @@ static const char *machine_of(const struct import *import, struct arena *arena)
 
 /* ---- lower bounds: the suite, planned for that GPU ---- */
 
-static void take_bounds(struct import *import, const struct plan *plan)
+/* A trace has the times of kernels without their launches. */
+static void take_bounds(struct import *import, const struct plan *plan, struct arena *arena)
 {
+    struct machine *machine = arena_copy(arena, plan->machine, sizeof(*machine));
+    machine->launch_ns = 0;
     FOR_EACH(const struct plan_case, c, plan->cases, plan->count) {
         for (size_t tag = 0; tag < c->tag_count; tag++) {
             size_t row = 0;
             if (sscanf(c->tags[tag], "row%zu", &row) != 1 || !row || row > import->row_count)
                 continue;
-            double *bound = &import->rows[row - 1].lower_bound_ns;
-            if (c->state == PLAN_READY && c->lower_bound.time_ns > 0 && !(*bound <= c->lower_bound.time_ns))
-                *bound = c->lower_bound.time_ns;
+            struct import_row *out = &import->rows[row - 1];
+            struct lower_bound bound;
+            if (c->state != PLAN_READY || !(c->lower_bound.time_ns > 0) ||
+                out->lower_bound_ns <= c->lower_bound.time_ns)
+                continue;
+            plan_case_bound(&bound, c, machine, out->median_ns, "");
+            out->lower_bound_ns = bound.time_ns;
+            out->fraction = lower_bound_fraction(&bound, &c->resolved.work, out->median_ns);
         }
     }
 }
@@ -111,7 +119,7 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
     session->suite_count = 1;
     if (session_go(session, SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err))
         return err->status;
-    take_bounds(import, session->plan);
+    take_bounds(import, session->plan, call->arena);
     return add_estimates(import, &session->machine, call->arena, err);
 }
 

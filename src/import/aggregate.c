@@ -74,7 +74,8 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
                              .kernels = "",
                              .traits = "",
                              .why = "",
-                             .lower_bound_ns = NAN};
+                             .lower_bound_ns = NAN,
+.fraction = NAN};
     if (!row.shape[0])
         row.source = IMPORT_NONE;
     const uint32_t before = rows->keys.count, number = row_of(rows, &row);
@@ -111,7 +112,8 @@ static uint32_t row_of_kernel(struct rows *rows, const char *named)
                              .kernels = "",
                              .traits = text_take(&traits, rows->arena),
                              .why = "no shape is known",
-                             .lower_bound_ns = NAN};
+                             .lower_bound_ns = NAN,
+                             .fraction = NAN};
     return row_of(rows, &row);
 }
 

@@ -107,12 +107,15 @@ static double margin_of(const struct ceiling *ceiling)
     return 1.02 + 2 * fmin(ceiling->ci_rel, WIDEST_INTERVAL);
 }
 
-/* The rate that tells which roof is the lower one. An unknown one is taken for that of the next level out. */
+/* The rate that tells which roof is the lower one: that of the line, where there is none what streams reach, or the rate
+ * of the next level out. */
 static double rate_from(const struct machine *machine, uint32_t level)
 {
     double rate = 0;
-    for (uint32_t k = level; k < machine->level_count && rate <= 0; k++)
-        rate = ceiling_expected(&machine->levels[k].bandwidth);
+    for (uint32_t k = level; k < machine->level_count && rate <= 0; k++) {
+        const struct ceiling *ceiling = &machine->levels[k].bandwidth;
+        rate = ceiling_value(ceiling) > 0 ? ceiling_value(ceiling) : ceiling_expected(ceiling);
+    }
     return rate;
 }
 

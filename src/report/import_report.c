@@ -133,7 +133,7 @@ static const struct table_column row_columns[] = {
     [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
     [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 7, ROW(kernel)},
     [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4, ROW(lower_bound_ns)},
-    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT},
+    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, ROW(fraction)},
     [LIBRARY] = {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
     [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
     [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},
@@ -157,7 +157,6 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[SHAPE] = cell_known(short_shape(row, arena));
     cells[TYPES] = cell_known(types_of(row, arena));
     cells[SOURCE] = cell_text(import_source_names[row->source]);
-    cells[CEILING] = cell_number(row->lower_bound_ns / row->median_ns);
     cells[KIND] = cell_text(import_kind_names[row->kind]);
     cells[WHY] = cell_known(row->kernel ? "" : row->why);
 }
