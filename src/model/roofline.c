@@ -131,7 +131,9 @@ double lower_bound_usual_bytes(const struct machine *machine, const struct work 
         held |= holds;
         warm |= holds && !starts_empty(machine, nearer);
     }
-    return !held ? bytes : warm && cache == CACHE_HOT ? 0 : footprint;
+    /* Behind the caches of single compute units, those that go over the same data at the same time share what comes. */
+    const double passing = level > 1 ? fmax(footprint, bytes / fmax(1, work->shared_by)) : bytes;
+    return !held ? passing : warm && cache == CACHE_HOT ? 0 : footprint;
 }
 
 /* Index of the level whose line the case lies under; level_count where none is known. */

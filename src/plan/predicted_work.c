@@ -171,13 +171,13 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache, const 
     const struct work *work = asked->work;
     const struct machine *machine = asked->machine;
     const struct ceiling *path = path_of(machine, work);
-    double time_ns = 0;
+    double time_ns = 0, rate = 0;
     if (path)
         return (work->read_bytes + work->write_bytes) / ceiling_expected(path) * 1e9;
-    for (uint32_t k = 0; k < machine->level_count; k++) {
-        const double rate = rate_of(&machine->levels[k], work);
+    for (uint32_t k = machine->level_count; k-- > 0;) {
+        rate = fmax(rate, rate_of(&machine->levels[k], work)); /* all of a level passes through the nearer ones */
         const double own_ns = rate > 0 ? lower_bound_usual_bytes(machine, work, cache, k) / rate * 1e9 : 0;
-        *level_name = own_ns >= time_ns ? machine->levels[k].name : *level_name;
+        *level_name = own_ns > time_ns ? machine->levels[k].name : *level_name;
         time_ns = fmax(time_ns, own_ns);
     }
     return time_ns;

@@ -37,7 +37,9 @@ enum status predictor_plan(struct plan *plan, struct predictor *predictor, const
         struct prediction prediction;
         if (c->state != PLAN_READY)
             continue;
-        if (predictor_case(&prediction, predictor, &c->resolved, builds, c->measure.cache, machine, err))
+        if (!predictor)
+            predicted_by_work(&prediction, &c->resolved, c->measure.cache, machine, NULL, NULL);
+        else if (predictor_case(&prediction, predictor, &c->resolved, builds, c->measure.cache, machine, err))
             return err_within(err, "%s", c->id);
         prediction_keep(&items[k], &prediction, like, arena);
         c->prediction = like = &items[k];

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the program prints on the sim device, byte for byte; scripts/accept changes an expectation on purpose."""
+import csv
 import re
 import shlex
 
@@ -65,6 +66,29 @@ def predictions_say_so(home):
         check("predicted" in run("report", "r.json", "--format", form, home=home).stdout.lower(), f"report as {form} does not say so")
 
 
+def the_share_is_of_the_bound(home):
+    """In every format: the achieved rate over that of the roof that bounds the case; without a roof there is none."""
+    shares = 0
+    for suite, device in [("quick", "h100"), ("memory", "a100"), ("compute", "h100"), ("attention", "h100")]:
+        check_run(run("run", suite, "--device", f"sim:{device}", "-o", "r.json", home=home), 0, f"{suite} on {device}")
+        rows = {row["id"]: row for row in csv.DictReader(run("report", "r.json", "--format", "csv", home=home).stdout.splitlines())}
+        for case in load(home / "r.json")["cases"]:
+            roof, what = case["roofline"], f"{suite} on {device}: {case['label']}: {case['roofline']}"
+            share, name = roof["fraction_of_ceiling"], roof["ceiling_name"]
+            if case["status"] != "ok":
+                continue
+            check(name in (None, roof["bound"]) and (share is None) == (name is None) == (not roof["ceiling_value"]), what)
+            check(share is None or 0 < share < 1.1, what)
+            row = rows[case["id"]]
+            check(row["bound"] == (roof["bound"] or "") and (row["fraction_of_ceiling"] == "") == (share is None), f"{what}: in CSV {row}")
+            if share is None or name == "transcendental":
+                continue
+            rate = case["throughput"]["bytes_per_s" if roof["bound_is_memory"] else "flops_per_s"]
+            check(abs(rate / roof["ceiling_value"] / share - 1) < 1e-6, what)
+            shares += 1
+    check(shares > 50, f"only {shares} cases have a share")
+
+
 def only_the_seed_matters(home):
     command = ["run", "stream_copy", "--set", "n=1Mi,4Mi", "--format", "csv", "--device", "sim:mi300x"]
     first = run(*command, "--seed", "1", home=home).stdout
@@ -82,4 +106,4 @@ def result_files_are_equal(home):
 
 
 if __name__ == "__main__":
-    main(outputs, every_command_has_its_help, examples_work, predictions_say_so, only_the_seed_matters, result_files_are_equal)
+    main(outputs, every_command_has_its_help, examples_work, predictions_say_so, the_share_is_of_the_bound, only_the_seed_matters, result_files_are_equal)

@@ -24,6 +24,7 @@
 #define MOST_NS 100e6
 #define LEAST_SHARE 0.6
 #define MOST_SKIPPED 0.1
+#define MOST_OF_ROOF 1.1
 
 /* Tags that say why a case is shorter or longer: it measures what a launch costs, it has the size that it has in a
  * model, or it is part of a sweep over sizes, which begins where launches count. */
@@ -101,6 +102,18 @@ static void check_share(struct reviewed *reviewed, const struct plan_case *c)
         complain(reviewed, "%s: %.0f %% of its ceiling, which is impossible", c->label, 100 * rate / ceiling);
 }
 
+/* The roof that bounds it is the one that its share is of, and no case is above the uncertainty of a roof. */
+static void check_roof(struct reviewed *reviewed, const struct plan_case *c)
+{
+    const struct lower_bound *bound = &c->lower_bound;
+    const double share = lower_bound_fraction(bound, &c->resolved.work, c->prediction->time_ns);
+    if ((bound->ceiling_name[0] && strcmp(bound->ceiling_name, bound->bound)) ||
+        isnan(share) != !bound->ceiling_name[0])
+        complain(reviewed, "%s: bound by %s, but its share is of %s", c->label, bound->bound, bound->ceiling_name);
+    if (share > MOST_OF_ROOF)
+        complain(reviewed, "%s: %.0f %% of %s", c->label, 100 * share, bound->bound);
+}
+
 static void check_case(struct reviewed *reviewed, const struct plan_case *c)
 {
     const double time_ns = c->prediction ? c->prediction->time_ns : 0;
@@ -108,6 +121,7 @@ static void check_case(struct reviewed *reviewed, const struct plan_case *c)
     if (!(time_ns > 0) || lower_bound_lacks(reviewed->ceilings, &c->resolved.work))
         return; /* nobody knows the peak of its unit */
     check_share(reviewed, c);
+    check_roof(reviewed, c);
     if ((time_ns < LEAST_NS && !has_any(c, short_tags, COUNT_OF(short_tags))) ||
         (time_ns > MOST_NS && !has_any(c, long_tags, COUNT_OF(long_tags))))
         complain(reviewed, "%s: %.3g us", c->label, time_ns / 1e3);
