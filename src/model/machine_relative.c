@@ -45,7 +45,13 @@ static const struct machine_level *counterpart(const struct machine *machine, ui
     return NULL;
 }
 
-/* A share of the peak carries over; of a level whose peak is not known here, what each compute unit gets. */
+static double memory_rate(const struct machine *machine)
+{
+    return ceiling_expected(&machine->levels[machine->level_count - 1].bandwidth);
+}
+
+/* A share of the peak carries over; of a level whose peak is not known here, what each compute unit gets. No cache is
+ * slower than the memory behind it, which the units of a smaller relative share. */
 static void borrow_bandwidth(const struct borrowing *with, struct machine_level *level,
                              const struct machine_level *other)
 {
@@ -55,7 +61,7 @@ static void borrow_bandwidth(const struct borrowing *with, struct machine_level 
     if (own->measured > 0 || own->effective > 0 || expected <= 0 || (own->vendor > 0 && theirs->effective <= 0))
         return;
     own->effective = own->vendor > 0 && theirs->vendor > 0 ? own->vendor * theirs->effective / theirs->vendor
-                                                           : expected * with->compute;
+                                                           : fmax(expected * with->compute, memory_rate(with->to));
     snprintf(own->effective_source, sizeof(own->effective_source), "as %s", with->from->name);
     note(with, "%s bandwidth", level->name);
 }

@@ -214,9 +214,10 @@ static double step_ns(const struct asked *asked)
         return chased;
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
-        const double share = asked->cpu ? fmax(1, machine->cus) : 1;
+        const double own =
+            asked->cpu ? level->capacity_bytes / fmax(1, machine->cus) : machine_level_own_bytes(machine, level);
         last_ns = level->latency_ns > 0 ? level->latency_ns : last_ns;
-        if (last_ns > 0 && (k + 1 == machine->level_count || footprint <= level->capacity_bytes / share))
+        if (last_ns > 0 && (k + 1 == machine->level_count || footprint <= own))
             return last_ns;
     }
     return 0;

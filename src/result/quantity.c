@@ -114,13 +114,18 @@ static size_t find_cases(const struct result_case **found, const struct result_c
                          const struct result *result, const struct result_kpi *kpi)
 {
     SCOPED(text_release) struct text id = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     size_t count = 0;
     *skipped = NULL;
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         text_clear(&id);
         text_addn(&id, c->id, result_id_length(c->id));
-        if (result_case_is_twin(c) || (!text_filtered(kpi->filters, kpi->filter_count, id.data, c->kernel) &&
-                                       !text_filtered_any(kpi->filters, kpi->filter_count, c->tags, c->tag_count)))
+        const char **names = arena_array(&scratch, c->tag_count + 2, sizeof(*names));
+        names[0] = id.data;
+        names[1] = c->kernel;
+        for (size_t k = 0; k < c->tag_count; k++)
+            names[k + 2] = c->tags[k];
+        if (result_case_is_twin(c) || !text_filtered_any(kpi->filters, kpi->filter_count, names, c->tag_count + 2))
             continue;
         if (c->status != CASE_SKIPPED)
             found[count++] = c;

@@ -91,12 +91,15 @@ static void check_share(struct reviewed *reviewed, const struct plan_case *c)
     const struct machine *m = reviewed->ceilings;
     const struct work *work = &c->resolved.work;
     const bool stream = has_tag(c, "dram") && has_tag(c, "stream");
+    const struct ceiling *memory = &m->levels[m->level_count - 1].bandwidth;
     const struct machine_unit *unit = machine_unit(m, work->unit);
-    const double ceiling = stream ? ceiling_value(&m->levels[m->level_count - 1].bandwidth)
+    const double ceiling = stream                                                ? ceiling_value(memory)
                            : unit && (has_tag(c, "peak") || has_tag(c, "large")) ? ceiling_value(&unit->peak)
                                                                                  : 0;
+    /* a healthy MI308X reaches less of its memory: 80 units do not fill it */
+    const double share = stream && memory->least > 0 ? fmin(LEAST_SHARE, memory->least) : LEAST_SHARE;
     const double rate = (stream ? work->read_bytes + work->write_bytes : work->flops) / c->prediction->time_ns * 1e9;
-    if (ceiling > 0 && rate < LEAST_SHARE * ceiling)
+    if (ceiling > 0 && rate < share * ceiling)
         complain(reviewed, "%s: %.0f %% of its ceiling", c->label, 100 * rate / ceiling);
     if (ceiling > 0 && rate > ceiling)
         complain(reviewed, "%s: %.0f %% of its ceiling, which is impossible", c->label, 100 * rate / ceiling);
@@ -210,6 +213,7 @@ static unsigned review_machine(const char *path, const char *const *suites, size
     machine = arena_copy(&arena, ceilings, sizeof(*ceilings));
     if (machine_complete(machine, ROOFTILE_SOURCE_DIR "/configs/machines", borrowed, &err))
         fail_msg("%s", err.text);
+    struct predictor *predictor = predictor_new(1);
     struct reviewed reviewed = {.machine = ceilings->name, .ceilings = ceilings, .facts = &facts};
     for (size_t k = 0; k < suite_count; k++) {
         const struct plan_options options = {.target_arch = info->arch,
@@ -226,11 +230,12 @@ static unsigned review_machine(const char *path, const char *const *suites, size
             continue;
         if (suite_read(&suite, suites[k], &base, &arena, &err) ||
             plan_build(&plan, &suite, 1, &catalog, ceilings, &facts, &options, &arena, &err) ||
-            predictor_plan(plan, NULL, NULL, machine, NULL, NULL, &arena, &err))
+            predictor_plan(plan, predictor, NULL, machine, NULL, NULL, &arena, &err))
             complain(&reviewed, "%s", err.text);
         else
             review(&reviewed, suite, plan);
     }
+    predictor_free(predictor);
     return reviewed.found;
 }
 

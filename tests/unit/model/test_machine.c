@@ -491,6 +491,21 @@ static void test_borrowing(void **state)
     assert_int_equal(borrowed.count, 6);
 }
 
+/* A cache is not slower than the memory behind it, however few units its relative's rate is shared by. */
+static void test_borrowed_cache_of_few_units(void **state)
+{
+    (void)state;
+    struct machine machine = {.core_hz = 1e9,
+                              .cus = 20,
+                              .level_count = 3,
+                              .levels = {{.name = "L1", .bandwidth = {.vendor = 8e11}},
+                                         {.name = "L2"},
+                                         {.name = "HBM", .bandwidth = {.vendor = 1e12, .effective = 0.7e12}}}};
+    struct machine_borrowed borrowed = {0};
+    machine_borrow(&machine, &relative, &borrowed);
+    assert_near(machine.levels[1].bandwidth.effective, 0.7e12, 1);
+}
+
 /* Every number that predictions need is there for every shipped machine, if need be a relative's. */
 static void test_shipped_are_complete(void **state)
 {
@@ -572,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_unit_rate),
         cmocka_unit_test(test_shipped),
         cmocka_unit_test(test_borrowing),
+        cmocka_unit_test(test_borrowed_cache_of_few_units),
         cmocka_unit_test(test_shipped_are_complete),
         cmocka_unit_test(test_null_is_unknown),
         cmocka_unit_test(test_unknown_relative),

@@ -117,6 +117,9 @@ static void test_asks(void **state)
         {"'cases': [{'kernel': 'triad', 'exclude': ['n > device.memory_rate']}]", NULL,
          ID("65536", "f32", "256", "4", "hot"),
          "exclude 'n > device.memory_rate': device.memory_rate is not known of this device"},
+        /* ... unless the device lacks what the case requires */
+        {"'cases': [{'kernel': 'triad', 'params': {'n': 2e9}, 'exclude': ['n < device.memory_rate']}]", NULL,
+         ID("2000000000", "f32", "256", "4", "hot"), "n = 2000000000 is too large"},
         /* mistakes name their place */
         {"'cases': [{'kernel': 'triad', 'params': {'n': '{block}', 'block': '{n}'}}]", NULL, NULL, "depends on itself"},
         {"'cases': [{'kernel': 'triad', 'params': {'n': '{1 / 0}'}}]", NULL, NULL, "/cases/0/params/n"},

@@ -382,14 +382,43 @@ static void test_chases(void **state)
     }
 }
 
+/* One work-item of a GPU reaches the L1 of its unit, not those of all. */
+static void test_chase_of_a_gpu(void **state)
+{
+    static const struct manifest manifest = {.name = "chase", .class = CLASS_LATENCY};
+    static const struct {
+        double footprint, step_ns;
+    } cases[] = {{0x1p14, 50}, {0x1p15, 50}, {0x1p16, 100}, {0x1p22, 100}, {0x1p24, 400}};
+    const struct machine machine = {.cus = 128,
+                                    .xccs = 1,
+                                    .level_count = 3,
+                                    .levels = {{.name = "L1", .capacity_bytes = 128 * 0x1p15, .latency_ns = 50},
+                                               {.name = "L2", .capacity_bytes = 0x1p23, .latency_ns = 100},
+                                               {.name = "HBM", .latency_ns = 400}}};
+    const struct device_facts gpu = {.backend = "hip", .arch = "gfx942", .cus = 128, .wave = 64};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        const struct resolved resolved = {
+            .manifest = &manifest,
+            .device = &gpu,
+            .work = {.unit = "", .level = "", .items = 1e6, .read_bytes = 1, .footprint_bytes = cases[k].footprint}};
+        struct prediction prediction;
+        predicted_by_work(&prediction, &resolved, CACHE_HOT, &machine, NULL, NULL);
+        assert_true(fabs(prediction.time_ns / (1e6 * cases[k].step_ns) - 1) < 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),       cmocka_unit_test(test_peaks),        cmocka_unit_test(test_worked_out),
-        cmocka_unit_test(test_widths),       cmocka_unit_test(test_lines),        cmocka_unit_test(test_walked_lines),
-        cmocka_unit_test(test_chases),       cmocka_unit_test(test_walked_chain), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_narrow),       cmocka_unit_test(test_busiest),      cmocka_unit_test(test_walked_fights),
-        cmocka_unit_test(test_walked_issue), cmocka_unit_test(test_usual_rates),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_worked_out),    cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_walked_lines),
+        cmocka_unit_test(test_chases),        cmocka_unit_test(test_chase_of_a_gpu),
+        cmocka_unit_test(test_walked_chain),  cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_narrow),        cmocka_unit_test(test_busiest),
+        cmocka_unit_test(test_walked_fights), cmocka_unit_test(test_walked_issue),
+        cmocka_unit_test(test_usual_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

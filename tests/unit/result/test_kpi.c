@@ -147,6 +147,26 @@ static void incomplete(void **state)
     }
 }
 
+/* Cases are named by their tags, too; what a '!' takes out stays out whatever its tags are. */
+static void cases_by_tags(void **state)
+{
+    static const char *const tags[] = {"memory", "dram"};
+    static const struct {
+        const char *const filters[2];
+        size_t filter_count;
+        uint32_t case_count;
+    } rows[] = {
+        {{"dram"}, 1, 1}, {{"dram", "copy/n=2*"}, 2, 2}, {{"!dram"}, 1, 1}, {{"!copy/n=1*"}, 1, 1}, {{"L2"}, 1, 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        struct world *world = world_of("geomean", "time_ns", rows[k].filters, rows[k].filter_count);
+        world->cases[0].tags = tags;
+        world->cases[0].tag_count = 2;
+        assert_int_equal(evaluated(world)->case_count, rows[k].case_count);
+        done(world);
+    }
+}
+
 static void a_trial_without_a_case(void **state)
 {
     (void)state;
@@ -206,9 +226,13 @@ static void whole_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),           cmocka_unit_test(one_value),
-        cmocka_unit_test(incomplete),       cmocka_unit_test(a_trial_without_a_case),
-        cmocka_unit_test(no_such_quantity), cmocka_unit_test(one_trial),
+        cmocka_unit_test(values),
+        cmocka_unit_test(one_value),
+        cmocka_unit_test(incomplete),
+        cmocka_unit_test(cases_by_tags),
+        cmocka_unit_test(a_trial_without_a_case),
+        cmocka_unit_test(no_such_quantity),
+        cmocka_unit_test(one_trial),
         cmocka_unit_test(whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
