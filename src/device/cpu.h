@@ -35,12 +35,11 @@ uint32_t pool_allowed_cores(void);
 
 void cpu_watch(struct device *device, struct device_page *pages, size_t count);
 
-/* ---- fiber_switch.c: switching between stacks of one thread, by fiber_switch.S for x86-64 and AArch64, by ucontext
- * elsewhere (about a hundred times slower: it makes a system call for the signal mask) ---- */
+/* ---- fiber_switch.c: switching between stacks of one thread, in assembly (fiber_switch.S) ---- */
 
-/* A new stack for fiber_switch: it will enter `function`, which must not return, with `argument`, on the stack of
- * `size` bytes that ends at `top`, aligned to 16. */
-void *fiber_make(void *top, size_t size, void (*function)(void *argument), void *argument);
+/* A new stack for fiber_switch: it will enter `function`, which must not return, with `argument`, on the stack that ends
+ * at `top`, aligned to 16. */
+void *fiber_make(void *top, void (*function)(void *argument), void *argument);
 
 /* Continues on the stack `to`, which was made or was left by a switch. *from becomes what continues this one. */
 void fiber_switch(void **from, void *to);

@@ -306,7 +306,7 @@ static void make_contexts(struct fibers *all)
         const struct stack stack = stack_at(&all->stacks, i);
         struct fiber *fiber = all->fibers[i];
         stack_clear(stack);
-        fiber->context = fiber_make(fiber, (size_t)((char *)fiber - (char *)stack.bottom), fiber_main, fiber);
+        fiber->context = fiber_make(fiber, fiber_main, fiber);
     }
 }
 

@@ -11,7 +11,7 @@
  * Indirect branches have landing pads (IBT, BTI). Shadow stacks (CET), which no distribution enables for programs by
  * default, would refuse a return on another stack: the notes at the end do not claim them.
  */
-#if defined(__x86_64__) && defined(__LP64__) && !defined(FIBER_UCONTEXT)
+#if defined(__x86_64__)
 
         .text
         .globl  fiber_switch
@@ -53,7 +53,7 @@ fiber_entry:
         .asciz  "GNU"
         .long   0xc0000002, 4, 1, 0     /* GNU_PROPERTY_X86_FEATURE_1_AND: IBT */
 
-#elif defined(__aarch64__) && defined(__LP64__) && !defined(FIBER_UCONTEXT)
+#elif defined(__aarch64__)
 
         .text
         .globl  fiber_switch

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Both switches: this machine's, which is assembly on x86-64 and AArch64, and that of ucontext, which is compiled in
- * here.
+ * Switching between stacks, which is assembly.
  */
 #include <execinfo.h>
 #include <setjmp.h>
@@ -14,13 +13,7 @@
 
 #include <cmocka.h>
 
-#define FIBER_UCONTEXT
-#define fiber_make ucontext_make
-#define fiber_switch ucontext_switch
-#include "../../../src/device/fiber_switch.c"
-#undef fiber_make
-#undef fiber_switch
-void *fiber_make(void *top, size_t size, void (*function)(void *argument), void *argument);
+void *fiber_make(void *top, void (*function)(void *argument), void *argument);
 void fiber_switch(void **from, void *to);
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -34,15 +27,9 @@ void fiber_switch(void **from, void *to);
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-static const struct way {
-    void *(*make)(void *top, size_t size, void (*function)(void *), void *argument);
-    void (*swap)(void **from, void *to);
-} native = {fiber_make, fiber_switch}, portable = {ucontext_make, ucontext_switch};
-
 enum { FIBERS = 3, STACK_BYTES = 256 * 1024, ROUNDS = 1000 };
 
 static struct fiber {
-    const struct way *way;
     char *stack;
     void *context;
     uint64_t seed;
@@ -63,7 +50,7 @@ static void enter(struct fiber *fiber)
     void *fake;
     __sanitizer_start_switch_fiber(&fake, fiber->stack, STACK_BYTES);
 #endif
-    fiber->way->swap(&home, fiber->context);
+    fiber_switch(&home, fiber->context);
 #ifdef ASAN
     __sanitizer_finish_switch_fiber(fake, NULL, NULL);
 #endif
@@ -71,13 +58,13 @@ static void enter(struct fiber *fiber)
 
 static void leave(struct fiber *fiber)
 {
-    if (!fiber->way)
+    if (!fiber->stack)
         return;
 #ifdef ASAN
     void *fake;
     __sanitizer_start_switch_fiber(&fake, home_stack, home_bytes);
 #endif
-    fiber->way->swap(&fiber->context, home);
+    fiber_switch(&fiber->context, home);
 #ifdef ASAN
     __sanitizer_finish_switch_fiber(fake, NULL, NULL);
 #endif
@@ -134,12 +121,12 @@ static void run_backtrace(void *argument)
         leave(fiber);
 }
 
-static void make_fibers(const struct way *way, void (*function)(void *))
+static void make_fibers(void (*function)(void *))
 {
     for (size_t i = 0; i < FIBERS; ++i) {
-        fibers[i] = (struct fiber){.way = way, .stack = aligned_alloc(4096, STACK_BYTES), .seed = i + 1};
+        fibers[i] = (struct fiber){.stack = aligned_alloc(4096, STACK_BYTES), .seed = i + 1};
         memset(fibers[i].stack, 0xa5, STACK_BYTES);
-        fibers[i].context = way->make(fibers[i].stack + STACK_BYTES, STACK_BYTES, function, &fibers[i]);
+        fibers[i].context = fiber_make(fibers[i].stack + STACK_BYTES, function, &fibers[i]);
     }
 }
 
@@ -159,7 +146,8 @@ static uint64_t expected(uint64_t seed)
 
 static void values_survive(void **state)
 {
-    make_fibers(*state, run_values);
+    (void)state;
+    make_fibers(run_values);
     for (unsigned k = 0; k <= ROUNDS; ++k)
         for (size_t i = 0; i < FIBERS; ++i)
             enter(&fibers[(i + k) % FIBERS]);
@@ -174,24 +162,18 @@ static void values_survive(void **state)
 /* Debuggers and unwinders find the end of a fiber's stack, which has a handful of frames. */
 static void unwinding_ends(void **state)
 {
-    make_fibers(*state, run_backtrace);
+    (void)state;
+    make_fibers(run_backtrace);
     enter(&fibers[0]);
     assert_in_range(fibers[0].depth, 1, 8);
     free_fibers();
 }
 
-#define BY(way, test)                                                                                                  \
-    {                                                                                                                  \
-#way ": " #test, test, NULL, NULL, (void *)(uintptr_t)&way                                                     \
-    }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BY(native, values_survive),
-        BY(portable, values_survive),
-        BY(native, unwinding_ends),
-        BY(portable, unwinding_ends),
+        cmocka_unit_test(values_survive),
+        cmocka_unit_test(unwinding_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
