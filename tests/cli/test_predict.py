@@ -65,6 +65,16 @@ def no_code(home):
         [machine] = json.loads(run(*TRIAD, *words, "--json", "-", "--cache", "empty", home=home).stdout)["machines"]
         check(all(case["method"] == "description" for case in machine["cases"]), f"{words}: {machine['cases']}")
     check(not list(home.glob("empty/*")), "nothing is compiled for it")
+    triad, legend = ["stream_triad", "--described"], "~: predicted by the work that the manifest states"
+    for words in (["plan", *triad, "--device", "sim:mi300x"], ["plan", *triad, "--device", "sim:mi300x,sim:h100"], ["run", *triad, "--device", "sim:mi300x"],
+                  ["predict", *triad, "--machine", "mi300x"], ["predict", *triad, "--machine", "mi300x,mi210"], ["explain", *triad, "--machine", "mi300x"]):
+        done = run(*words, home=home)
+        check_run(done, 0, " ".join(words), stdout=[legend])
+        check(re.search(r" ~[0-9.]+ [um]s", done.stdout), f"its time is marked: {done.stdout}")
+    walked = run("plan", "stream_triad", "--device", "sim:mi300x", home=home)
+    check("~" not in walked.stdout, f"what is walked is not: {walked.stdout}")
+    done = run("plan", "stream_triad", "--device", "sim:mi300x", home=home, ROOFTILE_KERNEL_COMPILER="/nowhere/clang++", ROOFTILE_CACHE="empty")
+    check_run(done, 0, "no compiler", stdout=[legend, "stream_triad: by the stated work: ROOFTILE_KERNEL_COMPILER: /nowhere/clang++ is not"])
 
 
 def lines_on_cpu(home):
