@@ -107,8 +107,8 @@ static double margin_of(const struct ceiling *ceiling)
     return 1.02 + 2 * fmin(ceiling->ci_rel, WIDEST_INTERVAL);
 }
 
-/* The rate that tells which roof is the lower one: that of the line, where there is none what streams reach, or the rate
- * of the next level out. */
+/* The rate that tells which roof is the lower one: that of the line; where there is none, what streams reach, or the
+ * rate of the next level out. */
 static double rate_from(const struct machine *machine, uint32_t level)
 {
     double rate = 0;

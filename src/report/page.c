@@ -10,7 +10,7 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { MOST_WORST = 10, MOST_LISTED = 10, MOST_SAMPLES = 200000 };
+enum { MOST_WORST = 10, MOST_SAMPLES = 200000 };
 
 /* ---- keys ---- */
 
@@ -119,6 +119,9 @@ static void add_warnings(struct document *document, const struct result *result)
 {
     if (result->status && !strcmp(result->status, "interrupted"))
         document_text(document, SHOW_HTML, TONE_DOUBT, "Interrupted: this is a partial result.");
+    const char *disturbed = disturbed_words(result, document->arena);
+    if (*disturbed)
+        document_text(document, SHOW_HTML, TONE_DOUBT, "%s.", disturbed);
     for (size_t k = 0; k < result->warning_count; k++)
         document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
 }
@@ -177,41 +180,6 @@ static void add_worst(struct document *document, const struct comparison *compar
                                                          table->row_count ? "" : "; no other has a ceiling")
                                           : NULL,
                          .tone = TONE_DIM});
-}
-
-static void add_flagged(struct document *document, const struct comparison *comparison, const struct result *result,
-                        const char *suffix)
-{
-    static const struct table_column columns[] = {
-        {.title = "case"}, {.title = "flag"}, {.title = "time", .unit = UNIT_TIME}};
-    struct table *table = TABLE(document->arena, columns);
-    const char *meanings = "";
-    bool impossible = false;
-    for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
-        const size_t before = table->row_count;
-        if (!(flag->flag & (FLAG_IMPOSSIBLE | FLAG_INTERFERENCE | FLAG_THROTTLED)))
-            continue;
-        FOR_EACH(const struct result_case, c, result->cases, result->case_count)
-            if (c->flags & flag->flag)
-                table_add(table,
-                          (struct cell[]){cell_text(case_name(c)),
-                                          cell_toned(flag->name, flag->flag == FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT),
-                                          cell_number(result_case_timed(c) ? result_case_time(c) : NAN)})
-                    ->keys = keys_of(comparison, c, suffix, document->arena);
-        impossible |= table->row_count && flag->flag == FLAG_IMPOSSIBLE;
-        if (table->row_count > before)
-            meanings = arena_printf(document->arena, "%s%s: %s\n", meanings, flag->name, flag->meaning);
-    }
-    table->most_rows = MOST_LISTED;
-    table->rest = "the table of all cases has them, with the filter 'interference'";
-    if (table->row_count)
-        document_add(document,
-                     (struct section){.show = SHOW_HTML,
-                                      .key = arena_printf(document->arena, "flagged%s", suffix),
-                                      .title = impossible ? "Impossible, or with interference" : "With interference",
-                                      .text = meanings,
-                                      .tone = TONE_DIM,
-                                      .table = table});
 }
 
 /* ---- all of a result ---- */
@@ -274,7 +242,6 @@ void result_pictures(struct document *document, const struct result *result, con
                      const char *suffix)
 {
     add_worst(document, comparison, result, suffix);
-    add_flagged(document, comparison, result, suffix);
     picture_roofline(document, result, suffix);
     picture_kernels(document, result, suffix);
     picture_heat_maps(document, result, suffix);

@@ -22,6 +22,8 @@ double ceiling_share(const struct plan_case *plan_case, double time_ns);
 const char *quantity_words(double value, const char *unit, struct arena *arena);
 /* "+1.2 %"; "1.2 %" */
 const char *change_words(double change, struct arena *arena);
+/* How many cases a neighbour disturbed and by how much, as a sentence without its end; "": none. */
+const char *disturbed_words(const struct result *result, struct arena *arena);
 const char *percent_words(double fraction, struct arena *arena);
 struct count {
     const char *key, *word;

@@ -105,12 +105,46 @@ void result_figures(struct document *document, const struct result *result, cons
 
 /* ---- below the table ---- */
 
+#define SEEN_MOVE 0.05     /* of a calibration rate, as flag_interference has it */
+#define MANY_DISTURBED 0.1 /* of the cases: what is left is no run to compare */
+
+const char *disturbed_words(const struct result *result, struct arena *arena)
+{
+    const size_t all = COUNT_WHERE(c, result->cases, result->case_count, result_case_timed(c));
+    const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_INTERFERENCE);
+    double least = INFINITY, most = 0;
+    const char *of = "memory";
+    for (int fma = 0; fma < 2 && !(most > 0); fma++) {
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+            const double before = fma ? c->before.fma_flops : c->before.stream_bps;
+            const double after = fma ? c->after.fma_flops : c->after.stream_bps;
+            const double lost = 1 - fmin(before, after) / fmax(before, after);
+            if (!(c->flags & FLAG_INTERFERENCE) || !(before > 0) || !(after > 0) || lost < SEEN_MOVE)
+                continue;
+            least = fmin(least, lost);
+            most = fmax(most, lost);
+        }
+        of = fma ? "arithmetic" : "memory";
+    }
+    const char *range = most > least ? arena_printf(arena, "%.0f to ", 100 * least) : "";
+    const char *took = most > 0 ? arena_printf(arena, " (a neighbour, or the clock, took %s%.0f %% of the %s rate)",
+                                               range, 100 * most, of)
+                                : "";
+    return !count ? ""
+                  : arena_printf(arena, "%zu of %zu cases %s disturbed%s: do not compare %s", count, all,
+                                 count == 1 ? "was" : "were", took,
+                                 count > MANY_DISTURBED * (double)all ? "this run"
+                                 : count == 1                         ? "it"
+                                                                      : "them");
+}
+
 static void add_flag_legend(struct document *document, const struct result *result)
 {
     for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
         const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & flag->flag);
         if (count)
-            document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count, flag->meaning);
+            document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count,
+                          flag->flag == FLAG_INTERFERENCE ? disturbed_words(result, document->arena) : flag->meaning);
     }
 }
 

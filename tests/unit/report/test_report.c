@@ -58,7 +58,7 @@ static const char table_text[] =
     "predicted before they ran: 1 case, 0 from code, 1 by stated work (~); median error 40 %, 90th percentile 40 %, 0 "
     "% inside the 80 % interval\n"
     "impossible (1): faster than a physical peak allows, so the work, the peak or the clock is wrong\n"
-    "interference (1): the machine's calibration rates moved over 5 % meanwhile (a neighbour, or a clock)\n"
+    "interference (1): 1 of 2 cases was disturbed: do not compare this run\n"
     "on A \"CPU\", 2 threads, wave 64; seed 7\n"
     "\n"
     "Roofline";
