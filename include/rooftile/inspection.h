@@ -27,7 +27,7 @@ struct inspect_kernel {
 
     /* What occupancy is told, and what it says. */
     uint32_t block;
-    const char *block_source; /* "the launch" "--block" "required" "the largest allowed" */
+    const char *block_source; /* "the launch" "--block" "required" "the largest allowed" "the most that fit" */
     uint32_t dynamic_lds_bytes;
     struct occupancy occupancy;
     const char *occupancy_problem; /* NULL: occupancy holds */

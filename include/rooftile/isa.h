@@ -156,6 +156,7 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *
  *   scratch-in-loop      problem        loads or stores of scratch (spills) inside a loop
  *   scratch              hint           loads or stores of scratch or spilled VGPRs, none of them in a loop
+ *   unread-scratch       hint           scratch is stored to, and nothing can load it
  *   scalar-spills        note           SGPRs spilled into lanes of a VGPR
  *   narrow-loads         hint           an innermost loop loads less than 16 bytes per lane at addresses that do not
  *                                       come from loaded values, and no loop of the kernel loads 16
@@ -164,6 +165,12 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *   one-chain            hint           the fma or matrix instructions of an innermost loop mostly wait for each other,
  *                                       longer than it takes to issue them
  *   narrow-lds           hint           LDS reads of an innermost loop lie side by side, one wider read would do
+ *   bank-conflicts       hint           neighbouring lanes reach LDS at a distance that puts 4 or more in one bank
+ *   strided              hint           neighbouring lanes reach memory in lines of their own, for a quarter or less
+ *   wide-addresses       hint           more than half of an innermost loop's vector instructions are 64-bit integer
+ *                                       arithmetic, and its accesses have a whole address in each lane
+ *   compare-and-swap     hint           an innermost loop of compare and swap, for an atomic or a lock
+ *   lanes-leave          note           an innermost loop that lanes leave one by one, as floats or loaded values say
  *   conversions          hint           a third or more of the vector issue time of an innermost loop converts
  *   transcendentals      hint           more than half of that time are transcendentals
  *   integer-division     hint, or note  integer division in software: in a loop, or in none
@@ -173,8 +180,10 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *   calls                note           calls or jumps whose target is not known: what they reach is not counted
  *   matrix-shape         note           matrix instructions whose shape is not in the code (tcgen05), not counted
  *
- * In cubins only scratch-in-loop, scratch, barrier-per-step, calls and matrix-shape are looked for. There are no
- * findings for loops that do the remainder of a larger one, or for conversions or transcendentals that memory hides. */
+ * In cubins only scratch-in-loop, scratch, unread-scratch, compare-and-swap, barrier-per-step, calls and matrix-shape
+ * are looked for. There are no findings for loops that do the remainder of a larger one, or for conversions or
+ * transcendentals that memory hides. An inspection adds does-not-fit, lds-limits, stack-in-lds, vgprs-near-step and
+ * padded-registers. */
 struct isa_finding {
     const char *code;
     enum isa_severity severity;

@@ -57,6 +57,8 @@ struct inspect_registers inspect_registers(const struct codeobj *object, const s
     return (struct inspect_registers){code->arch_vgprs, code->acc_vgprs, true};
 }
 
+static const char LARGEST_ALLOWED[] = "the largest allowed";
+
 static void choose_block(struct inspect_kernel *kernel, const struct inspect_choice *choice)
 {
     const struct codeobj_kernel *code = kernel->code;
@@ -74,7 +76,25 @@ static void choose_block(struct inspect_kernel *kernel, const struct inspect_cho
         kernel->block_source = "required";
     } else {
         kernel->block = code->max_block ? code->max_block : OCCUPANCY_BLOCK_MAX;
-        kernel->block_source = "the largest allowed";
+        kernel->block_source = LARGEST_ALLOWED;
+    }
+}
+
+/* Metadata allow 1024 threads where nobody said how many there will be; nobody has to launch so many. */
+static void find_block_that_fits(struct inspect_kernel *kernel, struct occupancy_use use)
+{
+    struct occupancy found;
+    struct err err = {0};
+    for (use.block -= 1; use.block; use.block -= 1) {
+        use.block -= use.wave ? use.block % use.wave : 0;
+        if (!use.block || occupancy_compute(&found, &use, &err))
+            return;
+        if (!found.workgroups)
+            continue;
+        kernel->occupancy = found;
+        kernel->block = use.block;
+        kernel->block_source = "the most that fit";
+        return;
     }
 }
 
@@ -96,11 +116,13 @@ static void compute_occupancy(struct inspect_kernel *kernel, const struct codeob
         kernel->occupancy_problem = "it is PTX: registers are the driver's choice";
     else if (occupancy_compute(&kernel->occupancy, &use, &err))
         kernel->occupancy_problem = arena_strdup(arena, err.text);
+    else if (!kernel->occupancy.workgroups && !strcmp(kernel->block_source, LARGEST_ALLOWED))
+        find_block_that_fits(kernel, use);
 }
 
 /* ---- what registers, LDS and occupancy show ---- */
 
-#define OWN_FINDINGS 5u
+#define OWN_FINDINGS 6u
 #define NEAR_STEP_VGPRS 8u /* so few registers can often be saved by hand */
 
 struct finder {
@@ -126,7 +148,8 @@ add(struct finder *finder, const char *code, enum isa_severity severity, const c
 /* The disassembly says so itself, and where. */
 static void find_spills(struct finder *finder)
 {
-    static const char advice[] = "keep fewer values at once, or allow more registers with __launch_bounds__";
+    static const char advice[] =
+        "keep fewer values at once, or leave a lane more registers with smaller __launch_bounds__";
     const struct codeobj_kernel *code = finder->kernel->code;
     if (finder->kernel->isa)
         return;
@@ -169,6 +192,28 @@ static void find_lds_limit(struct finder *finder)
             occupancy_waves(o, by_registers));
 }
 
+/* LLVM moves arrays of the stack into LDS, one for each thread of the largest block that the kernel allows; each thread
+ * has its own, so there is no barrier. */
+static void find_promoted_array(struct finder *finder)
+{
+    const struct inspect_kernel *kernel = finder->kernel;
+    const struct isa_mix *mix = kernel->isa ? &kernel->isa->mix : NULL;
+    const uint32_t bytes = kernel->code->group_segment_bytes, block = kernel->code->max_block;
+    if (!mix || block <= kernel->code->wave || !bytes || bytes % (4 * block) || bytes / block < 8 ||
+        mix->count[ISA_BARRIER] || !mix->count[ISA_LDS_READ] || !mix->count[ISA_LDS_WRITE] || kernel->dynamic_lds_bytes)
+        return;
+    add(finder, "stack-in-lds", ISA_HINT,
+        "__launch_bounds__ of the real block makes it as small as it can be; an array that is indexed by constants "
+        "alone "
+        "stays in registers",
+        "LDS has %u bytes for each of %u threads, the largest block allowed, and there is no barrier: most likely an "
+        "array of the stack that the compiler moved there%s",
+        bytes / block, block,
+        kernel->block < block ? arena_printf(finder->arena, "; a block of %u uses %u of its %u bytes", kernel->block,
+                                             kernel->block * (bytes / block), bytes)
+                              : "");
+}
+
 static void find_register_step(struct finder *finder)
 {
     const struct occupancy *o = &finder->kernel->occupancy;
@@ -195,6 +240,7 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
     find_spills(&finder);
     if (!kernel->occupancy_problem) {
         find_lds_limit(&finder);
+        find_promoted_array(&finder);
         find_register_step(&finder);
     }
     const struct codeobj_kernel *code = finder.kernel->code;

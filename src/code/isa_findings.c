@@ -63,6 +63,19 @@ struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruc
 
 /* ---- kernels ---- */
 
+/* Spills and arrays need different things. Of NVIDIA's the file may not say which there are. */
+static const char *scratch_advice(const struct isa_scope *scope)
+{
+    static const char spilled[] = "fewer live registers (smaller tiles, less unrolling), or smaller __launch_bounds__, "
+                                  "which leave a lane more registers",
+                      array[] = "an array of the stack: index it only by constants so that it stays in registers";
+    const struct codeobj_kernel *code = &scope->kernel->code;
+    const bool is_known = !target_is_nvidia(scope->target) || code->spill_bytes_known;
+    if (code->vgpr_spills || code->spill_store_bytes)
+        return spilled;
+    return is_known ? array : arena_printf(scope->arena, "spills: %s. Or %s", spilled, array);
+}
+
 static const char *spills_of(const struct isa_scope *scope)
 {
     const unsigned spills = scope->kernel->code.vgpr_spills;
@@ -83,7 +96,8 @@ static void check_scratch_in_loop(struct isa_scope *scope)
     }
     if (first)
         isa_report(scope, first, "%llu access%s of scratch in loops, %llu bytes per lane and pass%s",
-                   (unsigned long long)count, count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope));
+                   (unsigned long long)count, count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope))
+            ->advice = scratch_advice(scope);
 }
 
 static void check_scratch(struct isa_scope *scope)
@@ -99,7 +113,22 @@ static void check_scratch(struct isa_scope *scope)
     }
     if (first || scope->kernel->code.vgpr_spills)
         isa_report(scope, first, "%llu loads and %llu stores of scratch, none in a loop%s",
-                   (unsigned long long)all->loads, (unsigned long long)all->stores, spills_of(scope));
+                   (unsigned long long)all->loads, (unsigned long long)all->stores, spills_of(scope))
+            ->advice = scratch_advice(scope);
+}
+
+/* Flat accesses reach scratch, too, and so may what it calls. */
+static bool is_load_of_anything(const struct isa_instruction *in)
+{
+    return in->space == ISA_SCRATCH && in->kind != ISA_SCRATCH_STORE
+               ? true
+               : isa_starts(in->mnemonic, "flat_load flat_atomic") ||
+                     (isa_is_opcode(in, "LD ATOM") && !isa_has_word(in->mnemonic, "G"));
+}
+
+static bool is_scratch_store(const struct isa_instruction *in)
+{
+    return in->kind == ISA_SCRATCH_STORE;
 }
 
 static void check_scalar_spills(struct isa_scope *scope)
@@ -121,6 +150,14 @@ static struct tally tally_of(const struct isa_scope *scope, bool (*is)(const str
         if (is(scope->items[i]) && tally.count++ == 0)
             tally.first = scope->items[i];
     return tally;
+}
+
+static void check_unread(struct isa_scope *scope)
+{
+    const struct tally stores = tally_of(scope, is_scratch_store);
+    if (stores.count && !scope->kernel->not_followed && !tally_of(scope, is_load_of_anything).count)
+        isa_report(scope, stores.first, "%u store%s of scratch, which nothing loads", stores.count,
+                   text_s(stores.count));
 }
 
 static bool is_not_followed(const struct isa_instruction *in)
@@ -191,22 +228,17 @@ static bool is_together(const struct isa_instruction *in)
            strstr(in->operands, "dpp8:");
 }
 
-/* All lanes are on behind it, or what follows is reached from elsewhere. */
-static bool switches_on(const struct isa_instruction *in)
-{
-    return isa_starts(in->mnemonic, "s_branch s_endpgm s_setpc_") ||
-           (text_starts(in->operands, "exec") && isa_starts(in->mnemonic, "s_or_b s_mov_b"));
-}
-
 static void check_lanes(struct isa_scope *scope)
 {
     const struct isa_instruction *branch = NULL, *first = NULL, *off = NULL;
     unsigned count = 0;
     for (size_t i = 0; i < scope->count; i++) {
         const struct isa_instruction *in = scope->items[i];
-        if (switches_on(in))
+        const enum isa_exec exec = isa_exec_of(in);
+        /* All lanes are on behind it, or what follows is reached from elsewhere. */
+        if (exec == ISA_EXEC_SET || isa_starts(in->mnemonic, "s_branch s_endpgm s_setpc_"))
             branch = NULL;
-        else if (!branch && isa_starts(in->mnemonic, "v_cmpx_ s_and_saveexec_"))
+        else if (!branch && exec == ISA_EXEC_NARROWED)
             branch = in;
         if (!branch || !is_together(in))
             continue;
@@ -233,7 +265,7 @@ static const struct isa_instruction *first_of(const struct isa_scope *scope, enu
 /* Bytes that a loop moves per lane take at least as long as its vector instructions, even from the nearest cache (64
  * bytes per clock and CU, while its four SIMDs issue one wave's instruction each in four clocks): what it computes is
  * hidden. */
-static bool is_memory_bound(const struct isa_scope *scope)
+bool isa_is_memory_bound(const struct isa_scope *scope)
 {
     return !(isa_global_bytes_per_wave(scope->mix, 1) <= scope->cost); /* nor where its bytes are not known */
 }
@@ -241,7 +273,7 @@ static bool is_memory_bound(const struct isa_scope *scope)
 static void check_conversions(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_CONVERSION];
-    if (count >= MANY_CONVERSIONS && (double)count * 3 >= scope->cost && !is_memory_bound(scope))
+    if (count >= MANY_CONVERSIONS && (double)count * 3 >= scope->cost && !isa_is_memory_bound(scope))
         isa_report(scope, first_of(scope, ISA_CONVERSION),
                    "%llu conversions are %.0f %% of the loop's vector issue time", (unsigned long long)count,
                    100 * (double)count / scope->cost);
@@ -251,7 +283,7 @@ static void check_transcendentals(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_TRANSCENDENTAL];
     const double cost = (double)count * TRANSCENDENTAL_COST;
-    if (count >= MANY_TRANSCENDENTALS && cost * 2 > scope->cost && !is_memory_bound(scope))
+    if (count >= MANY_TRANSCENDENTALS && cost * 2 > scope->cost && !isa_is_memory_bound(scope))
         isa_report(scope, first_of(scope, ISA_TRANSCENDENTAL),
                    "%llu transcendentals at a quarter of the rate are %.0f %% of the loop's vector issue time",
                    (unsigned long long)count, 100 * cost / scope->cost);
@@ -279,15 +311,29 @@ static void check_copies(struct isa_scope *scope)
                    (unsigned long long)products);
 }
 
+static bool is_swap(const struct isa_instruction *in)
+{
+    return in->kind == ISA_ATOMIC && ((in->access && in->access->operation == ATOMIC_CMPSWAP) ||
+                                      (!in->access && isa_has_word(in->mnemonic, "CAS cmpswap")));
+}
+
+static void check_swaps(struct isa_scope *scope)
+{
+    const struct tally swaps = tally_of(scope, is_swap);
+    if (swaps.count)
+        isa_report(scope, swaps.first,
+                   "a loop of compare and swap (%s): an atomic that the target or the compiler's options lack, or a "
+                   "lock; lanes that meet take turns",
+                   swaps.first->mnemonic);
+}
+
 /* ---- the rules ---- */
 
-static const char scratch_advice[] = "fewer live registers (smaller tiles, less unrolling), a smaller block or "
-                                     "larger __launch_bounds__; index arrays only by constants so that they stay in "
-                                     "registers";
-
 static const struct isa_rule rules[] = {
-    {"scratch-in-loop", ISA_PROBLEM, false, true, check_scratch_in_loop, scratch_advice},
-    {"scratch", ISA_HINT, false, true, check_scratch, scratch_advice},
+    {"scratch-in-loop", ISA_PROBLEM, false, true, check_scratch_in_loop, NULL},
+    {"scratch", ISA_HINT, false, true, check_scratch, NULL},
+    {"unread-scratch", ISA_HINT, false, true, check_unread,
+     "an array or argument that is written and never used, or a volatile one: leave it out"},
     {"scalar-spills", ISA_NOTE, false, true, check_scalar_spills,
      "fewer values that are the same for all lanes: arguments, pointers, masks of nested branches"},
     {"calls", ISA_NOTE, false, true, check_calls,
@@ -298,6 +344,13 @@ static const struct isa_rule rules[] = {
     {"lanes-off", ISA_HINT, false, false, check_lanes,
      "wrong unless all lanes or none take that branch. LLVM (before 22, for WMMA of gfx11 22 too) moves them there "
      "when only some lanes use the result: asm(\"\" : \"+v\"(result)) before the branch keeps them"},
+    {"compare-and-swap", ISA_HINT, true, true, check_swaps,
+     "an atomic of the hardware: integers, or floats with -munsafe-fp-atomics or unsafeAtomicAdd; sum in registers or "
+     "LDS first, so that few atomics are left"},
+    {"lanes-leave", ISA_NOTE, true, false, isa_check_leaving,
+     "let lanes of a wave turn equally often (sort or split the work), or take the next item where one has ended"},
+    {"strided", ISA_HINT, false, false, isa_check_strides,
+     "let neighbouring lanes take neighbouring elements, by way of LDS if the result is needed transposed"},
     {"barrier-per-step", ISA_NOTE, true, true, check_barriers,
      "more work per step (larger K tiles, two buffers with one barrier), or wave operations, which need no barrier"},
     {"conversions", ISA_HINT, true, false, check_conversions,
@@ -314,6 +367,9 @@ static const struct isa_rule rules[] = {
      "load for several iterations before the first use (unroll), or for the next iteration while this one computes"},
     {"narrow-lds", ISA_HINT, true, false, isa_check_lds,
      "read them as one vector from an address aligned to 16 bytes (float4; pad rows to a multiple of 16 bytes)"},
+    {"wide-addresses", ISA_HINT, true, false, isa_check_addresses,
+     "one pointer for all lanes and an offset of 32 bits each (p[i] with unsigned i and p the same in all lanes): the "
+     "load adds them itself, and a step is one addition of 32 bits or a scalar one"},
     {"one-chain", ISA_HINT, true, false, isa_check_chain, NULL},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is worth changing in an innermost loop of AMD's, as values flow through its registers: how it reads memory and
- * LDS, and whether its multiplications wait for each other.
+ * LDS, and whether its arithmetic waits for itself.
  */
 
 #include "isa_internal.h"
@@ -144,6 +144,84 @@ void isa_check_waits(struct isa_scope *scope)
         loads == 1 ? "after its only load" : arena_printf(scope->arena, "after each of its %u loads", loads);
     if (waited >= loads)
         isa_report(scope, first, "the loop waits right %s: one load per wave is on the way", which);
+}
+
+/* Additions and shifts of 64 bits, whole or as two halves. */
+#define MANY_WIDE 16u /* fewer are soon done */
+
+static bool is_wide(const struct isa_instruction *in)
+{
+    return isa_starts(in->mnemonic,
+                      "v_add_co_u32 v_addc_co_u32 v_add_co_ci_u32 v_sub_co_u32 v_subb_co_u32 v_sub_co_ci_u32 "
+                      "v_lshl_add_u64 v_add_nc_u64 v_sub_nc_u64 v_mad_u64_u32 v_mad_i64_i32 v_mad_nc_u64 v_mad_nc_i64 "
+                      "v_lshlrev_b64 v_lshlrev_b64_ v_ashrrev_i64 v_mad_co_u64 v_mad_co_i64");
+}
+
+void isa_check_addresses(struct isa_scope *scope)
+{
+    const struct isa_instruction *first = NULL;
+    unsigned wide = 0, vector = 0, accesses = 0;
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct isa_instruction *in = scope->items[i];
+        const struct isa_access *access = in->access;
+        first = !first && is_wide(in) ? in : first;
+        wide += is_wide(in);
+        vector += isa_is_vector(in->kind);
+        /* A whole address in each lane. */
+        accesses += in->space == ISA_GLOBAL && access && !access->is_buffer &&
+                    isa_operand_at(in, access->base)->kind != OPERAND_SCALAR &&
+                    isa_operand_at(in, access->address)->count == 2;
+    }
+    if (wide >= MANY_WIDE && 2 * wide > vector && 4 * accesses >= wide)
+        isa_report(scope, first,
+                   "%u of its %u vector instructions are 64-bit integer arithmetic, for the addresses of %u accesses",
+                   wide, vector, accesses)
+            ->severity = isa_is_memory_bound(scope) ? ISA_NOTE : ISA_HINT;
+}
+
+/* ---- lanes that leave ---- */
+
+/* Does a comparison decide by data: floats, or what the loop has loaded? A bound of an index lets lanes go in the last
+ * turns alone. */
+static bool decides_by_data(const struct isa_instruction *in, bool is_loaded)
+{
+    return is_loaded || isa_has_word(in->mnemonic, "f16 f32 f64");
+}
+
+/* What a loop knows of masks: which scalar registers hold one that data decide. */
+struct masks {
+    struct flow loaded;
+    bool by_data[SCALAR_EXEC];
+};
+
+/* One instruction further; true: it takes lanes from EXEC by such a mask. */
+static bool mask_step(struct masks *masks, const struct isa_instruction *in)
+{
+    const bool loads = in->kind == ISA_LOAD || in->kind == ISA_ATOMIC || in->kind == ISA_LDS_READ;
+    const bool is_compare = isa_starts(in->mnemonic, "v_cmp_ v_cmpx_");
+    const bool is_loaded = flow_step(&masks->loaded, in, loads, false) > 0;
+    bool is_data = is_compare && decides_by_data(in, is_loaded);
+    for (unsigned o = in->destinations; o < in->operand_count && !is_compare; o++)
+        is_data |= in->operand[o].kind == OPERAND_SCALAR && in->operand[o].first < SCALAR_EXEC &&
+                   masks->by_data[in->operand[o].first];
+    const struct isa_operand *to = isa_operand_at(in, 0);
+    if (to->kind == OPERAND_SCALAR && to->first < SCALAR_EXEC && (in->kind == ISA_SCALAR || is_compare))
+        masks->by_data[to->first] = is_data;
+    return is_data && isa_exec_of(in) == ISA_EXEC_NARROWED && !isa_has_word(in->mnemonic, "saveexec");
+}
+
+void isa_check_leaving(struct isa_scope *scope)
+{
+    if (!isa_loop_narrows(scope->kernel, scope->loop))
+        return;
+    struct masks *masks = arena_alloc(scope->arena, sizeof(*masks));
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < scope->count; i++)
+            if (mask_step(masks, scope->items[i])) {
+                isa_report(scope, scope->items[i],
+                           "lanes leave the loop one by one, as their data say: it ends with the last of them");
+                return;
+            }
 }
 
 /* ---- LDS ---- */
@@ -295,7 +373,8 @@ void isa_check_chain(struct isa_scope *scope)
     if (!grown || side_by_side >= FEW_CHAINS || latency / side_by_side <= 1)
         return;
     isa_report(scope, first,
-               "%u of the %u multiplications of a pass wait for each other: by LLVM's latencies one wave alone reaches "
+               "%u of the %u floating-point and matrix instructions of a pass wait for each other: by LLVM's latencies "
+               "one wave alone reaches "
                "about %.0f %% of the rate",
                grown, products, 100 * side_by_side / latency)
         ->advice = arena_printf(scope->arena,

@@ -131,12 +131,38 @@ struct isa_rule {
 struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruction *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Does it issue to the vector ALU? */
+bool isa_is_vector(enum isa_kind kind);
+
+/* What it does to the lanes that are on: turns some off, or sets all that are to be on again. */
+enum isa_exec { ISA_EXEC_KEPT, ISA_EXEC_NARROWED, ISA_EXEC_SET };
+enum isa_exec isa_exec_of(const struct isa_instruction *in);
+/* Do its own instructions turn off lanes for all later turns of the loop, which they leave one by one? */
+bool isa_loop_narrows(const struct isa_kernel *kernel, size_t loop);
+
 /* Issue time of an instruction on its SIMD, relative to a plain vector instruction. */
 double isa_issue_cost(const struct isa_instruction *in);
 
-void isa_check_width(struct isa_scope *scope); /* narrow-loads */
-void isa_check_waits(struct isa_scope *scope); /* wait-each-load */
-void isa_check_lds(struct isa_scope *scope);   /* narrow-lds */
-void isa_check_chain(struct isa_scope *scope); /* one-chain */
+/* Basic blocks: instructions [first, last) without a branch or a label but at their ends. */
+struct isa_block {
+    size_t first, last;
+    size_t next[2]; /* blocks; SIZE_MAX: none */
+};
+struct isa_blocks {
+    struct isa_block *items;
+    size_t count;
+    size_t *of; /* block of each instruction */
+};
+struct isa_blocks isa_blocks_find(const struct isa_kernel *kernel, struct arena *arena);
+
+void isa_check_strides(struct isa_scope *scope); /* strided, bank-conflicts */
+void isa_check_leaving(struct isa_scope *scope); /* lanes-leave */
+/* Does memory take a loop longer than its vector instructions, which it hides then? */
+bool isa_is_memory_bound(const struct isa_scope *scope);
+void isa_check_width(struct isa_scope *scope);     /* narrow-loads */
+void isa_check_waits(struct isa_scope *scope);     /* wait-each-load */
+void isa_check_lds(struct isa_scope *scope);       /* narrow-lds */
+void isa_check_chain(struct isa_scope *scope);     /* one-chain */
+void isa_check_addresses(struct isa_scope *scope); /* wide-addresses */
 
 #endif

@@ -13,19 +13,10 @@ struct set {
     uint64_t words[WORDS];
 };
 
-/* Instructions [first, last) without a branch or a label but at their ends. */
-struct block {
-    size_t first, last;
-    size_t next[2];           /* blocks; SIZE_MAX: none */
+/* Of a block. */
+struct flow {
     struct set read, written; /* before it is written; at all */
     struct set in;
-};
-
-struct blocks {
-    const struct isa_kernel *kernel;
-    struct block *items;
-    size_t count;
-    size_t *of; /* block of each instruction */
 };
 
 static void put(struct set *set, const struct isa_operand *operand, bool is_live)
@@ -70,12 +61,12 @@ static size_t target_of(const struct isa_kernel *kernel, const struct isa_instru
     return to < kernel->instruction_count && kernel->instructions[to].address == in->target ? to : SIZE_MAX;
 }
 
-static void find_blocks(struct blocks *blocks, struct arena *arena)
+struct isa_blocks isa_blocks_find(const struct isa_kernel *kernel, struct arena *arena)
 {
-    const struct isa_kernel *kernel = blocks->kernel;
+    struct isa_blocks blocks = {0};
     const size_t count = kernel->instruction_count;
     bool *starts = arena_array(arena, count + 1, sizeof(*starts));
-    blocks->of = arena_array(arena, count + 1, sizeof(*blocks->of));
+    blocks.of = arena_array(arena, count + 1, sizeof(*blocks.of));
     starts[0] = true;
     for (size_t i = 0; i < count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
@@ -85,52 +76,53 @@ static void find_blocks(struct blocks *blocks, struct arena *arena)
         starts[i + 1] |= in->target || in->ends_block;
     }
     for (size_t i = 0; i < count; i++)
-        blocks->count += starts[i];
-    blocks->items = arena_array(arena, blocks->count, sizeof(*blocks->items));
+        blocks.count += starts[i];
+    blocks.items = arena_array(arena, blocks.count, sizeof(*blocks.items));
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         at += starts[i] && i;
         if (starts[i])
-            blocks->items[at].first = i;
-        blocks->items[at].last = i + 1;
-        blocks->of[i] = at;
+            blocks.items[at].first = i;
+        blocks.items[at].last = i + 1;
+        blocks.of[i] = at;
     }
-    for (size_t k = 0; k < blocks->count; k++) {
-        const struct isa_instruction *last = &kernel->instructions[blocks->items[k].last - 1];
+    for (size_t k = 0; k < blocks.count; k++) {
+        const struct isa_instruction *last = &kernel->instructions[blocks.items[k].last - 1];
         const size_t to = target_of(kernel, last);
-        blocks->items[k].next[0] = !last->ends_block && k + 1 < blocks->count ? k + 1 : SIZE_MAX;
-        blocks->items[k].next[1] = to != SIZE_MAX ? blocks->of[to] : SIZE_MAX;
+        blocks.items[k].next[0] = !last->ends_block && k + 1 < blocks.count ? k + 1 : SIZE_MAX;
+        blocks.items[k].next[1] = to != SIZE_MAX ? blocks.of[to] : SIZE_MAX;
     }
+    return blocks;
 }
 
-static struct set live_behind(const struct blocks *blocks, const struct block *block)
+static struct set live_behind(const struct flow *flows, const struct isa_block *block)
 {
     struct set live = {0};
     for (unsigned n = 0; n < 2; n++)
         for (size_t w = 0; w < WORDS && block->next[n] != SIZE_MAX; w++)
-            live.words[w] |= blocks->items[block->next[n]].in.words[w];
+            live.words[w] |= flows[block->next[n]].in.words[w];
     return live;
 }
 
-static void summarize(const struct isa_kernel *kernel, struct block *block)
+static void summarize(const struct isa_kernel *kernel, const struct isa_block *block, struct flow *flow)
 {
     for (size_t i = block->last; i-- > block->first;) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        put_written(&block->written, in, true);
-        step_back(&block->read, in);
+        put_written(&flow->written, in, true);
+        step_back(&flow->read, in);
     }
 }
 
-static bool pass(struct blocks *blocks)
+static bool pass(const struct isa_blocks *blocks, struct flow *flows)
 {
     bool changed = false;
     for (size_t k = blocks->count; k-- > 0;) {
-        struct block *block = &blocks->items[k];
-        const struct set behind = live_behind(blocks, block);
+        struct flow *flow = &flows[k];
+        const struct set behind = live_behind(flows, &blocks->items[k]);
         for (size_t w = 0; w < WORDS; w++) {
-            const uint64_t in = block->read.words[w] | (behind.words[w] & ~block->written.words[w]);
-            changed |= in != block->in.words[w];
-            block->in.words[w] = in;
+            const uint64_t in = flow->read.words[w] | (behind.words[w] & ~flow->written.words[w]);
+            changed |= in != flow->in.words[w];
+            flow->in.words[w] = in;
         }
     }
     return changed;
@@ -139,18 +131,18 @@ static bool pass(struct blocks *blocks)
 void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struct arena *arena)
 {
     SCOPED(arena_release) struct arena scratch = {0};
-    struct blocks blocks = {.kernel = kernel};
     *live = (struct isa_live){.vgprs = arena_array(arena, kernel->instruction_count + 1, sizeof(*live->vgprs)),
                               .agprs = arena_array(arena, kernel->instruction_count + 1, sizeof(*live->agprs))};
     if (!kernel->instruction_count)
         return;
-    find_blocks(&blocks, &scratch);
+    const struct isa_blocks blocks = isa_blocks_find(kernel, &scratch);
+    struct flow *flows = arena_array(&scratch, blocks.count, sizeof(*flows));
     for (size_t k = 0; k < blocks.count; k++)
-        summarize(kernel, &blocks.items[k]);
-    for (unsigned k = 0; k < MAX_PASSES && pass(&blocks); k++)
+        summarize(kernel, &blocks.items[k], &flows[k]);
+    for (unsigned k = 0; k < MAX_PASSES && pass(&blocks, flows); k++)
         continue;
     for (size_t k = 0; k < blocks.count; k++) {
-        struct set now = live_behind(&blocks, &blocks.items[k]);
+        struct set now = live_behind(flows, &blocks.items[k]);
         for (size_t i = blocks.items[k].last; i-- > blocks.items[k].first;) {
             step_back(&now, &kernel->instructions[i]);
             live->vgprs[i] = (uint16_t)count_of(&now, 0);

@@ -62,6 +62,44 @@ static void isa_mix_add(struct isa_mix *mix, const struct isa_instruction *in)
     mix->matrix_unknown += in->matrix_cycles == 0;
 }
 
+bool isa_is_vector(enum isa_kind kind)
+{
+    return kind == ISA_VECTOR || kind == ISA_PACKED || kind == ISA_DUAL || kind == ISA_TRANSCENDENTAL ||
+           kind == ISA_CONVERSION || kind == ISA_CROSS_LANE;
+}
+
+/* ---- lanes that are on ---- */
+
+static bool is_exec(const struct isa_operand *operand)
+{
+    return operand->kind == OPERAND_SCALAR && operand->first == SCALAR_EXEC;
+}
+
+enum isa_exec isa_exec_of(const struct isa_instruction *in)
+{
+    if (isa_starts(in->mnemonic, "v_cmpx_ s_and_saveexec_ s_andn2_saveexec_ s_and_not1_saveexec_"))
+        return ISA_EXEC_NARROWED;
+    if (!is_exec(isa_operand_at(in, 0)))
+        return ISA_EXEC_KEPT;
+    return isa_starts(in->mnemonic, "s_or_b s_mov_b")                   ? ISA_EXEC_SET
+           : isa_starts(in->mnemonic, "s_and_b s_andn2_b s_and_not1_b") ? ISA_EXEC_NARROWED
+                                                                        : ISA_EXEC_KEPT;
+}
+
+bool isa_loop_narrows(const struct isa_kernel *kernel, size_t loop)
+{
+    const uint64_t first = kernel->loops[loop].first_address;
+    FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
+        const bool drops = isa_starts(in->mnemonic, "s_andn2_b s_and_not1_b") && is_exec(isa_operand_at(in, 0)) &&
+                           is_exec(isa_operand_at(in, 1));
+        const bool turns =
+            text_starts(in->mnemonic, "s_cbranch_execnz") && in->target >= first && in->target <= in->address;
+        if (in->loop == loop && (drops || turns))
+            return true;
+    }
+    return false;
+}
+
 const struct isa_function *isa_function_at(const struct isa_kernel *kernel, uint64_t address)
 {
     for (size_t f = 0; f < kernel->function_count; f++)

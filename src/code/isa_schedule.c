@@ -118,16 +118,10 @@ static struct isa_wait land(struct machine *machine, const struct isa_instructio
 
 /* ---- issue ---- */
 
-static bool is_vector(enum isa_kind kind)
-{
-    return kind == ISA_VECTOR || kind == ISA_PACKED || kind == ISA_DUAL || kind == ISA_TRANSCENDENTAL ||
-           kind == ISA_CONVERSION || kind == ISA_CROSS_LANE;
-}
-
 static double vector_clocks(const struct machine *machine, const struct isa_instruction *in)
 {
     const double each = machine->is_cdna ? CDNA_CLOCKS : machine->wave / 32.0;
-    if (!is_vector(in->kind) || in->space == ISA_LDS)
+    if (!isa_is_vector(in->kind) || in->space == ISA_LDS)
         return 0;
     return in->kind == ISA_TRANSCENDENTAL ? 4 * each : each;
 }
@@ -263,23 +257,24 @@ static void turn(struct walk *walk, const struct isa_kernel *kernel, size_t loop
     }
 }
 
-/* Vector instructions behind a comparison or mask that switches lanes off, until EXEC is set again. */
+/* Vector instructions behind a comparison or mask that switches lanes off, until EXEC is set again. All of a loop that
+ * lanes leave one by one. */
 static double masked_share(const struct isa_kernel *kernel, size_t loop)
 {
     const uint64_t last = loop == ISA_NO_LOOP ? UINT64_MAX : kernel->loops[loop].last_address;
     uint64_t all = 0, masked = 0;
     bool is_masked = false;
+    const bool narrows = loop != ISA_NO_LOOP && isa_loop_narrows(kernel, loop);
     for (size_t i = first_of(kernel, loop); i < kernel->instruction_count && kernel->instructions[i].address <= last;
          i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        if (text_starts(in->operands, "exec") && isa_starts(in->mnemonic, "s_or_b s_mov_b"))
-            is_masked = false;
-        else if (isa_starts(in->mnemonic, "v_cmpx_ s_and_saveexec_ s_andn2_saveexec_ s_and_not1_saveexec_"))
-            is_masked = true;
+        const enum isa_exec exec = isa_exec_of(in);
+        if (exec != ISA_EXEC_KEPT)
+            is_masked = exec == ISA_EXEC_NARROWED;
         const bool is_own = loop == ISA_NO_LOOP || in->loop == loop;
-        const bool counts = is_own && (is_vector(in->kind) || in->space == ISA_GLOBAL);
+        const bool counts = is_own && (isa_is_vector(in->kind) || in->space == ISA_GLOBAL);
         all += counts;
-        masked += counts && is_masked;
+        masked += counts && (is_masked || narrows);
     }
     return all ? (double)masked / (double)all : 0;
 }

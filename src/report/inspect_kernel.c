@@ -43,7 +43,9 @@ static const char *registers_of(const struct inspect_kernel *kernel, const struc
         text_addf(&text, ", of them %u AGPRs", code->agpr_count);
     if (code->allocated_vgprs && code->allocated_vgprs != code->vgpr_count)
         text_addf(&text, " (%u allocated%s)", code->allocated_vgprs,
-                  inspect_registers(object, code).is_padded ? ": by launch bounds, not by need" : "");
+                  !inspect_registers(object, code).is_padded  ? ""
+                  : kernel->occupancy.limited_by[LIMITER_LDS] ? ": LDS admits no more waves"
+                                                              : ": by launch bounds, not by need");
     text_addf(&text, ", %u SGPRs, ", code->sgpr_count);
     if (code->vgpr_spills || code->sgpr_spills)
         text_addf(&text, "spilled: %u VGPRs, %u SGPRs", code->vgpr_spills, code->sgpr_spills);

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How far apart the addresses of neighbouring lanes are, where that follows from the code alone: addresses that are
+ * sums of multiples of the work-item's number and of what all lanes share. Forwards over basic blocks until nothing
+ * changes; where two ways meet with different distances, none is known. Lanes are taken to be neighbours in x.
+ */
+
+#include "isa_internal.h"
+
+#define TRACKED 256u /* registers */
+#define MAX_PASSES 8u
+#define BANKS 32u
+#define BANK_BYTES 4u
+#define LDS_BYTES 128u /* at once */
+#define MANY_WAYS 4u   /* of a conflict that is worth a word */
+#define LINE_BYTES 64u
+
+/* What a register gains from one lane to the next. */
+struct step {
+    bool known;
+    int32_t by;
+};
+struct state {
+    bool reached;
+    struct step of[TRACKED];
+};
+
+static struct step step_of(const struct state *state, const struct isa_operand *operand)
+{
+    if (operand->kind == OPERAND_SCALAR || operand->kind == OPERAND_CONSTANT)
+        return (struct step){.known = true};
+    if (operand->kind != OPERAND_VECTOR || operand->first >= TRACKED || operand->negates || operand->absolute)
+        return (struct step){0};
+    return state->of[operand->first];
+}
+
+static struct step sum(struct step a, struct step b)
+{
+    return (struct step){a.known && b.known, (int32_t)((uint32_t)a.by + (uint32_t)b.by)};
+}
+
+static struct step times(struct step a, uint64_t factor)
+{
+    return (struct step){a.known, (int32_t)((uint32_t)a.by * (uint32_t)factor)};
+}
+
+/* A product of which one factor is a constant; or of what all lanes share. */
+static struct step product(const struct state *state, const struct isa_operand *a, const struct isa_operand *b)
+{
+    const struct step x = step_of(state, a), y = step_of(state, b);
+    if (b->kind == OPERAND_CONSTANT)
+        return times(x, b->constant);
+    if (a->kind == OPERAND_CONSTANT)
+        return times(y, a->constant);
+    return (struct step){x.known && y.known && !x.by && !y.by, 0};
+}
+
+static struct step shifted(const struct state *state, const struct isa_operand *a, const struct isa_operand *by)
+{
+    const struct step step = step_of(state, a);
+    if (by->kind == OPERAND_CONSTANT)
+        return times(step, UINT64_C(1) << (by->constant & 31));
+    return (struct step){step.known && !step.by && step_of(state, by).known, 0};
+}
+
+/* A field of the work-item's number that holds a wave's lanes is the number again. */
+static struct step masked(struct step step, uint64_t mask)
+{
+    return (struct step){step.known && (!step.by || (step.by == 1 && (mask & 63) == 63 && !(mask & (mask + 1)))),
+                         step.by};
+}
+
+enum form {
+    COPY,
+    ADD,
+    SUB,
+    SUBREV,
+    ADD3,
+    SHIFT,
+    SHIFT_ADD,
+    ADD_SHIFT,
+    MULTIPLY,
+    MULTIPLY_ADD,
+    MASK,
+    FIELD,
+    COUNT,
+    RIGHT
+};
+
+static const struct {
+    const char *names;
+    enum form form;
+    unsigned first; /* source */
+} forms[] = {
+    {"v_mov_b32 v_mov_b64", COPY, 1},
+    {"v_add_u32 v_add_nc_u32 v_add_nc_u64 v_or_b32", ADD, 1},
+    {"v_add_co_u32", ADD, 2},
+    {"v_sub_u32 v_sub_nc_u32", SUB, 1},
+    {"v_sub_co_u32", SUB, 2},
+    {"v_subrev_u32 v_subrev_nc_u32", SUBREV, 1},
+    {"v_add3_u32", ADD3, 1},
+    {"v_lshlrev_b32 v_lshlrev_b64", SHIFT, 1},
+    {"v_lshl_add_u32 v_lshl_or_b32 v_lshl_add_u64", SHIFT_ADD, 1},
+    {"v_add_lshl_u32", ADD_SHIFT, 1},
+    {"v_mul_lo_u32 v_mul_u32_u24 v_mul_i32_i24", MULTIPLY, 1},
+    {"v_mad_u32_u24 v_mad_i32_i24 v_mad_nc_u64_u32 v_mad_nc_i64_i32", MULTIPLY_ADD, 1},
+    {"v_mad_u64_u32 v_mad_i64_i32 v_mad_co_u64_u32 v_mad_co_i64_i32", MULTIPLY_ADD, 2},
+    {"v_and_b32", MASK, 1},
+    {"v_bfe_u32", FIELD, 1},
+    {"v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32", COUNT, 1},
+    {"v_lshrrev_b32 v_ashrrev_i32", RIGHT, 1},
+};
+
+static struct step computed(const struct state *state, enum form form, const struct isa_operand *a,
+                            const struct isa_operand *b, const struct isa_operand *c)
+{
+    const struct step x = step_of(state, a), y = step_of(state, b), z = step_of(state, c);
+    switch (form) {
+    case COPY:
+        return x;
+    case ADD:
+        return sum(x, y);
+    case SUB:
+        return sum(x, times(y, UINT64_MAX));
+    case SUBREV:
+        return sum(y, times(x, UINT64_MAX));
+    case ADD3:
+        return sum(sum(x, y), z);
+    case SHIFT:
+        return shifted(state, b, a);
+    case SHIFT_ADD:
+        return sum(shifted(state, a, b), z);
+    case ADD_SHIFT:
+        return c->kind == OPERAND_CONSTANT ? times(sum(x, y), UINT64_C(1) << (c->constant & 31)) : (struct step){0};
+    case MULTIPLY:
+        return product(state, a, b);
+    case MULTIPLY_ADD:
+        return sum(product(state, a, b), z);
+    case MASK:
+        return b->kind == OPERAND_CONSTANT ? masked(x, b->constant) : masked(y, a->constant);
+    case FIELD:
+        return b->kind == OPERAND_CONSTANT && !b->constant && c->kind == OPERAND_CONSTANT
+                   ? masked(x, (UINT64_C(1) << (c->constant & 31)) - 1)
+                   : (struct step){0};
+    case COUNT: /* of the lanes before: of all in the mask, the lane's number */
+        return (struct step){a->kind == OPERAND_CONSTANT, 1};
+    case RIGHT: /* the number of the wave; a sign */
+        return (struct step){a->kind == OPERAND_CONSTANT &&
+                                 (a->constant == 31 || (y.known && (!y.by || (y.by == 1 && a->constant >= 6)))),
+                             0};
+    }
+    return (struct step){0};
+}
+
+static struct step result_of(const struct state *state, const struct isa_instruction *in)
+{
+    const size_t length = strlen(in->mnemonic);
+    const bool suffixed = text_ends(in->mnemonic, "_e32") || text_ends(in->mnemonic, "_e64");
+    for (size_t k = 0; k < COUNT_OF(forms); k++)
+        if (text_has_word(forms[k].names, " ", in->mnemonic, length - (suffixed ? 4 : 0)))
+            return computed(state, forms[k].form, isa_operand_at(in, (int)forms[k].first),
+                            isa_operand_at(in, (int)forms[k].first + 1), isa_operand_at(in, (int)forms[k].first + 2));
+    return (struct step){0};
+}
+
+/* The first register gets the result; the upper half of a pair is not followed, only addresses below 4 GiB apart are
+ * asked for. */
+static void execute(struct state *state, const struct isa_instruction *in)
+{
+    const struct step result = result_of(state, in);
+    if (in->is_call)
+        memset(state->of, 0, sizeof(state->of));
+    for (const struct isa_instruction *half = in; half; half = half->dual)
+        for (unsigned o = 0; o < half->destinations; o++)
+            for (unsigned r = 0; half->operand[o].kind == OPERAND_VECTOR && r < half->operand[o].count; r++)
+                if (half->operand[o].first + r < TRACKED)
+                    state->of[half->operand[o].first + r] =
+                        half == in && !in->dual && !o && !r ? result : (struct step){0};
+}
+
+/* True: less is known than before. */
+static bool meet(struct state *into, const struct state *from)
+{
+    bool changed = !into->reached;
+    if (!into->reached)
+        *into = *from;
+    for (unsigned k = 0; k < TRACKED; k++)
+        if (into->of[k].known && (!from->of[k].known || from->of[k].by != into->of[k].by)) {
+            into->of[k].known = false;
+            changed = true;
+        }
+    return changed;
+}
+
+/* Lanes of LDS that have to wait for each other, at this distance. */
+static unsigned ways_of(int32_t step, unsigned bytes)
+{
+    unsigned most = 1, used[BANKS] = {0};
+    const unsigned size = bytes < BANK_BYTES ? BANK_BYTES : bytes;
+    const uint32_t by = (uint32_t)(step < 0 ? -step : step);
+    for (uint32_t lane = 0; lane < LDS_BYTES / size && by >= BANK_BYTES; lane++)
+        for (uint32_t part = 0; part < size / BANK_BYTES; part++) {
+            unsigned *bank = &used[(lane * by / BANK_BYTES + part) % BANKS];
+            most = ++*bank > most ? *bank : most;
+        }
+    return most;
+}
+
+/* The largest distance, and the accesses that have it. */
+struct worst {
+    const struct isa_instruction *at; /* the first */
+    unsigned count, ways;
+    uint32_t step, bytes;
+};
+
+static void count(struct worst *worst, const struct isa_instruction *in, unsigned ways, uint32_t step)
+{
+    if (step > worst->step)
+        *worst = (struct worst){.at = in, .step = step};
+    worst->count += step == worst->step;
+    worst->bytes += step == worst->step ? in->bytes : 0;
+    worst->ways = ways > worst->ways ? ways : worst->ways;
+}
+
+static void look(struct worst *lds, struct worst *global, const struct state *state, const struct isa_instruction *in)
+{
+    const struct isa_access *access = in->access;
+    const bool moves = access && (access->kind == ACCESS_LOAD || access->kind == ACCESS_STORE) && in->bytes;
+    const struct step step = step_of(state, isa_operand_at(in, moves ? access->address : -1));
+    const bool offset = moves && (!access->is_buffer || (access->offset_enable && !access->index_enable));
+    if (!moves || !step.known || isa_operand_at(in, access->address)->kind != OPERAND_VECTOR)
+        return;
+    const uint32_t by = (uint32_t)(step.by < 0 ? -step.by : step.by);
+    const unsigned ways = in->space == ISA_LDS ? ways_of(step.by, access->bytes) : 0;
+    if (ways >= MANY_WAYS)
+        count(lds, in, ways, by);
+    if (in->space == ISA_GLOBAL && offset && by >= LINE_BYTES)
+        count(global, in, 0, by);
+}
+
+static void follow(struct worst *lds, struct worst *global, const struct isa_scope *scope, struct arena *arena)
+{
+    const struct isa_kernel *kernel = scope->kernel;
+    const struct isa_blocks blocks = isa_blocks_find(kernel, arena);
+    struct state *states = arena_array(arena, blocks.count, sizeof(*states)), now;
+    const size_t entry = isa_find(kernel->instructions, kernel->instruction_count, kernel->code.code_address);
+    bool changed = true;
+    states[blocks.of[entry]].reached = true;
+    states[blocks.of[entry]].of[0] = (struct step){true, 1};
+    for (unsigned pass = 0; pass < MAX_PASSES && changed; pass++) {
+        changed = false;
+        for (size_t k = 0; k < blocks.count; k++) {
+            now = states[k];
+            for (size_t i = blocks.items[k].first; i < blocks.items[k].last && now.reached; i++)
+                execute(&now, &kernel->instructions[i]);
+            for (unsigned n = 0; n < 2 && now.reached; n++)
+                if (blocks.items[k].next[n] != SIZE_MAX)
+                    changed |= meet(&states[blocks.items[k].next[n]], &now);
+        }
+    }
+    for (size_t k = 0; k < blocks.count && !changed; k++) {
+        now = states[k];
+        for (size_t i = blocks.items[k].first; i < blocks.items[k].last && now.reached; i++) {
+            look(lds, global, &now, &kernel->instructions[i]);
+            execute(&now, &kernel->instructions[i]);
+        }
+    }
+}
+
+/* A block that is narrower than a wave in x has other neighbours. */
+static bool is_narrow(const struct codeobj_kernel *code)
+{
+    return code->required_block[0] && code->required_block[0] < code->wave;
+}
+
+void isa_check_strides(struct isa_scope *scope)
+{
+    SCOPED(arena_release) struct arena scratch = {0};
+    const struct isa_traffic *lds_traffic = &scope->mix->traffic[ISA_LDS], *traffic = &scope->mix->traffic[ISA_GLOBAL];
+    struct worst lds = {0}, global = {0};
+    if (!is_narrow(&scope->kernel->code) && lds_traffic->loads + lds_traffic->stores + traffic->loads + traffic->stores)
+        follow(&lds, &global, scope, &scratch);
+    if (global.count && 4 * global.bytes <= global.step) /* else one lane's accesses take the line together */
+        isa_report(
+            scope, global.at,
+            "%u access%s of memory with neighbouring lanes %u bytes apart: a line for each lane, of which it takes "
+            "%u bytes",
+            global.count, global.count > 1 ? "es" : "", global.step, global.bytes);
+    if (!lds.count)
+        return;
+    struct isa_finding *finding =
+        isa_report(scope, lds.at, "%u access%s of LDS with neighbouring lanes %u bytes apart: %u of them in one bank",
+                   lds.count, lds.count > 1 ? "es" : "", lds.step, lds.ways);
+    finding->code = "bank-conflicts";
+    finding->advice =
+        "pad rows by one element, or exchange the roles of row and column, so that neighbouring lanes are in "
+        "other banks";
+}
