@@ -152,9 +152,22 @@ static struct tally tally_of(const struct isa_scope *scope, bool (*is)(const str
     return tally;
 }
 
+/* Stores through pointers of no address space reach scratch where the kernel makes such pointers to its stack. */
+static bool points_to_stack(const struct isa_instruction *in)
+{
+    return strstr(in->operands, "src_private_base") != NULL;
+}
+
+static bool is_flat_store(const struct isa_instruction *in)
+{
+    return text_starts(in->mnemonic, "flat_store");
+}
+
 static void check_unread(struct isa_scope *scope)
 {
-    const struct tally stores = tally_of(scope, is_scratch_store);
+    struct tally stores = tally_of(scope, is_scratch_store);
+    if (!stores.count && tally_of(scope, points_to_stack).count)
+        stores = tally_of(scope, is_flat_store);
     if (stores.count && !scope->kernel->not_followed && !tally_of(scope, is_load_of_anything).count)
         isa_report(scope, stores.first, "%u store%s of scratch, which nothing loads", stores.count,
                    text_s(stores.count));

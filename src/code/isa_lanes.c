@@ -63,11 +63,13 @@ static struct step shifted(const struct state *state, const struct isa_operand *
     return (struct step){step.known && !step.by && step_of(state, by).known, 0};
 }
 
-/* A field of the work-item's number that holds a wave's lanes is the number again. */
+/* A field of the work-item's number that holds a wave's lanes, shifted or not, is the number again. */
 static struct step masked(struct step step, uint64_t mask)
 {
-    return (struct step){step.known && (!step.by || (step.by == 1 && (mask & 63) == 63 && !(mask & (mask + 1)))),
-                         step.by};
+    const bool is_power = step.by > 0 && !(step.by & (step.by - 1));
+    const uint64_t field = is_power ? (mask & UINT32_MAX) / (uint64_t)step.by : 0;
+    step.known &= !step.by || ((field & 63) == 63 && !(field & (field + 1)));
+    return step;
 }
 
 enum form {
@@ -88,27 +90,27 @@ enum form {
 };
 
 static const struct {
-    const char *names;
+    const char *names; /* behind "v_" or "v_dual_" */
     enum form form;
     unsigned first; /* source */
 } forms[] = {
-    {"v_mov_b32 v_mov_b64", COPY, 1},
-    {"v_add_u32 v_add_nc_u32 v_add_nc_u64 v_or_b32", ADD, 1},
-    {"v_add_co_u32", ADD, 2},
-    {"v_sub_u32 v_sub_nc_u32", SUB, 1},
-    {"v_sub_co_u32", SUB, 2},
-    {"v_subrev_u32 v_subrev_nc_u32", SUBREV, 1},
-    {"v_add3_u32", ADD3, 1},
-    {"v_lshlrev_b32 v_lshlrev_b64", SHIFT, 1},
-    {"v_lshl_add_u32 v_lshl_or_b32 v_lshl_add_u64", SHIFT_ADD, 1},
-    {"v_add_lshl_u32", ADD_SHIFT, 1},
-    {"v_mul_lo_u32 v_mul_u32_u24 v_mul_i32_i24", MULTIPLY, 1},
-    {"v_mad_u32_u24 v_mad_i32_i24 v_mad_nc_u64_u32 v_mad_nc_i64_i32", MULTIPLY_ADD, 1},
-    {"v_mad_u64_u32 v_mad_i64_i32 v_mad_co_u64_u32 v_mad_co_i64_i32", MULTIPLY_ADD, 2},
-    {"v_and_b32", MASK, 1},
-    {"v_bfe_u32", FIELD, 1},
-    {"v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32", COUNT, 1},
-    {"v_lshrrev_b32 v_ashrrev_i32", RIGHT, 1},
+    {"mov_b32 mov_b64", COPY, 1},
+    {"add_u32 add_nc_u32 add_nc_u64 or_b32", ADD, 1},
+    {"add_co_u32", ADD, 2},
+    {"sub_u32 sub_nc_u32", SUB, 1},
+    {"sub_co_u32", SUB, 2},
+    {"subrev_u32 subrev_nc_u32", SUBREV, 1},
+    {"add3_u32", ADD3, 1},
+    {"lshlrev_b32 lshlrev_b64", SHIFT, 1},
+    {"lshl_add_u32 lshl_or_b32 lshl_add_u64", SHIFT_ADD, 1},
+    {"add_lshl_u32", ADD_SHIFT, 1},
+    {"mul_lo_u32 mul_u32_u24 mul_i32_i24", MULTIPLY, 1},
+    {"mad_u32_u24 mad_i32_i24 mad_nc_u64_u32 mad_nc_i64_i32", MULTIPLY_ADD, 1},
+    {"mad_u64_u32 mad_i64_i32 mad_co_u64_u32 mad_co_i64_i32", MULTIPLY_ADD, 2},
+    {"and_b32", MASK, 1},
+    {"bfe_u32", FIELD, 1},
+    {"mbcnt_lo_u32_b32 mbcnt_hi_u32_b32", COUNT, 1},
+    {"lshrrev_b32 ashrrev_i32", RIGHT, 1},
 };
 
 static struct step computed(const struct state *state, enum form form, const struct isa_operand *a,
@@ -154,28 +156,34 @@ static struct step computed(const struct state *state, enum form form, const str
 
 static struct step result_of(const struct state *state, const struct isa_instruction *in)
 {
-    const size_t length = strlen(in->mnemonic);
+    const size_t stem = isa_start(in->mnemonic, "v_ v_dual_"), length = strlen(in->mnemonic);
     const bool suffixed = text_ends(in->mnemonic, "_e32") || text_ends(in->mnemonic, "_e64");
-    for (size_t k = 0; k < COUNT_OF(forms); k++)
-        if (text_has_word(forms[k].names, " ", in->mnemonic, length - (suffixed ? 4 : 0)))
+    for (size_t k = 0; k < COUNT_OF(forms) && stem; k++)
+        if (text_has_word(forms[k].names, " ", in->mnemonic + stem, length - stem - (suffixed ? 4 : 0)))
             return computed(state, forms[k].form, isa_operand_at(in, (int)forms[k].first),
                             isa_operand_at(in, (int)forms[k].first + 1), isa_operand_at(in, (int)forms[k].first + 2));
     return (struct step){0};
 }
 
-/* The first register gets the result; the upper half of a pair is not followed, only addresses below 4 GiB apart are
+/* The first register gets the result; the upper half of a pair is not followed: addresses that are 4 GiB apart are not
  * asked for. */
+static void set_result(struct state *state, const struct isa_instruction *in, struct step result)
+{
+    for (unsigned o = 0; o < in->destinations; o++)
+        for (unsigned r = in->operand[o].first; in->operand[o].kind == OPERAND_VECTOR && r < TRACKED &&
+                                                r < in->operand[o].first + 0u + in->operand[o].count;
+             r++)
+            state->of[r] = !o && r == in->operand[o].first ? result : (struct step){0};
+}
+
 static void execute(struct state *state, const struct isa_instruction *in)
 {
-    const struct step result = result_of(state, in);
+    const struct step first = result_of(state, in), second = in->dual ? result_of(state, in->dual) : first;
     if (in->is_call)
         memset(state->of, 0, sizeof(state->of));
-    for (const struct isa_instruction *half = in; half; half = half->dual)
-        for (unsigned o = 0; o < half->destinations; o++)
-            for (unsigned r = 0; half->operand[o].kind == OPERAND_VECTOR && r < half->operand[o].count; r++)
-                if (half->operand[o].first + r < TRACKED)
-                    state->of[half->operand[o].first + r] =
-                        half == in && !in->dual && !o && !r ? result : (struct step){0};
+    set_result(state, in, first);
+    if (in->dual)
+        set_result(state, in->dual, second);
 }
 
 /* True: less is known than before. */

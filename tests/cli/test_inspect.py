@@ -27,6 +27,22 @@ extern "C" __global__ void tile(float *a)
     a[threadIdx.x] = t[5631 - threadIdx.x];
 }
 extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256), amdgpu_waves_per_eu(2, 2))) void few(float *a) { a[threadIdx.x] = 1; }
+extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256))) void stacked(float *out, const float *nodes, int n)
+{
+    int stack[16], top = 1;
+    float best = 1e30f;
+    stack[0] = 0;
+    for (int guard = 0; top > 0 && guard < n; guard++) {
+        const int node = stack[--top];
+        const float d = nodes[node * 4 + (threadIdx.x & 3)];
+        best = d < best ? d : best;
+        if (node * 2 + 2 < n && top < 14) {
+            stack[top++] = node * 2 + 1;
+            stack[top++] = node * 2 + 2;
+        }
+    }
+    out[threadIdx.x] = best;
+}
 extern "C" __attribute__((global, amdgpu_flat_work_group_size(64, 64), amdgpu_num_vgpr(24))) void spilled(float *a)
 {
     float x[64];
@@ -175,7 +191,7 @@ def check_metadata(home, path):
             if key in facts:
                 got = dig(kernels[facts["name"]], keys)
                 check(got == int(facts[key]), f"{path.name} {facts['name']}: {key} is {facts[key]}, inspect says {got}")
-    check(seen == len(kernels) == 4, f"{path.name}: {seen} kernels in the notes, {len(kernels)} inspected")
+    check(seen == len(kernels) == 5, f"{path.name}: {seen} kernels in the notes, {len(kernels)} inspected")
 
 
 def check_instructions(home, path):
@@ -200,12 +216,18 @@ def check_assembly(home):
     source, more, path = home / "hand.s", home / "more.s", home / "hand.co"
     source.write_text(ASSEMBLY.replace("KERNELS\n", "".join(METADATA.replace("NAME", name) for name in ("first", "second"))))
     start = ASSEMBLY.split("describe first")[0] + "describe third\nthird:\n  s_endpgm\n.amdgpu_metadata"
-    more.write_text(start + ASSEMBLY.split(".amdgpu_metadata")[1].replace("KERNELS\n", METADATA.replace("NAME", "third")))
+    more.write_text(start + ASSEMBLY.split(".amdgpu_metadata")[1].replace("KERNELS\n", METADATA.replace("NAME", "third").replace(
+        ".vgpr_count: 12", ".vgpr_count: 500").replace("size: 256", "size: 1024")))
     tool(CLANG, "-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", source, more, "-o", path)
     found = inspect(home, path)[0]["objects"][0]
     kernels = {kernel["name"]: kernel["code"] for kernel in found["kernels"]}
     check(list(kernels) == ["first", "second", "third"], f"an object with a note for each of its sources: {list(kernels)}")
     first, second = kernels["first"], kernels["second"]
+    third = found["kernels"][2]
+    check((third["block"], third["block_source"], third["max_block"]) == (256, "the most that fit", 1024) and not third["findings"],
+          f"nobody asked for a block of 1024: {third['block']}, {third['findings']}")
+    check([f["code"] for f in inspect(home, path, "--block", "1024")[0]["objects"][0]["kernels"][2]["findings"]] == ["does-not-fit"],
+          "a block of 1024 was asked for")
     check(first["mix"]["counts"]["matrix"] == 2 and len(first["loops"]) == 1, f"behind a label: {first}")
     check(first["unknown_words"] == 3 and [(word["word"], word["count"]) for word in first["unknown"]] == [(".long 0xd3ffffff", 2), (".long 0xffffffff", 1)],
           f"words that are no instruction: {first['unknown']}")
@@ -309,7 +331,9 @@ def check_text(home, path):
     check_run(done, 0, "inspect --filter", ["kernel tile", "LDS 22528 bytes", "limited by", "bytes of LDS less gives", "global_buffer", "LDS limits occupancy"])
     check("kernel scale" not in done.stdout, "inspect --filter shows what was asked for alone")
     check_run(run("inspect", path, "--filter", "few", home=home), 0, "inspect few", "allocated: by launch bounds, not by need")
-    check_run(run("inspect", path, "--filter", "spilled", home=home), 0, "inspect spilled", ["spilled: ", "scratch"])
+    check_run(run("inspect", path, "--filter", "spilled", home=home), 0, "inspect spilled", ["spilled: ", "scratch", "smaller __launch_bounds__"])
+    check_run(run("inspect", path, "--filter", "stacked", "--block", "64", home=home), 0, "inspect stacked",
+              [r"LDS has 64 bytes for each of 256 threads", "a block of 64 uses 4096 of its 16384"])
     check_run(run("inspect", path, "--filter", "scale", "--isa", home=home), 0, "inspect --isa", ["s_endpgm", "loop 1"])
     check_run(run("inspect", path, "--filter", "scale", "--block", "96", home=home), 0, "inspect --block", "96 threads (--block)")
 
