@@ -2,6 +2,7 @@
  *
  * What is counted and measured of one build of a pair.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,66 +15,35 @@ const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
     return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
 }
 
-/* Halves of a VOPD count one by one. */
-static uint64_t count_halves(const struct code_pair *pair, int side, const char *words,
-                             bool (*counts)(const struct isa_instruction *in, const char *name, const char *words))
+/* Instructions of the hot loop, or of the kernel, with one of the words in their names. Halves of a VOPD count one by
+ * one. `kinds`: bits; those of ISA_SCALAR count if they do not copy a constant. */
+static uint64_t count_named(const struct code_pair *pair, int side, const char *words, unsigned kinds)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     uint64_t count = 0;
     for (size_t i = 0; isa && i < isa->instruction_count; i++) {
         const struct isa_instruction *in = &isa->instructions[i];
-        if (pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side])
-            count += counts(in, in->mnemonic, words) + 0u + (in->dual && counts(in, in->dual->mnemonic, words));
+        const char *from = kinds != UINT_MAX && in->kind == ISA_SCALAR ? strchr(in->operands, ',') : ", s";
+        if ((pair->hot[side] == ISA_NO_LOOP || in->loop == pair->hot[side]) && kinds & 1u << in->kind && from &&
+            text_starts(from, ", s"))
+            count += isa_has_word(in->mnemonic, words) + 0u + (in->dual && isa_has_word(in->dual->mnemonic, words));
     }
     return count;
 }
 
-static bool is_named(const struct isa_instruction *in, const char *name, const char *words)
-{
-    (void)in;
-    return isa_has_word(name, words);
-}
-
-static bool is_single(const struct isa_instruction *in, const char *name, const char *words)
-{
-    if (in->kind == ISA_DUAL)
-        return isa_has_word(name, words);
-    return *name && ((in->kind == ISA_VECTOR && in->flops == 1) || (in->kind == ISA_PACKED && in->flops == 2));
-}
-
-static bool is_copy(const struct isa_instruction *in, const char *name, const char *words)
-{
-    return (in->kind == ISA_VECTOR || in->kind == ISA_DUAL) && isa_has_word(name, words);
-}
-
-static bool is_packed_copy(const struct isa_instruction *in, const char *name, const char *words)
-{
-    return in->kind == ISA_PACKED && isa_has_word(name, words);
-}
-
-/* Not of a constant. */
-static bool is_scalar_copy(const struct isa_instruction *in, const char *name, const char *words)
-{
-    const char *from = strchr(in->operands, ',');
-    return in->kind == ISA_SCALAR && from && text_starts(from, ", s") && isa_has_word(name, words);
-}
-
 uint64_t codediff_named(const struct code_pair *pair, int side, const char *words)
 {
-    return count_halves(pair, side, words, is_named);
+    return count_named(pair, side, words, UINT_MAX);
 }
 
 uint64_t codediff_single(const struct code_pair *pair, int side)
 {
-    return count_halves(pair, side, "add sub mul", is_single);
+    return count_named(pair, side, "add sub mul", 1u << ISA_VECTOR | 1u << ISA_PACKED | 1u << ISA_DUAL);
 }
 
 uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind)
 {
-    return count_halves(pair, side, "mov accvgpr",
-                        kind == ISA_SCALAR   ? is_scalar_copy
-                        : kind == ISA_PACKED ? is_packed_copy
-                                             : is_copy);
+    return count_named(pair, side, "mov accvgpr", 1u << kind | (kind == ISA_VECTOR ? 1u << ISA_DUAL : 0));
 }
 
 unsigned codediff_promises(const struct code_pair *pair)
