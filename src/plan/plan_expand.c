@@ -293,7 +293,7 @@ static enum status ask(struct asking *asking, size_t number, struct err *err)
         return err->status;
     asking->states[number] = ASKED;
     const bool dtype = param->value.kind == PARAM_DTYPE;
-    if (dtype && value > 0 && value < DTYPE_COUNT && value == floor(value))
+    if (dtype && value > 0 && value < (double)DTYPE_COUNT && value == floor(value))
         expansion->values[number] = (struct param_value){.kind = PARAM_DTYPE, .dtype = (enum dtype)value};
     else if (dtype && !isnan(value))
         return err_set(err, ERR_CONFIG, "%.15g is no dtype", value);

@@ -101,7 +101,7 @@ static void set_peaks(struct device_facts *facts, const struct machine *machine,
         {"matrix_f64", &facts->matrix_f64},   {"matrix_f32", &facts->matrix_f32}, {"matrix_f16", &facts->matrix_f16},
         {"matrix_bf16", &facts->matrix_bf16}, {"matrix_fp8", &facts->matrix_fp8}, {"matrix_i8", &facts->matrix_i8}};
     for (size_t k = 0; k < COUNT_OF(peaks); k++)
-        *peaks[k].peak = facts->target.cpu && text_starts(peaks[k].name, "matrix")
+        *peaks[k].peak = facts->target.cpu > 0 && text_starts(peaks[k].name, "matrix")
                              ? worked_out(peaks[k].name, machine, facts->cus)
                              : peak_of(peaks[k].name, machine, like, scale);
     facts->memory_rate = rate > 0 ? rate : (double)NAN;
