@@ -71,6 +71,9 @@ bool describe_predict(struct prediction *prediction, const struct described *des
 /* The least time that the machine's vendor peaks allow, in nanoseconds: a shorter measured time is wrong. */
 double described_least_ns(const struct described *described, const struct machine *machine);
 
+/* FLOPs of products and convolutions; of others one for each element, about. */
+double described_flops(const struct described *described);
+
 /* The tile's rows, columns and depth, as a kernel's name tells them: "MT128x96x32", "_256x64x128x128_", ... */
 struct gemm_tile {
     double m, n, k;

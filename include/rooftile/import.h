@@ -16,6 +16,7 @@
 #ifndef ROOFTILE_IMPORT_H
 #define ROOFTILE_IMPORT_H
 
+#include "rooftile/catalog.h"
 #include "rooftile/describe.h"
 
 enum import_kind {
@@ -91,6 +92,7 @@ struct import_row {
     double algorithm_bytes_per_s;        /* of collectives: size over time; NaN */
     double bus_bytes_per_s;              /* ... what a link carries; NaN */
     double wrong_elements;               /* ... that the benchmark found, all calls together; NaN: not checked */
+    double flops;                        /* of one call; NaN */
     double lower_bound_ns, fraction;     /* on the trace's own GPU; of the roof, by the median; NaN */
     const struct described *described;   /* what a tuned kernel would do; NULL: there is no model of one */
     /* predicted for it there, of one call: the truth lies between low and high in 80 % of cases; NaN */
@@ -146,6 +148,7 @@ struct import_options {
     bool decode;
     const char *const *shapes; /* traces of the same program that are read for their shapes alone */
     size_t shape_count;
+    const struct catalog *kernels; /* whose limits the parameters of rows keep; NULL: they are not asked */
 };
 
 /* Reads the files. Damage is noted with its position, and the rest is used; ERR_CONFIG: a file cannot be read, or is of

@@ -70,7 +70,7 @@ static void take_bounds(struct import *import, const struct plan *plan, struct a
     }
 }
 
-/* What tuned kernels would take there. Constants of element-wise and row kernels have the launch as events around a
+/* What tuned kernels would take there, and at least. Constants of element-wise and row kernels have the launch as events around a
  * call see it, which is no part of a kernel's time in a trace: those are predicted without. All constants are of AMD's
  * GPUs; others have no estimate. */
 static enum status add_estimates(struct import *import, const struct machine *device, struct arena *arena,
@@ -86,8 +86,12 @@ static enum status add_estimates(struct import *import, const struct machine *de
         machine_complete(machine, session_config(arena, "", "machines"), borrowed, err))
         return err->status;
     FOR_EACH(struct import_row, row, import->rows, import->row_count) {
-        const bool product = row->described && row->described->kind == DESCRIBED_GEMM;
-        if (!row->described || !describe_predict(&prediction, row->described, machine, product ? &models : NULL))
+        const enum described_kind kind = row->described ? row->described->kind : DESCRIBED_NOTHING;
+        if (isnan(row->lower_bound_ns) && kind)
+            row->lower_bound_ns = described_least_ns(row->described, machine);
+        /* Convolutions are described as the naive ones of MIOpen, which no one tuned. */
+        if (!kind || kind == DESCRIBED_CONVOLUTION ||
+            !describe_predict(&prediction, row->described, machine, kind == DESCRIBED_GEMM ? &models : NULL))
             continue;
         if (*prediction.constants)
             row->estimate_note = arena_printf(arena, "constants of %s", prediction.constants);
@@ -98,6 +102,7 @@ static enum status add_estimates(struct import *import, const struct machine *de
     return STATUS_OK;
 }
 
+/* `suite` NULL: there is none, and bounds follow from what the rows do. */
 static enum status add_bounds(struct import *import, const struct text *suite, const struct call *call, struct err *err)
 {
     struct measure_options measure;
@@ -113,13 +118,15 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
     *session = (struct session){.options = &options, .arena = call->arena};
     /* Its folder of manifests lies beside it. */
     const char *path = options.out && strcmp(options.out, "-") != 0 ? options.out : "imported suite";
-    if (suite_parse(&parsed, path, suite->data, suite->length, &measure, call->arena, err))
+    const unsigned plan = suite ? SESSION_CATALOG | SESSION_PLAN : 0;
+    if (suite && suite_parse(&parsed, path, suite->data, suite->length, &measure, call->arena, err))
         return err->status;
     session->suites = arena_copy(call->arena, &parsed, sizeof(parsed));
-    session->suite_count = 1;
-    if (session_go(session, SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN, err))
+    session->suite_count = suite != NULL;
+    if (session_go(session, plan | SESSION_DEVICE | SESSION_MACHINE, err))
         return err->status;
-    take_bounds(import, session->plan, call->arena);
+    if (suite)
+        take_bounds(import, session->plan, call->arena);
     return add_estimates(import, &session->machine, call->arena, err);
 }
 
@@ -160,7 +167,8 @@ static void split_arguments(struct call *call, const char **files, size_t *file_
 
 enum status cmd_import(struct call *call, struct err *err)
 {
-    const struct import_options wanted = options_of_import(call->options);
+    struct import_options wanted = options_of_import(call->options);
+    struct session *kernels = arena_alloc(call->arena, sizeof(*kernels));
     const size_t args = call->options->arg_count;
     const char **files = arena_array(call->arena, args + 1, sizeof(*files)), *manifests = NULL;
     const char **folders = arena_array(call->arena, args + 1, sizeof(*folders));
@@ -174,6 +182,7 @@ enum status cmd_import(struct call *call, struct err *err)
                                         : import_two(call, err);
     if (!call->options->arg_count)
         return err_set(err, ERR_USAGE, "'rooftile import' expects a file, or --diff A B");
+    *kernels = (struct session){.options = call->options, .arena = call->arena};
     split_arguments(call, files, &file_count, folders, &folder_count);
     if (!file_count)
         return err_set(err, ERR_USAGE, "%s is a folder: beside a trace it is searched for the code of its kernels",
@@ -183,6 +192,9 @@ enum status cmd_import(struct call *call, struct err *err)
                        folders[0]);
     enum status status = cli_check_output(call->options->out, call->arena, err);
     if (!status)
+        status = session_go(kernels, SESSION_CATALOG, err);
+    wanted.kernels = &kernels->catalog;
+    if (!status)
         status = import_read(&import, files, file_count, &wanted, call->arena, err);
     if (!status && folder_count)
         status = import_code(&import, folders, folder_count, call->options->out, &manifests, call->arena, err);
@@ -191,8 +203,7 @@ enum status cmd_import(struct call *call, struct err *err)
     const char *name = path_base(files[0]);
     const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")),
                                   manifests ? path_base(manifests) : NULL);
-    if (any)
-        status = add_bounds(&import, &suite, call, err);
+    status = add_bounds(&import, any ? &suite : NULL, call, err);
     if (!status && call->options->out)
         status = any ? cli_write(call->options->out, &suite, err)
                      : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");

@@ -27,6 +27,7 @@ static const char *shape_words(const struct trace_operator *o, struct arena *are
 
 struct rows {
     struct arena *arena;
+    const struct catalog *kernels;
     bool by_name; /* one row for each operator or kernel, whatever the shape */
     struct texts keys;
     struct import_row *items;
@@ -53,7 +54,7 @@ static uint32_t row_of(struct rows *rows, const struct import_row *made)
     rows->events = array_grow(rows->events, number, sizeof(*rows->events));
     rows->items[number] = *made;
     rows->items[number].algorithm_bytes_per_s = rows->items[number].bus_bytes_per_s = NAN;
-    rows->items[number].wrong_elements = NAN;
+    rows->items[number].wrong_elements = rows->items[number].flops = NAN;
     rows->items[number].estimate_ns = rows->items[number].estimate_low_ns = rows->items[number].estimate_high_ns = NAN;
     rows->events[number] = 0;
     return number;
@@ -80,8 +81,9 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
         row.source = IMPORT_NONE;
     const uint32_t before = rows->keys.count, number = row_of(rows, &row);
     if (number == before && !rows->by_name) {
-        row_map(&rows->items[number], &operator, rows->arena);
+        row_map(&rows->items[number], &operator, rows->kernels, rows->arena);
         rows->items[number].described = row_described(&operator, rows->arena);
+        rows->items[number].flops = row_flops(&operator, rows->items[number].described);
         rows->items[number].launch = launch_read(signature, rows->arena);
     }
     return number;
@@ -403,7 +405,7 @@ static void join_parts(struct trace *trace)
 
 void aggregate(struct import *out, struct trace *trace, struct arena *arena)
 {
-    struct rows rows = {.arena = arena};
+    struct rows rows = {.arena = arena, .kernels = trace->options->kernels};
     time_line(&out->timeline, trace);
     sum_operators(out, trace, arena);
     join_parts(trace);

@@ -16,9 +16,12 @@ void launch_numbers(double out[3], const char **at);
 /* Gives events without an operator the operators of the same kernels in a capture or eager trace (import.h). */
 void fill_from_capture(struct trace *trace);
 
-/* Fills kernel, params, library of a row (mapping.c). */
-void row_map(struct import_row *row, const struct trace_operator *operator, struct arena * arena);
+/* Fills kernel, params, library of a row (mapping.c), where the manifests in `kernels` take them; NULL: these are not
+ * asked. */
+void row_map(struct import_row *row, const struct trace_operator *operator, const struct catalog * kernels,
+             struct arena *arena);
 /* NULL: no model (described.c). */
 const struct described *row_described(const struct trace_operator *operator, struct arena * arena);
+double row_flops(const struct trace_operator *operator, const struct described * described); /* NaN: not known */
 
 #endif

@@ -33,12 +33,60 @@ static void experts(struct described *out, const struct trace_operator *o)
     product(out, o, (const double[]){batch, ceil(o->dims[0] / batch), o->dims[1], o->dims[2]});
 }
 
-/* A filter of one pixel is a product; there is no model of tuned kernels for others. */
+/* Of the width, where it is not that of the height. */
+static double of_width(const struct trace_operator *o, const char *name, double height)
+{
+    const char *at = o->extra ? strstr(o->extra, name) : NULL;
+    return at ? strtod(at + strlen(name), NULL) : height;
+}
+
+/* The result of a window that goes over an image; of a transposed convolution the image that such windows come from. */
+static double other_size(double size, double filter, double stride, double pad, double dilation, bool transposed)
+{
+    const double window = dilation * (filter - 1) + 1;
+    return transposed ? (size - 1) * stride + window - 2 * pad : floor((size + 2 * pad - window) / fmax(1, stride)) + 1;
+}
+
+/* A transposed convolution is the data gradient of one whose result is its image. A filter of one pixel is a product;
+ * there is no model of tuned kernels for others. */
 static void convolution(struct described *out, const struct trace_operator *o)
 {
-    const double *d = o->dims, stride = fmax(1, d[7]);
-    if (d[5] == 1 && d[6] == 1 && d[8] == 0 && d[10] <= 1 && !(d[11] > 0) && !strstr(o->name, "backward"))
-        product(out, o, (const double[]){1, d[0] * ceil(d[2] / stride) * ceil(d[3] / stride), d[4], d[1]});
+    const double *d = o->dims;
+    const bool transposed = o->extra && strstr(o->extra, CONV_TRANSPOSED);
+    const double sizes[2] = {other_size(d[2], d[5], d[7], d[8], d[9], transposed),
+                             other_size(d[3], d[6], of_width(o, " stride_w=", d[7]), of_width(o, " pad_w=", d[8]),
+                                        of_width(o, " dilation_w=", d[9]), transposed)};
+    if (d[11] > 0 || !(sizes[0] > 0) || !(sizes[1] > 0))
+        return;
+    if (d[5] == 1 && d[6] == 1 && d[8] == 0 && d[10] <= 1 && !(o->extra && *o->extra) && !strstr(o->name, "backward")) {
+        product(out, o, (const double[]){1, d[0] * sizes[0] * sizes[1], d[4], d[1]});
+        return;
+    }
+    out->kind = DESCRIBED_CONVOLUTION;
+    out->family = "convolution";
+    out->op = transposed ? "backward" : "forward";
+    out->type = product_type(o->dtype);
+    out->images = d[0];
+    out->channels_in = transposed ? d[4] : d[1];
+    out->channels_out = transposed ? d[1] : d[4];
+    out->groups = fmax(1, d[10]);
+    for (size_t k = 0; k < 2; k++) {
+        out->in[k] = transposed ? sizes[k] : d[2 + k];
+        out->out[k] = transposed ? d[2 + k] : sizes[k];
+        out->filter[k] = d[5 + k];
+    }
+}
+
+double row_flops(const struct trace_operator *o, const struct described *what)
+{
+    const double *d = o->dims;
+    const double flops = o->kind == IMPORT_GEMM       ? 2 * d[0] * d[1] * d[2] * d[3]
+                         : o->kind == IMPORT_MOE_GEMM ? 2 * d[0] * d[1] * d[2]
+                         : o->kind == IMPORT_ATTENTION
+                             ? 2 * d[0] * d[1] * d[3] * d[4] * (d[5] + d[6]) / (o->causal ? 2 : 1)
+                         : what && what->kind != DESCRIBED_NOTHING && o->kind == IMPORT_CONV ? described_flops(what)
+                                                                                             : 0;
+    return flops > 0 ? flops : NAN;
 }
 
 static void rows(struct described *out, const struct trace_operator *o)
@@ -77,14 +125,16 @@ const struct described *row_described(const struct trace_operator *o, struct are
     out->in_bytes = (double)dtype_bytes(dtype);
     switch (o->kind) {
     case IMPORT_GEMM:
-        product(out, o, o->dims);
+        if (fmin(o->dims[1], o->dims[2]) == 1) /* it reads a matrix once */
+            elements(out, o->dims[0] * fmax(o->dims[1], o->dims[2]) * o->dims[3], 1);
+        else
+            product(out, o, o->dims);
         break;
     case IMPORT_MOE_GEMM:
         experts(out, o);
         break;
     case IMPORT_CONV:
-        if (!o->extra || !*o->extra)
-            convolution(out, o);
+        convolution(out, o);
         break;
     case IMPORT_NORM:
     case IMPORT_SOFTMAX:

@@ -6,6 +6,7 @@
 
 #include "aggregate.h"
 #include "rooftile/dtype.h"
+#include "rooftile/json.h"
 
 /* What the CPU device may be asked to do in loops. */
 #define MOST_FLOPS_IN_LOOPS "5e8"
@@ -25,12 +26,6 @@ static bool no(const struct mapping *m, const char *why)
 static bool is_one_of(const char *word, const char *list)
 {
     return *word && text_has_word(list, " ", word, strlen(word));
-}
-
-static bool lacks_type(const struct mapping *m, const char *kernel)
-{
-    return no(m, m->o->dtype[0] ? arena_printf(m->arena, "%s has no type %s", kernel, m->o->dtype)
-                                : "its type is not known");
 }
 
 /* Sizes without fractions, as JSON has them. */
@@ -88,8 +83,6 @@ static bool map_gemm(const struct mapping *m)
     const char *turns = arena_printf(m->arena, "\"TA\": %d, \"TB\": %d, ", o->ta, o->tb);
     const char *shape = arena_printf(m->arena, "%s%s", sizes, turns);
     const bool vector = is_one_of(o->dtype, "f32 f64");
-    if (!vector && !is_one_of(o->dtype, "f16 bf16 i8 e4m3 e5m2 e4m3fnuz e5m2fnuz"))
-        return lacks_type(m, "gemm_matrix");
     m->row->library = "gemm_library";
     m->row->library_params =
         typed(m, arena_printf(m->arena, "%s%s", shape, vector ? "" : "\"units\": \"matrix\", "), true);
@@ -113,8 +106,6 @@ static bool map_gemm(const struct mapping *m)
 static bool map_moe_gemm(const struct mapping *m)
 {
     const struct trace_operator *o = m->o;
-    if (!is_one_of(o->dtype, "f16 bf16"))
-        return lacks_type(m, "moe_gemm");
     const char *sizes = arena_printf(m->arena, "\"rows\": %.0f, \"n\": %.0f, \"k\": %.0f, \"experts\": %.0f, ",
                                      o->dims[0], o->dims[1], o->dims[2], o->dims[3]);
     const char *tile = o->dims[0] <= 32 * o->dims[3] ? "\"BM\": 32, \"WM\": 1, \"WN\": 4, " : "";
@@ -132,8 +123,6 @@ static bool map_attention(const struct mapping *m)
     const double b = o->dims[0], h = o->dims[1], kv = o->dims[2], s = o->dims[3], all = o->dims[4], d = o->dims[5];
     const char *heads =
         arena_printf(m->arena, "\"batch\": %.0f, \"heads_q\": %.0f, \"heads_kv\": %.0f, \"D\": %.0f, ", b, h, kv, d);
-    if (!is_one_of(o->dtype, "f16 bf16"))
-        return lacks_type(m, "attention_prefill");
     if ((d != 64 && d != 128 && d != 256) || o->dims[6] != d || !(s > 0) || !(all > 0) || !(b > 0))
         return no(m, d > 0 && s > 0 ? arena_printf(m->arena, "attention_prefill has no heads of %.0f", d)
                                     : "the length of its context is not in the trace");
@@ -156,8 +145,6 @@ static bool map_attention(const struct mapping *m)
 static bool map_rows(const struct mapping *m, const char *kernel, double columns_held)
 {
     const struct trace_operator *o = m->o;
-    if (!is_one_of(o->dtype, "f32 f16 bf16"))
-        return lacks_type(m, kernel);
     return set(m, kernel,
                typed(m,
                      arena_printf(m->arena, "%s%s%s", P("rows", o->dims[0]), P("columns", o->dims[1]),
@@ -187,7 +174,7 @@ static bool map_elementwise(const struct mapping *m)
     const struct trace_operator *o = m->o;
     const enum dtype dtype = dtype_from_name(strcmp(o->dtype, "bool") == 0 ? "u8" : o->dtype);
     if (dtype == DTYPE_NONE)
-        return lacks_type(m, "stream_copy");
+        return no(m, "its type is not known");
     const enum dtype result = dtype_from_name(o->total); /* another one where a copy converts */
     const double bytes =
         o->dims[0] * (double)(dtype_bytes(dtype) + dtype_bytes(result == DTYPE_NONE ? dtype : result)) / 2;
@@ -204,16 +191,12 @@ static bool map_elementwise(const struct mapping *m)
 
 static bool map_reduction(const struct mapping *m)
 {
-    if (!is_one_of(m->o->dtype, "f32 f16 bf16"))
-        return lacks_type(m, "reduction");
     return set(m, "reduction", typed(m, P("n", m->o->dims[0]), false));
 }
 
 static bool map_rope(const struct mapping *m)
 {
     const struct trace_operator *o = m->o;
-    if (!is_one_of(o->dtype, "f32 f16 bf16"))
-        return lacks_type(m, "rope");
     return set(
         m, "rope",
         typed(m,
@@ -255,8 +238,6 @@ static bool map_conv(const struct mapping *m)
         return set(m, "conv_direct", arena_printf(m->arena, "{%s\"dtype\": \"f16\", \"total\": \"f16\"}", sizes));
     if (is_one_of(o->dtype, "f32"))
         return set(m, "conv_direct", typed(m, sizes, true));
-    if (!halves)
-        return lacks_type(m, "conv_implicit");
     m->row->cpu_kernel = "conv_direct";
     m->row->cpu_params = arena_printf(m->arena, "{%s\"dtype\": \"f32\", \"total\": \"f32\"}", sizes);
     return set(m, "conv_implicit", typed(m, sizes, true));
@@ -275,8 +256,6 @@ static bool map_communication(const struct mapping *m)
         return no(m, "it ran on several nodes, and ours takes the devices of one");
     if (!(o->dims[2] > 1))
         return no(m, "how many ranks took part is not known, or it was one");
-    if (!is_one_of(o->dtype, "f64 f32 f16 bf16 i32"))
-        return lacks_type(m, o->name);
     return set(m, in_place ? arena_printf(m->arena, "%s_in_place", o->name) : o->name,
                typed(m,
                      arena_printf(m->arena, "%s%s%s", P("size", o->dims[1]), P("devices", o->dims[2]),
@@ -324,12 +303,54 @@ static bool (*const maps[IMPORT_KINDS])(const struct mapping *) = {
     [IMPORT_COPY] = map_copy,
 };
 
-void row_map(struct import_row *row, const struct trace_operator *operator, struct arena * arena)
+/* Why the manifest of the kernel does not take its parameters; NULL: it does. */
+static const char *refuses(const struct mapping *m, const struct catalog *kernels, const char *kernel,
+                           const char *params)
+{
+    struct err err = {0};
+    struct param_value value;
+    const cJSON *root = NULL, *item = NULL;
+    const struct manifest *manifest = kernel ? catalog_find(kernels, kernel) : NULL;
+    if (!manifest || json_parse(&root, kernel, params, strlen(params), m->arena, &err))
+        return NULL;
+    cJSON_ArrayForEach(item, root)
+    {
+        const int at = manifest_param(manifest, item->string);
+        if (at < 0 || param_from_json(&value, item, m->arena, &err) ||
+            param_accepts(&manifest->params[at], &value, &err))
+            return arena_printf(m->arena, "%s: %s", kernel, err.text);
+    }
+    return NULL;
+}
+
+/* What a manifest refuses stands for nothing. */
+static void drop_refused(const struct mapping *m, const struct catalog *kernels)
+{
+    struct import_row *row = m->row;
+    const char *why = refuses(m, kernels, row->kernel, row->params);
+    if (why) {
+        row->kernel = row->cpu_kernel = row->cpu_library = NULL;
+        row->why = why;
+    }
+    if (row->other_params && refuses(m, kernels, row->kernel, row->other_params))
+        row->other_params = NULL;
+    if (refuses(m, kernels, row->library, row->library_params))
+        row->library = NULL;
+    if (refuses(m, kernels, row->cpu_kernel, row->cpu_params))
+        row->cpu_kernel = row->cpu_library = NULL;
+}
+
+void row_map(struct import_row *row, const struct trace_operator *operator, const struct catalog * kernels,
+             struct arena *arena)
 {
     const struct mapping mapping = {.row = row, .o = operator, .arena = arena };
     row->why = "no kernel of ours does this";
     if (maps[operator->kind] && !(operator->dims[0] > 0))
         row->why = "its shape is not known";
+    else if (maps[operator->kind] && !operator->dtype[0] && operator->kind != IMPORT_COPY && operator->kind != IMPORT_MOE_GATE)
+        row->why = "its type is not known";
     else if (maps[operator->kind] && maps[operator->kind](&mapping))
         row->why = "";
+    if (kernels)
+        drop_refused(&mapping, kernels);
 }

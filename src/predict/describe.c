@@ -190,6 +190,11 @@ static struct demand demand_of(const struct described *what)
     return (struct demand){0, 0};
 }
 
+double described_flops(const struct described *what)
+{
+    return demand_of(what).flops;
+}
+
 static double memory_rate(const struct machine *machine)
 {
     return ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
@@ -198,7 +203,8 @@ static double memory_rate(const struct machine *machine)
 double described_least_ns(const struct described *what, const struct machine *machine)
 {
     char unit[MACHINE_NAME];
-    const double peak_us = what->kind == DESCRIBED_GEMM ? matrix_peak_us(unit, machine, what->type) : 0;
+    const bool products = what->kind == DESCRIBED_GEMM || what->kind == DESCRIBED_CONVOLUTION;
+    const double peak_us = products ? matrix_peak_us(unit, machine, what->type) : 0;
     struct demand demand = demand_of(what);
     for (uint32_t k = 0; k + 1 < machine->level_count && !what->cold; k++)
         demand.bytes -= machine->levels[k].capacity_bytes;

@@ -8,6 +8,7 @@
 #include "rooftile/import.h"
 
 #define ROWS_SHOWN 40
+#define MOSTLY 0.6 /* of a trace: what is known of less says nothing about all of it */
 #define SCHEMA_ID "https://rooftile.dev/schemas/import/1/import.schema.json"
 #define SCHEMA_VERSION "1.0.0"
 #define OF(member) FIELD(struct import_timeline, member)
@@ -105,6 +106,7 @@ enum {
     DTYPE,
     TOTAL,
     KIND,
+    FLOPS,
     MIN,
     MAX,
     KERNELS,
@@ -116,8 +118,8 @@ static const struct table_column row_columns[] = {
     [RANK] = {.key = "rank", .title = "#", .unit = UNIT_COUNT},
     [SHARE] = {.key = "share", .title = "share", .unit = UNIT_PERCENT, ROW(share)},
     [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT, ROW(calls)},
-    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME, .drop = 5, ROW(total_ns)},
-    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 6, ROW(median_ns)},
+    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME, ROW(total_ns)},
+    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 8, ROW(median_ns)},
     [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6, ROW(estimate_ns)},
     [OPERATOR] = {.title = "operator", .flags = COLUMN_CUT},
     [SHAPE] = {.title = "shape", .flags = COLUMN_CUT},
@@ -131,9 +133,9 @@ static const struct table_column row_columns[] = {
                    ROW(algorithm_bytes_per_s)},
     [BUS] = {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE, ROW(bus_bytes_per_s)},
     [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
-    [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 7, ROW(kernel)},
-    [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 4, ROW(lower_bound_ns)},
-    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, ROW(fraction)},
+    [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 5, ROW(kernel)},
+    [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
+    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
     [LIBRARY] = {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
     [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
     [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},
@@ -141,6 +143,7 @@ static const struct table_column row_columns[] = {
     [DTYPE] = {.key = "dtype", .flags = COLUMN_OPTIONAL, ROW(dtype)},
     [TOTAL] = {.key = "total", .flags = COLUMN_OPTIONAL, ROW(total)},
     [KIND] = {.key = "kind"},
+    [FLOPS] = {.key = "flops", ROW(flops)},
     [MIN] = {.key = "min_ns", .unit = UNIT_TIME, ROW(min_ns)},
     [MAX] = {.key = "max_ns", .unit = UNIT_TIME, ROW(max_ns)},
     [KERNELS] = {.key = "gpu_kernels", .flags = COLUMN_OPTIONAL, ROW(kernels)},
@@ -271,13 +274,19 @@ static void tuned_line(struct document *document, const struct import *import)
         borrowed = borrowed ? borrowed : row->estimate_note;
         then += fmin(row->total_ns, row->calls * row->estimate_ns);
     }
-    if (now > 0)
-        document_text(
-            document, SHOW_PEOPLE, TONE_PLAIN,
-            "tuned: a well tuned kernel's time here, predicted%s%s; %s of the trace would become %s, the other "
-            "%s have no such prediction",
-            borrowed ? " with " : "", borrowed ? borrowed : "", time_of(now, document), time_of(then, document),
-            time_of(import->total_ns - now, document));
+    const double rest = import->total_ns - now;
+    SCOPED(text_release) struct text line = {0};
+    if (!(now > 0))
+        return;
+    text_addf(&line, "tuned: a well tuned kernel's time here, predicted%s%s", borrowed ? " with " : "",
+              borrowed ? borrowed : "");
+    if (now < MOSTLY * import->total_ns)
+        text_addf(&line, "; %s of the trace have no such prediction, too much for a total", time_of(rest, document));
+    else
+        text_addf(&line, "; %s of the trace would become %s", time_of(now, document), time_of(then, document));
+    if (now >= MOSTLY * import->total_ns && rest > 0.0005 * import->total_ns)
+        text_addf(&line, ", the other %s have no such prediction", time_of(rest, document));
+    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s", line.data);
 }
 
 static void add_notes(struct document *document, struct table *list, const struct import *import)

@@ -617,6 +617,34 @@ def mixed(home):
     check(found["events"] == 5 and found["notes"] == [f"{home}/torn.csv: a row with 2 of 3 columns was skipped (the first at line 6)"] or found["events"] == 4, f"{found['events']} {found['notes']}")
 
 
+def types(home):
+    """Every word for a type in every role: a suite that plans, or a reason; an unknown word is no type, and complex is not real."""
+    words = "f64_r f32_r xf32_r f16_r bf16_r i8_r i32_r f8_r bf8_r f8_fnuz_r bf8_fnuz_r f4_r f6_r bf6_r f32_c f64_c s d h c z".split()
+    lines = [f"hipblaslt-bench -m {64 + 8 * a} -n {64 + 8 * d} -k 128 --transA T --a_type {words[a]} --b_type {words[a]} --c_type {words[d]} --d_type {words[d]}\n"
+             for a in range(len(words)) for d in range(len(words))]
+    lines += [f"rocblas-bench -f gemm -r {word} -m 32 -n {8 * k + 8} -k 64\n" for k, word in enumerate(words)]
+    lines += [f"MIOpenDriver conv{word} -n 1 -c 8 -H 8 -W 8 -k 8 -y 3 -x 3 -F 1\n" for word in ("", "fp16", "bfp16", "int8", "fp8", "bfp8")]
+    (home / "types.log").write_text("".join(lines))
+    torch = ["c10::Half", "c10::BFloat16", "float", "double", "signed char", "unsigned char", "int", "long int", "bool", "c10::complex<float>", "c10::Float8_e4m3fn",
+             "c10::Float8_e5m2fnuz", "c10::Float4_e2m1fn_x2", "c10::Float8_e8m0fnu", "Scalar", ""]
+    events, shapes = [], {"aten::mm": [[64, 64], [64, 64]], "aten::_scaled_mm": [[64, 64], [64, 64]], "vllm::rms_norm": [[7, 512]] * 2, "aten::_softmax": [[6, 50]], "aten::add": [[4, 100], [100]],
+                          "aten::sum": [[4, 1000]], "aten::copy_": [[64], [64]], "_C::silu_and_mul": [[4, 16], [4, 32]], "aten::_grouped_mm": [[64, 128], [8, 128, 256]],
+                          "aten::_scaled_dot_product_flash_attention": [[1, 2, 40, 64]] * 3, "aten::convolution": [[1, 16, 9, 9], [8, 16, 3, 3], [8]], "aten::embedding": [[64, 64], [9]]}
+    values = {"aten::convolution": ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "", "", "1"], "aten::_softmax": ["", "-1"]}
+    for k, (name, first, second) in enumerate((name, first, second) for name in shapes for first in torch for second in torch):
+        events += [op(name, 100 * k, 90, shapes[name], [first] + [second] * 2, values=values.get(name)), call("hipLaunchKernel", 100 * k + 1, k + 1), kernel("k", 1e7 + 10 * k, 5, k + 1)]
+    for path in home / "types.log", write(home, "types.json", events):
+        check_run(run("import", path, "-o", home / "types_suite.json", home=home), 0, f"{path}: all types", stderr="")
+        for machine in "mi300x", "rx9070xt":
+            check_run(run("plan", home / "types_suite.json", "--device", f"sim:{machine}", home=home), 0, f"{path} on {machine}")
+    rows = {(row["operator"], row["shape"]): row for row in imported(home, home / "types.log")["rows"]}
+    for a, word in enumerate(words):
+        row = rows[f"hipblaslt -m {64 + 8 * a} -n {64 + 8 * a} -k 128", f"M={64 + 8 * a} N={64 + 8 * a} K=128"]
+        check(row["kernel"] or "is not among its limits" in row["no_kernel_reason"], f"{word}: {row}")
+        check((row["kernel"] is None) == (word in "xf32_r i8_r i32_r f8_r bf8_r f8_fnuz_r bf8_fnuz_r f4_r f6_r bf6_r f32_c f64_c c z".split()), f"{word}: {row['kernel']}")
+        check(row["lower_bound_ns"] is None, "no GPU is named")
+
+
 def models(home):
     llama = {"hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "num_hidden_layers": 32,
              "vocab_size": 128256, "torch_dtype": "bfloat16", "rms_norm_eps": 1e-5}
@@ -849,4 +877,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, diff, profiles, databases, logs, results, lists, links, mixed, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)

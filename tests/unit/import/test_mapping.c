@@ -29,7 +29,15 @@ static const struct {
      "gemv",
      "\"m\": 512, \"k\": 256",
      NULL},
-    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 64, 512, 256}, .dtype = "c64"}, NULL, "no type c64", NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 64, 512, 256}, .dtype = "c64"},
+     NULL,
+     "dtype=c64 is not among its limits",
+     NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 64, 512, 256}, .dtype = "e4m3", .total = "e4m3"},
+     NULL,
+     "gemm_matrix: total=e4m3 is not among its limits",
+     NULL},
+    {{.name = "g", .kind = IMPORT_GEMM, .dims = {1, 64, 512, 256}, .dtype = ""}, NULL, "its type is not known", NULL},
     {{.name = "g", .kind = IMPORT_GEMM, .dtype = "f16"}, NULL, "its shape is not known", NULL},
     {{.name = "a", .kind = IMPORT_ATTENTION, .dims = {2, 8, 2, 512, 512, 128, 128}, .dtype = "bf16", .causal = true},
      "attention_prefill",
@@ -61,7 +69,7 @@ static const struct {
      NULL},
     {{.name = "all_gather", .kind = IMPORT_COMMUNICATION, .dims = {256, 1024, 8}, .dtype = "u8"},
      NULL,
-     "all_gather has no type u8",
+     "all_gather: dtype=u8 is not among its limits",
      NULL},
     {{.name = "add_rms_norm", .kind = IMPORT_NORM, .dims = {7, 4096}, .dtype = "bf16"}, "add_rmsnorm", "4096", NULL},
     {{.name = "aten::rms_norm", .kind = IMPORT_NORM, .dims = {7, 4096}, .dtype = "f16"}, "rmsnorm", "4096", NULL},
@@ -150,6 +158,53 @@ static const struct {
     {{.name = "n", .kind = IMPORT_COMMUNICATION, .dims = {64}, .dtype = "f16"}, NULL, "no kernel of ours", NULL},
 };
 
+static struct arena catalog_arena;
+static struct catalog kernels;
+
+static int read_kernels(void **state)
+{
+    static const char *const folders[] = {ROOFTILE_SOURCE_DIR "/kernels"};
+    struct err err = {0};
+    (void)state;
+    return catalog_read(&kernels, folders, 1, &catalog_arena, &err);
+}
+
+static int forget_kernels(void **state)
+{
+    (void)state;
+    arena_release(&catalog_arena);
+    return 0;
+}
+
+/* Multiplications and additions count twice; a transposed convolution goes over its small image. */
+static void work_is_counted(void **state)
+{
+    static const struct {
+        struct trace_operator o;
+        double flops, in, out;
+    } rows[] = {
+        {{.kind = IMPORT_GEMM, .dims = {3, 64, 512, 256}}, 2.0 * 3 * 64 * 512 * 256, 0, 0},
+        {{.kind = IMPORT_MOE_GEMM, .dims = {100, 512, 256, 8}}, 2.0 * 100 * 512 * 256, 0, 0},
+        {{.kind = IMPORT_ATTENTION, .dims = {2, 8, 2, 64, 128, 32, 16}}, 2.0 * 2 * 8 * 64 * 128 * 48, 0, 0},
+        {{.kind = IMPORT_CONV, .dims = {4, 64, 9, 9, 32, 3, 3, 2, 1, 1, 2}}, 2.0 * 4 * 32 * 5 * 5 * 32 * 9, 9, 5},
+        {{.kind = IMPORT_CONV, .dims = {4, 64, 9, 9, 32, 3, 3, 2, 1, 1, 2}, .extra = " transposed"},
+         2.0 * 4 * 64 * 9 * 9 * 16 * 9,
+         17,
+         9},
+    };
+    struct arena arena = {0};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(rows); k++) {
+        struct trace_operator o = rows[k].o;
+        o.name = "";
+        o.dtype = o.total = "f16";
+        const struct described *what = row_described(&o, &arena);
+        assert_true(row_flops(&o, what) == rows[k].flops);
+        assert_true(!rows[k].in || (what->in[1] == rows[k].in && what->out[1] == rows[k].out));
+    }
+    arena_release(&arena);
+}
+
 /* Devices have one of the two formats of 8-bit floats: the other one is for the others. */
 static void formats_of_8_bits(void **state)
 {
@@ -164,7 +219,7 @@ static void formats_of_8_bits(void **state)
                                          .dtype = formats[k][0],
                                          .total = "bf16",
                                          .tb = true};
-        row_map(&row, &o, &arena);
+        row_map(&row, &o, &kernels, &arena);
         assert_non_null(strstr(row.params, arena_printf(&arena, "\"dtype\": \"%s\"", formats[k][0])));
         assert_non_null(strstr(row.other_params, arena_printf(&arena, "\"dtype\": \"%s\"", formats[k][1])));
         assert_int_equal(row.is_fnuz, k);
@@ -180,7 +235,7 @@ static void operators_have_kernels(void **state)
         struct import_row row = {.why = ""};
         struct trace_operator o = cases[k].o;
         o.total = o.total ? o.total : o.dtype;
-        row_map(&row, &o, &arena);
+        row_map(&row, &o, &kernels, &arena);
         const char *found = row.kernel ? row.params : row.why;
         if (!row.kernel != !cases[k].kernel || !strstr(found, cases[k].params) || (row.kernel && row.why[0]))
             fail_msg("case %zu: %s %s", k, row.kernel ? row.kernel : "none", found);
@@ -251,7 +306,17 @@ static void tuned_kernels(void **state)
          64,
          0,
          0},
-        {{.kind = IMPORT_CONV, .dims = {4, 64, 9, 9, 32, 3, 3, 1, 1, 1, 1}, .dtype = "f16"}, .family = NULL},
+        {{.kind = IMPORT_CONV, .dims = {4, 64, 9, 9, 32, 3, 3, 1, 1, 1, 1}, .dtype = "f16"},
+         "convolution",
+         "f16",
+         "",
+         0,
+         0,
+         0,
+         0,
+         0,
+         0},
+        {{.kind = IMPORT_GEMM, .dims = {2, 1, 9, 7}, .dtype = "f32"}, "elementwise", "f32", "", 0, 0, 0, 0, 126, 1},
         {{.kind = IMPORT_ATTENTION, .dims = {1, 8, 8, 9, 9, 64, 64}, .dtype = "f16"}, .family = NULL},
         {{.kind = IMPORT_GEMM, .dims = {1, 9, 8, 7}, .dtype = "c64"}, .family = NULL},
         {{.kind = IMPORT_NORM, .dims = {5, 512}, .dtype = "bf16"}, "layer_norm", "bf16", "", 0, 0, 0, 0, 5, 0},
@@ -324,6 +389,6 @@ static void tuned_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operators_have_kernels), cmocka_unit_test(formats_of_8_bits),
-                                       cmocka_unit_test(tuned_kernels)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+                                       cmocka_unit_test(tuned_kernels), cmocka_unit_test(work_is_counted)};
+    return cmocka_run_group_tests(tests, read_kernels, forget_kernels);
 }
