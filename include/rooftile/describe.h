@@ -11,6 +11,7 @@
 #ifndef ROOFTILE_DESCRIBE_H
 #define ROOFTILE_DESCRIBE_H
 
+#include "rooftile/dtype.h"
 #include "rooftile/machine.h"
 #include "rooftile/prediction.h"
 
@@ -63,6 +64,9 @@ struct models {
 
 /* The file configs/models/described.json (models.schema.json). */
 enum status models_read(struct models *models, const char *path, struct arena *arena, struct err *err);
+
+/* A product with its batch, m, n, k; of 8-bit floats with a scale for each row. */
+struct described described_product(enum dtype in, enum dtype out, const double bmnk[4]);
 
 /* False where there is no model for it; `models` NULL: raw. `machine` is complete (machine_complete). */
 bool describe_predict(struct prediction *prediction, const struct described *described, const struct machine *machine,

@@ -29,7 +29,10 @@ struct forecast_case {
     /* For a case of a result: `prediction` is scaled by measured over predicted time on the result's device. */
     const struct result_case *from; /* NULL: not from a result */
     double scale;                   /* 1: not scaled */
-    const char *uncalibrated;       /* why it is not scaled although it was measured; NULL */
+    /* What the trace's own kernel is forecast to take here: of a product the library's, as its tuned kernels are
+     * described, scaled by what it took in the trace over the same on the trace's machine. 0: not of a trace */
+    double program_ns;
+    const char *uncalibrated; /* why it is not scaled although it was measured; NULL */
 };
 
 struct forecast {
@@ -39,7 +42,8 @@ struct forecast {
     const struct result *of;           /* whose cases they are; NULL: not from a result */
     const struct forecast_case *cases; /* those of the plan, in its order */
     size_t count;
-    double traced_ns; /* all GPU time of the trace that the cases are of; 0: of none */
+    double traced_ns;      /* all GPU time of the trace that the cases are of; 0: of none */
+    const char *traced_on; /* the machine whose traced times scale program_ns; NULL: they do not */
 };
 
 /* Tables for people and all of it as JSON. Cases of the machines are joined by what was asked for (plan_case.asked). */

@@ -125,9 +125,10 @@ struct import_file {
 };
 
 struct import {
-    const char *device; /* the GPU's name; "" unknown */
-    const char *arch;   /* "gfx942", "sm_90"; "" unknown */
-    uint32_t cus;       /* 0 unknown */
+    const char *device;  /* the GPU's name; "" unknown */
+    const char *arch;    /* "gfx942", "sm_90"; "" unknown */
+    uint32_t cus;        /* 0 unknown */
+    const char *machine; /* the file of that GPU; NULL: there is none, or the reader did not look for it */
     size_t event_count;
     struct import_timeline timeline;
     struct import_row *rows; /* by time, then by calls */

@@ -214,7 +214,8 @@ struct plan {
     size_t derive_count;
     double estimate_ns; /* sum over ready cases, once they are predicted; without compilation */
     const struct machine *machine;
-    double traced_ns; /* all GPU time of the traces that the suites were made of; 0: of none */
+    const char *traced_on; /* the machine of the first of these; NULL: not known */
+    double traced_ns;      /* all GPU time of the traces that the suites were made of; 0: of none */
 };
 
 /* ERR_CONFIG / ERR_USAGE for what is wrong with the suite itself (unknown kernel, unknown parameter, bad exclude, --set

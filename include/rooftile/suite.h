@@ -173,6 +173,7 @@ struct suite {
     size_t derive_count;
     const struct suite_kpi *kpis;
     size_t kpi_count;
+    const char *traced_on;                /* the machine of that trace, as machine files are called; NULL: not known */
     double traced_ns;                     /* all GPU time of the trace that the suite was made of; 0: of none */
     const struct shape_file *shape_files; /* those read so far (src/plan) */
 };

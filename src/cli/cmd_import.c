@@ -87,8 +87,9 @@ static enum status add_estimates(struct import *import, const struct machine *de
         return err->status;
     FOR_EACH(struct import_row, row, import->rows, import->row_count) {
         const enum described_kind kind = row->described ? row->described->kind : DESCRIBED_NOTHING;
-        if (isnan(row->lower_bound_ns) && kind)
-            row->lower_bound_ns = described_least_ns(row->described, machine);
+        const double least_ns = kind ? described_least_ns(row->described, machine) : 0;
+        if (isnan(row->lower_bound_ns) && least_ns > 0)
+            row->lower_bound_ns = least_ns;
         /* Convolutions are described as the naive ones of MIOpen, which no one tuned. */
         if (!kind || kind == DESCRIBED_CONVOLUTION ||
             !describe_predict(&prediction, row->described, machine, kind == DESCRIBED_GEMM ? &models : NULL))
@@ -109,10 +110,9 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
     struct cli_options options = *call->options;
     struct session *session = arena_alloc(call->arena, sizeof(*session));
     const struct suite *parsed = NULL;
-    const char *machine = options.machine ? options.machine : machine_of(import, call->arena);
-    if (!machine)
+    if (!import->machine)
         return STATUS_OK;
-    options.device = arena_printf(call->arena, "sim:%s", machine);
+    options.device = arena_printf(call->arena, "sim:%s", import->machine);
     options.machine = NULL;
     measure_defaults(&measure);
     *session = (struct session){.options = &options, .arena = call->arena};
@@ -201,6 +201,7 @@ enum status cmd_import(struct call *call, struct err *err)
     if (status)
         return status;
     const char *name = path_base(files[0]);
+    import.machine = call->options->machine ? call->options->machine : machine_of(&import, call->arena);
     const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")),
                                   manifests ? path_base(manifests) : NULL);
     status = add_bounds(&import, any ? &suite : NULL, call, err);

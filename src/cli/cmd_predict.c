@@ -4,6 +4,7 @@
  */
 
 #include "measure.h"
+#include "rooftile/describe.h"
 #include "rooftile/forecast.h"
 #include "rooftile/predictor.h"
 #include "rooftile/table.h"
@@ -59,8 +60,58 @@ static void calibrate(struct forecast_case *c, const struct result *result)
         prediction_scale(&c->prediction, c->scale = median_ns / own->time_ns);
 }
 
+/* ---- suites of traces ---- */
+
+/* A library's product: its tuned kernels are described. */
+static void describe_library(struct forecast_case *c, const struct machine *machine, const struct models *models)
+{
+    const struct resolved *r = &c->plan_case->resolved;
+    double sizes[4];
+    static const char *const names[] = {"batch", "m", "n", "k"};
+    for (size_t k = 0; k < COUNT_OF(names); k++) {
+        const int at = manifest_param(r->manifest, names[k]);
+        sizes[k] = at >= 0 ? r->values[at].number : 0;
+    }
+    const int type = manifest_param(r->manifest, "dtype"), total = manifest_param(r->manifest, "total");
+    if (!r->manifest->library || !(sizes[0] * sizes[1] * sizes[2] * sizes[3] > 0) || type < 0 || total < 0)
+        return;
+    const struct described what = described_product(r->values[type].dtype, r->values[total].dtype, sizes);
+    if (describe_predict(&c->prediction, &what, machine, models))
+        c->reason = NULL;
+}
+
+/* The library's case of the same row of the import, if any, is what the traced program called. */
+static const struct forecast_case *stand_in(const struct forecast *forecast, const struct forecast_case *c)
+{
+    FOR_EACH(const struct forecast_case, other, forecast->cases, forecast->count) {
+        const struct plan_case *p = other->plan_case;
+        if (p->resolved.manifest->library && other->prediction.time_ns > 0)
+            for (size_t k = 0; k < p->tag_count; k++)
+                if (text_starts(p->tags[k], "row") &&
+                    text_among(p->tags[k], c->plan_case->tags, c->plan_case->tag_count))
+                    return other;
+    }
+    return c;
+}
+
+/* `own`: the same cases on the trace's machine; NULL: that is not known. */
+static void set_program_times(struct forecast *forecast, const struct forecast *own)
+{
+    for (size_t k = 0; k < forecast->count; k++) {
+        struct forecast_case *c = (struct forecast_case *)&forecast->cases[k];
+        const struct forecast_case *here = stand_in(forecast, c), *there = NULL;
+        c->program_ns = here->prediction.time_ns;
+        for (size_t n = 0; own && n < own->count && !there; n++)
+            there = own->cases[n].plan_case->asked == c->plan_case->asked ? stand_in(own, &own->cases[n]) : NULL;
+        if (there && there->prediction.time_ns > 0 && c->plan_case->traced_ns > 0 &&
+            !strcmp(there->plan_case->resolved.manifest->name, here->plan_case->resolved.manifest->name))
+            c->program_ns *= c->plan_case->traced_ns / there->prediction.time_ns;
+    }
+    forecast->traced_on = own ? own->name : NULL;
+}
+
 static enum status predict_side(struct forecast *forecast, struct per_device *side, const struct result_cases *of,
-                                struct err *err)
+                                const struct models *models, struct err *err)
 {
     struct session *session = &side->session;
     const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* of a result the others go on */
@@ -77,6 +128,8 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
     status = session_go(session, SESSION_PREDICT, err);
     for (size_t k = 0; k < session->plan->count && !status; k++) {
         foreign_note(&cases[k].prediction, session, &session->plan->cases[k]);
+        if (session->plan->traced_ns > 0)
+            describe_library(&cases[k], session->complete, models);
         cases[k].from = of->count ? of->items[session->plan->cases[k].asked] : NULL;
         if (!cases[k].from)
             continue;
@@ -86,9 +139,14 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
                             cases[k].prediction.time_ns, cases[k].prediction.bound);
     }
     predictor_free(session->predictor);
-    *forecast =
-        (struct forecast){side->name + strlen("sim:"), session->complete,       session->borrowed, of->result, cases,
-                          session->plan->count,        session->plan->traced_ns};
+    *forecast = (struct forecast){side->name + strlen("sim:"),
+                                  session->complete,
+                                  session->borrowed,
+                                  of->result,
+                                  cases,
+                                  session->plan->count,
+                                  session->plan->traced_ns,
+                                  NULL};
     return status;
 }
 
@@ -111,6 +169,31 @@ static enum status read_arguments(struct result_cases *of, struct per_device *si
     return status;
 }
 
+/* The cases on the machine of the trace, which need not be one of those that are asked for. */
+static enum status program_times(struct forecast *forecasts, size_t count, const struct per_device *sides,
+                                 const struct models *models, const struct call *call, struct err *err)
+{
+    const char *on = count ? sides[0].session.plan->traced_on : NULL;
+    const struct forecast *own = NULL;
+    struct forecast *extra = arena_alloc(call->arena, sizeof(*extra));
+    for (size_t k = 0; k < count && on && !own; k++)
+        own = strcmp(forecasts[k].name, on) == 0 ? &forecasts[k] : NULL;
+    if (on && !own) {
+        struct cli_options options = *call->options;
+        struct per_device *side = NULL;
+        struct result_cases of;
+        size_t one = 0;
+        options.machine = on;
+        if (predict_sides(&side, &one, &options, call->arena, err) || read_arguments(&of, side, one, &options, err) ||
+            predict_side(extra, side, &of, models, err))
+            return err->status;
+        own = extra;
+    }
+    for (size_t k = 0; k < count; k++)
+        set_program_times(&forecasts[k], own);
+    return STATUS_OK;
+}
+
 enum status cmd_predict(struct call *call, struct err *err)
 {
     struct per_device *sides = NULL;
@@ -122,8 +205,13 @@ enum status cmd_predict(struct call *call, struct err *err)
     if (!status)
         status = read_arguments(&of, sides, count, call->options, err);
     struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));
+    struct models models;
+    if (!status)
+        status = models_read(&models, session_config(call->arena, "models", "described.json"), call->arena, err);
     for (size_t k = 0; k < count && !status; k++)
-        status = predict_side(&forecasts[k], &sides[k], &of, err);
+        status = predict_side(&forecasts[k], &sides[k], &of, &models, err);
+    if (!status)
+        status = program_times(forecasts, count, sides, &models, call, err);
     if (status)
         return status;
     for (size_t k = 0; k < count; k++)

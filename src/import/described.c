@@ -6,24 +6,15 @@
 #include "aggregate.h"
 #include "rooftile/dtype.h"
 
-/* Types of matrix products as constants of the models have them; 8-bit floats of either format are one. */
-static const char *product_type(const char *dtype)
+static enum dtype stored_as(const char *dtype)
 {
-    return text_starts(dtype, "e4m3") || text_starts(dtype, "e5m2") ? "fp8" : dtype;
+    return dtype_from_name(strcmp(dtype, "bool") == 0 ? "u8" : dtype);
 }
 
 static void product(struct described *out, const struct trace_operator *o, const double bmnk[4])
 {
-    const enum dtype total = dtype_from_name(o->total);
-    out->kind = DESCRIBED_GEMM;
-    out->family = "gemm";
-    out->type = product_type(o->dtype);
-    out->scales = out->in_bytes < 2 ? "row" : "none";
-    out->out_bytes = total == DTYPE_NONE ? out->in_bytes : (double)dtype_bytes(total);
-    out->batch = bmnk[0];
-    out->m = bmnk[1];
-    out->n = bmnk[2];
-    out->k = bmnk[3];
+    const enum dtype in = stored_as(o->dtype), total = stored_as(o->total);
+    *out = described_product(in, total == DTYPE_NONE ? in : total, bmnk);
 }
 
 /* Each expert multiplies its share of the rows. */
@@ -65,7 +56,6 @@ static void convolution(struct described *out, const struct trace_operator *o)
     out->kind = DESCRIBED_CONVOLUTION;
     out->family = "convolution";
     out->op = transposed ? "backward" : "forward";
-    out->type = product_type(o->dtype);
     out->images = d[0];
     out->channels_in = transposed ? d[4] : d[1];
     out->channels_out = transposed ? d[1] : d[4];
@@ -116,7 +106,7 @@ static double arrays_of(const struct trace_operator *o)
 
 const struct described *row_described(const struct trace_operator *o, struct arena *arena)
 {
-    const enum dtype dtype = dtype_from_name(strcmp(o->dtype, "bool") == 0 ? "u8" : o->dtype);
+    const enum dtype dtype = stored_as(o->dtype);
     struct described *out = arena_alloc(arena, sizeof(*out));
     *out = (struct described){
         .family = "", .op = "", .type = o->dtype, .scales = "", .kernel = "", .library = "", .split = 1};

@@ -107,8 +107,11 @@ bool import_suite(struct text *out, const struct import *import, const char *nam
                     arena_printf(&cases.arena,
                                  "what %s spent its time on%s%s: weight is calls, traced_ns the median there", name,
                                  import->device[0] ? ", on " : "", import->device));
-    if (import->total_ns > 0)
+    if (import->total_ns > 0) {
         json_out_number(json, "traced_ns", import->total_ns);
+        if (import->machine)
+            json_out_string(json, "traced_on", import->machine);
+    }
     if (folder)
         json_out_strings(json, "kernels", &folder, 1);
     json_out_object(json, "defaults");

@@ -270,8 +270,10 @@ static void sum_up(struct plan *plan, struct planner *planner, const struct suit
             derives[plan->derive_count++] = suites[s]->derives[k];
     plan->derives = derives;
     plan->machine = planner->machine;
-    for (size_t s = 0; s < suite_count; s++)
+    for (size_t s = 0; s < suite_count; s++) {
         plan->traced_ns += suites[s]->traced_ns;
+        plan->traced_on = plan->traced_on ? plan->traced_on : suites[s]->traced_on;
+    }
 }
 
 static const struct device_facts *cpu_facts(const struct device_facts *device, const struct plan_options *options,

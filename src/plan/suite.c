@@ -251,6 +251,7 @@ static const struct record_field suite_rows[] = {
     FIELD_LIST("derive", derives, derive_count, suite_derives),
     FIELD_LIST("kpis", kpis, kpi_count, suite_kpis),
     FIELD_F64("traced_ns", traced_ns, RECORD_POSITIVE),
+    FIELD_STRING("traced_on", traced_on, RECORD_PLAIN),
 };
 static const struct record suite_record = {RECORD_TABLE(suite_rows)};
 #undef RECORD_STRUCT

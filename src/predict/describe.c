@@ -190,6 +190,25 @@ static struct demand demand_of(const struct described *what)
     return (struct demand){0, 0};
 }
 
+struct described described_product(enum dtype in, enum dtype out, const double bmnk[4])
+{
+    const bool fp8 = text_starts(dtype_name(in), "e4m3") || text_starts(dtype_name(in), "e5m2");
+    return (struct described){.kind = DESCRIBED_GEMM,
+                              .family = "gemm",
+                              .op = "",
+                              .type = fp8 ? "fp8" : dtype_name(in), /* constants have one for both formats */
+                              .scales = dtype_bytes(in) < 2 ? "row" : "none",
+                              .kernel = "",
+                              .library = "",
+                              .batch = bmnk[0],
+                              .m = bmnk[1],
+                              .n = bmnk[2],
+                              .k = bmnk[3],
+                              .split = 1,
+                              .in_bytes = (double)dtype_bytes(in),
+                              .out_bytes = (double)dtype_bytes(out)};
+}
+
 double described_flops(const struct described *what)
 {
     return demand_of(what).flops;

@@ -5,7 +5,8 @@
 #include "report_internal.h"
 
 #define FASTER 1.1
-#define NORM 3.0 /* as prediction_conclude takes it for walks */
+#define MOST_UNKNOWN 0.4 /* of a trace: a forecast of the rest says nothing about all of it */
+#define NORM 3.0         /* as prediction_conclude takes it for walks */
 
 double forecast_gain(const struct prediction *prediction, enum prediction_term term)
 {
@@ -129,10 +130,10 @@ static struct weighted weighted_of(const struct forecast *forecast)
         if (!(p->weight > 0) || p->resolved.manifest->library)
             continue;
         sum.cases++;
-        sum.missing += c->prediction.time_ns > 0 ? 0 : 1;
-        if (!(c->prediction.time_ns > 0))
+        sum.missing += c->program_ns > 0 ? 0 : 1;
+        if (!(c->program_ns > 0))
             continue;
-        sum.time_ns += p->weight * c->prediction.time_ns;
+        sum.time_ns += p->weight * c->program_ns;
         sum.traced_ns += p->weight * p->traced_ns;
         sum.all_traced = sum.all_traced && p->traced_ns > 0;
     }
@@ -206,9 +207,13 @@ static void add_rest(struct text *line, const struct forecast *forecast, const s
     const double share = sum->rest_ns / forecast->traced_ns, alike = sum->time_ns * (1 + sum->rest_ns / sum->traced_ns);
     if (!(forecast->traced_ns > 0) || !(sum->traced_ns > 0) || share < 0.0005)
         return;
-    text_addf(line, "; the other %s (%s) of the trace have no forecast: all of it takes %s",
-              quantity_words(sum->rest_ns, UNIT_TIME, arena), percent_words(share, arena),
-              quantity_words(alike, UNIT_TIME, arena));
+    text_addf(line, "; the other %s (%s) of the trace have no forecast", quantity_words(sum->rest_ns, UNIT_TIME, arena),
+              percent_words(share, arena));
+    if (share > MOST_UNKNOWN) {
+        text_add(line, ", too much for a total");
+        return;
+    }
+    text_addf(line, ": all of it takes %s", quantity_words(alike, UNIT_TIME, arena));
     text_addf(line, " if they change alike, %s if they stay as they were",
               quantity_words(sum->time_ns + sum->rest_ns, UNIT_TIME, arena));
 }
@@ -225,6 +230,8 @@ static void say_weighted(struct document *document, const struct forecast *forec
             text_addf(&line, ", %.2f x that of %s", sum.time_ns / first.time_ns, forecasts[0].name);
         if (sum.all_traced && sum.traced_ns > 0)
             text_addf(&line, "; traced %s", quantity_words(sum.traced_ns, UNIT_TIME, document->arena));
+        if (forecasts[k].traced_on)
+            text_addf(&line, "; the trace's own times, scaled from %s", forecasts[k].traced_on);
         if (sum.missing)
             text_addf(&line, "; %zu of %zu cases have no forecast and are not in it", sum.missing, sum.cases);
         if (sum.all_traced)

@@ -636,7 +636,7 @@ def types(home):
     for path in home / "types.log", write(home, "types.json", events):
         check_run(run("import", path, "-o", home / "types_suite.json", home=home), 0, f"{path}: all types", stderr="")
         for machine in "mi300x", "rx9070xt":
-            check_run(run("plan", home / "types_suite.json", "--device", f"sim:{machine}", home=home), 0, f"{path} on {machine}")
+            check(run("plan", home / "types_suite.json", "--device", f"sim:{machine}", home=home).returncode < 2, f"{path} on {machine}: tiny kernels may do less than they state")
     rows = {(row["operator"], row["shape"]): row for row in imported(home, home / "types.log")["rows"]}
     for a, word in enumerate(words):
         row = rows[f"hipblaslt -m {64 + 8 * a} -n {64 + 8 * a} -k 128", f"M={64 + 8 * a} N={64 + 8 * a} K=128"]
@@ -724,9 +724,23 @@ def suites(home):
     check_run(run("history", "show", home=home), 0, "the history carries the key figure", stdout="weighted time")
     done = run("predict", home / "small_suite.json", "--machine", "mi300x,mi210", "--json", "-", home=home)
     check_run(done, 0, "a forecast of the trace")
-    for machine in json.loads(done.stdout)["machines"]:
-        ours = [case["time_ns"] for case in machine["cases"] if "library" not in case["id"]]
-        check(len(ours) == 2 and near(machine["weighted_time_ns"], sum(ours), 1e-9), f"{machine['machine']}: {machine['weighted_time_ns']} {ours}")
+    for machine in json.loads(done.stdout)["machines"]:  # of products the library's, as its tuned kernels are described, stand for the trace's
+        used = [case["time_ns"] for case in machine["cases"] if not case["id"].startswith("gemm_register")]
+        check(len(used) == 2 and near(machine["weighted_time_ns"], sum(used), 1e-9), f"{machine['machine']}: {machine['weighted_time_ns']} {used}")
+    write(home, "known.json", small, deviceProperties=[{"name": "AMD Instinct MI300X", "numSms": 304}])
+    check_run(run("import", home / "known.json", "-o", home / "known_suite.json", home=home), 0, "the trace's GPU is known")
+    check(load(home / "known_suite.json")["traced_on"] == "mi300x", "the suite knows the GPU")
+    sums = {}
+    for machines in "mi300x", "mi355x", "mi355x,mi300x":
+        for machine in json.loads(run("predict", home / "known_suite.json", "--machine", machines, "--json", "-", home=home).stdout)["machines"]:
+            sums[machines, machine["machine"]] = machine["weighted_time_ns"]
+    check(near(sums["mi300x", "mi300x"], 7e3, 1e-9) and near(sums["mi355x,mi300x", "mi300x"], 7e3, 1e-9), f"where it was traced it takes what it took: {sums}")
+    check(near(sums["mi355x", "mi355x"], sums["mi355x,mi300x", "mi355x"], 1e-9) and 3.5e3 < sums["mi355x", "mi355x"] < 14e3, f"elsewhere the traced times scale: {sums}")
+    check_run(run("predict", home / "known_suite.json", "--machine", "mi355x", home=home), 0, "a forecast says so", stdout="the trace's own times, scaled from mi300x")
+    few = small + [call("hipLaunchKernel", 49, 3), kernel("somebody's own", 50, 30, 3)]
+    check_run(run("import", write(home, "few.json", few), "-o", home / "few_suite.json", home=home), 0, "most is unexplained")
+    done = run("predict", home / "few_suite.json", "--machine", "h100", home=home)
+    check("too much for a total" in done.stdout.replace("\n", " ") and "alike" not in done.stdout, done.stdout)
     done = run("predict", home / "small_suite.json", "--machine", "mi300x,mi210", home=home)
     check("mi210: weighted time" in done.stdout and " x that of mi300x; traced 7.00 us" in done.stdout, done.stdout)
     check_run(run("predict", home / "small_suite.json", "--machine", "mi300x", "--format", "csv", home=home), 2, "a forecast as CSV", stderr="table, markdown, json or html")
