@@ -70,7 +70,8 @@ static void take_bounds(struct import *import, const struct plan *plan, struct a
     }
 }
 
-/* What tuned kernels would take there, and at least. Constants of element-wise and row kernels have the launch as events around a
+/* What tuned kernels would take there, and at least. Constants of element-wise and row kernels have the launch as
+ * events around a
  * call see it, which is no part of a kernel's time in a trace: those are predicted without. All constants are of AMD's
  * GPUs; others have no estimate. */
 static enum status add_estimates(struct import *import, const struct machine *device, struct arena *arena,

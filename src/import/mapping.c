@@ -347,7 +347,8 @@ void row_map(struct import_row *row, const struct trace_operator *operator, cons
     row->why = "no kernel of ours does this";
     if (maps[operator->kind] && !(operator->dims[0] > 0))
         row->why = "its shape is not known";
-    else if (maps[operator->kind] && !operator->dtype[0] && operator->kind != IMPORT_COPY && operator->kind != IMPORT_MOE_GATE)
+    else if (maps[operator->kind] && !operator->dtype[0] && operator->kind != IMPORT_COPY &&
+             operator->kind != IMPORT_MOE_GATE)
         row->why = "its type is not known";
     else if (maps[operator->kind] && maps[operator->kind](&mapping))
         row->why = "";

@@ -58,9 +58,30 @@ static void timeline_line(struct document *document, const struct import *import
 
 enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56 };
 
+/* Behind the bracket that closes the one at `at`. */
+static const char *behind_brackets(const char *at)
+{
+    ptrdiff_t depth = 0;
+    do
+        depth += (strchr("(<[{", *at) != NULL) - (strchr(")>]}", *at) != NULL);
+    while (depth > 0 && *++at);
+    return at + (*at != 0);
+}
+
+/* A function's name as C++ has it, without its result, arguments and the namespaces around it. */
+static const char *plain_name(const char *name, struct arena *arena)
+{
+    const char *start = text_starts(name, "void ") ? name + 5 : name, *at = start;
+    for (; *at && *at != '('; at = *at == '<' ? behind_brackets(at) : at + 1)
+        if (text_starts(at, "::") && !text_starts(name, "aten::"))
+            start = at + 2;
+    const bool function = *at == '(' && at > start && strchr(name, ')');
+    return function ? arena_strndup(arena, start, (size_t)(at - start)) : name;
+}
+
 static const char *short_name(const char *name, struct arena *arena)
 {
-    return text_cut(arena, name, NAME_SHOWN, "..");
+    return text_cut(arena, plain_name(name, arena), NAME_SHOWN, "..");
 }
 
 /* For people: without what is so of nearly every convolution. */
@@ -156,7 +177,14 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     struct arena *arena = table->arena;
     struct cell *cells = table_add_object(table, row)->cells;
     cells[RANK] = cell_number((double)rank);
-    cells[OPERATOR] = cell_text(short_name(row->operator, arena));
+    const char *name = short_name(row->operator, arena), *shape = short_shape(row, arena),
+               *types = types_of(row, arena);
+    for (size_t k = 0; k + 1 < table->row_count && rank <= ROWS_SHOWN; k++) /* no two rows look alike */
+        if (!strcmp(table->rows[k].cells[OPERATOR].text ?: "", name) &&
+            !strcmp(table->rows[k].cells[SHAPE].text ?: "", shape) &&
+            !strcmp(table->rows[k].cells[TYPES].text ?: "", types))
+            name = arena_printf(arena, "%s #%zu", short_name(row->operator, arena), rank);
+    cells[OPERATOR] = cell_text(name);
     cells[SHAPE] = cell_known(short_shape(row, arena));
     cells[TYPES] = cell_known(types_of(row, arena));
     cells[SOURCE] = cell_text(import_source_names[row->source]);

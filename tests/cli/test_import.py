@@ -237,6 +237,15 @@ def names(home):
     check((row["shape"], row["source"], row["total_ns"], row["calls"]) == ("M=5 N=48 K=64", "log", 5e3, 1), f"{row}")
 
 
+def shown_names(home):
+    """Results, arguments and namespaces are cut first, and no two rows look alike; times are in the table at every width."""
+    path = write(home, "shown.json", [kernel(f"void ns::{space}::work<int, ns::Op<float> >(float*, int)", 100 * k, 9 - k) for k, space in enumerate("ab")])
+    for width in "80", "100", "132":
+        lines = run("import", path, home=home, COLUMNS=width).stdout.splitlines()
+        check(any("9.00 us" in line and " work<int, ns::Op<float> > " in line for line in lines) and any("work<int, ns::Op<float> > #2" in line for line in lines), f"{lines}")
+    check({row["operator"][:13] for row in imported(home, path)["rows"]} == {"void ns::a::w", "void ns::b::w"}, "data has whole names")
+
+
 def diff(home):
     old = write(home, "a.json", [kernel("same", 0, 10), kernel("gone", 20, 5)])
     new = write(home, "b.json", [kernel("same", 0, 8), kernel("new", 20, 4)])
@@ -891,4 +900,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
