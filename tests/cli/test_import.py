@@ -629,9 +629,9 @@ def mixed(home):
 def types(home):
     """Every word for a type in every role: a suite that plans, or a reason; an unknown word is no type, and complex is not real."""
     words = "f64_r f32_r xf32_r f16_r bf16_r i8_r i32_r f8_r bf8_r f8_fnuz_r bf8_fnuz_r f4_r f6_r bf6_r f32_c f64_c s d h c z".split()
-    lines = [f"hipblaslt-bench -m {64 + 8 * a} -n {64 + 8 * d} -k 128 --transA T --a_type {words[a]} --b_type {words[a]} --c_type {words[d]} --d_type {words[d]}\n"
+    lines = [f"hipblaslt-bench -m 64 -n 64 -k 128 --transA T --a_type {words[a]} --b_type {words[a]} --c_type {words[d]} --d_type {words[d]}\n"
              for a in range(len(words)) for d in range(len(words))]
-    lines += [f"rocblas-bench -f gemm -r {word} -m 32 -n {8 * k + 8} -k 64\n" for k, word in enumerate(words)]
+    lines += [f"rocblas-bench -f gemm -r {word} -m 64 -n 64 -k 128\n" for word in words]
     lines += [f"MIOpenDriver conv{word} -n 1 -c 8 -H 8 -W 8 -k 8 -y 3 -x 3 -F 1\n" for word in ("", "fp16", "bfp16", "int8", "fp8", "bfp8")]
     (home / "types.log").write_text("".join(lines))
     torch = ["c10::Half", "c10::BFloat16", "float", "double", "signed char", "unsigned char", "int", "long int", "bool", "c10::complex<float>", "c10::Float8_e4m3fn",
@@ -640,18 +640,18 @@ def types(home):
                           "aten::sum": [[4, 1000]], "aten::copy_": [[64], [64]], "_C::silu_and_mul": [[4, 16], [4, 32]], "aten::_grouped_mm": [[64, 128], [8, 128, 256]],
                           "aten::_scaled_dot_product_flash_attention": [[1, 2, 40, 64]] * 3, "aten::convolution": [[1, 16, 9, 9], [8, 16, 3, 3], [8]], "aten::embedding": [[64, 64], [9]]}
     values = {"aten::convolution": ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "", "", "1"], "aten::_softmax": ["", "-1"]}
-    for k, (name, first, second) in enumerate((name, first, second) for name in shapes for first in torch for second in torch):
+    for k, (name, first, second) in enumerate((name, first, second) for name in shapes for first in torch for second in {first, "c10::BFloat16"}):
         events += [op(name, 100 * k, 90, shapes[name], [first] + [second] * 2, values=values.get(name)), call("hipLaunchKernel", 100 * k + 1, k + 1), kernel("k", 1e7 + 10 * k, 5, k + 1)]
     for path in home / "types.log", write(home, "types.json", events):
         check_run(run("import", path, "-o", home / "types_suite.json", home=home), 0, f"{path}: all types", stderr="")
         for machine in "mi300x", "rx9070xt":
             check(run("plan", home / "types_suite.json", "--device", f"sim:{machine}", home=home).returncode < 2, f"{path} on {machine}: tiny kernels may do less than they state")
-    rows = {(row["operator"], row["shape"]): row for row in imported(home, home / "types.log")["rows"]}
-    for a, word in enumerate(words):
-        row = rows[f"hipblaslt -m {64 + 8 * a} -n {64 + 8 * a} -k 128", f"M={64 + 8 * a} N={64 + 8 * a} K=128"]
-        check(row["kernel"] or "is not among its limits" in row["no_kernel_reason"], f"{word}: {row}")
-        check((row["kernel"] is None) == (word in "xf32_r i8_r i32_r f8_r bf8_r f8_fnuz_r bf8_fnuz_r f4_r f6_r bf6_r f32_c f64_c c z".split()), f"{word}: {row['kernel']}")
-        check(row["lower_bound_ns"] is None, "no GPU is named")
+    rows = [row for row in imported(home, home / "types.log")["rows"] if row["kind"] == "gemm"]
+    known = {"f64", "f32", "xf32", "f16", "bf16", "i8", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"}
+    check({row["dtype"] for row in rows} > known | {"f6_r", "c64", "c128", "e2m1"}, f"{ {row['dtype'] for row in rows} }")
+    for row in rows:
+        check(row["kernel"] or "is not among its limits" in row["no_kernel_reason"], f"{row}")
+        check(not row["kernel"] or (row["dtype"] in known and row["total"] in ("f64", "f32", "f16", "bf16", "i32")) or row["kernel"] == "gemm_register", f"{row}")
 
 
 def models(home):
