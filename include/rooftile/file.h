@@ -22,6 +22,10 @@ enum status file_read(char **data, size_t *length, const char *path, size_t limi
  * not exist yet. ERR_IO. */
 enum status file_write(const char *path, const char *data, size_t length, struct err *err);
 
+/* From here on a link below `dir` is replaced by the file that is written, and not followed: for folders where others
+ * may write. `dir` stays the caller's. */
+void file_follow_no_link_in(const char *dir);
+
 /* mkdir -p. An existing folder is fine. */
 enum status file_make_dirs(const char *path, struct err *err);
 

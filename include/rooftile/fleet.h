@@ -68,7 +68,7 @@ struct fleet_device {
     const char *key;         /* which device of the node it is: UUID or PCI address, and id */
     size_t group;
     size_t runs;
-    const char *problem; /* of the whole run: interrupted; NULL: none */
+    const char *problem; /* of the whole run: killed, or nothing measured in its budget; NULL: none */
     uint32_t expected;   /* devices that its node was to measure; 0 unknown */
     uint32_t rank, world;
     const struct fleet_fact *facts;

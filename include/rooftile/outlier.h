@@ -13,7 +13,8 @@
  *     t * spread * sqrt(1 + pi/2n)  else: Student's t at alpha / tests, with the degrees of freedom of the spread,
  *                                   and never below z * spread
  * If the devices fall into two modes (largest gap), each is judged within its mode: statistics cannot say which mode is
- * right.
+ * right. Those that take over 1.5 times as long as all faster ones, a quarter of all at least, are slow whatever their
+ * number: nothing makes a device that much faster than it should be.
  */
 #ifndef ROOFTILE_OUTLIER_H
 #define ROOFTILE_OUTLIER_H
@@ -59,7 +60,7 @@ void outlier_against(struct outlier *out, double value, const struct outlier_lev
                      const struct outlier_rule *rule);
 
 /* Each against the others. NaNs are passed over. `noise`: sd of ln(time) between runs of one device; NaN: unknown. A
- * group, or mode, of fewer than OUTLIER_LEAST is not judged. */
+ * group, or mode, of fewer than OUTLIER_LEAST is not judged, unless some are that far apart. */
 void outliers_judge(struct outlier *out, struct outlier_modes *modes, const double *values, size_t count, double noise,
                     const struct outlier_rule *rule);
 

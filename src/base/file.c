@@ -162,18 +162,26 @@ static enum status replace(const char *path, const struct stat *old, const char 
     return sync_folder(path_dir(arena, path), err);
 }
 
+static const char *unfollowed = "";
+
+void file_follow_no_link_in(const char *dir)
+{
+    unfollowed = dir;
+}
+
 enum status file_write(const char *path, const char *data, size_t length, struct err *err)
 {
     if (strcmp(path, "-") == 0)
         return write_all(STDOUT_FILENO, data, length, err) ? err_within(err, "standard output") : STATUS_OK;
     SCOPED(arena_release) struct arena arena = {0};
-    const char *target = path_target(&arena, path);
+    const bool follows = !*unfollowed || !text_starts(path, unfollowed);
+    const char *target = follows ? path_target(&arena, path) : path;
     struct stat info, named;
-    const bool exists = !stat(path, &info);
+    const bool exists = !(follows ? stat : lstat)(path, &info);
     enum status status;
     if (!exists && errno != ENOENT) /* a link that the system does not follow is not followed here */
         status = err_set(err, ERR_IO, "%s", strerror(errno));
-    else if (!exists)
+    else if (!exists || S_ISLNK(info.st_mode))
         status = replace(target, NULL, data, length, &arena, err);
     else if (S_ISDIR(info.st_mode))
         status = err_set(err, ERR_IO, "is a folder, not a file");

@@ -114,7 +114,7 @@ enum option_kind {
     OPTION_SPLIT,    /* the same; split at commas */
     OPTION_TWO,      /* const char *[2]: two words */
     OPTION_U64,
-    OPTION_UNSIGNED, /* 1..1024 */
+    OPTION_UNSIGNED, /* from 1 */
     OPTION_TIME,     /* struct duration, above 0 */
     OPTION_FRACTION, /* double: "0.01" or "1%", above 0 and below 1 */
 };
@@ -138,6 +138,7 @@ struct option_row {
     const char *help;
     size_t offset, count_offset; /* into struct cli_options */
     const char *const *choices;  /* NULL-terminated; also offered to shells for OPTION_STRING */
+    unsigned most;               /* of OPTION_UNSIGNED; 0: 1024 */
     enum option_complete complete;
 };
 

@@ -215,6 +215,8 @@ static enum status out_dir_file(const char **path, const struct cli_options *opt
 
 static enum status name_files(struct per_device *sides, size_t count, struct arena *arena, struct err *err)
 {
+    if (count && sides->options.out_dir)
+        file_follow_no_link_in(sides->options.out_dir);
     FOR_EACH(struct per_device, side, sides, count) {
         if (side->options.out_dir && out_dir_file(&side->options.out, &side->options, arena, err))
             return err->status;

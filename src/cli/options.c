@@ -56,7 +56,7 @@ const struct option_row option_rows[] = {
           .complete = COMPLETE_FILE),
     VALUE("sort", STRING, "NAME", sort,
           "order by a column or parameter, such as time, rate or n, the best first; -NAME: the other way round"),
-    VALUE("top", UNSIGNED, "N", top, "only the first N cases"),
+    VALUE("top", UNSIGNED, "N", top, "only the first N cases", .most = UINT_MAX),
     VALUE("html", STRING, "FILE", html, "write it as one self-contained web page", .complete = COMPLETE_FILE),
     VALUE("format", WORD, "NAME", format, report_format_help, .choices = report_format_names),
     VALUE("picture", STRING, "NAME", picture,
@@ -125,7 +125,7 @@ const struct option_row option_rows[] = {
           .complete = COMPLETE_FILE),
     VALUE("channel", STRING, "NAME", channel,
           "runs that belong together: one suite on one schedule (default: nightly)"),
-    VALUE("keep", UNSIGNED, "N", keep, "drop all but the newest N runs of the channel"),
+    VALUE("keep", UNSIGNED, "N", keep, "drop all but the newest N runs of the channel", .most = UINT_MAX),
     FLAG("backfill", backfill, "accept an older result, and insert it where it belongs"),
     FLAG("confirm", confirm_devices,
          "list only the devices that a single run shows slow and that should be measured "

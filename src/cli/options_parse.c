@@ -3,8 +3,6 @@
 #include "cli.h"
 #include "rooftile/units.h"
 
-#define MOST_JOBS 1024
-
 struct parse {
     const struct command *command; /* NULL: the words before the command */
     const struct option_row *rows[MOST_OPTIONS];
@@ -159,7 +157,7 @@ static enum status store(const struct parse *parse, const struct option_row *row
         status = parse_whole(field, parse, row, value, 0, UINT64_MAX);
         break;
     case OPTION_UNSIGNED:
-        status = parse_whole(&number, parse, row, value, 1, MOST_JOBS);
+        status = parse_whole(&number, parse, row, value, 1, row->most ? row->most : 1024);
         *(unsigned *)field = (unsigned)number;
         break;
     case OPTION_TIME:

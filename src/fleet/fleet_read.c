@@ -213,6 +213,17 @@ static const char *node_of(const struct result *result, struct arena *arena)
     return arena_printf(arena, "host-%.8s", result->host_id_hash && *result->host_id_hash ? result->host_id_hash : "?");
 }
 
+/* What --budget leaves out is said in its cases, and nothing is wrong with the device that had some. */
+static const char *why_not_whole(const struct result *result)
+{
+    if (!result->status || !strcmp(result->status, "complete"))
+        return NULL;
+    const size_t late = COUNT_WHERE(c, result->cases, result->case_count,
+                                    c->status == CASE_SKIPPED && text_starts(c->reason, RESULT_LATE_REASON));
+    const size_t measured = COUNT_WHERE(c, result->cases, result->case_count, c->status != CASE_SKIPPED);
+    return !late ? "the run did not end" : measured ? NULL : "nothing was measured before its budget ran out";
+}
+
 static void fleet_add(struct fleet *fleet, const struct result *result, UNUSED const char *path)
 {
     const struct device_info *d = &result->device;
@@ -230,8 +241,7 @@ static void fleet_add(struct fleet *fleet, const struct result *result, UNUSED c
     device.name = arena_printf(fleet->arena, result->job.local_rank ? "%s %s#%u" : "%s %s", device.node, d->id,
                                result->job.local_rank);
     device.key = arena_printf(fleet->arena, "%s|%s|%s", device.node, own, d->id);
-    if (result->status && strcmp(result->status, "complete") != 0)
-        device.problem = "the run did not end";
+    device.problem = why_not_whole(result);
     take_facts(&device, fleet, result);
     run.readings = arena_array(fleet->arena, result->case_count + 1, sizeof(*run.readings));
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {

@@ -298,8 +298,9 @@ enum status database_open(struct database *database, const char *path, enum hist
         return err_set(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     if (!there && access != HISTORY_BEGIN)
         return err_set(err, ERR_CONFIG, "there is no history %s; 'rooftile history add' makes one", path);
-    if (there && S_ISDIR(facts.st_mode))
-        return err_set(err, ERR_CONFIG, "%s is a folder, not a history", path);
+    if (there && !S_ISREG(facts.st_mode))
+        return err_set(err, ERR_CONFIG, "%s is a %s, not a history", path,
+                       S_ISDIR(facts.st_mode) ? "folder" : "device");
     if (open_file(&opened, access) != SQLITE_OK) {
         enum status failed =
             opened.db ? fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);

@@ -59,7 +59,8 @@ static void put(struct plot *plot, int row, int column, char text, enum plot_mar
 {
     if (row < 0 || column < 0 || plot->cells[row][column].mark > mark)
         return;
-    plot->cells[row][column].text = text;
+    plot->cells[row][column].text =
+        text < ' ' || text > '~' ? '?' : text; /* names are a file's: it may hold anything */
     plot->cells[row][column].mark = mark;
 }
 
@@ -160,8 +161,10 @@ static void plot_text(struct text *out, const struct plot *plot, const char *x_u
             text_add_toned(out, options->color, tones[mark], text);
         }
         if (plot->names[row]) {
+            SCOPED(text_release) struct text name = {0};
+            text_add_printable(&name, plot->names[row]);
             text_add(out, " ");
-            text_add_toned(out, options->color, TONE_ACCENT, plot->names[row]);
+            text_add_toned(out, options->color, TONE_ACCENT, name.data);
         }
         text_add(out, "\n");
     }

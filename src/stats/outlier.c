@@ -9,6 +9,8 @@
 #define MODE_SPREADS 6   /* distance of two modes, in spreads within them */
 #define FEW_DEVICES 16.0 /* at so many the distance of modes must be twice that */
 #define EXACT_COUNT 64   /* of more devices one alone does not move the spread */
+#define FAR 1.5          /* times as slow: no healthy devices of one model are that far apart */
+#define FAR_SHARE 0.25   /* of all that are faster: fewer are themselves what is odd */
 
 struct outlier_rule outlier_defaults(size_t tests)
 {
@@ -167,6 +169,31 @@ static size_t split_of(struct outlier_modes *modes, const struct work *work, siz
     return split;
 }
 
+/* The first of those that are far slower than all before them; `count`: there are none. */
+static size_t far_from(const struct work *work, size_t count)
+{
+    size_t k = (size_t)fmax(1, ceil(FAR_SHARE * (double)count));
+    while (k < count && !(work->placed[k].value - work->placed[k - 1].value > log(FAR)))
+        k++;
+    return k < count ? k : count;
+}
+
+/* That far apart it needs no majority, and no five: the slower ones are slow, by the level of the others, who are not. */
+static void judge_far(struct outlier *out, const struct work *work, size_t from, size_t count)
+{
+    const struct outlier_level level = level_without(work, 0, from, SIZE_MAX);
+    for (size_t k = 0; k < count && from < count; k++) {
+        struct outlier *one = &out[work->placed[k].index];
+        const double distance = work->placed[k].value - level.median;
+        if (k >= from)
+            *one = (struct outlier){.z = level.spread > 0 ? distance / level.spread : NAN, .mode = 1, .slow = true};
+        if (k >= from || isnan(one->change)) {
+            one->change = expm1(distance);
+            one->limit = FAR - 1;
+        }
+    }
+}
+
 void outliers_judge(struct outlier *out, struct outlier_modes *modes, const double *values, size_t count, double noise,
                     const struct outlier_rule *rule)
 {
@@ -182,8 +209,9 @@ void outliers_judge(struct outlier *out, struct outlier_modes *modes, const doub
             work.placed[known++] = (struct placed){values[k], k};
     }
     qsort(work.placed, known, sizeof(*work.placed), by_value);
-    const size_t split = known >= OUTLIER_LEAST ? split_of(modes, &work, known, rule) : 0;
-    judge_range(out, &work, 0, split ? split : known, 0, noise, rule);
+    const size_t far = far_from(&work, known), split = far >= OUTLIER_LEAST ? split_of(modes, &work, far, rule) : 0;
+    judge_range(out, &work, 0, split ? split : far, 0, noise, rule);
     if (split)
-        judge_range(out, &work, split, known, 1, noise, rule);
+        judge_range(out, &work, split, far, 1, noise, rule);
+    judge_far(out, &work, far, known);
 }

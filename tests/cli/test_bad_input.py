@@ -2,9 +2,10 @@
 """Bad input gets exit code 2 and one message that says where (file:line:column, JSON pointer) and what; nothing is written.
 
 In the texts below `@` marks the place that the message must name; it is taken out before the file is written."""
+import json
 import os
 
-from harness import check, check_run, main, run
+from harness import ROOT, check, check_run, main, run
 
 DEVICE = ["--device", "sim:h100"]  # whose kernels nobody compiles to predict them
 
@@ -294,6 +295,32 @@ def hostile_results(home):
     check_run(run("report", "x.json", home=home), 0, "unknown keys of a newer result are ignored")
 
 
+def planted(home):
+    """What others put in the way: a link where --out-dir writes, escapes in a machine file's names, a device for a history."""
+    folder = home / "shared"
+    folder.mkdir()
+    for name in ("n0.sim-h100.json", "n0.cpu.json"):
+        (home / f"victim.{name}").write_text("precious")
+        (folder / name).symlink_to(f"../victim.{name}")
+    done = run("run", "probe", "--kernels", "k", "--device", "cpu", "--quick", "--out-dir", "shared", "-q", home=home, SLURMD_NODENAME="n0")
+    check_run(done, 0, "a planted link")
+    check((home / "victim.n0.cpu.json").read_text() == "precious" and not (folder / "n0.cpu.json").is_symlink(), "what it names is as it was")
+    machine = json.loads((ROOT / "configs/machines/mi300x.json").read_text())
+    for part in ("levels", "units"):
+        for row in machine[part]:
+            row["name"] += "" if part == "units" else "\x1b[31mX\u0007"
+    machine["title"] += "\x1b]0;X\u0007"
+    (home / "escapes.json").write_text(json.dumps(machine))
+    for command in (["run", "stream_triad", "gemm_buffered", "--device", "sim:./escapes.json"], ["roofline", "--machine", "./escapes.json"],
+                    ["plan", "gemm_buffered", "--device", "sim:./escapes.json"], ["predict", "stream_triad", "--machine", "./escapes.json"]):
+        done = run(*command, home=home)
+        check_run(done, 0, f"{command[0]} with escapes in names")
+        check("\x1b" not in done.stdout + done.stderr and "\a" not in done.stdout + done.stderr, f"{command[0]}: an escape came through")
+    for verb in (["gate"], ["add", "r.json"], ["show"], ["prune", "--keep", "4000000000"]):
+        expect_error(home, f"a device as history, {verb[0]}", ["history", *verb, "--db", "/dev/null"], ["/dev/null is a device, not a history"])
+    check_run(run("report", "r.json", "--top", "100000", home=home), 0, "--top beyond what there is")
+
+
 def one_bad_value_among_good_ones(home):
     """A run that cannot be measured as it was asked for does not start; `plan` shows which cases are wrong."""
     command = ["probe", "--kernels", "k", *DEVICE, "--set", "n=0,64"]
@@ -307,4 +334,4 @@ def good(home):
 
 
 if __name__ == "__main__":
-    main(write_kernels, good, suites, manifests, command_lines, large_and_deep, unreadable, hostile_results, one_bad_value_among_good_ones)
+    main(write_kernels, good, suites, manifests, command_lines, large_and_deep, unreadable, hostile_results, planted, one_bad_value_among_good_ones)

@@ -325,6 +325,26 @@ def drift_and_modes(base, home):
     check(code == 1 and not document["outliers"] and {metric["modes"] for metric in document["metrics"]} == {2}, "two groups are no 16 outliers")
     check("two groups: 48 devices at" in fleet(modes.folder, home=home).stdout and "on n2, n5" in fleet(modes.folder, home=home).stdout, "where they are")
 
+    far = Fleet(base, home / "far", seed=12)
+    for device in range(8):
+        far.add(f"n{device}", 0, slow=10 if device % 2 else 1)
+    code, document = as_json(far.folder, home=home)
+    check(code == 1 and document["summary"]["alike"] == 4, f"ten times as slow needs no majority: {code} {document['summary']}")
+    check(fleet(far.folder, "--list", "bad", home=home).stdout.split() == ["n1", "n3", "n5", "n7"], "the slower ones are bad")
+
+    # What --budget left out is no fault of the device; a run that was killed is, and so is one that measured nothing.
+    def cut(late, kept=1):
+        def change(result):
+            result["run"]["status"] = "interrupted"
+            for case in result["cases"][kept:]:
+                case.update(status="skipped", status_reason="the time budget of 20s ran out before this was run" if late else "interrupted")
+        return change
+
+    budget = Fleet(base, home / "budget", seed=13)
+    for device in range(8):
+        budget.add(f"n{device}", 0, change={2: cut(True), 5: cut(False), 6: cut(True, 0)}.get(device))
+    check(fleet(budget.folder, "--list", "bad", home=home).stdout.split() == ["n5", "n6"], "a budget's end is not broken")
+
 
 def bad_input(base, home):
     two = Fleet(base, home / "two", seed=8)

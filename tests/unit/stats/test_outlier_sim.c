@@ -129,7 +129,7 @@ static void test_little(void **state)
     struct outlier_modes modes;
     (void)state;
     for (size_t k = 0; k < 4; k++)
-        values[k] = k == 2 ? 9 : 7;
+        values[k] = k == 2 ? 7.3 : 7;
     outliers_judge(out, &modes, values, 4, NAN, &rule);
     for (size_t k = 0; k < 4; k++)
         assert_true(isnan(out[k].change) && !out[k].slow);
@@ -143,6 +143,33 @@ static void test_little(void **state)
         values[k] = k == 2 ? 7.1 : 7;
     outliers_judge(out, &modes, values, 8, 0.05, &rule);
     assert_false(out[2].slow);
+}
+
+/* Half as slow again and more: no majority decides, and no number of devices is too small. */
+static void test_far(void **state)
+{
+    const struct outlier_rule rule = outlier_defaults(METRICS);
+    static const struct {
+        size_t count, slow; /* the last ones */
+    } fleets[] = {{2, 1}, {3, 2}, {4, 1}, {8, 4}, {8, 6}, {64, 32}, {64, 48}};
+    struct outlier_modes modes;
+    struct rng rng;
+    (void)state;
+    rng_init(&rng, 31);
+    for (size_t f = 0; f < sizeof(fleets) / sizeof(*fleets); f++) {
+        const size_t healthy = fleets[f].count - fleets[f].slow;
+        draw(&rng, fleets[f].count, 0.02);
+        for (size_t k = healthy; k < fleets[f].count; k++)
+            values[k] += log(k % 2 ? 10 : 2);
+        outliers_judge(out, &modes, values, fleets[f].count, NAN, &rule);
+        for (size_t k = 0; k < fleets[f].count; k++)
+            assert_true(out[k].slow == (k >= healthy) && !isnan(out[k].change));
+    }
+    draw(&rng, 8, 0.005); /* one that is faster than all others is what is odd */
+    values[3] -= log(2);
+    outliers_judge(out, &modes, values, 8, NAN, &rule);
+    for (size_t k = 0; k < 8; k++)
+        assert_true(!out[k].slow && out[k].fast == (k == 3));
 }
 
 static void test_level(void **state)
@@ -161,8 +188,11 @@ static void test_level(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_healthy_spread), cmocka_unit_test(test_smallest_found),
-                                       cmocka_unit_test(test_modes), cmocka_unit_test(test_little),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_healthy_spread),
+                                       cmocka_unit_test(test_smallest_found),
+                                       cmocka_unit_test(test_modes),
+                                       cmocka_unit_test(test_little),
+                                       cmocka_unit_test(test_far),
                                        cmocka_unit_test(test_level)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
