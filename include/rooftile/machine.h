@@ -114,6 +114,13 @@ struct machine_unit {
     double limit_hz;
 };
 
+/* Units of machine_limits alone: what loads, stores and LDS move; operations of whatever unit; items, and steps one
+ * after the other, of whatever kind. */
+#define LIMIT_BYTES "the load and store unit"
+#define LIMIT_OPERATIONS "all arithmetic"
+#define LIMIT_ITEMS "the clock"
+#define LIMIT_STEPS "the clock, step by step"
+
 struct machine {
     char name[64];   /* "mi300x" or the measured device's name */
     char title[128]; /* "AMD Instinct MI300X" */

@@ -48,6 +48,7 @@ struct work {
      * apply: no byte moves faster than the memory that it ends in. */
     char level[MACHINE_NAME];
     char item[MACHINE_NAME]; /* the unit of an item, if it has one: "B"; else "" */
+    bool steps;              /* items are steps whose latency is measured */
 };
 
 enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };

@@ -39,7 +39,9 @@ enum status machine_write(const struct machine *machine, const char *path, struc
 const char *machine_unit_rate(const char *name)
 {
     const char *type = strrchr(name, '_');
-    if (!strcmp(name, TRANSCENDENTAL_UNIT))
+    if (!strcmp(name, LIMIT_BYTES))
+        return "B/s";
+    if (!strcmp(name, TRANSCENDENTAL_UNIT) || !strcmp(name, LIMIT_ITEMS) || !strcmp(name, LIMIT_STEPS))
         return "OP/s";
     return type && (type[1] == 'i' || type[1] == 'u') && type[2] >= '0' && type[2] <= '9' ? "OP/s" : "FLOP/s";
 }
@@ -88,7 +90,13 @@ void machine_derive(struct machine *machine)
 
 void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz)
 {
-    /* Of 16 and 8 bits: from the registers' width, two and four times as many. */
+    /* Of 16 and 8 bits: from the registers' width, two and four times as many. Of matrix units only that no generation
+     * has more than 64 times its vector units' rate (fp4 of CDNA 4: 59 times). A compute unit of a GPU has an LDS of at
+     * most 256 bytes per clock beside its cache. An item is half a byte at least, or an operation; a step takes a lane
+     * of a GPU for a clock, and no processor retires over 8 instructions in one. */
+    const bool cpu = rates->cpu > 0;
+    const double bytes = rates->rate_bytes > 0 ? rates->rate_bytes + (cpu ? 0 : 256) : 0;
+    const double operations = (cpu ? 8 : 64) * rates->rate_f32;
     const struct {
         const char *name;
         double per_clock;
@@ -96,7 +104,11 @@ void machine_limits(struct machine *limits, const struct target_facts *rates, do
                  {"vector_f64", rates->rate_f64},
                  {"vector_f16", 2 * rates->rate_f32},
                  {"vector_i8", 4 * rates->rate_f32},
-                 {TRANSCENDENTAL_UNIT, rates->rate_transcendental}};
+                 {TRANSCENDENTAL_UNIT, rates->rate_transcendental},
+                 {LIMIT_BYTES, bytes},
+                 {LIMIT_OPERATIONS, operations},
+                 {LIMIT_ITEMS, fmax(2 * bytes, operations)},
+                 {LIMIT_STEPS, cpu ? 8 : 64}};
     *limits = (struct machine){.level_count = 1, .levels = {{.name = "L1"}}};
     struct ceiling *bandwidth = &limits->levels[0].bandwidth;
     bandwidth->vendor = rates->rate_bytes * cus * core_hz;

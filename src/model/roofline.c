@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/roofline.h"
 
+#include <strings.h>
+
 #include "rooftile/targets.h"
 #include "rooftile/units.h"
 
@@ -285,6 +287,40 @@ static void judge_ceiling(enum plausibility *worst, const struct limit *limit, d
     }
 }
 
+/* What an item is called: in units of which limit. Decimal and binary prefixes count. */
+static struct demand item_demand(const struct machine *machine, const struct work *work)
+{
+    static const struct {
+        const char *word, *unit;
+        double each;
+    } words[] = {{"b", LIMIT_BYTES, 1},        {"byte", LIMIT_BYTES, 1},     {"flop", LIMIT_OPERATIONS, 1},
+                 {"op", LIMIT_OPERATIONS, 1},  {"iop", LIMIT_OPERATIONS, 1}, {"operation", LIMIT_OPERATIONS, 1},
+                 {"fma", LIMIT_OPERATIONS, 2}, {"mac", LIMIT_OPERATIONS, 2}};
+    static const char prefixes[] = "kmgtp";
+    const size_t length = strlen(work->item), plural = length > 2 && tolower(work->item[length - 1]) == 's';
+    for (size_t k = 0; k < COUNT_OF(words); k++) {
+        const size_t own = strlen(words[k].word), before = length - plural - own;
+        if (own + plural > length || strncasecmp(work->item + before, words[k].word, own))
+            continue;
+        const char *prefix = before ? strchr(prefixes, tolower(work->item[0])) : NULL;
+        const bool binary = before == 2 && work->item[1] == 'i';
+        if (before && !(prefix && (before == 1 || binary)))
+            continue;
+        const double scale = prefix ? pow(binary ? 1024 : 1000, (double)(prefix - prefixes + 1)) : 1;
+        return (struct demand){machine_unit(machine, words[k].unit), work->items * words[k].each * scale};
+    }
+    return (struct demand){machine_unit(machine, work->steps ? LIMIT_STEPS : LIMIT_ITEMS), work->items};
+}
+
+/* The unit that a demand is judged by: operations by that of all where theirs is not known. */
+static struct demand judged(const struct machine *machine, const struct work *work, int k)
+{
+    struct demand of = k < DEMANDS ? demand(machine, work, k) : item_demand(machine, work);
+    if (!of.unit && of.amount > 0)
+        of.unit = machine_unit(machine, LIMIT_OPERATIONS);
+    return of;
+}
+
 enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
                                     double time_ns, double tick_ns, char why[static 256])
 {
@@ -300,9 +336,9 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
     const struct machine_link *link = machine_link(machine, work->level);
     if (link)
         judge_ceiling(&worst, &(struct limit){link->name, link->rate, total_bytes(work), "B/s"}, time_ns, tick_ns, why);
-    for (int k = 0; k < DEMANDS; k++) {
-        const struct demand of = demand(machine, work, k);
-        if (!of.unit)
+    for (int k = 0; k <= DEMANDS; k++) {
+        const struct demand of = judged(machine, work, k);
+        if (!of.unit || !(of.amount > 0))
             continue;
         struct limit limit = {of.unit->name, of.unit->peak, of.amount, machine_unit_rate(of.unit->name)};
         limit.ceiling.vendor = machine_unit_limit(of.unit);

@@ -373,6 +373,7 @@ static enum status resolve_work(const struct resolve *resolve)
         snprintf(work->level, sizeof(work->level), "%s", manifest->level);
     if (manifest->item)
         snprintf(work->item, sizeof(work->item), "%s", manifest->item);
+    work->steps = manifest->class == CLASS_LATENCY;
     const enum status status = check_bytes(resolve, at ? at : manifest->at);
     return status || work->flops == 0 || !manifest->unit ? status : resolve_unit(resolve, at ? at : manifest->at);
 }

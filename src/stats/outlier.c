@@ -209,7 +209,8 @@ void outliers_judge(struct outlier *out, struct outlier_modes *modes, const doub
             work.placed[known++] = (struct placed){values[k], k};
     }
     qsort(work.placed, known, sizeof(*work.placed), by_value);
-    const size_t far = far_from(&work, known), split = far >= OUTLIER_LEAST ? split_of(modes, &work, far, rule) : 0;
+    const size_t far = far_from(&work, known);
+    const size_t split = far >= OUTLIER_LEAST ? split_of(modes, &work, far, rule) : 0;
     judge_range(out, &work, 0, split ? split : far, 0, noise, rule);
     if (split)
         judge_range(out, &work, split, far, 1, noise, rule);

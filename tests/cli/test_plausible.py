@@ -109,6 +109,35 @@ def physics(home):
     check(done.returncode == known and ("impossible" in result["cases"][0]["flags"]) == known, f"more FLOPs than a core can do: {result['cases'][0]['flags']}")
 
 
+CLAIMS = { # "work", the kernel's class, the words of the reason
+    "claims_bytes": ({"items": "4 * n * passes", "item": "B"}, None, "the load and store unit's derived peak"),
+    "claims_prefix": ({"items": "n * passes / 100", "item": "KiB"}, None, "the load and store unit's derived peak"),
+    "claims_plural": ({"items": "4 * n * passes", "item": "bytes"}, None, "the load and store unit's derived peak"),
+    "claims_operations": ({"items": "n * passes", "item": "GFLOP"}, None, "all arithmetic's derived peak"),
+    "claims_other_unit": ({"flops": "n * passes", "unit": "matrix_f16"}, None, "all arithmetic's derived peak"),
+    "claims_anything": ({"items": "n * passes", "item": "token"}, None, "the clock's derived peak"),
+    "claims_nothing": ({"items": "n * passes"}, None, "the clock's derived peak"),
+    "claims_latency": ({"items": "n * passes"}, "latency", "the clock, step by step's derived peak"),
+    "claims_launch": ({"items": "n * passes"}, "launch", "the clock's derived peak")}
+
+
+def items(home):
+    """Items are judged whatever they are called; honest ones pass."""
+    folder = home / "i"
+    folder.mkdir()
+    (folder / "liar.hip").write_text(LIAR_SOURCE)
+    for name, (work, kind, _) in CLAIMS.items():
+        (folder / f"{name}.json").write_text(json.dumps(LIAR | {"name": name, "work": work} | ({"class": kind} if kind else {})))
+    known = load(home / "r.json")["environment"]["device"]["flops_per_clock_f32"] > 0
+    done = run("run", *CLAIMS, "--kernels", folder, *FAST, home=home)
+    check_run(done, 1, "items faster than a clock")
+    for case in load(home / "r.json")["cases"]:
+        words = CLAIMS[case["kernel"]][2]
+        check(not known or ("impossible" in case["flags"] and words in case["status_reason"]), f"{case['kernel']}: {case['flags']} {case['status_reason']}")
+    done = run("run", *CLAIMS, "--kernels", folder, *FAST, "--set", "passes=1", "--filter", "!claims_op*", "--filter", "!claims_other*", "--filter", "!claims_latency*", home=home)
+    check_run(done, 0, "as many as there are")
+
+
 def no_peak(home):
     """A unit that the machine file has no peak of is said, on the row and in the result."""
     described = json.loads((home / "machine.json").read_text())
@@ -145,4 +174,4 @@ def what_is_honest_passes(home):
 
 
 if __name__ == "__main__":
-    main(ceilings, physics, no_peak, divisions, what_is_honest_passes)
+    main(ceilings, physics, items, no_peak, divisions, what_is_honest_passes)

@@ -361,9 +361,40 @@ static void test_judge_says_why(void **state)
         why, "2.00 us is 2 times as fast as transcendental's derived peak of 250 GOP/s allows (at least 4.00 us)");
 }
 
+/* What an item is called does not decide whether it is judged. */
+static void test_items(void **state)
+{
+    static const struct target_facts rates = {.rate_f32 = 64, .rate_bytes = 256, .cpu = 1};
+    static const struct {
+        const char *item;
+        double most; /* in 1 us on two units at 1 GHz */
+        bool steps;
+    } items[] = {{"B", 512e3, false},        {"bytes", 512e3, false},  {"KiB", 500, false},
+                 {"GB", 512e-6, false},      {"FLOP", 1024e3, false},  {"GFLOPs", 1024e-6, false},
+                 {"fma", 512e3, false},      {"token", 1024e3, false}, {"", 1024e3, false},
+                 {"", 16e3, true},           {"lookup", 16e3, true},   {"B", 512e3, true},
+                 {"Kilobyte", 1024e3, false}};
+    struct machine limits;
+    char why[256];
+    (void)state;
+    machine_limits(&limits, &rates, 2, 1e9);
+    for (size_t k = 0; k < sizeof(items) / sizeof(*items); k++) {
+        struct work work = {.items = items[k].most, .steps = items[k].steps};
+        snprintf(work.item, sizeof(work.item), "%s", items[k].item);
+        assert_int_equal(lower_bound_judge(&limits, &work, CACHE_HOT, 1e3, 0, why), PLAUSIBLE);
+        work.items *= 1.02;
+        assert_int_equal(lower_bound_judge(&limits, &work, CACHE_HOT, 1e3, 0, why), IMPOSSIBLE);
+        assert_int_equal(lower_bound_judge(&machine, &work, CACHE_HOT, 1e3, 0, why),
+                         PLAUSIBLE); /* says nothing of them */
+    }
+    const struct work unknown = {.flops = 2e6, .unit = "matrix_f16"};
+    assert_int_equal(lower_bound_judge(&limits, &unknown, CACHE_HOT, 1e3, 0, why), IMPOSSIBLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_items),
         cmocka_unit_test(test_lower_bound),
         cmocka_unit_test(test_roof),
         cmocka_unit_test(test_roof_without_a_rate),
