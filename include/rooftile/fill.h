@@ -13,6 +13,13 @@
 
 #define FILL_POISON 0xcd
 
+/* Elements that were given another value since. */
+enum { FILL_PATCHES = 8 };
+struct fill_patch {
+    uint64_t index;
+    uint8_t raw[8];
+};
+
 /* A fill spec with its options evaluated, ready to produce elements. */
 struct fill {
     enum fill_kind kind;
@@ -29,6 +36,8 @@ struct fill {
     const double *values;
     uint64_t value_count;
     const uint8_t *whole; /* the contents, for kinds that are made as a whole (offsets, file) */
+    struct fill_patch patches[FILL_PATCHES];
+    size_t patch_count;
 };
 
 /* `spec` with FILL_NONE fills bytes of FILL_POISON. Errors: options out of range, expressions that fail,

@@ -37,7 +37,8 @@ size_t journal_kept(const struct journal *journal); /* those of them that are in
 void journal_end(struct journal *journal, bool remove);
 
 /* The results in a journal as JSON, one for each trial: at least one, in the arena; each text has to be released. Logs
- * which run they are of. A last line that was cut short is skipped, with a note. ERR_CONFIG: there is no whole line. */
+ * which run they are of. Lines that are damaged or of another run are skipped, with a warning that has their
+ * numbers; a last line that was cut short, with a note. ERR_CONFIG: no whole line begins a run. */
 enum status journal_read(struct text **documents, size_t *count, const char *path, size_t limit_bytes,
                          struct arena *arena, struct err *err);
 

@@ -38,16 +38,19 @@ bool launch_claim_differs(struct text *out, const struct resolved *resolved, con
                           const char *target, const struct codeobj_kernel *kernel);
 
 /* The most that the code of a case's timed launches can do, all of them together. */
+enum { TYPE_WIDTHS = 3 }; /* f16 and less (xf32 too), f32, f64 */
 struct code_work {
     double operations, transcendentals, read_bytes, write_bytes; /* with each instruction run once */
-    bool endless;             /* there is a loop, a call or an unknown instruction, so it may be more */
-    bool has_transcendentals; /* in a loop, other than for the division of whole numbers */
+    bool endless;                    /* there is a loop, a call or an unknown instruction, so it may be more */
+    bool has_transcendentals;        /* in a loop, other than for the division of whole numbers */
+    double floats[TYPE_WIDTHS];      /* operations by the type that they multiply, those of loops before all others */
+    char floats_by[TYPE_WIDTHS][32]; /* one such instruction */
 };
 void code_work_add(struct code_work *work, const struct isa_kernel *kernel, const struct resolved_launch *launch,
                    double times);
 
-/* Appends which parts of `work` the code cannot do, and that `work` omits transcendental instructions of the code, a
- * line each. False: nothing. */
+/* Appends which parts of `work` the code cannot do, that it mostly multiplies narrower types than their unit's, and
+ * that `work` omits transcendental instructions of the code, a line each. False: nothing. */
 bool work_differs(struct text *out, const struct resolved *resolved, const struct code_work *code);
 
 /* Calls `visit` for every timed launch, including those inside graphs and loops, with the number of its launches. */

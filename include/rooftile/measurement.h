@@ -41,12 +41,14 @@ enum discard { DISCARD_ZERO, DISCARD_NEGATIVE, DISCARD_CLOCK, DISCARD_COUNT };
 enum verdict { VERIFY_NOT_RUN, VERIFY_PASS, VERIFY_FAIL, VERIFY_SKIPPED };
 extern const char *const verdict_names[]; /* "skipped" for NOT_RUN too */
 
+#define WIDE_TOLERANCE 0.05 /* of the value: worth a look */
 struct verification {
     enum verdict verdict;
     char method[12];  /* "expect" "reference" "sampled" "variant" "" */
     uint64_t checked; /* elements compared */
     uint64_t wrong;
     double max_abs, max_rel;
+    double tolerance;      /* rel, and abs against the largest value that was expected; 0: exact; NaN: not known */
     double tolerance_used; /* the worst element's share of its tolerance: 0 exact, 1 all of it */
     uint32_t launches;     /* whose outputs were verified, or equal those of one that was */
     double wrong_below;    /* 95 % confidence: of all launches no larger share is wrong; 0: not known */

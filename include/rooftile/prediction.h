@@ -46,6 +46,8 @@ struct prediction {
     bool work_disagrees; /* the stated work is off from what the code does by a factor above 2: a finding, and a note */
 };
 
+#define WORK_NOTE "\"work\" of its manifest " /* begins the note of work_disagrees */
+
 /* A prediction as plans and results store it. No text is NULL. */
 struct predicted {
     double time_ns, low_ns, high_ns; /* time_ns 0: not predicted, `notes` say why */

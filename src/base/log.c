@@ -34,6 +34,7 @@ static const struct {
     {"W020", "devices not together"},
     {"W021", "no code found"},
     {"W022", "slow memory"},
+    {"W023", "damaged line"},
 };
 
 static struct {

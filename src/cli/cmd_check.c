@@ -62,7 +62,8 @@ static enum status check_target(struct session *session, const char *arch, bool 
     struct tally tally = {0};
     struct codes codes = {0};
     SCOPED(text_release) struct text line = {0}, shown = {0};
-    if (session_target(session, arch, err) || session_go(session, SESSION_PLAN | SESSION_CODE, err))
+    if (session_target(session, arch, err) || session_go(session, SESSION_PLAN | SESSION_CODE, err) ||
+        (session->options->arch_count && session_predict(session, err)))
         return err->status;
     codes_open(&codes, session);
     for (size_t k = 0; k < session->plan->count; k++)
@@ -81,7 +82,7 @@ static enum status check_target(struct session *session, const char *arch, bool 
                   knows ? "--verbose says why" : "no compiler here knows this target");
     text_add_wrapped(&shown, line.data, 0, 0, cli_look(session->options, NULL).columns);
     puts(shown.data);
-    *findings += tally.differ + tally.broken;
+    *findings += tally.differ + tally.broken + session_say_work(session);
     return STATUS_OK;
 }
 
@@ -130,6 +131,8 @@ static void print_case(const struct result_case *c, int width)
         return;
     }
     printf("ok       %-*s  %-7s  %8llu elements", width, c->kernel, v->method, (unsigned long long)v->checked);
+    if (v->tolerance > WIDE_TOLERANCE)
+        printf(", tolerance %.2g %%", v->tolerance * 100);
     if (v->max_abs > 0)
         printf(", largest error %.2g (%.2g relative), %.2g %% of what is allowed", v->max_abs, v->max_rel,
                v->tolerance_used * 100);
@@ -149,7 +152,8 @@ static int name_width(const struct plan *plan)
 }
 
 /* Returns how many are wrong or broken. */
-static size_t print_pass(const char *name, const struct session *session, const struct result *result, int *code)
+static size_t print_pass(const char *name, const struct session *session, const struct result *result,
+                         UNUSED const struct result *clean, int *code)
 {
     const int width = name_width(session->plan);
     size_t bad = 0, skipped = 0, verified = 0;
@@ -166,8 +170,10 @@ static size_t print_pass(const char *name, const struct session *session, const 
     return bad;
 }
 
-/* A fault put in on purpose must be seen: a case that still passes is a hole in its verification. */
-static size_t print_injection(const char *name, const struct session *session, const struct result *result, int *code)
+/* A fault put in on purpose must be seen: a case that still passes is a hole in its verification. One that fails
+ * without any shows nothing; it is a finding of the clean pass. */
+static size_t print_injection(const char *name, const struct session *session, const struct result *result,
+                              const struct result *clean, int *code)
 {
     const struct plan *plan = session->plan;
     const int width = name_width(plan);
@@ -176,7 +182,9 @@ static size_t print_injection(const char *name, const struct session *session, c
         const struct result_case *c = &result->cases[k];
         if (plan->cases[k].verify == VERIFY_NONE || c->status == CASE_SKIPPED)
             continue;
-        if (c->status == CASE_FAILED || c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
+        if (clean->cases[k].status != CASE_OK)
+            printf("-        %-*s  is wrong or broken without a fault\n", width, c->kernel);
+        else if (c->status == CASE_FAILED || c->status == CASE_CRASHED || c->status == CASE_TIMEOUT)
             caught++;
         else if (c->status == CASE_OK && ++missed)
             printf("MISSED   %-*s  %s went unnoticed\n", width, c->kernel, name);
@@ -190,17 +198,18 @@ static size_t print_injection(const char *name, const struct session *session, c
 
 /* Prints what one pass found and how many findings there are; *code: the exit code without them. */
 typedef size_t print_pass_function(const char *name, const struct session *session, const struct result *result,
-                                   int *code);
+                                   const struct result *clean, int *code);
 
-/* *result is that of the last pass. */
-static enum status run_passes(struct result *result, struct session *session, const struct execution *passes,
-                              size_t count, print_pass_function *print, size_t *findings, int *code, struct err *err)
+/* *result is that of the last pass; `clean`: of one without faults. */
+static enum status run_passes(struct result *result, const struct result *clean, struct session *session,
+                              const struct execution *passes, size_t count, print_pass_function *print,
+                              size_t *findings, int *code, struct err *err)
 {
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
         status = execute_plan(result, session, &passes[k], err);
         if (!status)
-            *findings += print(passes[k].title, session, result, code);
+            *findings += print(passes[k].title, session, result, clean, code);
     }
     return status;
 }
@@ -238,7 +247,7 @@ enum status cmd_check(struct call *call, struct err *err)
     const struct cli_options *options = call->options;
     const bool runs = options->run || options->inject_faults;
     int codes[2] = {0};
-    struct result *result = arena_alloc(call->arena, sizeof(*result));
+    struct result *result = arena_alloc(call->arena, sizeof(*result)), faulty;
     struct session session = {.options = options, .arena = call->arena, .at_check_params = true};
     session_catch_signals(0);
     if (options->out && !options->run)
@@ -254,13 +263,14 @@ enum status cmd_check(struct call *call, struct err *err)
     if (!runs)
         return STATUS_OK;
     if ((!options->arg_count && session_all_kernels(&session, true, err)) ||
-        session_go(&session, SESSION_DEVICE | SESSION_PLAN | SESSION_CODE, err) ||
-        (options->run && run_passes(result, &session, orders, options->orders ? COUNT_OF(orders) : 1, print_pass,
-                                    &findings, &codes[0], err)) ||
+        session_go(&session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_CODE | SESSION_PREDICT, err) ||
+        run_passes(result, NULL, &session, orders, options->orders ? COUNT_OF(orders) : 1, print_pass, &findings,
+                   &codes[0], err) ||
         (options->run && options->out && result_write(result, options->out, err)) ||
-        (options->inject_faults &&
-         run_passes(result, &session, injections, COUNT_OF(injections), print_injection, &findings, &codes[1], err)))
+        (options->inject_faults && run_passes(&faulty, result, &session, injections, COUNT_OF(injections),
+                                              print_injection, &findings, &codes[1], err)))
         return err->status;
+    findings += session_say_work(&session);
     call->code = findings ? 1 : codes[0] ? codes[0] : codes[1];
     return STATUS_OK;
 }

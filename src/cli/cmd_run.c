@@ -188,6 +188,8 @@ static int run_side(struct per_device *side, struct arena *arena)
     log_clear_warnings();
     enum status status = measure(result, &side->session, &err);
     int code = status ? err_exit_code(status) : result_exit_code(result, side->options.strict);
+    if (session_say_work(&side->session))
+        code = worse(code, 1);
     if (result->cases && side->options.out && write_or_save(result, &side->session, &err))
         code = worse(code, err_exit_code(status = err.status));
     if (result->cases)
@@ -402,6 +404,8 @@ enum status cmd_run(struct call *call, struct err *err)
     if (interrupted)
         say_interrupted(result, &session);
     call->code = interrupted ? 130 : result_exit_code(result, options->strict);
+    if (session_say_work(&session))
+        call->code = worse(call->code, 1);
     if (options->format && !strcmp(options->format, "nagios"))
         call->code = nagios_code(call->code);
     return STATUS_OK;

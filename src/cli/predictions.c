@@ -108,3 +108,32 @@ enum status session_predict(struct session *session, struct err *err)
     predictor_free(own);
     return status;
 }
+
+/* Of a kernel whose work is stated wrong all cases are off: of a few, it is their sizes that the walk misses. */
+static bool all_disagree(const struct plan *plan, const struct manifest *manifest)
+{
+    bool all = true;
+    FOR_EACH(const struct plan_case, c, plan->cases, plan->count)
+        all = all && (c->resolved.manifest != manifest || c->state != PLAN_READY ||
+                      (c->prediction && c->prediction->work_disagrees));
+    return all;
+}
+
+size_t session_say_work(const struct session *session)
+{
+    const struct manifest *last = NULL;
+    size_t count = 0;
+    for (size_t k = 0; session->plan && k < session->plan->count; k++) {
+        const struct plan_case *c = &session->plan->cases[k];
+        const struct predicted *p = c->prediction;
+        if (c->resolved.manifest == last || !p || !p->work_disagrees ||
+            !all_disagree(session->plan, c->resolved.manifest))
+            continue;
+        last = c->resolved.manifest;
+        for (size_t n = 0; n < p->note_count; n++)
+            if (text_starts(p->notes[n], WORK_NOTE))
+                log_error("%s: %s", last->name, p->notes[n]);
+        count++;
+    }
+    return count;
+}

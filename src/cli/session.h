@@ -160,6 +160,8 @@ enum status session_reference_target(struct session *session, struct err *err);
 
 /* The stage SESSION_PREDICT. */
 enum status session_predict(struct session *session, struct err *err);
+/* Says of each kernel whose stated work is off in all of its cases from what its walked code does; returns how many. */
+size_t session_say_work(const struct session *session);
 
 /* A plan of one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,

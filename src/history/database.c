@@ -6,9 +6,38 @@
 #include <unistd.h>
 
 #include "rooftile/file.h"
+#include "rooftile/hash.h"
+#include "rooftile/log.h"
 
 /* A run of 10,000 cases is written in a second or two. */
 enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
+
+enum { VIEWS = 1, FIRST_WITH_SUMS = 5 }; /* versions; one before is read without sums */
+
+/* What a row's sum is of. Tables are read through views that leave out rows whose sum is another (guard_rows), and
+ * written as main.TABLE. Whoever changes a row takes its sum away, and it gets a new one when our transaction ends;
+ * what another program wrote has none, and counts. */
+static const struct summed {
+    const char *table, *columns, *is_new, *named;
+} summed[] = {
+    {"device", "id, key, backend, name, arch", "id = NEW.id", "id"},
+    {"environment", "id, fingerprint, facts", "id = NEW.id", "id"},
+    {"identity", "id, parts", "id = NEW.id", "id"},
+    {"run",
+     "id, device, channel, run_id, started, started_at, finished_at, trials, environment, suite, git, branch, ci_url, "
+     "tool, machine, gated, prediction_error",
+     "id = NEW.id", "id || ', of ' || started_at"},
+    {"series", "id, device, channel, case_id, timer, kind, class, label, kernel, mode, unit, better, seen",
+     "id = NEW.id", "id || ', ' || case_id"},
+    {"point", "series, run, value, least, cycles, tick, fraction, status, flags, identity, trials, reason, remeasured",
+     "series = NEW.series AND run = NEW.run", "'of series ' || series || ' in run ' || run"},
+    {"accepted", "series, started, start, reason, at", "series = NEW.series AND started = NEW.started",
+     "'of series ' || series || ', ' || at"},
+    {"alarm",
+     "series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, commits, closed, "
+     "closed_by",
+     "series = NEW.series AND started = NEW.started", "'of series ' || series || ', ' || started_at"},
+};
 
 /* Each entry leads from the version that is its index to the next. What is there stays as it is for ever; a change of
  * the schema is one more entry.
@@ -60,6 +89,8 @@ static const char *const migrations[DATABASE_VERSION] = {
     "ALTER TABLE point RENAME COLUMN object TO identity;",
     /* 3 -> 4: how far the run's predictions were from its times (median of |predicted / measured - 1|). */
     "ALTER TABLE run ADD COLUMN prediction_error REAL;",
+    /* 4 -> 5: a sum in each row, by begin_sums. */
+    NULL,
 };
 
 static enum status fail(const struct database *database, const char *doing, struct err *err)
@@ -90,8 +121,9 @@ static enum status fail(const struct database *database, const char *doing, stru
     case SQLITE_CONSTRAINT:
         return err_set(err, ERR_CONFIG, "%s: what is being added contradicts what is there (%s); nothing was changed",
                        path, words);
-    default:
-        return err_set(err, ERR_IO, "%s: %s: %s", path, doing, words);
+    default: /* statements are ours: only a schema that is not ours makes one wrong */
+        return err_set(err, sqlite3_errcode(database->db) == SQLITE_ERROR ? ERR_CONFIG : ERR_IO,
+                       "%s is damaged: %s: %s", path, doing, words);
     }
 }
 
@@ -110,13 +142,109 @@ enum status database_begin_reading(struct database *database, struct err *err)
     return database_run(database, "BEGIN", err);
 }
 
+static const char make_sums[];
+static enum status for_each_table(struct database *database, const char *pattern, struct err *err);
+
 enum status database_end(struct database *database, enum status status, struct err *err)
 {
+    if (!status && database->sums)
+        status = for_each_table(database, make_sums, err);
     if (!status)
         status = database_run(database, "COMMIT", err);
     if (!sqlite3_get_autocommit(database->db))
         sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
+}
+
+/* ---- sums ---- */
+
+/* row_sum(column...): kinds and contents. */
+static void row_sum(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    SCOPED(text_release) struct text all = {0};
+    for (int k = 0; k < count; k++) {
+        const int kind = sqlite3_value_type(values[k]);
+        const int64_t whole = sqlite3_value_int64(values[k]);
+        const double real = sqlite3_value_double(values[k]);
+        const bool number = kind == SQLITE_INTEGER || kind == SQLITE_FLOAT;
+        const void *bytes = kind == SQLITE_INTEGER ? (const void *)&whole
+                            : kind == SQLITE_FLOAT ? (const void *)&real
+                                                   : sqlite3_value_blob(values[k]);
+        const int size = number ? (int)sizeof(whole) : kind == SQLITE_NULL ? 0 : sqlite3_value_bytes(values[k]);
+        text_addn(&all, (const char *)&(const int[]){kind, size}, 2 * sizeof(int));
+        text_addn(&all, bytes, (size_t)size);
+    }
+    sqlite3_result_int64(context, (int64_t)hash_u64(all.data, all.length));
+}
+
+/* SQL with the words of a table: $T its name, $C its columns, $N which row is NEW, $S what a row is called. */
+static const char *sql_of(struct text *out, const char *pattern, const struct summed *of)
+{
+    text_clear(out);
+    for (const char *at = pattern; *at; at++) {
+        const char *word = *at != '$'     ? NULL
+                           : at[1] == 'T' ? of->table
+                           : at[1] == 'C' ? of->columns
+                           : at[1] == 'N' ? of->is_new
+                                          : of->named;
+        text_addn(out, word ? word : at, word ? strlen(word) : 1);
+        at += word != NULL;
+    }
+    return out->data;
+}
+
+static enum status for_each_table(struct database *database, const char *pattern, struct err *err)
+{
+    SCOPED(text_release) struct text sql = {0};
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < COUNT_OF(summed) && !status; k++)
+        status = database_run(database, sql_of(&sql, pattern, &summed[k]), err);
+    return status;
+}
+
+static const char begin_sums[] =
+    "ALTER TABLE $T ADD COLUMN sum INTEGER; CREATE INDEX $T_no_sum ON $T (sum) WHERE sum IS NULL;"
+    "CREATE TRIGGER $T_changes AFTER UPDATE OF $C ON $T BEGIN UPDATE $T SET sum = NULL WHERE $N; END;";
+static const char make_sums[] = "UPDATE main.$T SET sum = row_sum($C) WHERE sum IS NULL;";
+static const char guard_rows[] = "CREATE TEMP VIEW $T AS SELECT $C FROM main.$T WHERE ifnull(sum = row_sum($C), 1);";
+static const char damaged_sql[] =
+    "SELECT '$T ' || $S || ' is damaged and does not count' FROM main.$T WHERE sum <> row_sum($C)";
+
+/* Until the file itself is broken, which the first statement of a command says. */
+void database_damage(struct text *lines, struct database *database)
+{
+    SCOPED(text_release) struct text sql = {0};
+    for (size_t k = 0; k < COUNT_OF(summed); k++) {
+        sqlite3_stmt *rows = NULL;
+        if (sqlite3_prepare_v2(database->db, sql_of(&sql, damaged_sql, &summed[k]), -1, &rows, NULL) == SQLITE_OK)
+            while (sqlite3_step(rows) == SQLITE_ROW)
+                text_addf(lines, "%s\n", (const char *)sqlite3_column_text(rows, 0));
+        sqlite3_finalize(rows);
+    }
+}
+
+enum { MOST_NAMED = 5 };
+
+/* From here on rows whose sum does not fit are not read. */
+static enum status guard(struct database *database, bool write, struct err *err)
+{
+    SCOPED(text_release) struct text lines = {0};
+    SCOPED(text_release) struct text views = {0};
+    size_t count = 0;
+    for (const char *at = migrations[VIEWS], *view; *at; at = view) { /* over the guarded tables */
+        view = strchr(at + 1, ';') ? strchr(at + 1, ';') + 1 : "";
+        text_addf(&views, "CREATE TEMP%.*s", (int)(strcspn(at, ";") - strlen("CREATE") + 1), at + strlen("CREATE"));
+    }
+    if (for_each_table(database, guard_rows, err) || database_run(database, views.data, err))
+        return err->status;
+    database->sums = write;
+    database_damage(&lines, database);
+    for (const char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        if (count++ < MOST_NAMED)
+            log_warn("W023", "%s: %.*s", database->path, (int)(end - line), line);
+    if (count > MOST_NAMED)
+        log_warn("W023", "%s: %zu rows are damaged; 'rooftile history check' lists them", database->path, count);
+    return STATUS_OK;
 }
 
 /* ---- statements ---- */
@@ -243,7 +371,9 @@ enum status database_migrate_to(struct database *database, int version, struct e
         return err->status;
     enum status status = check_identity(&at, database, err); /* again: another writer may have migrated it meanwhile */
     for (; at < version && !status; at++)
-        status = database_run(database, migrations[at], err);
+        status =
+            migrations[at] ? database_run(database, migrations[at], err) : for_each_table(database, begin_sums, err);
+    database->sums = at >= FIRST_WITH_SUMS;
     if (!status) {
         sqlite3_snprintf((int)sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                          DATABASE_APPLICATION, (int)at);
@@ -309,15 +439,18 @@ enum status database_open(struct database *database, const char *path, enum hist
     }
     sqlite3_busy_timeout(opened.db, opened.busy_ms);
     sqlite3_extended_result_codes(opened.db, 1);
+    sqlite3_create_function(opened.db, "row_sum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, row_sum, NULL, NULL);
     enum status status = check_identity(&version, &opened, err);
     if (!status && write)
         status = database_run(&opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
                               err);
     if (!status && write && version < DATABASE_VERSION)
         status = database_migrate_to(&opened, DATABASE_VERSION, err);
-    if (!status && !write && version < DATABASE_VERSION)
+    if (!status && !write && version < FIRST_WITH_SUMS - 1)
         status = err_set(err, ERR_CONFIG, "%s has schema version %lld; the next 'rooftile history add' brings it to %d",
                          path, (long long)version, DATABASE_VERSION);
+    if (!status && (write || version >= FIRST_WITH_SUMS))
+        status = guard(&opened, write, err);
     if (status)
         database_close(&opened);
     else

@@ -9,13 +9,14 @@
 
 #include "rooftile/history.h"
 
-#define DATABASE_VERSION 4
+#define DATABASE_VERSION 5
 #define DATABASE_APPLICATION 0x726f6f66 /* "roof" in ASCII: PRAGMA application_id of a history */
 
 struct database {
     sqlite3 *db;
     const char *path;
     int busy_ms; /* how long to wait for another writer */
+    bool sums;   /* rows that change get a sum when their transaction ends */
     struct {
         const char *sql; /* its address is its name: statements are string literals */
         sqlite3_stmt *statement;
@@ -24,6 +25,9 @@ struct database {
 
 enum status database_open(struct database *database, const char *path, enum history_access access, struct err *err);
 void database_close(struct database *database);
+
+/* A line for each row whose sum does not fit: it is not read. */
+void database_damage(struct text *lines, struct database *database);
 
 /* The schema of an earlier version, for tests of the migration. */
 enum status database_migrate_to(struct database *database, int version, struct err *err);

@@ -93,13 +93,13 @@ static enum status join(struct confirming *confirming, const struct history_row 
         status = all_trials(&times, &count, &more, confirming, row, c, err);
     if (count)
         median = median_of(arena_copy(confirming->arena, times, count * sizeof(*times)), count);
-    return status
-               ? status
-               : database_do(confirming->db, err,
-                             "UPDATE point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = remeasured "
-                             "+ ? WHERE series = ? AND run = ?",
-                             "dssbiii", median, history_status(c), counts ? NULL : c->reason, times,
-                             count * sizeof(*times), (int64_t)more, row->id, confirming->window->runs[0].id);
+    return status ? status
+                  : database_do(
+                        confirming->db, err,
+                        "UPDATE main.point SET value = ?, status = ?, reason = ?, trials = ?, remeasured = remeasured "
+                        "+ ? WHERE series = ? AND run = ?",
+                        "dssbiii", median, history_status(c), counts ? NULL : c->reason, times, count * sizeof(*times),
+                        (int64_t)more, row->id, confirming->window->runs[0].id);
 }
 
 static enum status join_all(size_t *points, struct confirming *confirming, const struct result *result, struct err *err)
@@ -199,14 +199,15 @@ static enum status accept_row(const struct accepting *accepting, const struct hi
     const int64_t this_run = accepting->window->runs[accepting->window->run_count - 1].started;
     enum status status =
         database_do(accepting->db, err,
-                    "INSERT INTO accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) "
+                    "INSERT INTO main.accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) "
                     "ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at",
                     "iiiss", row->id, this_run, start_of(row, this_run), accepting->reason, accepting->now);
-    return status ? status
-                  : database_do(accepting->db, err,
-                                "UPDATE alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS "
-                                "NULL",
-                                "ii", this_run, row->id);
+    return status
+               ? status
+               : database_do(accepting->db, err,
+                             "UPDATE main.alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS "
+                             "NULL",
+                             "ii", this_run, row->id);
 }
 
 static enum status accept_rows(size_t *count, struct accepting *accepting, struct err *err)
@@ -252,17 +253,18 @@ enum status history_accept(size_t *count, struct history *history, const char *c
 /* A series of which no point is left, and whose end was accepted after it was seen last, is over. One that nobody
  * accepted is still missing, and stays. Alarms that are closed tell nothing once their runs are gone. */
 static const char *const tidying[] = {
-    "DELETE FROM series WHERE kind <> 'class' AND NOT EXISTS (SELECT 1 FROM point p WHERE p.series = series.id) AND "
+    "DELETE FROM main.series WHERE kind <> 'class' AND NOT EXISTS (SELECT 1 FROM main.point p WHERE p.series = "
+    "series.id) AND "
     "EXISTS (SELECT 1 FROM accepted a WHERE a.series = series.id AND a.started > ifnull(series.seen, 0))",
-    "DELETE FROM alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM run n JOIN series s ON "
+    "DELETE FROM main.alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM run n JOIN series s ON "
     "n.channel = s.channel AND n.device = s.device WHERE s.id = alarm.series)",
-    "DELETE FROM identity WHERE id NOT IN (SELECT identity FROM point WHERE identity IS NOT NULL)",
+    "DELETE FROM main.identity WHERE id NOT IN (SELECT identity FROM main.point WHERE identity IS NOT NULL)",
 };
 
 /* ?1 channel, ?2 runs to keep of each device. */
-static const char drop_sql[] =
-    "DELETE FROM run WHERE channel = ?1 AND id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY device "
-    "ORDER BY started DESC) AS place FROM run WHERE channel = ?1) WHERE place > ?2)";
+static const char drop_sql[] = "DELETE FROM main.run WHERE channel = ?1 AND id IN (SELECT id FROM (SELECT id, "
+                               "row_number() OVER (PARTITION BY device "
+                               "ORDER BY started DESC) AS place FROM run WHERE channel = ?1) WHERE place > ?2)";
 
 enum status history_drop_runs(size_t *dropped, struct database *db, const char *channel, unsigned keep, struct err *err)
 {
@@ -319,5 +321,6 @@ enum status history_check(struct text *problems, struct history *history, struct
         while (database_next(&status, rows, db, err))
             text_addf(problems, "%s\n", (const char *)sqlite3_column_text(rows, 0));
     }
+    database_damage(problems, db);
     return database_end(db, status, err);
 }

@@ -101,7 +101,7 @@ static enum status device_id(int64_t *id, struct adding *adding, struct err *err
     const struct device_info *d = &adding->result->device;
     bool found = false;
     return database_number(id, &found, adding->db, err,
-                           "INSERT INTO device (key, backend, name, arch) VALUES (?, ?, ?, ?) "
+                           "INSERT INTO main.device (key, backend, name, arch) VALUES (?, ?, ?, ?) "
                            "ON CONFLICT (key) DO UPDATE SET key = key RETURNING id",
                            "ssss", history_device_key(adding->result, &adding->arena), d->backend, d->name, d->arch);
 }
@@ -110,7 +110,7 @@ static enum status environment_id(int64_t *id, struct adding *adding, struct err
 {
     bool found = false;
     return database_number(id, &found, adding->db, err,
-                           "INSERT INTO environment (fingerprint, facts) VALUES (?, ?) "
+                           "INSERT INTO main.environment (fingerprint, facts) VALUES (?, ?) "
                            "ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = fingerprint RETURNING id",
                            "ss", adding->result->fingerprint, environment_facts(adding->result, &adding->arena));
 }
@@ -122,7 +122,7 @@ static enum status identity_id(int64_t *id, const struct adding *adding, const s
     bool found = false;
     identity_line(line, identity);
     return database_number(id, &found, adding->db, err,
-                           "INSERT INTO identity (parts) VALUES (?) "
+                           "INSERT INTO main.identity (parts) VALUES (?) "
                            "ON CONFLICT (parts) DO UPDATE SET parts = parts RETURNING id",
                            "s", line);
 }
@@ -187,7 +187,8 @@ static enum status add_run(struct adding *adding, int64_t environment, struct er
     const struct result *r = adding->result;
     enum status status = database_do(
         adding->db, err,
-        "INSERT INTO run (device, channel, run_id, started, started_at, finished_at, trials, environment, suite, git, "
+        "INSERT INTO main.run (device, channel, run_id, started, started_at, finished_at, trials, environment, suite, "
+        "git, "
         "branch, ci_url, tool, machine, prediction_error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "ississiissssssd", adding->device, adding->channel, r->run_id, adding->started, r->started_at, r->finished_at,
         (int64_t)(r->trials ? r->trials : 1), environment, r->config_sha256, r->commit, r->branch, r->ci_url,
@@ -203,13 +204,13 @@ struct subject {
 
 /* A case that has only failed so far is adopted by its first timer. */
 static const char adopt_sql[] =
-    "UPDATE OR IGNORE series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND case_id = ?4 AND "
+    "UPDATE OR IGNORE main.series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND case_id = ?4 AND "
     "timer = ''";
 
 /* The series of this timer; of a case that did not get as far as a timer, the one it was in last. Also says what it is
  * called now, and when it was there last. */
 static const char series_sql[] =
-    "INSERT INTO series (channel, device, kind, case_id, timer, class, label, kernel, mode, unit, better, seen) "
+    "INSERT INTO main.series (channel, device, kind, case_id, timer, class, label, kernel, mode, unit, better, seen) "
     "VALUES (?1, ?2, ?3, ?4, coalesce((SELECT timer FROM series WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND "
     "case_id = ?4 AND ?5 = '' ORDER BY seen DESC, id DESC LIMIT 1), ?5), ?6, ?7, ?8, ?9, ?10, ?11, ?12) "
     "ON CONFLICT (channel, device, kind, case_id, timer) DO UPDATE SET seen = max(ifnull(seen, 0), excluded.seen), "
@@ -247,12 +248,12 @@ struct fact {
 
 static enum status add_point(struct adding *adding, int64_t series, const struct fact *f, struct err *err)
 {
-    enum status status =
-        database_do(adding->db, err,
-                    "INSERT INTO point (series, run, value, least, cycles, tick, fraction, status, flags, identity, "
-                    "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    "iidddddsikbs", series, adding->run, f->value, f->least, f->cycles, f->tick, f->fraction, f->status,
-                    f->flags, f->identity, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
+    enum status status = database_do(
+        adding->db, err,
+        "INSERT INTO main.point (series, run, value, least, cycles, tick, fraction, status, flags, identity, "
+        "trials, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iidddddsikbs", series, adding->run, f->value, f->least, f->cycles, f->tick, f->fraction, f->status, f->flags,
+        f->identity, f->trials, f->trial_count * sizeof(*f->trials), f->reason);
     adding->added->points += !status;
     return status;
 }

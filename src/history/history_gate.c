@@ -257,9 +257,11 @@ static enum status conclude(struct history_gate *out, struct history_judging *ju
 
 /* What an earlier gate said of this run must not change what this one says; what people said stays. */
 static const char *const forgetting[] = {
-    "DELETE FROM alarm WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND device = ?2) AND started = ?3 AND "
+    "DELETE FROM main.alarm WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND device = ?2) AND started = "
+    "?3 AND "
     "ifnull(closed_by, '') <> 'accepted'",
-    "UPDATE alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND "
+    "UPDATE main.alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE channel = ?1 "
+    "AND "
     "device = ?2) AND closed = ?3 AND closed_by = 'gone'",
 };
 

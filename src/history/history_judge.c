@@ -188,11 +188,11 @@ const char *history_commits(const struct history_judging *judging, size_t tau)
 
 /* ---- alarms ---- */
 
-static const char class_sql[] = "INSERT INTO series (device, channel, case_id, timer, kind, class, label, kernel, "
+static const char class_sql[] = "INSERT INTO main.series (device, channel, case_id, timer, kind, class, label, kernel, "
                                 "mode, unit, better) VALUES (?, ?, "
                                 "?, '', 'class', ?, ?, '', '', '1', 'lower')";
 static const char alarm_sql[] =
-    "INSERT INTO alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
+    "INSERT INTO main.alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
     "commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 static enum status store_alarm(const struct history_judging *judging, struct history_row *row,
@@ -219,7 +219,7 @@ static enum status close_alarms(struct history_row *row, const struct history_ju
     for (size_t k = 0; k < row->alarm_count; k++)
         row->alarms[k].open = false;
     return database_do(&judging->history->database, err,
-                       "UPDATE alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", "ii",
+                       "UPDATE main.alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", "ii",
                        judging->window.runs[run].started, row->id);
 }
 
@@ -350,6 +350,6 @@ enum status history_judge(struct history_judging *judging, struct err *err)
             status = judge_run(judging, run, err);
     return status ? status
                   : database_do(&judging->history->database, err,
-                                "UPDATE run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
+                                "UPDATE main.run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
                                 w->channel, w->device_id);
 }

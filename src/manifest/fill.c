@@ -267,7 +267,7 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
     }
 }
 
-enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err)
+static enum status fill_as_made(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err)
 {
     const size_t bytes = dtype_bytes(fill->dtype);
     uint8_t *to = out;
@@ -280,6 +280,16 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
         return STATUS_OK;
     }
     return compute(fill, to, fill->first + first, count, err);
+}
+
+enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint64_t count, struct err *err)
+{
+    const size_t bytes = dtype_bytes(fill->dtype);
+    const enum status status = fill_as_made(fill, out, first, count, err);
+    FOR_EACH(const struct fill_patch, patch, fill->patches, fill->patch_count)
+        if (patch->index >= first && patch->index - first < count)
+            memcpy((uint8_t *)out + (patch->index - first) * bytes, patch->raw, bytes);
+    return status;
 }
 
 /* Runs of neighbours are computed at once: most expressions read x[i], or x[i + 1]. */

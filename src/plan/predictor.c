@@ -447,6 +447,8 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     if (asked.why || asked.on_host) {
         predictor->launch_count = asked.why ? 0 : predictor->launch_count;
         predicted_by_work(prediction, resolved, cache, machine, asked.why, asked.why ? NULL : &asked.host);
+        if (!asked.why)
+            work_walked(prediction, resolved, predictor->launches, predictor->launch_count);
         return STATUS_OK;
     }
     work_walked(prediction, resolved, predictor->launches, predictor->launch_count);

@@ -28,6 +28,33 @@ void launch_each_timed(const struct resolved *resolved,
     each_timed(resolved->steps, resolved->step_count, false, 1, visit, context);
 }
 
+/* By the last type in the name of an instruction or unit, "v_dot2_f32_f16" or "matrix_f32"; -1: whole numbers. */
+static int width_of(const char *name)
+{
+    static const char *const types[] = {"f16", "f32", "f64"};
+    static const char *const narrow[] = {"bf16", "xf32", "fp8", "bf8", "fp6", "bf6", "fp4", "f8f6f4", "f8", "f6", "f4"};
+    int width = -1;
+    for (const char *at = strchr(name, '_'); at; at = strchr(at + 1, '_')) {
+        const size_t length = strcspn(at + 1, "_");
+        for (int k = 0; k < TYPE_WIDTHS; k++)
+            width = length == 3 && !strncmp(at + 1, types[k], length) ? k : width;
+        for (size_t k = 0; k < COUNT_OF(narrow); k++)
+            width = strlen(narrow[k]) == length && !strncmp(at + 1, narrow[k], length) ? 0 : width;
+    }
+    return width;
+}
+
+static void add_floats(struct code_work *work, const struct isa_instruction *in, double lanes, double waves)
+{
+    static const double in_loop = 1e6;
+    const int width = in->kind == ISA_TRANSCENDENTAL ? -1 : width_of(in->mnemonic);
+    const double once = lanes * in->flops + (in->is_integer ? 0 : waves * in->matrix_ops);
+    if (width < 0 || once <= 0)
+        return;
+    work->floats[width] += once * (in->loop != ISA_NO_LOOP ? in_loop : 1);
+    snprintf(work->floats_by[width], sizeof(work->floats_by[width]), "%s", in->mnemonic);
+}
+
 void code_work_add(struct code_work *work, const struct isa_kernel *kernel, const struct resolved_launch *launch,
                    double times)
 {
@@ -46,6 +73,7 @@ void code_work_add(struct code_work *work, const struct isa_kernel *kernel, cons
     FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
         const bool divides = strstr(in->mnemonic, "iflag"); /* whole numbers */
         work->operations += all * isa_operations(in);
+        add_floats(work, in, all, waves);
         if (in->kind == ISA_TRANSCENDENTAL && in->loop != ISA_NO_LOOP && !divides)
             work->has_transcendentals = true;
     }
@@ -72,6 +100,11 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
     if (code->endless && declared > 0 && code->transcendentals <= 0)
         text_addf(out, "%sthe manifest states %.4g transcendental operations, the code has no such instruction",
                   out->length ? "\n" : "", declared);
+    const int width = work->flops > 0 ? width_of(work->unit) : -1;
+    for (int k = 0; k < width; k++)
+        if (code->floats[k] > code->floats[width] && code->floats[k] > 0)
+            text_addf(out, "%sthe manifest states operations of %s, most of the code's are of a narrower type (%s)",
+                      out->length ? "\n" : "", work->unit, code->floats_by[k]);
     if (rated && declared <= 0 && code->has_transcendentals)
         text_addf(out,
                   "%sa loop of the code has transcendental instructions (exp, log, rcp, rsq, sqrt, sin, cos), and "
@@ -131,8 +164,8 @@ static void disagrees(struct prediction *prediction, double stated, double walke
 {
     char words[2][UNITS_TEXT];
     const char *(*say)(char *out, double value) = *unit ? units_count : units_bytes;
-    prediction_note(prediction, "\"work\" of its manifest states %s%s, the walked code %s %s", say(words[0], stated),
-                    unit, what, say(words[1], walked));
+    prediction_note(prediction, WORK_NOTE "states %s%s, the walked code %s %s", say(words[0], stated), unit, what,
+                    say(words[1], walked));
     prediction->work_disagrees = true;
 }
 

@@ -142,12 +142,26 @@ static struct cell traced(const struct reading *r)
     return cell;
 }
 
+/* "exact", "1e-6", "5 %", and whether that holds of places alone. Older results know the method only. */
+static const char *how_verified(const struct verification *v, struct arena *arena)
+{
+    const bool sampled = strcmp(v->method, "expect") != 0 && strcmp(v->method, "reference") != 0;
+    const double t = v->tolerance;
+    const int power = t > 0 ? (int)ceil(log10(t) - 1e-9) : 0;
+    const char *how = isnan(t)   ? v->method
+                      : t <= 0   ? "exact"
+                      : t > 0.01 ? arena_printf(arena, "%.2g %%", t * 100)
+                                 : arena_printf(arena, "1e%d", power);
+    return sampled && !isnan(t) ? arena_printf(arena, "%s, %s", how, v->method) : how;
+}
+
 static struct cell verified(const struct reading *r)
 {
     const struct verification *v = &r->c->verification;
-    return v->verdict == VERIFY_FAIL   ? cell_toned("WRONG", TONE_BAD)
-           : v->verdict == VERIFY_PASS ? cell_text(v->method)
-                                       : cell_unknown(NULL);
+    return v->verdict == VERIFY_FAIL ? cell_toned("WRONG", TONE_BAD)
+           : v->verdict == VERIFY_PASS
+               ? cell_toned(how_verified(v, r->arena), v->tolerance > WIDE_TOLERANCE ? TONE_DOUBT : TONE_PLAIN)
+               : cell_unknown(NULL);
 }
 
 static struct cell verification(const struct reading *r)

@@ -184,6 +184,7 @@ static const struct record_field verification_fields[] = {
     FIELD_U64("wrong", wrong),
     FIELD_REASON("max_abs", max_abs, RECORD_NAN | RECORD_ZERO, NOT_FINITE),
     FIELD_REASON("max_rel", max_rel, RECORD_NAN | RECORD_ZERO, NOT_FINITE),
+    FIELD_F64("tolerance", tolerance, RECORD_NAN | RECORD_ZERO | RECORD_SPARSE),
     FIELD_REASON("tolerance_used", tolerance_used, RECORD_NAN | RECORD_ZERO, NOT_FINITE),
     FIELD_U32("launches", launches),
     FIELD_F64("wrong_below", wrong_below, RECORD_SPARSE),

@@ -12,6 +12,7 @@
 
 #include "records.h"
 #include "rooftile/file.h"
+#include "rooftile/hash.h"
 #include "rooftile/log.h"
 #include "rooftile/shift.h"
 
@@ -26,6 +27,7 @@ struct journal {
     int fd;
     off_t length;                   /* of what stands in the file for good */
     struct text pending;            /* lines that could not be written */
+    uint64_t head_sum;              /* of the present trial */
     size_t inline_max, cases, kept; /* handed over, and in the file */
     bool measured;
 };
@@ -35,24 +37,49 @@ char *journal_of(const char *result_path, struct arena *arena)
     return arena_printf(arena, "%s" JOURNAL_SUFFIX, result_path);
 }
 
+/* ---- the sum of a line ----
+ *
+ * The last member of each line is the hash of what stands before it, combined with that of its head's: a line that is
+ * damaged, or of another run, shows. */
+
+#define SUM_KEY ",\"line_sum\":\""
+enum { SUM_DIGITS = 16, SUM_LENGTH = sizeof(SUM_KEY) - 1 + SUM_DIGITS + sizeof("\"}") - 1 };
+
+static bool has_sum(const char *line, size_t length)
+{
+    return length > SUM_LENGTH && !memcmp(line + length - SUM_LENGTH, SUM_KEY, sizeof(SUM_KEY) - 1);
+}
+
+/* Behind the line that begins at `start`, whose object ends the text. */
+static void end_line(struct journal *journal, size_t start, bool head)
+{
+    struct text *lines = &journal->pending;
+    lines->data[--lines->length] = '\0';
+    const uint64_t own = hash_u64(lines->data + start, lines->length - start);
+    journal->head_sum = head ? own : journal->head_sum;
+    text_addf(lines, SUM_KEY "%016llx\"}\n", (unsigned long long)(head ? own : own ^ journal->head_sum));
+}
+
 /* ---- out ---- */
 
 static void add_case(struct journal *journal, const struct result_case *c)
 {
     struct sidecar sidecar = {.inline_max = journal->inline_max};
     struct json_out *out = json_out_new();
+    const size_t start = journal->pending.length;
     case_json(out, c, &sidecar);
     json_out_finish(out, &journal->pending, false);
-    text_add(&journal->pending, "\n");
+    end_line(journal, start, false);
     journal->cases++;
 }
 
 static void add_head(struct journal *journal, const struct result *result)
 {
     struct result head = *result;
+    const size_t start = journal->pending.length;
     head.status = "interrupted"; /* as it will be read only where the run did not end */
     result_head_json(&journal->pending, &head, false);
-    text_add(&journal->pending, "\n");
+    end_line(journal, start, true);
 }
 
 /* 0, or the error number; then the file has no part of what is pending. */
@@ -181,21 +208,81 @@ void journal_end(struct journal *journal, bool remove)
 
 /* ---- in ---- */
 
-/* Only the last line can be cut short, or be of a size without its bytes: the others were on the disk before it. */
-static bool is_whole(const char *line, size_t length)
+/* What lines are checked against. Journals without sums are older; where one line has a sum, all have. */
+struct checker {
+    bool summed;
+    uint64_t head_sum, *seen; /* of the lines before */
+    size_t seen_count;
+    struct arena *arena;
+};
+
+enum { MOST_NAMED = 5 };
+
+static bool is_head(const char *line)
+{
+    return text_starts(line, HEAD_START);
+}
+
+/* Its sum is cut off. A line may not stand there twice. */
+static bool has_good_sum(struct checker *checker, const char *line, size_t *length)
+{
+    const char *digits = line + *length - SUM_DIGITS - 2;
+    if (!has_sum(line, *length) || strspn(digits, "0123456789abcdef") != SUM_DIGITS)
+        return false;
+    *length -= SUM_LENGTH;
+    const uint64_t said = strtoull(digits, NULL, 16), own = hash_u64(line, *length);
+    if (said != (is_head(line) ? own : own ^ checker->head_sum) ||
+        COUNT_WHERE(one, checker->seen, checker->seen_count, *one == own))
+        return false;
+    checker->head_sum = is_head(line) ? own : checker->head_sum;
+    ARENA_PUSH(checker->arena, checker->seen, checker->seen_count, own);
+    return true;
+}
+
+static bool is_good(struct checker *checker, const char *line, size_t *length)
 {
     SCOPED(arena_release) struct arena scratch = {0};
     struct err ignored = {0};
     const cJSON *json;
-    return length && line[length - 1] == '\n' && line[0] == '{' &&
-           !json_parse(&json, "", line, length, &scratch, &ignored);
+    if (checker->summed)
+        return has_good_sum(checker, line, length);
+    return *length && line[0] == '{' && !json_parse(&json, "", line, *length, &scratch, &ignored);
 }
 
-/* Where the last line begins. */
-static size_t last_line(const char *data, size_t length)
+static bool any_sum(const char *data, size_t length)
 {
-    const char *end = length > 1 ? memrchr(data, '\n', length - 1) : NULL;
-    return end ? (size_t)(end - data) + 1 : 0;
+    bool any = false;
+    for (const char *line = data, *end; !any && (end = memchr(line, '\n', (size_t)(data + length - line)));
+         line = end + 1)
+        any = has_sum(line, (size_t)(end - line));
+    return any;
+}
+
+/* An empty line stands for one that does not count: the others keep their numbers. Returns whether the last one is
+ * none, as where a run was killed while it wrote it. */
+static bool check_lines(struct text *good, const char *path, const char *data, size_t length, struct arena *arena)
+{
+    struct checker checker = {.arena = arena, .summed = any_sum(data, length)};
+    size_t number = 0, bad = 0;
+    for (const char *line = data, *end; line < data + length; line = end + 1) {
+        const char *found = memchr(line, '\n', (size_t)(data + length - line));
+        end = found ? found : data + length;
+        size_t kept = (size_t)(end - line);
+        number++;
+        if (is_good(&checker, line, &kept) && found) {
+            text_addn(good, line, kept);
+            text_add(good, checker.summed ? "}\n" : "\n");
+            continue;
+        }
+        text_add(good, "\n");
+        if (end + 1 >= data + length)
+            return true;
+        if (bad++ < MOST_NAMED)
+            log_warn("W023", "%s:%zu: this line is damaged and does not count", path, number);
+    }
+    if (bad > MOST_NAMED)
+        log_warn("W023", "%s: %zu lines are damaged and do not count", path, bad);
+    return false;
 }
 
 /* One more trial, whose lines keep their numbers. */
@@ -215,7 +302,12 @@ static size_t split(struct text **documents, const char *data, size_t length, si
     size_t count = 0, line_number = 0, of_trial = 0;
     for (const char *line = data, *end; line < data + length; line = end + 1, line_number++) {
         end = memchr(line, '\n', (size_t)(data + length - line));
-        const bool head = !document || (count < MOST_PARTS && !strncmp(line, HEAD_START, strlen(HEAD_START)));
+        const bool head = is_head(line) && count < MOST_PARTS;
+        if (end == line || (!head && !document)) {
+            if (document)
+                text_add(document, "\n");
+            continue;
+        }
         if (head && document && !of_trial)
             text_release(&(*documents)[--count]);
         else if (head && document)
@@ -229,6 +321,8 @@ static size_t split(struct text **documents, const char *data, size_t length, si
         text_addn(document, line, (size_t)(end - line) - head); /* the head goes on with its cases */
         text_add(document, head ? ",\"cases\":[\n" : "\n");
     }
+    if (!document)
+        return 0;
     text_add(document, "]}\n");
     if (!of_trial && count > 1)
         text_release(&(*documents)[--count]);
@@ -243,16 +337,15 @@ enum status journal_read(struct text **documents, size_t *count, const char *pat
     char *data = NULL;
     size_t length = 0, cases = 0;
     enum status status = file_read(&data, &length, path, limit_bytes, &scratch, err);
-    const size_t last = status ? 0 : last_line(data, length);
-    const bool cut = length && !is_whole(data + last, length - last);
-    length = cut ? last : length;
+    SCOPED(text_release) struct text good = {0};
+    const bool cut = !status && check_lines(&good, path, data, length, &scratch);
     *documents = NULL;
-    *count = 0;
-    if (!status && !length)
-        status = err_set(err, ERR_CONFIG, "%s: the run was killed before it began", path);
+    *count = status || !good.length ? 0 : split(documents, good.data, good.length, &cases, arena);
+    if (!status && !*count)
+        status = err_set(err, ERR_CONFIG, "%s: %s", path,
+                         good.length > 1 ? "no line that begins a run is whole" : "the run was killed before it began");
     if (status)
         goto out;
-    *count = split(documents, data, length, &cases, arena);
     log_info("%s: what a run measured that did not end, %zu case%s%s%s", path, cases, text_s(cases),
              *count > 1 ? arena_printf(&scratch, " in %zu trials", *count) : "",
              cut ? "; its last line was cut short and does not count" : "");

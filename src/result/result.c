@@ -74,6 +74,8 @@ static void take_measurement(struct result_case *out, const struct measurement *
     if (measured->library_sha256[0])
         memcpy(out->object_sha256, measured->library_sha256, sizeof(out->object_sha256));
     out->verification = measured->verification;
+    if (out->verification.verdict == VERIFY_SKIPPED || !out->verification.checked)
+        out->verification.tolerance = NAN;
     out->status = measured->status;
     out->flags = measured->flags;
     out->reason = arena_strdup(arena, measured->status != CASE_OK ? measured->reason : measured->flag_reason);

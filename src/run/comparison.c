@@ -83,6 +83,9 @@ void comparison_report(struct verification *out, const struct comparison *compar
         out->max_abs = comparison->max_abs;
     out->max_rel = fmax(out->max_rel, comparison->max_rel);
     out->tolerance_used = fmax(out->tolerance_used, comparison->used);
+    const double largest = fmax(fabs(comparison->low), fabs(comparison->high));
+    if (comparison->ranged && largest > 0) /* against the largest value, where both count */
+        out->tolerance = fmax(out->tolerance, comparison->rel + comparison->abs / largest);
     if (!comparison->wrong) {
         if (out->verdict != VERIFY_FAIL)
             out->verdict = VERIFY_PASS;
@@ -107,6 +110,9 @@ void comparison_report(struct verification *out, const struct comparison *compar
 /* Above this share of the largest value a tolerance that hides all differences is one, and no lack of differences. */
 #define LAX 0.1
 
+/* Nor is one that a fifth of the value fits in, unless the output's type cannot tell such numbers apart. */
+#define MOST_REL 0.2
+
 /* A tolerance as wide as what is expected, 0 included, accepts an output that was never written; a wide one accepts one
  * number everywhere, so that nothing need be computed. */
 enum status comparison_refuse(const struct comparison *comparison, struct err *err)
@@ -116,6 +122,9 @@ enum status comparison_refuse(const struct comparison *comparison, struct err *e
         return err_set(err, ERR_CONFIG, "a tolerance of %g + %g * |expected| is none", abs, rel);
     if (rel >= 1)
         return err_set(err, ERR_CONFIG, "the tolerance accepts anything: rel %g is not below 1", rel);
+    if (rel > fmax(MOST_REL, comparison->resolution))
+        return err_set(err, ERR_CONFIG, "a tolerance of %.3g %% shows nothing: rel is at most %g %%", rel * 100,
+                       MOST_REL * 100);
     const double width = fmax(high, 0) - fmin(low, 0), largest = fmax(fabs(low), fabs(high));
     if (!comparison->ranged || abs == 0 || width == 0)
         return STATUS_OK;

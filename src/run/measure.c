@@ -135,6 +135,19 @@ static void note_sampling(struct measurement *out, const struct sampling *sampli
     }
 }
 
+/* What is left for verification and metrics is of the inputs that were filled in. */
+static enum status launch_on_known(struct ready *ready, struct err *err)
+{
+    enum status status = STATUS_OK;
+    if (!COUNT_WHERE(b, ready->buffers, ready->resolved->buffer_count, b->stirred))
+        return STATUS_OK;
+    if (inputs_restore(ready, err) || ready_reset(ready, 0, err))
+        return err->status;
+    for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
+        status = ready_run(ready, rotation, EVENTS_NONE, err);
+    return status ? status : ready->device->ops->wait(ready->device, err);
+}
+
 enum status measure_samples(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err)
 {
@@ -160,6 +173,10 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
     snprintf(out->clock_reason, sizeof(out->clock_reason), "%s", out->has_sample_hz ? "" : sampling.probe_why);
     if (!status)
         status = sampling_cross(&sampling, out, err);
+    if (!status)
+        status = sampling_remembers(&sampling, out, err);
+    if (!status)
+        status = launch_on_known(ready, err);
 out:
     enter(worker, PHASE_JUDGING, out);
     sampling_release(&sampling);

@@ -8,11 +8,108 @@
 #include "rooftile/rng.h"
 #include "run_internal.h"
 
-/* Real numbers, and integers too small to be indices: other values of theirs lead nowhere outside of a buffer. */
-static bool is_data(const struct ready *ready, size_t buffer)
+/* ---- a few that change places ---- */
+
+/* What other buffers' sizes or bounds may hang on. */
+static bool is_structure(const struct fill *fill)
 {
-    const enum dtype dtype = ready->resolved->buffers[buffer].dtype;
-    return is_input(ready, buffer) && (dtype_is_float(dtype) || dtype_bytes(dtype) == 1);
+    return fill->kind == FILL_RING || fill->kind == FILL_PERMUTATION || fill->kind == FILL_INDEX ||
+           fill->kind == FILL_OFFSETS;
+}
+
+/* Offsets are into another input. */
+static bool is_lone(const struct ready *ready)
+{
+    const struct resolved *resolved = ready->resolved;
+    return COUNT_WHERE(b, resolved->buffers, resolved->buffer_count, b->spec->role == ROLE_IN) == 1;
+}
+
+/* Offsets, or all alike. */
+static bool is_ascending(const struct fill_patch *elements, size_t count, enum dtype dtype)
+{
+    bool ascends = true;
+    double before = -INFINITY, value = 0;
+    for (size_t k = 0; k < count; k++, before = value) {
+        dtype_load(&value, dtype, elements[k].raw, 1);
+        ascends = ascends && value >= before;
+    }
+    return ascends;
+}
+
+/* One in each of equal parts of a buffer. */
+static enum status choose_of(struct ready *ready, size_t buffer, uint64_t seed, struct err *err)
+{
+    struct ready_buffer *of = &ready->buffers[buffer];
+    const enum dtype dtype = of->fill.dtype;
+    const size_t bytes = dtype_bytes(dtype);
+    const uint64_t all = of->resolved->count, count = all < FILL_PATCHES ? all : FILL_PATCHES;
+    enum status status = STATUS_OK;
+    if (!is_input(ready, buffer) || is_structure(&of->fill) || of->resolved->spec->devices)
+        return STATUS_OK;
+    for (uint64_t k = 0; k < count && !status; k++) {
+        const uint64_t part = all / count;
+        of->home[k].index = k * part + rng_at(seed, k) % part;
+        status =
+            ready->device->ops->read(ready->device, of->home[k].raw,
+                                     (uint8_t *)ready_buffer(ready, buffer, 0) + of->home[k].index * bytes, bytes, err);
+    }
+    const bool may_lead = !dtype_is_float(dtype) && bytes > 1 && !is_lone(ready); /* outside of a buffer */
+    of->stirred = may_lead && is_ascending(of->home, count, dtype) ? 0 : count;
+    memcpy(of->now, of->home, sizeof(of->now));
+    return status;
+}
+
+enum status inputs_choose(struct ready *ready, uint64_t seed, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < ready->resolved->buffer_count && !status; k++)
+        if (!ready->ranks && ready->device->ops->executes && !ready->buffers[k].stirred)
+            status = choose_of(ready, k, rng_derive(seed, ready->resolved->buffers[k].spec->name), err);
+    return status;
+}
+
+static enum status put_element(struct ready *ready, size_t buffer, uint32_t rotation, const struct fill_patch *element,
+                               struct err *err)
+{
+    const size_t bytes = dtype_bytes(ready->buffers[buffer].fill.dtype);
+    return ready->device->ops->write(ready->device,
+                                     (uint8_t *)ready_buffer(ready, buffer, rotation) + element->index * bytes,
+                                     element->raw, bytes, err);
+}
+
+enum status inputs_stir(struct ready *ready, uint32_t rotation, uint64_t turn, struct err *err)
+{
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+        struct ready_buffer *of = &ready->buffers[k];
+        const size_t one = of->stirred ? rng_at(k, turn) % of->stirred : 0;
+        struct fill_patch *a = &of->now[one];
+        for (size_t step = 1; step < of->stirred; step++) {
+            struct fill_patch *b = &of->now[(one + step) % of->stirred];
+            const struct fill_patch kept = *a;
+            if (!memcmp(a->raw, b->raw, sizeof(a->raw)))
+                continue;
+            memcpy(a->raw, b->raw, sizeof(a->raw));
+            memcpy(b->raw, kept.raw, sizeof(b->raw));
+            if (put_element(ready, k, rotation, a, err) || put_element(ready, k, rotation, b, err))
+                return err->status;
+            break;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status inputs_restore(struct ready *ready, struct err *err)
+{
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+        struct ready_buffer *of = &ready->buffers[k];
+        of->fill.patch_count = 0;
+        memcpy(of->now, of->home, sizeof(of->now));
+        for (uint32_t rotation = 0; rotation < ready->rotations; rotation++)
+            FOR_EACH(const struct fill_patch, element, of->home, of->stirred)
+                if (put_element(ready, k, rotation, element, err))
+                    return err->status;
+    }
+    return STATUS_OK;
 }
 
 /* ---- drawn anew ---- */
@@ -21,7 +118,7 @@ static bool is_data(const struct ready *ready, size_t buffer)
 static enum status draw_anew(bool *changed, const struct checking *checking, struct err *err)
 {
     struct ready *ready = checking->ready;
-    enum status status = STATUS_OK;
+    enum status status = inputs_restore(ready, err);
     *changed = false;
     for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
         struct fill *fill = &ready->buffers[k].fill;
@@ -44,35 +141,10 @@ static enum status check_drawn_anew(const struct checking *checking, struct err 
         return status;
     checking->out->launches++;
     status = launch_again(checking, NULL, err);
-    return status ? status : compare_again(checking, "after the samples, with other inputs: ", err);
+    return status ? status : compare_again(checking, "with other inputs: ", err);
 }
 
 /* ---- a few changed ---- */
-
-/* A kernel that looks at some of its inputs to tell whether it has met them should not see it. */
-enum { FEW = 8 };
-
-/* Some elements of each buffer take the value of another one. */
-static enum status change_few(bool *changed, const struct checking *checking, size_t buffer, struct err *err)
-{
-    struct device *device = checking->ready->device;
-    const struct resolved_buffer *resolved = &checking->ready->resolved->buffers[buffer];
-    const size_t bytes = dtype_bytes(resolved->dtype);
-    const uint64_t seed = rng_derive(checking->worker->options->sample_seed, resolved->spec->name);
-    uint8_t *first = ready_buffer(checking->ready, buffer, checking->rotation), from[16], to[16];
-    enum status status = STATUS_OK;
-    for (uint64_t k = 0; k < FEW && !status; k++) {
-        uint8_t *at = first + rng_at(seed, 2 * k) % resolved->count * bytes;
-        status = device->ops->read(device, from, first + rng_at(seed, 2 * k + 1) % resolved->count * bytes, bytes, err);
-        if (!status)
-            status = device->ops->read(device, to, at, bytes, err);
-        if (status || !memcmp(from, to, bytes))
-            continue;
-        *changed = true;
-        status = device->ops->write(device, at, from, bytes, err);
-    }
-    return status;
-}
 
 /* The code is loaded anew, and its memory holds what it did before the first launch. */
 static enum status forget(const struct checking *checking, struct err *err)
@@ -107,7 +179,7 @@ static enum status compare_with_kept(const struct checking *checking, struct err
         const struct piece piece = piece_at(ready, k, found);
         const size_t bytes = dtype_bytes(buffer->dtype);
         verification_fail(checking->out,
-                          "after the samples, with a few inputs changed: '%.60s' is not what the same code computes "
+                          "with a few inputs changed: '%.60s' is not what the same code computes "
                           "once it is loaded anew, "
                           "among elements %llu to %llu: it keeps what it computed before",
                           buffer->spec->name, (unsigned long long)(piece.start / bytes),
@@ -117,28 +189,144 @@ static enum status compare_with_kept(const struct checking *checking, struct err
     return status;
 }
 
+/* Whether the reference reads every input that changed, and does not know what they hold. */
+static bool sees_inputs(const struct checking *checking)
+{
+    const struct plan_reference *reference = checking->reference;
+    const struct ready *ready = checking->ready;
+    bool all = reference && !ready->resolved->manifest->check.expect_count;
+    for (size_t k = 0; k < ready->resolved->buffer_count && all; k++)
+        all = !ready->buffers[k].stirred ||
+              COUNT_WHERE(source, reference->source, reference->resolved.buffer_count, *source == (int)k);
+    return all;
+}
+
+/* Where a reference says what it should be; and as the same code makes it that met no other inputs before, as a few
+ * elements may touch none that is compared. A kernel that looks at some of its inputs to tell whether it has met them
+ * should not see it. */
 static enum status check_few_changed(const struct checking *checking, struct err *err)
 {
     static const uint8_t poison = 0xff;
-    const struct ready *ready = checking->ready;
-    bool changed = false;
-    enum status status = STATUS_OK;
-    if (ready->library[0] || ready->resolved->timing.loads || ready->resolved->timing.reloads)
-        return STATUS_OK;
-    for (size_t k = 0; k < ready->resolved->buffer_count && !status; k++)
-        if (is_data(ready, k))
-            status = change_few(&changed, checking, k, err);
-    if (status || !changed)
+    struct ready *ready = checking->ready;
+    const struct timing *timing = &ready->resolved->timing;
+    const bool reloads = !ready->library[0] && !timing->loads && !timing->reloads;
+    bool stirred = false;
+    enum status status = launch_again(checking, NULL, err); /* so that it has met what they were */
+    for (uint64_t turn = 0; turn < FILL_PATCHES / 2 && !status; turn++)
+        status = inputs_stir(ready, checking->rotation, turn, err);
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+        struct ready_buffer *of = &ready->buffers[k];
+        of->fill.patch_count = of->stirred;
+        memcpy(of->fill.patches, of->now, sizeof(of->now));
+        stirred = stirred || memcmp(of->now, of->home, sizeof(of->now));
+    }
+    if (status || !stirred)
         return status;
     checking->out->launches++;
     status = launch_again(checking, &poison, err);
-    if (!status)
-        status = keep_outputs(checking, err);
+    if (!status && sees_inputs(checking))
+        status = compare_again(checking, "with a few inputs changed: ", err);
+    if (status || !reloads || checking->out->verdict == VERIFY_FAIL)
+        return status;
+    status = keep_outputs(checking, err);
     if (!status)
         status = forget(checking, err);
     if (!status)
         status = launch_again(checking, &poison, err);
     return status ? status : compare_with_kept(checking, err);
+}
+
+/* ---- inputs that matter ---- */
+
+enum { PARTS = 16, PART_BYTES = 1 << 16 };
+
+/* Each element becomes its neighbour, or all become the first: none leaves its bounds, and no row gets longer. */
+static void change_part(uint8_t *to, const uint8_t *from, size_t size, size_t bytes, bool alike)
+{
+    memcpy(to, from + (alike ? 0 : bytes), alike ? size : size - bytes);
+    for (size_t at = 0; at < size && alike; at += bytes)
+        memcpy(to + at, from, bytes);
+}
+
+enum parts { PARTS_READ, PARTS_MOVED, PARTS_ALIKE, PARTS_RESTORED };
+
+/* `was`: what is read, and written again. Adds to *changed. */
+static enum status change_parts(bool *changed, const struct checking *checking, size_t buffer, uint8_t *was,
+                                enum parts how, struct err *err)
+{
+    struct device *device = checking->ready->device;
+    const struct resolved_buffer *resolved = &checking->ready->resolved->buffers[buffer];
+    const size_t bytes = dtype_bytes(resolved->dtype);
+    const uint64_t all = resolved->size_bytes / bytes,
+                   part = all * bytes < PARTS * PART_BYTES ? all : PART_BYTES / bytes;
+    uint8_t *room = new_zeroed((size_t)(part * bytes), 1),
+            *first = ready_buffer(checking->ready, buffer, checking->rotation);
+    enum status status = STATUS_OK;
+    for (uint64_t k = 0; k * part < all && k < PARTS && !status; k++, was += part * bytes) {
+        uint8_t *at = first + (part == all ? 0 : k * (all - part) / (PARTS - 1)) * bytes;
+        if (how == PARTS_READ) {
+            status = device->ops->read(device, was, at, part * bytes, err);
+            continue;
+        }
+        memcpy(room, was, part * bytes);
+        if (how != PARTS_RESTORED)
+            change_part(room, was, part * bytes, bytes, how == PARTS_ALIKE);
+        *changed = *changed || memcmp(room, was, part * bytes) != 0;
+        status = device->ops->write(device, at, room, part * bytes, err);
+    }
+    free(room);
+    return status;
+}
+
+static enum status is_as_kept(bool *same, const struct checking *checking, struct err *err)
+{
+    const struct ready *ready = checking->ready;
+    *same = true;
+    for (size_t k = 0; k < ready->resolved->buffer_count && *same; k++) {
+        uint64_t found = 0;
+        if (is_compared(ready, k) && find_change(&found, checking, k, err))
+            return err->status;
+        *same = !is_compared(ready, k) || found == ready->buffers[k].kept_count;
+    }
+    return STATUS_OK;
+}
+
+static enum status check_depends_on(const struct checking *checking, size_t buffer, struct err *err)
+{
+    static const uint8_t poison = 0xff;
+    uint8_t *was = new_zeroed(PARTS * PART_BYTES, 1);
+    bool same = true, changed = false;
+    enum status status = change_parts(&changed, checking, buffer, was, PARTS_READ, err);
+    for (enum parts how = PARTS_MOVED; how <= PARTS_ALIKE && same && !status; how++) {
+        status = change_parts(&changed, checking, buffer, was, how, err);
+        if (!status)
+            status = launch_again(checking, &poison, err);
+        if (!status)
+            status = is_as_kept(&same, checking, err);
+    }
+    if (!status)
+        status = change_parts(&changed, checking, buffer, was, PARTS_RESTORED, err);
+    free(was);
+    if (!status && same && changed) /* one number throughout stays as it is */
+        verification_fail(checking->out, "with another '%.60s': no output changed, so none depends on it",
+                          checking->ready->resolved->buffers[buffer].spec->name);
+    return status;
+}
+
+/* What a kernel computes without looking at its inputs is right for those that a closed form expects. Those that are
+ * drawn anew are seen to matter then. */
+static enum status check_depends(const struct checking *checking, struct err *err)
+{
+    const struct ready *ready = checking->ready;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < ready->resolved->buffer_count && !status && checking->out->verdict != VERIFY_FAIL; k++) {
+        const struct ready_buffer *of = &ready->buffers[k];
+        const bool drawn = of->fill.kind == FILL_UNIFORM || of->fill.kind == FILL_NORMAL;
+        const bool rows = is_structure(&of->fill) || (!of->stirred && !is_lone(ready));
+        if (is_input(ready, k) && of->resolved->count > 1 && !rows && !drawn && !of->resolved->spec->devices)
+            status = check_depends_on(checking, k, err);
+    }
+    return status;
 }
 
 /* ---- all alike ---- */
@@ -245,7 +433,7 @@ static enum status ask_about(const struct odd *odd, const struct checking *check
     asking.asked_count = odd->count;
     const enum status status = compare_outputs(&asking, &again, err);
     if (!status && again.verdict == VERIFY_FAIL && fabs(again.want - odd->usual) <= odd->allowed)
-        verification_take(checking->out, &again, "after the samples, with all inputs alike: ");
+        verification_take(checking->out, &again, "with all inputs alike: ");
     return status;
 }
 
@@ -278,8 +466,8 @@ static enum status check_alike(const struct checking *checking, struct err *err)
 enum status check_other_inputs(const struct checking *checking, struct err *err)
 {
     static enum status (*const checks[])(const struct checking *checking, struct err *err) = {
-        check_touched, check_drawn_anew, check_few_changed, check_alike};
-    enum status status = STATUS_OK;
+        check_touched, check_depends, check_few_changed, check_drawn_anew, check_alike};
+    enum status status = inputs_choose(checking->ready, checking->worker->options->sample_seed, err);
     for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]) && !checking->ready->ranks; k++)
         if (!status && checking->out->verdict != VERIFY_FAIL)
             status = checks[k](checking, err);

@@ -23,6 +23,8 @@ struct ready_buffer {
     bool unguarded;   /* an alloc step gave it other memory, whose guards have not been written */
     uint64_t *kept;   /* hashes of its pieces, which must stay or come out again (relaunch.c); NULL: none */
     uint64_t kept_count;
+    struct fill_patch home[FILL_PATCHES], now[FILL_PATCHES]; /* elements that change between samples (other_inputs.c) */
+    size_t stirred;                                          /* so many of them; 0: it does not change */
 };
 
 /* One step, ready to launch: pointers, kernels, argument arrays. */
@@ -285,11 +287,24 @@ enum status check_left(const struct checking *checking, struct err *err);
 enum status check_relaunches(const struct checking *checking, bool after_samples, struct err *err);
 /* Fails where an output is right although only untimed steps have run. Call it after keep_outputs. */
 enum status check_untimed(const struct checking *checking, struct err *err);
-/* Launches on other inputs, the last of a case, as buffers stay changed (other_inputs.c). First the inputs are drawn
- * anew; then a few elements are changed, and the outputs must equal those of code that was loaded anew. Both show a
- * kernel that kept an earlier result in a buffer or in its code. Last, all inputs are one number, which shows a wrong
- * element that no sample met. */
+/* Launches on other inputs, the last of a case, as buffers stay changed (other_inputs.c). Outputs must depend on each
+ * input, and be right when the inputs are drawn anew and when a few elements change: by the reference, and as the same
+ * code makes them once it is loaded anew, which show a kernel that kept an earlier result in a buffer or in its code.
+ * Last, all inputs are one number, which shows a wrong element that no sample met. */
 enum status check_other_inputs(const struct checking *checking, struct err *err);
+
+/* ---- inputs that change between samples (other_inputs.c) ----
+ *
+ * A few elements of each input change places with one another before a sample, so that what a kernel kept of an earlier
+ * one is of no use to it. They keep their values, which may be indices; an input that is a structure (offsets, chains,
+ * permutations, whole numbers in ascending order) does not change. */
+
+/* Chooses the elements; again has no effect while they are stirred. */
+enum status inputs_choose(struct ready *ready, uint64_t seed, struct err *err);
+/* Two elements of each input change places, in the buffers of `rotation`; others at every `turn`. */
+enum status inputs_stir(struct ready *ready, uint32_t rotation, uint64_t turn, struct err *err);
+/* All as they were, in all rotations. */
+enum status inputs_restore(struct ready *ready, struct err *err);
 
 /* After the samples, where the device can tell which memory launches touch (touched.c): all that they claim to read,
  * and outputs also where they are right already? */
@@ -315,7 +330,8 @@ enum status lockstep_verdict(const struct checking *checking, struct err *err);
  * |got - want| <= abs + rel * |want|, NaN and infinities always wrong. */
 
 struct comparison {
-    double abs, rel; /* tolerances */
+    double abs, rel;   /* tolerances */
+    double resolution; /* of the output's type: dtype_epsilon */
     uint64_t checked, wrong;
     uint64_t index; /* of the first wrong element */
     double got, want;
@@ -397,6 +413,7 @@ struct sampling {
     struct ready *flusher;          /* cold: the kernel that flushes */
     void *flush; /* cold, without one, where the device cannot evict ranges: memory larger than its caches */
     uint64_t flush_bytes;
+    uint64_t stir_every;    /* samples; 0: inputs stay as they are */
     double settled_core_hz; /* the clock at the end of the warm-up; 0 = unknown */
     double agreed_ns;       /* in lockstep: when the last sample was taken */
 };
@@ -419,6 +436,8 @@ enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t
 /* Times some launches under a second timer, to cross-check: out->cross_timer and cross_ns. Only in the hot mode, and
  * where there is a second timer. */
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
+/* Fails the verification of a kernel that is faster on inputs that it has met. */
+enum status sampling_remembers(struct sampling *sampling, struct measurement *out, struct err *err);
 /* Sets the timer and its batch, and makes the graph that it may need. */
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);
 /* The time between the events of the measurement: the kernel's own with `own`, else those around the steps. */

@@ -2,6 +2,7 @@
 #include "run_internal.h"
 
 #include "rooftile/clock.h"
+#include "rooftile/units.h"
 
 /* Below this a single launch is too short for the clock and the launch itself: launches are timed in batches. */
 static const double batch_below_ns = 10e3;
@@ -10,6 +11,10 @@ static const double batch_target_ns = 2e6;
 static const double batch_most_ns = 50e6;
 static const double warm_tolerance = 0.005; /* between the medians of two windows */
 static const double cross_target_ns = 100e6;
+static const double stir_share = 0.01; /* of the samples' time may go into changing inputs */
+/* A launch on inputs that just changed against the next one on the same. */
+static const double remembers_above = 1.5, queued_ns = 20e3, unqueued_ns = 2e3;
+enum { REMEMBER_ROUNDS = 5, REMEMBER_LEAST = 50 }; /* launches: fewer were measured, and one more would take too long */
 /* Launches that wait for other processes take microseconds each: this many are long against the clock. */
 enum { MAX_LOCKSTEP = 100 };
 enum { MAX_BATCH = 100000, WARM_WINDOW = 20, ESTIMATES = 5, CROSS_LEAST = 3, CROSS_MOST = 11 };
@@ -22,7 +27,8 @@ enum status sampling_init(struct sampling *sampling, struct worker *worker, stru
     sampling->timer = worker->info.predicted ? TIMED_SIM : ops->asynchronous ? TIMED_EVENT : TIMED_HOST;
     sampling->no_dispatch = !ready->resolved->timing.one_launch || !ops->launch_with_events || !ops->asynchronous;
     sampling->probe = service_ready(worker, SERVICE_CLOCK, sampling->probe_why);
-    return cold_init(sampling, err);
+    sampling->stir_every = 1;
+    return inputs_choose(ready, worker->options->sample_seed, err) ? err->status : cold_init(sampling, err);
 }
 
 static void drop_graph(struct sampling *sampling)
@@ -139,6 +145,8 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
         if (!status)
             status = ready->device->ops->wait(ready->device, err);
     }
+    if (!status && sampling->stir_every && sampling->taken % sampling->stir_every == 0)
+        status = inputs_stir(ready, sampling->rotation, sampling->taken, err);
     if (!status)
         status = cold_make(sampling, err);
     if (!status)
@@ -397,6 +405,19 @@ static enum status choose_again(struct sampling *sampling, const struct measure_
                : STATUS_OK;
 }
 
+/* Where the host must ask a driver to change an element, it does so before fewer samples. */
+static enum status pace_stirs(struct sampling *sampling, const struct warm_up *warm, struct err *err)
+{
+    double sorted[2 * WARM_WINDOW];
+    memcpy(sorted, warm->times, warm->count * sizeof(*sorted));
+    const double sample_ns = median_of(sorted, warm->count) * sampling->batch;
+    const uint64_t start_ns = clock_now_ns();
+    const enum status status = inputs_stir(sampling->ready, sampling->rotation, sampling->taken, err);
+    const double took_ns = (double)(clock_now_ns() - start_ns);
+    sampling->stir_every = (uint64_t)fmax(1, ceil(took_ns / (stir_share * fmax(sample_ns, 1))));
+    return status;
+}
+
 /* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count.
  */
 enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
@@ -415,7 +436,54 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
     if (status)
         return status;
     sampling->settled_core_hz = sampling->ready->ranks ? 0 : settled_hz(&warm);
-    return choose_again(sampling, options, &warm, err);
+    return choose_again(sampling, options, &warm, err) || pace_stirs(sampling, &warm, err) ? err->status : STATUS_OK;
+}
+
+/* ---- what a kernel remembers ---- */
+
+/* The middle one of some launches on inputs that changed, and of as many on inputs that were met. */
+static enum status compare_met(double *fresh_ns, double *met_ns, struct sampling *sampling, struct err *err)
+{
+    double times[2][REMEMBER_ROUNDS];
+    struct sample sample;
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < 2 * REMEMBER_ROUNDS && !status; k++) {
+        sampling->stir_every = k % 2 == 0;
+        status = sampling_take(sampling, &sample, err);
+        times[k % 2][k / 2] = sample.time_ns;
+    }
+    *fresh_ns = status ? NAN : median_of(times[0], REMEMBER_ROUNDS);
+    *met_ns = status ? NAN : median_of(times[1], REMEMBER_ROUNDS);
+    return status;
+}
+
+/* Within a batch inputs stay as they are: there the launches behind the first may find its answer. Where they change
+ * before each launch, a single one on what the last has met tells whether it is worth a closer look. */
+enum status sampling_remembers(struct sampling *sampling, struct measurement *out, struct err *err)
+{
+    const bool queued = sampling->ready->device->ops->asynchronous;
+    const double slack_ns = queued ? queued_ns : unqueued_ns;
+    double fresh_ns = measurement_median(out), met_ns = 0;
+    struct sample met;
+    char fresh[UNITS_TEXT], usual[UNITS_TEXT];
+    if (sampling->ready->ranks || out->sample_count * out->batch < REMEMBER_LEAST || !out->sample_count ||
+        !COUNT_WHERE(b, sampling->ready->buffers, sampling->ready->resolved->buffer_count, b->stirred))
+        return STATUS_OK;
+    enum status status =
+        sampling_set_timer(sampling, queued ? single_timer(sampling) : unqueued_timer(sampling, 1), 1, err);
+    if (!status && out->batch == 1) {
+        sampling->stir_every = 0;
+        status = sampling_take(sampling, &met, err);
+        if (status || !(fresh_ns > remembers_above * met.time_ns + slack_ns))
+            return status;
+    }
+    if (!status)
+        status = compare_met(&fresh_ns, &met_ns, sampling, err);
+    if (!status && out->verification.verdict == VERIFY_PASS && fresh_ns > remembers_above * met_ns + slack_ns)
+        verification_fail(&out->verification,
+                          "it takes %s on inputs that changed, and %s on those it has met: it remembers its results",
+                          units_time(fresh, fresh_ns), units_time(usual, met_ns));
+    return status;
 }
 
 /* ---- a second timer ---- */

@@ -92,22 +92,23 @@ static enum status check_writes(const struct checking *checking, struct touched 
 
 /* ---- inputs ---- */
 
-/* Without a footprint each launch reads its share once; with one, no more of it is touched than bytes are moved. */
+/* Without a footprint each launch reads its share once; with one, no more of it is touched than bytes are moved. What
+ * it writes anew is no input: it counts on neither side. */
 static void check_reads(const struct checking *checking, const struct touched *touched)
 {
     const struct resolved *resolved = checking->ready->resolved;
     const struct work *work = &resolved->work;
     const bool whole = resolved->manifest->footprint != NULL;
     const double moved = (work->read_bytes + (whole ? work->write_bytes : 0)) / fmax(1, plan_launches(resolved));
-    const double claimed = whole ? fmin(work->footprint_bytes, moved) : moved;
     char says[UNITS_TEXT], sees[UNITS_TEXT];
-    double seen = 0;
+    double seen = 0, outputs = 0;
     for (size_t k = 0; k < resolved->buffer_count; k++) {
         const size_t count = touched->buffers[k].count, pages = pages_touched(touched, k) + UNSEEN;
         const double share = !is_input(checking->ready, k) || pages >= count ? 1 : (double)pages / (double)count;
-        if (whole || resolved->buffers[k].spec->role != ROLE_OUT)
-            seen += share * (double)resolved->buffers[k].size_bytes;
+        *(resolved->buffers[k].spec->role == ROLE_OUT ? &outputs : &seen) +=
+            share * (double)resolved->buffers[k].size_bytes;
     }
+    const double claimed = whole ? fmin(work->footprint_bytes, moved) - outputs : moved;
     if (work->read_bytes > 0 && claimed > agrees_within * seen)
         verification_fail(
             checking->out,

@@ -136,6 +136,7 @@ static enum status check_part(const struct checking *checking, const struct expe
         status = tolerance(&job.total.abs, expect->abs, ready->slots, err);
     if (!status)
         status = tolerance(&job.total.rel, expect->rel, ready->slots, err);
+    job.total.resolution = dtype_epsilon(buffer->dtype);
     if (!status)
         status = ready_read(&got, ready, at, checking->rotation, &arena, err);
     if (status)
@@ -209,7 +210,8 @@ static enum status compare_reference(const struct checking *checking, struct rea
     const uint64_t *index = ready_buffer(theirs, (size_t)reference->index_buffer, 0);
     const double *want = ready_buffer(theirs, (size_t)reference->result_buffer, 0);
     const size_t bytes = dtype_bytes(buffer->dtype);
-    struct comparison comparison = {.abs = reference->abs, .rel = reference->rel};
+    struct comparison comparison = {
+        .abs = reference->abs, .rel = reference->rel, .resolution = dtype_epsilon(buffer->dtype)};
     struct arena arena = {0};
     const void *data = NULL;
     enum status status = ready_read(&data, checking->ready, (size_t)reference->output, checking->rotation, &arena, err);
@@ -380,7 +382,9 @@ static enum status verify_ready(const struct checking *checking, bool last, stru
         status = check_relaunches(checking, false, err);
     if (!status && out->verdict != VERIFY_FAIL)
         status = check_untimed(checking, err);
-    return status || !last || out->verdict == VERIFY_FAIL ? status : check_surroundings(checking, "", err);
+    if (!status && last && out->verdict != VERIFY_FAIL)
+        status = check_surroundings(checking, "", err);
+    return status || !last || out->verdict == VERIFY_FAIL ? status : check_other_inputs(checking, err);
 }
 
 /* ---- the case ---- */

@@ -178,7 +178,7 @@ static size_t far_from(const struct work *work, size_t count)
     return k < count ? k : count;
 }
 
-/* That far apart it needs no majority, and no five: the slower ones are slow, by the level of the others, who are not. */
+/* That far apart it needs no majority, and no five: the slower ones are slow, by the level of the others. */
 static void judge_far(struct outlier *out, const struct work *work, size_t from, size_t count)
 {
     const struct outlier_level level = level_without(work, 0, from, SIZE_MAX);

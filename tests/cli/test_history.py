@@ -2,6 +2,7 @@
 """The history of the program: runs made from one real result go in, verdicts and exit codes come out; and what bad input gets."""
 import copy
 import json
+import random
 import re
 import resource
 import shutil
@@ -382,6 +383,42 @@ def bad_files(bench):
     check_run(bench.history("add", "run.json"), 0, "the sound file again")
 
 
+def flipped_bits(bench):
+    """What is exported from a damaged history is what was added: the other rows are named. An older one has no sums, and is read."""
+    home, db, chance = bench.home, bench.home / DB, random.Random(9)
+    bench.fresh().add_all(range(4))
+    with sqlite3.connect(db) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
+        check(connection.execute("SELECT count(*) FROM point WHERE sum IS NULL").fetchone() == (0,), "each row has a sum")
+    sound, rows = db.read_bytes(), set(bench.history("export").stdout.splitlines())
+    told = 0
+    for _ in range(60):
+        at = chance.randrange(4096, len(sound))
+        db.write_bytes(sound[:at] + bytes([sound[at] ^ 1 << chance.randrange(8)]) + sound[at + 1:])
+        done = bench.history("export")
+        check(done.returncode in (0, 2), f"byte {at}: exit {done.returncode}: {done.stderr}")
+        check(set(done.stdout.splitlines()) <= rows, f"byte {at}: {set(done.stdout.splitlines()) - rows}")
+        told += "is damaged and does not count" in done.stderr
+    check(told, f"damaged rows are named: {told}")
+    db.write_bytes(sound)
+    with sqlite3.connect(db) as connection:
+        connection.execute("UPDATE point SET value = 2 * value WHERE run = 2")
+        connection.execute("UPDATE point SET sum = 1 WHERE run = 3")
+    done = bench.history("check")
+    check_run(done, 1, "check", stdout="in run 3 is damaged and does not count")
+    check("in run 2" not in done.stdout, "what another program changed counts")
+    bench.fresh().add_all(range(4))
+    with sqlite3.connect(db) as connection:
+        for table in ("device", "environment", "identity", "run", "series", "point", "accepted", "alarm"):
+            connection.executescript(f"DROP TRIGGER {table}_changes; DROP INDEX {table}_no_sum; ALTER TABLE {table} DROP COLUMN sum")
+        connection.execute("PRAGMA user_version = 4")
+    check(set(bench.history("export").stdout.splitlines()) == rows, "a history without sums is read")
+    check_run(bench.history("prune", "--keep", "9"), 0, "which is written to")
+    with sqlite3.connect(db) as connection:
+        check(connection.execute("SELECT count(*) FROM point WHERE sum IS NULL").fetchone() == (0,), "gets them")
+
+
 def locked(bench):
     bench.fresh().add_all(range(7))
     writer = sqlite3.connect(bench.home / DB, isolation_level=None)
@@ -434,7 +471,7 @@ def full_disk(bench):
 def every_part(home):
     bench = Bench(home, runs.measure(home))
     for part in (quiet_runs, one_step, suite_step, missing_and_broken, environment_change, other_timer, changed_inputs, confirmation, confirmed_at_once, exports, bad_runs,
-                 bad_files, locked, full_disk):
+                 bad_files, flipped_bits, locked, full_disk):
         part(bench)
 
 

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -62,7 +63,8 @@ def kept_in(home, name):
     journal, result = home / f"{name}.journal", home / name
     if not journal.exists():
         return load(result)["cases"] if result.exists() else []
-    return [json.loads(line) for line in journal.read_text().splitlines(True)[1:] if line.endswith("\n")]
+    cases = [json.loads(line) for line in journal.read_text().splitlines(True)[1:] if line.endswith("\n")]
+    return [{key: value for key, value in case.items() if key != "line_sum"} for case in cases]
 
 
 def one_kill(home, name, suite, device, moment, before):
@@ -151,6 +153,17 @@ def killed(home, *arguments, cases=3, **more):
     end(child)
 
 
+def damage(journal, whole, number, chance):
+    """A flipped bit, a byte that is lost, a line that is lost, twice there or cut, or one end of the file that is gone."""
+    at, lines = chance.randrange(len(whole)), whole.splitlines(True)
+    line = chance.randrange(1, len(lines))
+    journal.write_bytes([
+        lambda: whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1:], lambda: whole[:at] + whole[at + 1:],
+        lambda: b"".join(lines[:line] + lines[line + 1:]), lambda: b"".join(lines[:line] + lines[line - 1:]),
+        lambda: b"".join(lines[:line]) + lines[line][:-9] + b"".join(lines[line + 1:]), lambda: whole[:at], lambda: whole[at:],
+        lambda: whole[:at] + b"\0" * 64 + whole[at + 64:]][number % 8]())
+
+
 def journals_are_results(home):
     """Everything that reads a result reads what a killed run left, without a last line that was cut short."""
     killed(home, "cpu.json", *CPU, "-o", "part.json", cases=5)
@@ -167,7 +180,23 @@ def journals_are_results(home):
         journal.write_text("".join(text))
         check_run(run("report", "part.json", home=home), 0, what, stderr="cut short")
     journal.write_text("".join(lines[:2] + ['{"id": }\n'] + lines[2:]))
-    check_run(run("report", "part.json", home=home), 2, "damage in the middle is none of ours", stderr="part.json.journal:3:")
+    damaged = run("report", "part.json", "--format", "json", home=home)
+    check_run(damaged, 0, "damage in the middle", stderr="part.json.journal:3: this line is damaged and does not count")
+    check(json.loads(damaged.stdout)["cases"] == kept, "costs that line alone")
+    chance, whole = random.Random(5), "".join(lines).encode()
+    for number in range(40):
+        damage(journal, whole, number, chance)
+        done = run("report", "part.json", "--format", "json", home=home)
+        check(done.returncode in (0, 2), f"damage {number}: exit {done.returncode}: {done.stderr}")
+        read = json.loads(done.stdout)["cases"] if not done.returncode else []
+        check(all(case in kept for case in read), f"damage {number}: what is read is what was written")
+        check(done.returncode or number % 8 in (5, 6) or len(read) >= len(kept) - 2, f"damage {number}: {len(read)} of {len(kept)} are read: {done.stderr}")
+        check(not done.returncode or "no line that begins a run is whole" in done.stderr or "before it began" in done.stderr, f"damage {number}: only a head is needed: {done.stderr}")
+    old = [re.sub(r',"line_sum":"\w+"', "", line) for line in lines]
+    journal.write_text("".join(old))
+    check(json.loads(run("report", "part.json", "--format", "json", home=home).stdout)["cases"] == kept, "an older journal is read")
+    journal.write_text("".join(old[:2] + ['{"id": }\n'] + old[2:]))
+    check_run(run("report", "part.json", home=home), 0, "a bad line of an older one", stderr="part.json.journal:3: this line is damaged")
     journal.write_text("")
     check_run(run("report", "part.json", home=home), 2, "an empty one", stderr="killed before it began")
 

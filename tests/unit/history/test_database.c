@@ -97,7 +97,7 @@ static void a_new_file_has_the_schema(void **state)
     assert_int_equal(number(&database, "SELECT count(*) FROM alarms"), 0);
     database_close(&database);
     assert_int_equal(database_open(&database, place->path, HISTORY_READ, &err), STATUS_OK);
-    assert_int_equal(database_run(&database, "DELETE FROM run", &err), ERR_IO);
+    assert_int_equal(database_run(&database, "DELETE FROM main.run", &err), ERR_IO);
     assert_non_null(strstr(err.text, "may not be written"));
     database_close(&database);
 }
@@ -168,7 +168,7 @@ static void a_newer_schema_is_refused(void **state)
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     database_close(&database);
     raw(place->path, "PRAGMA user_version = 99");
-    refused(place->path, HISTORY_BEGIN, ERR_CONFIG, "schema version 99; this rooftile knows 4");
+    refused(place->path, HISTORY_BEGIN, ERR_CONFIG, "schema version 99; this rooftile knows 5");
     refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 99");
 }
 
@@ -183,18 +183,18 @@ static void an_older_schema_is_migrated(void **state)
     assert_int_equal(number(&database, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0);
     assert_int_equal(
         database_run(&database,
-                     "INSERT INTO device VALUES (7, 'k', 'cpu', 'n', 'a');"
-                     "INSERT INTO environment VALUES (1, 'f', '');"
-                     "INSERT INTO run (id, device, channel, run_id, started, started_at, trials, "
+                     "INSERT INTO main.device VALUES (7, 'k', 'cpu', 'n', 'a');"
+                     "INSERT INTO main.environment VALUES (1, 'f', '');"
+                     "INSERT INTO main.run (id, device, channel, run_id, started, started_at, trials, "
                      "environment) VALUES (1, 7, 'l', 'r', 5, 'x', 1, 1);"
-                     "INSERT INTO series (id, device, channel, case_id, timer, kind, class, label, kernel, "
+                     "INSERT INTO main.series (id, device, channel, case_id, timer, kind, class, label, kernel, "
                      "mode, unit, better) VALUES (3, 7, 'l', 'c', '', 'case', '', '', '', '', 'ns', "
                      "'lower');"
-                     "INSERT INTO point (series, run, value, status, flags) VALUES (3, 1, 12.5, 'ok', 0)",
+                     "INSERT INTO main.point (series, run, value, status, flags) VALUES (3, 1, 12.5, 'ok', 0)",
                      &err),
         STATUS_OK);
     database_close(&database);
-    refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 4");
+    refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 5");
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(number(&database, "PRAGMA user_version"), DATABASE_VERSION);
     assert_int_equal(number(&database, "SELECT value * 2 FROM measurements WHERE case_id = 'c' AND device = 'n'"), 25);
@@ -209,11 +209,11 @@ static void fill(const char *path, int devices)
     struct err err = {0};
     char sql[200];
     assert_int_equal(database_open(&database, path, HISTORY_BEGIN, &err), STATUS_OK);
-    snprintf(
-        sql, sizeof(sql),
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO device SELECT i, "
-        "hex(randomblob(100)), 'b', 'n', 'a' FROM n",
-        devices);
+    snprintf(sql, sizeof(sql),
+             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO main.device "
+             "(id, key, backend, name, arch) SELECT i, "
+             "hex(randomblob(100)), 'b', 'n', 'a' FROM n",
+             devices);
     assert_int_equal(database_run(&database, sql, &err), STATUS_OK);
     database_close(&database);
 }
@@ -232,7 +232,7 @@ static void damage_is_told(void **state)
         assert_int_equal(pwrite(file, page, sizeof(page), at), sizeof(page));
     close(file);
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
-    assert_int_equal(database_run(&database, "UPDATE device SET name = 'x'", &err), ERR_CONFIG);
+    assert_int_equal(database_run(&database, "UPDATE main.device SET name = 'x'", &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "is damaged"));
     assert_non_null(strstr(err.text, ".recover"));
     assert_int_equal(database_end(&database, ERR_IO, &err), ERR_IO);
@@ -240,7 +240,7 @@ static void damage_is_told(void **state)
     assert_int_equal(truncate(place->path, 4096 * 3 + 100), 0);
     err = (struct err){0};
     if (database_open(&database, place->path, HISTORY_BEGIN, &err) == STATUS_OK) {
-        assert_int_equal(database_run(&database, "UPDATE device SET name = 'x'", &err), ERR_CONFIG);
+        assert_int_equal(database_run(&database, "UPDATE main.device SET name = 'x'", &err), ERR_CONFIG);
         database_close(&database);
     }
     assert_non_null(strstr(err.text, "is damaged"));
@@ -261,9 +261,10 @@ static void a_full_disk_changes_nothing(void **state)
     if (!status)
         status = database_begin(&database, &err);
     for (int k = 0; k < 1000 && !status; k++)
-        status = database_run(
-            &database, "INSERT INTO device SELECT NULL, hex(randomblob(2000)), 'b', 'n', 'a' FROM device LIMIT 9",
-            &err);
+        status = database_run(&database,
+                              "INSERT INTO main.device (id, key, backend, name, arch) SELECT NULL, "
+                              "hex(randomblob(2000)), 'b', 'n', 'a' FROM device LIMIT 9",
+                              &err);
     status = database_end(&database, status, &err);
     database_close(&database);
     setrlimit(RLIMIT_FSIZE, &before);
@@ -289,7 +290,7 @@ static void one_writer_many_readers(void **state)
     assert_int_equal(database_open(&other, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(database_open(&reader, place->path, HISTORY_READ, &err), STATUS_OK);
     assert_int_equal(database_begin(&writer, &err), STATUS_OK);
-    assert_int_equal(database_run(&writer, "DELETE FROM device", &err), STATUS_OK);
+    assert_int_equal(database_run(&writer, "DELETE FROM main.device", &err), STATUS_OK);
     assert_int_equal(database_begin(&other, &err), ERR_IO);
     assert_non_null(strstr(err.text, "another program has been writing to it for over 0.03 s; nothing was changed"));
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3);
@@ -356,10 +357,10 @@ static void values_come_back(void **state)
         assert_false(database_next(&status, rows, &database, &err));
         assert_int_equal(status, STATUS_OK);
     }
-    assert_int_equal(database_select(&rows, &database, &err, "SELECT nowhere", ""), ERR_IO);
+    assert_int_equal(database_select(&rows, &database, &err, "SELECT nowhere", ""), ERR_CONFIG);
     assert_null(rows);
     assert_non_null(strstr(err.text, "no such column: nowhere"));
-    assert_int_equal(database_run(&database, "INSERT INTO run (device) VALUES (1)", &err), ERR_CONFIG);
+    assert_int_equal(database_run(&database, "INSERT INTO main.run (device) VALUES (1)", &err), ERR_CONFIG);
     assert_non_null(strstr(err.text, "contradicts what is there"));
     database_close(&database);
 }

@@ -33,8 +33,8 @@ static const char *line_with(struct text *line, const char *report, const char *
 static const char table_text[] =
     "case      time  \u00b195 %       rate  FLOP/B  bound  % of ceiling  predicted  limited by  error  verified\n"
     "copy\n"
-    "  n=1  1.00 us  1.0 %  95.9 GB/s   0.167  DRAM           90 %   ~1.40 us  memory      +40 %  expect\n"
-    "  n=2  1.00 us  1.0 %  95.9 GB/s   0.167  DRAM           90 %   ~1.40 us  memory      +40 %  expect    "
+    "  n=1  1.00 us  1.0 %  95.9 GB/s   0.167  DRAM           90 %   ~1.40 us  memory      +40 %  exact\n"
+    "  n=2  1.00 us  1.0 %  95.9 GB/s   0.167  DRAM           90 %   ~1.40 us  memory      +40 %  exact     "
     "impossible, interference\n"
     "    impossible: 500 ns is 2 times as fast as DRAM's vendor peak of 10.0 GB/s allows\n"
     "  n=3  failed\n"

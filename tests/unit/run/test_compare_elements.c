@@ -107,7 +107,7 @@ static void tolerances_that_accept_anything_are_refused(void **state)
         bool refused;
     } cases[] = {
         {0, 0, {1, 2, 3}, false},      {0.9, 0, {1, 2, 3}, false},     {1, 0, {1, 2, 3}, true},
-        {0, 0.99, {1, 2, 3}, false},   {0, 1, {1, 2, 3}, true},        {NAN, 0, {1, 2, 3}, true},
+        {0, 0.2, {1, 2, 3}, false},    {0, 0.21, {1, 2, 3}, true},     {NAN, 0, {1, 2, 3}, true},
         {0, NAN, {1, 2, 3}, true},     {INFINITY, 0, {1, 2, 3}, true}, {-1, 0, {1, 2, 3}, true},
         {4.9, 0, {-5, -5, -5}, false}, {5, 0, {-5, -5, -5}, true},     {1e-9, 0, {0, 0, 0}, false},
     };
