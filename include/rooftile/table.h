@@ -40,9 +40,9 @@ struct cell {
     enum cell_kind kind;
     enum tone tone;
     double value, high;
-    const char *unit; /* NULL: the column's */
-    const char *text; /* CELL_TEXT; in other kinds what people read instead of the value; NULL: the value */
-    const char *reason;
+    const char *unit;   /* NULL: the column's */
+    const char *text;   /* CELL_TEXT; in other kinds what people read instead of the value; NULL: the value */
+    const char *reason; /* why it is unknown, or of a text what is behind it: HTML shows it to a pointer */
     const struct table *table;
 };
 

@@ -37,8 +37,8 @@ void cpu_watch(struct device *device, struct device_page *pages, size_t count);
 
 /* ---- fiber_switch.c: switching between stacks of one thread, in assembly (fiber_switch.S) ---- */
 
-/* A new stack for fiber_switch: it will enter `function`, which must not return, with `argument`, on the stack that ends
- * at `top`, aligned to 16. */
+/* A new stack for fiber_switch: it will enter `function`, which must not return, with `argument`, on the stack that
+ * ends at `top`, aligned to 16. */
 void *fiber_make(void *top, void (*function)(void *argument), void *argument);
 
 /* Continues on the stack `to`, which was made or was left by a switch. *from becomes what continues this one. */

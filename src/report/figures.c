@@ -190,7 +190,9 @@ static struct cell flags_between(const struct reading *r, const char *separator)
     for (const struct flag_words *flag = flag_words; flag->flag; flag++)
         if (r->c->flags & flag->flag)
             words = *words ? arena_printf(r->arena, "%s%s%s", words, separator, flag->name) : flag->name;
-    return cell_toned(words, r->c->flags & FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT);
+    struct cell cell = cell_toned(words, r->c->flags & FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT);
+    cell.reason = *words ? r->c->reason : NULL;
+    return cell;
 }
 
 static struct cell flags(const struct reading *r)
@@ -378,15 +380,18 @@ static struct table_row *add_row(struct table *table, const struct result *resul
     return row;
 }
 
-/* Why a row has no figures, or impossible ones; what was said of the row above it is not said again. */
+/* Why a row has no figures, impossible ones, or those of a clock that was held back; what was said of the row above it
+ * is not said again. Interference is one sentence below the table. */
 static const char *note(const struct result *result, size_t k, struct arena *arena)
 {
     const struct result_case *c = &result->cases[k], *before = k ? c - 1 : NULL;
     const bool broken = c->status != CASE_OK;
-    if (!c->reason || !c->reason[0] || !(broken || c->flags & FLAG_IMPOSSIBLE))
+    if (!c->reason || !c->reason[0] || !(broken || c->flags & (FLAG_IMPOSSIBLE | FLAG_THROTTLED | FLAG_CEILING_RAISED)))
         return NULL;
     const bool again = before && before->status == c->status && before->reason && !strcmp(before->reason, c->reason);
-    return again ? "for the same reason" : broken ? c->reason : arena_printf(arena, "impossible: %s", c->reason);
+    return again                                   ? "for the same reason"
+           : c->flags & FLAG_IMPOSSIBLE && !broken ? arena_printf(arena, "impossible: %s", c->reason)
+                                                   : c->reason;
 }
 
 static struct cell instead(const struct result_case *c, struct arena *arena)

@@ -148,12 +148,15 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
     const size_t rows = head && column->flags & COLUMN_GROUP ? rows_of_name(at->t, at->row, at->column) : 1;
     if (!rows)
         return;
-    text_add(out, head ? "<th scope=\"row\"" : "<td");
+    text_add(out, !head ? "<td" : at->t->named ? "<th" : "<th scope=\"row\"");
     if (rows > 1)
         text_addf(out, " rowspan=\"%zu\"", rows);
     if (at->first && cell->text &&
-        (text_columns(cell->text) > LONG_NAME || (at->names && strcmp(at->names[at->row], cell->text) != 0)))
+        (text_columns(cell->text) > LONG_NAME ||
+         (at->names && !at->t->named && strcmp(at->names[at->row], cell->text) != 0))) /* a case's row has its id */
         html_attribute(out, "title", cell->text);
+    else if (cell->kind == CELL_TEXT && cell->reason && *cell->reason) /* why a flag is set */
+        html_attribute(out, "title", cell->reason);
     if (span > 1)
         text_addf(out, " colspan=\"%zu\"", span);
     if (span)

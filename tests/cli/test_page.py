@@ -36,8 +36,8 @@ def missing():
 
 def pages(home):
     suite = {"name": "page", "defaults": {"measure": QUICK},
-             "cases": [{"kernel": "stream_triad", "sweep": {"n": "1Ki..64Ki*2"}}, {"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": "4Ki..128Ki*2"}}],
-             "kpis": [{"name": "triad", "of": "fraction", "method": "max", "cases": ["stream_triad"]}]}
+             "cases": [{"kernel": "stream_triad", "sweep": {"n": "64Ki..4Mi*2"}}, {"kernel": "pointer_chase", "params": {"steps": 64}, "sweep": {"footprint": "4Ki..128Ki*2"}}],
+             "kpis": [{"name": "triad", "of": "fraction", "method": "max", "cases": ["stream_triad/n=4194304*"]}]}
     (home / "page.json").write_text(json.dumps(suite))
     folder = home / "pages"
     folder.mkdir()
@@ -228,9 +228,9 @@ def names(home, result):
     cases = [result["cases"][0] | {"id": f"k{k}", "label": f"gemm m={k} {'hot ' if k == 1 else ''}LONG_PARAMETER=1 OTHER_PARAMETER={2 if k == 3 else 4}", "kernel": "gemm"} for k in range(6)]
     (home / "names.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
     page = run("report", "names.result.json", "--format", "html", home=home).stdout
-    rows = re.findall(r'<tr id="case=k\d"[^>]*><th scope="row" title="([^"]*)">([^<]*)<', page)
-    check([row[1] for row in rows] == ["gemm m=0", "gemm m=1 hot", "gemm m=2", "gemm m=3 OTHER_PARAMETER=2", "gemm m=4", "gemm m=5"], f"{rows}")
-    check([row[0] for row in rows] == [case["label"] for case in cases] and "gemm, unless said otherwise: LONG_PARAMETER=1 OTHER_PARAMETER=4<" in page, "whole names")
+    rows = re.findall(r'<tr id="case=k\d"[^>]*><th>([^<]*)<', page)
+    check(rows == ["gemm m=0", "gemm m=1 hot", "gemm m=2", "gemm m=3 OTHER_PARAMETER=2", "gemm m=4", "gemm m=5"], f"{rows}")
+    check("gemm, unless said otherwise: LONG_PARAMETER=1 OTHER_PARAMETER=4<" in page, "what all of them share")
     check('"col" class="n">error<' not in page, "a column that knows nothing")
 
 

@@ -124,7 +124,8 @@ static void every_suite_is_planned(void **state)
     (void)state;
     target_family_added = &made_up;
     read_machine(&machine, &arena);
-    const struct device_facts facts = facts_of(&machine, &info);
+    struct device_facts facts = facts_of(&machine, &info);
+    run_facts_know(&facts, &info, &machine, NULL, &arena);
     assert_true(facts.unit.simd_vgprs == 2048 && facts.target.matrix_k_f16 == 32);
     measure_defaults(&measure);
     assert_int_equal(catalog_read(&catalog, kernels, 1, &arena, &err), STATUS_OK);
