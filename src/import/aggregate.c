@@ -64,7 +64,7 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
 {
     struct trace_operator operator;
     operator_read(&operator, signature, rows->arena);
-    struct import_row row = {.operator= operator.name,
+    struct import_row row = {.operator= name_of_kind(operator.name, rows->arena),
                              .kind = operator.kind,
                              .source = source,
                              .shape = shape_words(&operator, rows->arena),
@@ -102,8 +102,12 @@ static uint32_t row_of_kernel(struct rows *rows, const char *named)
         launch_numbers(block, &launch);
     }
     const bool known = kernel_name_read(&operator, & traits, name, grid, block);
-    operator.name = name;
-    struct import_row row = {.operator= name,
+    operator.name = name_of_kind(name, rows->arena);
+    if (operator.name != name && grid[0]> 0) /* several of that name: by their size */
+        operator.shape =
+            arena_printf(rows->arena, "%.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),
+                         block[0] * fmax(1, block[1]) * fmax(1, block[2]));
+    struct import_row row = {.operator= operator.name,
                              .kind = operator.kind,
                              .source = known && operator.dims[0]> 0 ? IMPORT_NAME : IMPORT_NONE,
                              .is_explained = known && operator.dims[0]> 0,

@@ -109,13 +109,14 @@ static size_t by_correlation(struct trace *trace)
     for (size_t k = trace->first_event; k < trace->event_count; k++) {
         struct trace_event *event = &trace->events[k];
         struct host_event *call = find_id(&trace->runtime, event->correlation);
-        const bool graph = call && call->thread == TRACE_NONE;
         if (call)
             call->end = -INFINITY; /* it ran */
-        trace->graphs = trace->graphs || graph;
-        if (graph)
+        if (event->source == IMPORT_CAPTURE)
+            continue;
+        if (call && call->thread == TRACE_NONE) {
             event->external = 0; /* of whoever launched the graph */
-        else if (call && call->signature != TRACE_NONE)
+            event->source = IMPORT_CAPTURE;
+        } else if (call && call->signature != TRACE_NONE)
             set_operator(trace, event, call->signature);
         left += event->operator== TRACE_NONE && event->external;
     }
@@ -150,12 +151,14 @@ static void add_operators(struct trace *trace)
 static void keep_launches(struct trace *trace)
 {
     const uint32_t nameless = texts_add(&trace->names, "unknown kernel", strlen("unknown kernel"));
+    const uint32_t graph = texts_add(&trace->names, "launch of a graph", strlen("launch of a graph"));
     const size_t before = trace->lost;
     size_t launches = 0;
     bool captures = !trace->gpu_events && !trace->cut; /* such a file is there for its shapes */
     trace_begin_segment(trace);
     FOR_EACH(const struct host_event, call, trace->runtime.items, trace->runtime.count) {
-        const bool named = call->whole < TRACE_LAUNCH, launch = named || call->whole == TRACE_LAUNCH;
+        const bool named = call->whole < TRACE_LAUNCH, of_graph = call->thread == TRACE_NONE;
+        const bool launch = named || of_graph || call->whole == TRACE_LAUNCH;
         if (call->whole == TRACE_CAPTURE)
             trace_begin_segment(trace);
         captures = call->whole == TRACE_CAPTURE || (captures && (call->whole != TRACE_CAPTURED || !trace->gpu_events));
@@ -166,7 +169,7 @@ static void keep_launches(struct trace *trace)
                                                            : trace->operators.items[call->signature].signature,
                              call->signature);
         if (launch && isfinite(call->end) && !captures && !trace->shapes_only)
-            add_lost(trace, named ? call->whole : nameless, call->signature);
+            add_lost(trace, named ? call->whole : of_graph ? graph : nameless, of_graph ? TRACE_NONE : call->signature);
     }
     if (trace->lost > before)
         trace_note(trace, "%s: %zu of %zu launches have no kernel in it: they are counted, not timed", trace->path,
@@ -190,8 +193,7 @@ static void keep_shapes_only(struct trace *trace)
                        sizeof(*trace->events), by_start);
     for (size_t k = trace->first_event; k < trace->event_count; k++) {
         const struct trace_event *event = &trace->events[k];
-        const struct host_event *call = find_id(&trace->runtime, event->correlation);
-        if (!call || call->thread != TRACE_NONE)
+        if (event->source != IMPORT_CAPTURE)
             trace_add_launch(trace, trace->names.items[event->name], event->operator, event->call);
     }
     trace->event_count = trace->first_event;
@@ -209,8 +211,8 @@ static void by_external_id(struct trace *trace)
     sort_events(&ids, by_id);
     for (size_t k = trace->first_event; k < trace->event_count; k++) {
         struct trace_event *event = &trace->events[k];
-        const struct host_event *found =
-            event->operator== TRACE_NONE && event->external ? find_id(&ids, event->external) : NULL;
+        const bool alone = event->operator== TRACE_NONE && event->source != IMPORT_CAPTURE;
+        const struct host_event *found = alone ? find_id(&ids, event->external) : NULL;
         if (found)
             set_operator(trace, event, found->thread);
     }

@@ -7,12 +7,13 @@
  */
 
 #include "aggregate.h"
+#include "rooftile/units.h"
 
 /* ---- what is to be filled in: the kernels of one launch of a graph, or all that have no launch ---- */
 
 struct missing {
     uint32_t group, name, event;
-    double start;
+    double start; /* the node where it is known: replays may run several at a time, and in another order */
 };
 
 static int by_group_and_name(const void *a, const void *b)
@@ -49,7 +50,8 @@ static struct missing *list_missing(struct trace *trace, size_t count)
             list[at++] = (struct missing){.group = event->correlation,
                                           .name = plain_name(trace, event->name),
                                           .event = (uint32_t)k,
-                                          .start = event->start};
+                                          .start = event->source == IMPORT_CAPTURE && event->external ? event->external
+                                                                                                      : event->start};
     }
     sort_mostly_sorted(list, count, sizeof(*list), by_group_and_name);
     return list;
@@ -136,9 +138,9 @@ static void fill_group(struct trace *trace, size_t *scores, const struct missing
             struct trace_event *event = &trace->events[list[k + at].event];
             const struct trace_launch *launch = answer(trace, scores, best, list[k].name, same, at);
             event->operator= launch ? launch->operator: TRACE_NONE;
-            event->source = event->operator== TRACE_NONE ? IMPORT_NONE : IMPORT_CAPTURE;
             if (event->operator== TRACE_NONE)
                 continue;
+            event->source = IMPORT_CAPTURE;
             const uint32_t round = (uint32_t)(at / find_run(trace, launch->segment, list[k].name).count);
             event->call = trace->operator_calls + round * calls + launch->call;
             rounds = round >= rounds ? round + 1 : rounds;
@@ -228,6 +230,28 @@ static void fill_from_logs(struct trace *trace, const struct missing *list, size
     texts_release(&seen);
 }
 
+/* By their launches, which bring them together in the list. */
+static void note_graphs(struct trace *trace, const struct missing *list, size_t count)
+{
+    double time_ns = 0;
+    size_t kernels = 0, launches = 0;
+    const struct missing *before = NULL;
+    FOR_EACH(const struct missing, item, list, count) {
+        const struct trace_event *event = &trace->events[item->event];
+        if (event->operator!= TRACE_NONE || event->source != IMPORT_CAPTURE)
+            continue;
+        kernels++;
+        launches += !before || before->group != item->group;
+        time_ns += event_is_timed(event) ? (event->end - event->start) * trace->timelines[event->device].unit_ns : 0;
+        before = item;
+    }
+    if (kernels)
+        trace_note(
+            trace, "%zu kernels of %zu launch%s of graphs, %s, have no operator%s", kernels, launches,
+            launches == 1 ? "" : "es", units_time((char[UNITS_TEXT]){0}, time_ns),
+            trace->options->shape_count ? "" : ": a trace of the capture, or of an eager run, with --shapes has them");
+}
+
 void fill_from_capture(struct trace *trace)
 {
     const size_t count = count_missing(trace);
@@ -236,8 +260,6 @@ void fill_from_capture(struct trace *trace)
         fill_from_launches(trace, list, count);
     if (count && trace->call_count)
         fill_from_logs(trace, list, count);
-    if (trace->graphs && !trace->options->shape_count && count_missing(trace))
-        trace_note(trace, "kernels that a graph launched have no operator: a trace of its capture, or of an eager run, "
-                          "with --shapes has them");
+    note_graphs(trace, list, count);
     free(list);
 }

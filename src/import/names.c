@@ -116,7 +116,7 @@ static const struct words {
 } words[] = {
     {IMPORT_ATTENTION,
      {"*fmha*fwd*", "*FmhaFwd*", "attn_fwd*", "*flash_fwd*", "*paged_attention*", "*unified_attention*", "*mla_*",
-      "*sdpa*fprop*", "*flash_attn*", "*FlashAttnFwd*", "*fmha_cutlassF*"}},
+      "*sdpa*fprop*", "*flash_attn*", "triton_tem_*flex_attention*", "*FlashAttnFwd*", "*fmha_cutlassF*"}},
     {IMPORT_OTHER, {"*fmha*bwd*", "*FmhaBwd*", "*flash_bwd*", "*FlashAttnBwd*", "*sdpa*bprop*", "*fmha_cutlassB*"}},
     {IMPORT_MOE_GEMM, {"*fused_moe*", "*moe_gemm*", "*MoeGemm*", "*fmoe*", "_matmul_ogs*"}},
     {IMPORT_MOE_GATE, {"*topk*softmax*", "*topkGating*", "*grouped_topk*"}},
@@ -125,17 +125,92 @@ static const struct words {
     {IMPORT_CONV, {"*conv_fwd*", "*conv_bwd*", "*convolution*", "*_fprop_*", "*_dgrad_*", "*_wgrad_*"}},
     {IMPORT_GEMM,
      {"*DeviceGemm*", "*GridwiseGemm*", "*ck_tile*Gemm*", "*gemm*", "*gemv*", "*Gemv*", "*wvSplitK*", "nvjet_*",
-      "triton_tem_*mm*"}},
+      "triton_tem_*mm*", "triton_tem_*"}},
     {IMPORT_CONV, {"*Conv*", "*conv*"}},
     {IMPORT_NORM,
      {"*msnorm*", "*layer_norm*", "*LayerNorm*", "*ayernorm*", "*rms_norm*", "*BatchNorm*", "*GroupNorm*"}},
     {IMPORT_SOFTMAX, {"*oftmax*", "*oftMax*"}},
     {IMPORT_ROPE, {"*rotary_embedding*"}},
-    {IMPORT_REDUCTION, {"*reduce_kernel*", "triton_red_*", "triton_per_*"}},
-    {IMPORT_ELEMENTWISE, {"*elementwise*", "triton_poi_*", "*act_and_mul*"}},
+    {IMPORT_REDUCTION, {"*reduce_kernel*"}},
+    {IMPORT_ELEMENTWISE, {"*elementwise*", "*act_and_mul*"}},
     {IMPORT_COMMUNICATION, {"*nccl*", "*cross_device_reduce*", "*multimem_all_reduce*", "*_shot_all_reduce_*"}},
     {IMPORT_COPY, {"*copyBuffer*", "Memcpy*", "MEMORY_COPY*"}},
 };
+
+/* ---- kernels of PyTorch's compiler: "triton_poi_fused_add_native_layer_norm_7" ---- */
+
+static const struct made {
+    const char *prefix, *words;
+    enum import_kind kind; /* IMPORT_OTHER: it is one of `words` */
+} made_by_inductor[] = {
+    {"triton_poi_", "fused pointwise", IMPORT_ELEMENTWISE},
+    {"triton_red_", "fused reduction", IMPORT_REDUCTION},
+    {"triton_per_", "persistent reduction", IMPORT_REDUCTION},
+    {"triton_for_", "fused foreach", IMPORT_ELEMENTWISE},
+    {"triton_tem_", "template", IMPORT_OTHER},
+};
+
+static const struct made *made_of(const char *name)
+{
+    for (size_t k = 0; k < COUNT_OF(made_by_inductor); k++)
+        if (text_starts(name, made_by_inductor[k].prefix))
+            return &made_by_inductor[k];
+    return NULL;
+}
+
+const char *name_of_kind(const char *name, struct arena *arena)
+{
+    size_t length = strlen(name);
+    while (length && isdigit((unsigned char)name[length - 1]))
+        length--;
+    return made_of(name) && name[length] && name[length - 1] == '_' ? arena_strndup(arena, name, length - 1) : name;
+}
+
+/* The operators behind "fused_" stand between underscores, which some of them have themselves. */
+static void add_operators(struct text *out, const char *name)
+{
+    static const char *const whole[] = {"native_layer_norm_backward",
+                                        "native_layer_norm",
+                                        "native_group_norm",
+                                        "native_dropout",
+                                        "_log_softmax",
+                                        "_safe_softmax",
+                                        "_softmax",
+                                        "_to_copy",
+                                        "_unsafe_view",
+                                        "_unsafe_index",
+                                        "_scaled_mm",
+                                        "layer_norm",
+                                        "rms_norm",
+                                        "batch_norm",
+                                        "group_norm",
+                                        "flex_attention_backward",
+                                        "flex_attention",
+                                        "index_put",
+                                        "index_select",
+                                        "masked_fill",
+                                        "max_pool2d_with_indices",
+                                        "new_zeros",
+                                        "new_ones",
+                                        "full_like",
+                                        "ones_like",
+                                        "zeros_like",
+                                        "int_mm"};
+    const char *at = strstr(name, "_fused_"), *begin = ": ";
+    for (at = at ? at + strlen("_fused_") : ""; *at; begin = ", ") {
+        size_t length = strcspn(at + 1, "_") + 1;
+        for (size_t k = 0; k < COUNT_OF(whole); k++)
+            if (text_starts(at, whole[k]) && strchr("_", at[strlen(whole[k])])) {
+                length = strlen(whole[k]);
+                break;
+            }
+        if (at[strspn(at, "0123456789")]) /* not its number */
+            text_addf(out, "%s%.*s", begin, (int)length, at);
+        at += length + (at[length] == '_');
+    }
+}
+
+/* ---- by words ---- */
 
 static const struct words *words_in(const char *name)
 {
@@ -194,13 +269,19 @@ bool kernel_name_read(struct trace_operator *out, struct text *traits, const cha
 {
     if (tensile(out, traits, name, grid))
         return true;
-    const struct words *found = words_in(name);
-    if (!found)
+    const struct made *made = made_of(name);
+    const struct words *found = made && made->kind ? NULL : words_in(name);
+    if (!found && !made)
         return false;
-    out->kind = found->kind;
+    out->kind = found ? found->kind : made->kind;
     out->dtype = out->total = type_in(name);
-    text_add(traits, out->kind == IMPORT_OTHER ? "attention, backward" : import_kind_names[out->kind]);
-    add_traits(out, traits, name);
+    text_add(traits, made                        ? made->words
+                     : out->kind == IMPORT_OTHER ? "attention, backward"
+                                                 : import_kind_names[out->kind]);
+    if (made)
+        add_operators(traits, name);
+    else
+        add_traits(out, traits, name);
     if (grid[0] > 0)
         text_addf(traits, ", %.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),
                   block[0] * fmax(1, block[1]) * fmax(1, block[2]));

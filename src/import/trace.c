@@ -199,11 +199,12 @@ void trace_add_gpu(struct trace *trace, const struct gpu_event *event)
                    .start = timed ? event->start : INFINITY,
                    .end = timed ? event->end : INFINITY,
                    .correlation = event->correlation,
-                   .external = event->external,
+                   .external = event->graph_node ? event->graph_node : event->external,
                    .name = name,
                    .operator= TRACE_NONE,
                    .call = event->stream ? event->stream - 1 : TRACE_NONE,
                    .device = (uint16_t)trace_device(trace, trace->path, event->device),
+                   .source = event->graph_node ? IMPORT_CAPTURE : IMPORT_NONE,
                    .activity = strcmp(event->category, "gpu_memcpy") ? activity_of_name(trace, name) : ACTIVITY_COPY,
                });
 }

@@ -36,15 +36,16 @@ enum activity { ACTIVITY_COMPUTE, ACTIVITY_COMMUNICATION, ACTIVITY_COPY, ACTIVIT
 struct trace_event {
     double start, end; /* of the file's own clock: timeline.unit_ns; infinite: it is counted, its time is not known */
     uint32_t correlation; /* 0: none; of the runtime call, while its file is read */
-    uint32_t external;    /* 0: none; of the operator, while its file is read; then the number of its row */
-    uint32_t name;        /* trace.names: the kernel's, then a line feed and its launch */
-    uint32_t operator;    /* trace.signatures; TRACE_NONE: not known */
+    /* 0: none; of the operator, of a graph's kernel its node, while files are read; then the number of its row */
+    uint32_t external;
+    uint32_t name;     /* trace.names: the kernel's, then a line feed and its launch */
+    uint32_t operator; /* trace.signatures; TRACE_NONE: not known */
     /* the operator's call: events of one call are one call of its row; TRACE_NONE: its own. While its file is read, the
      * stream */
     uint32_t call;
     uint16_t device; /* number of the timeline: a device in a file */
     uint8_t activity;
-    uint8_t source; /* enum import_source: where the operator comes from */
+    uint8_t source; /* enum import_source: where the operator comes from; CAPTURE: a graph launched it */
 };
 
 /* An operator, or (signature TRACE_NONE) a runtime call, on a host thread: 32 bytes. */
@@ -147,7 +148,6 @@ struct trace {
     size_t note_count;
     const struct import_options *options;
     double unit_ns; /* of the file that is being read */
-    bool graphs;    /* some events belong to the launch of a graph */
 };
 
 /* Notes in words that something was wrong or skipped; repeated notes are counted. */
@@ -168,7 +168,8 @@ struct gpu_event {
     bool in_lanes;            /* ... or in work-items */
     double start, end;        /* that make no sense: the event is counted, and has no time */
     uint32_t correlation, external;
-    uint32_t stream; /* on which events run one after the other, numbered from 1; 0: not known */
+    uint32_t graph_node; /* in the order of its capture; 0: not known, or no graph launched it */
+    uint32_t stream;     /* on which events run one after the other, numbered from 1; 0: not known */
 };
 void trace_add_gpu(struct trace *trace, const struct gpu_event *event);
 /* Time since the file's first time stamp, as a double cannot hold nanoseconds since 1970. NaN: not a number. */
@@ -235,6 +236,9 @@ uint32_t operator_signature(struct trace *trace, const struct trace_operator *op
  * words. False: the name tells nothing. */
 bool kernel_name_read(struct trace_operator *out, struct text *traits, const char *name, const double grid[3],
                       const double block[3]);
+
+/* The name of a kernel that PyTorch's compiler made without its number, else the name. */
+const char *name_of_kind(const char *name, struct arena *arena);
 
 /* ---- readers: each adds what the file has ---- */
 

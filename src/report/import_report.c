@@ -88,7 +88,7 @@ static const char *short_name(const char *name, struct arena *arena)
 static const char *short_shape(const struct import_row *row, struct arena *arena)
 {
     static const char usual[] = " dilation=1 groups=1";
-    const char *shape = row->shape[0] ? row->shape : row->traits;
+    const char *shape = row->shape[0] && !row->traits[0] ? row->shape : row->traits;
     const char *at = strstr(shape, usual);
     if (at)
         shape = arena_printf(arena, "%.*s%s", (int)(at - shape), shape, at + strlen(usual));

@@ -149,6 +149,22 @@ def graphs(home):
         rows = rows_of(filled)
         check(filled["total_ns"] == 20e3 == filled["explained_ns"], f"{more}: {filled['total_ns']} {filled['explained_ns']}")
         check(rows[("aten::mm", "M=4 N=8 K=16")]["source"] == "capture" and ("aiter::rmsnorm", "rows=4 columns=16") in rows, f"{list(rows)}")
+    # Replays may run branches in any order: nodes are numbered as they were captured. The operator around a launch is of no kernel in it.
+    nodes = [op("aten::add", 9, 3, [[2], [2]]) | {"tid": 5}, call("hipGraphLaunch", 10, 9), call("hipGraphLaunch", 300, 10)]
+    nodes += [kernel(name, 200 - 10 * k, 5, 9) for k, name in enumerate(names)]
+    for k, event in enumerate(nodes[3:]):
+        event["args"] |= {"External id": 9, "graph id": 7, "graph node id": (7 << 32) + k}
+    path = write(home, "nodes.json", nodes)
+    rows = rows_of(imported(home, path, "--shapes", write(home, "eager.json", eager)))
+    check(rows[("aten::mm", "M=4 N=8 K=16")]["source"] == "capture" and rows[("aiter::rmsnorm", "rows=4 columns=8")]["min_ns"] == 5e3, f"{list(rows)}")
+    later = [kernel("norm_kernel", 170, 7, 9), kernel("norm_kernel", 180, 9, 9)]
+    for k, event in enumerate(later):
+        event["args"] |= {"graph node id": (7 << 32) + 2 - k}
+    first = next(row for row in imported(home, write(home, "later.json", later), "--shapes", home / "eager.json")["rows"] if row["shape"] == "rows=4 columns=8")
+    check(first["total_ns"] == 9e3, f"the first node ran last: {first}")
+    alone = imported(home, path)
+    check({row["operator"]: row["calls"] for row in alone["rows"]} == {"norm_kernel": 2, "gemm_kernel": 2, "launch of a graph": 1}, f"{alone['rows']}")
+    check(any("4 kernels of 1 launch of graphs, 20.0 us" in note for note in alone["notes"]) and any("1 of 2 launches" in note for note in alone["notes"]), f"{alone['notes']}")
     unlike = [event for event in eager if event["ts"] not in (1300, 1310, 5030)]  # one product less: which is it?
     shy = imported(home, graph, "--shapes", write(home, "unlike.json", unlike))
     check(all(row["source"] == "none" for row in shy["rows"] if row["operator"] == "gemm_kernel") or
@@ -228,8 +244,11 @@ def names(home):
     gemm = rows[tensile]
     check((gemm["kind"], gemm["dtype"], gemm["layout"], gemm["shape"], gemm["source"]) == ("gemm", "bf16", "TN", None, "none"), f"{gemm}")
     check(gemm["kernel_traits"] == "TN tile 64x32x256 MFMA 16x16 split K 4, N <= 192, M <= 64", gemm["kernel_traits"])
-    check(rows["triton_poi_fused_add_0"]["kind"] == "elementwise" and "D=128 causal" in rows["fmha_fwd_hd128_bf16_causal_group"]["kernel_traits"], f"{rows}")
+    check(rows["triton_poi_fused_add"]["kind"] == "elementwise" and "D=128 causal" in rows["fmha_fwd_hd128_bf16_causal_group"]["kernel_traits"], f"{rows}")
     check(found["explained_ns"] == 0, "a kernel's name explains no time")
+    numbered = [kernel(f"triton_poi_fused_add_mul_{k}", 10 * k, 5, grid=[8 if k < 3 else 16, 1, 1], block=[256, 1, 1]) for k in range(4)]
+    rows = [(row["operator"], row["shape"], row["calls"]) for row in imported(home, write(home, "numbered.json", numbered))["rows"]]
+    check(sorted(rows) == [("triton_poi_fused_add_mul", "16 workgroups of 256", 1), ("triton_poi_fused_add_mul", "8 workgroups of 256", 3)], f"{rows}")
     line = "hipblaslt-bench -m 48 -n 5 -k 64 --transA T --transB N --a_type bf16_r --d_type bf16_r --compute_type f32_r\n"
     (home / "lt.log").write_text("noise\n" + line)
     found = imported(home, home / "names.json", home / "lt.log")
