@@ -149,6 +149,8 @@ struct import_options {
     bool decode;
     const char *const *shapes; /* traces of the same program that are read for their shapes alone */
     size_t shape_count;
+    /* Puts names as their source has them in the place of mangled ones ("_Z4gemmPf"); NULL: they stay. */
+    void (*demangle)(const char **names, size_t count, struct arena *arena);
     const struct catalog *kernels; /* whose limits the parameters of rows keep; NULL: they are not asked */
 };
 

@@ -2,6 +2,7 @@
 #include "rooftile/import.h"
 
 #include "import_code.h"
+#include "rooftile/demangle.h"
 #include "rooftile/file.h"
 #include "rooftile/report.h"
 #include "rooftile/targets.h"
@@ -139,6 +140,7 @@ static struct import_options options_of_import(const struct cli_options *options
                                    .tokens = options->tokens,
                                    .tp = options->tp,
                                    .decode = options->decode,
+                                   .demangle = demangle,
                                    .shapes = options->shapes,
                                    .shape_count = options->shape_count};
 }

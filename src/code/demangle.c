@@ -2,8 +2,7 @@
  *
  * C++ names as people write them, by llvm-cxxfilt, which stands beside llvm-objdump: one child for all names.
  */
-#include "demangle.h"
-
+#include "rooftile/demangle.h"
 #include "rooftile/spawn.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/inspection.h"
 
-#include "demangle.h"
+#include "rooftile/demangle.h"
 
 /* ---- which objects and kernels ---- */
 

@@ -257,7 +257,7 @@ static const char *const tidying[] = {
     "series.id) AND "
     "EXISTS (SELECT 1 FROM accepted a WHERE a.series = series.id AND a.started > ifnull(series.seen, 0))",
     ("DELETE FROM main.alarm WHERE closed IS NOT NULL AND tau < (SELECT min(n.started) FROM run n JOIN series s ON "
-    "n.channel = s.channel AND n.device = s.device WHERE s.id = alarm.series)"),
+     "n.channel = s.channel AND n.device = s.device WHERE s.id = alarm.series)"),
     "DELETE FROM main.identity WHERE id NOT IN (SELECT identity FROM main.point WHERE identity IS NOT NULL)",
 };
 

@@ -94,6 +94,48 @@ void trace_release(struct trace *trace)
     arena_release(&trace->arena);
 }
 
+/* ---- mangled names ---- */
+
+/* What then is alike is one text. Returns the new numbers of all; NULL: nothing is mangled. */
+static uint32_t *demangle_texts(struct texts *texts, const struct trace *trace)
+{
+    SCOPED(arena_release) struct arena arena = {0};
+    const char **names = arena_array(&arena, texts->count + 1u, sizeof(*names));
+    struct texts made = {0};
+    if (!trace->options->demangle || !COUNT_WHERE(name, texts->items, texts->count, text_starts(*name, "_Z")))
+        return NULL;
+    for (uint32_t k = 0; k < texts->count; k++)
+        if (text_starts(texts->items[k], "_Z"))
+            names[k] = arena_strndup(&arena, texts->items[k], strcspn(texts->items[k], ".\n")); /* without ".kd" */
+        else
+            names[k] = "";
+    trace->options->demangle(names, texts->count, &arena);
+    uint32_t *numbers = new_zeroed(texts->count, sizeof(*numbers));
+    for (uint32_t k = 0; k < texts->count; k++) {
+        const char *old = texts->items[k], *launch = old + strcspn(old, "\n");
+        const bool mangled = *names[k] && !text_starts(names[k], "_Z");
+        const char *name = mangled ? arena_printf(&arena, "%s%s", names[k], launch) : old;
+        numbers[k] = texts_add(&made, name, strlen(name));
+    }
+    texts_release(texts);
+    *texts = made;
+    return numbers;
+}
+
+static void demangle_names(struct trace *trace)
+{
+    uint32_t *numbers = demangle_texts(&trace->names, trace), *plain = demangle_texts(&trace->plain_names, trace);
+    for (size_t k = 0; numbers && k < trace->event_count; k++)
+        trace->events[k].name = numbers[trace->events[k].name];
+    for (size_t k = 0; numbers && k < trace->call_count; k++)
+        if (trace->calls[k].signature == TRACE_NONE)
+            trace->calls[k].name = numbers[trace->calls[k].name];
+    for (size_t k = 0; plain && k < trace->launch_count; k++)
+        trace->launches[k].name = plain[trace->launches[k].name];
+    free(numbers);
+    free(plain);
+}
+
 enum status import_read(struct import *out, const char *const *paths, size_t count,
                         const struct import_options *options, struct arena *arena, struct err *err)
 {
@@ -111,6 +153,7 @@ enum status import_read(struct import *out, const char *const *paths, size_t cou
         struct import made = {.device = arena_strdup(arena, trace.device_name ? trace.device_name : ""),
                               .arch = arena_strdup(arena, trace.arch ? trace.arch : ""),
                               .cus = trace.cus};
+        demangle_names(&trace);
         fill_from_capture(&trace);
         aggregate(&made, &trace, arena);
         struct import_note *notes = arena_copy(arena, trace.notes, trace.note_count * sizeof(*notes));

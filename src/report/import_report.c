@@ -56,27 +56,52 @@ static void timeline_line(struct document *document, const struct import *import
 
 /* ---- rows ---- */
 
-enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56 };
+enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56, NARROW = 12 };
 
-/* Behind the bracket that closes the one at `at`. */
-static const char *behind_brackets(const char *at)
+/* What "NAMESPACE::" or "CLASS<...>::" leaves of what was written so far; what a function encloses stays. */
+static size_t without_scope(const char *out, size_t length)
 {
-    ptrdiff_t depth = 0;
-    do
-        depth += (strchr("(<[{", *at) != NULL) - (strchr(")>]}", *at) != NULL);
-    while (depth > 0 && *++at);
-    return at + (*at != 0);
+    size_t depth = 0, at = length;
+    while (at && (depth || isalnum((unsigned char)out[at - 1]) || strchr("_~>", out[at - 1]))) {
+        at--;
+        depth += out[at] == '>';
+        depth -= depth && out[at] == '<';
+    }
+    return at;
 }
 
-/* A function's name as C++ has it, without its result, arguments and the namespaces around it. */
+/* C++ has its arguments, of the template or of the function, right behind a name. */
+static bool is_code(const char *name)
+{
+    const char *at = strpbrk(name, "<(");
+    return at && at > name &&
+           (isalnum((unsigned char)at[-1]) || at[-1] == '_' || strstr(name, "(anonymous namespace)"));
+}
+
+/* A function's name as C++ has it, without its result, its arguments and all namespaces. */
 static const char *plain_name(const char *name, struct arena *arena)
 {
-    const char *start = text_starts(name, "void ") ? name + 5 : name, *at = start;
-    for (; *at && *at != '('; at = *at == '<' ? behind_brackets(at) : at + 1)
-        if (text_starts(at, "::") && !text_starts(name, "aten::"))
-            start = at + 2;
-    const bool function = *at == '(' && at > start && strchr(name, ')');
-    return function ? arena_strndup(arena, start, (size_t)(at - start)) : name;
+    static const char nameless[] = "(anonymous namespace)::";
+    char *out = arena_alloc(arena, strlen(name) + 1);
+    size_t length = 0;
+    ptrdiff_t depth = 0;
+    for (const char *at = name; *at && is_code(name); at++) {
+        while (text_starts(at, nameless))
+            at += strlen(nameless);
+        if (!*at || (*at == '(' && !depth))
+            break;
+        depth += (strchr("(<[{", *at) != NULL) - (strchr(")>]}", *at) != NULL);
+        if (text_starts(at, "::") && length && !strchr(")}", out[length - 1])) {
+            length = without_scope(out, length);
+            at++;
+        } else if (*at == ' ' && !depth) {
+            length = 0; /* what came before was the result */
+        } else {
+            out[length++] = *at;
+        }
+    }
+    out[length] = '\0';
+    return length && !depth ? out : name;
 }
 
 static const char *short_name(const char *name, struct arena *arena)
@@ -172,6 +197,12 @@ static const struct table_column row_columns[] = {
     [WHY] = {.key = "no_kernel_reason"},
 };
 
+/* Where a column has little room, too. */
+static bool looks_like(const char *a, const char *b, struct arena *arena)
+{
+    return !strcmp(text_cut(arena, a ?: "", NARROW, ".."), text_cut(arena, b, NARROW, ".."));
+}
+
 static void put_row(struct table *table, const struct import_row *row, size_t rank)
 {
     struct arena *arena = table->arena;
@@ -180,13 +211,15 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     const char *name = short_name(row->operator, arena), *shape = short_shape(row, arena),
                *types = types_of(row, arena);
     for (size_t k = 0; k + 1 < table->row_count && rank <= ROWS_SHOWN; k++) /* no two rows look alike */
-        if (!strcmp(table->rows[k].cells[OPERATOR].text ?: "", name) &&
+        if (looks_like(table->rows[k].cells[OPERATOR].text, name, arena) &&
             !strcmp(table->rows[k].cells[SHAPE].text ?: "", shape) &&
-            !strcmp(table->rows[k].cells[TYPES].text ?: "", types))
+            !strcmp(table->rows[k].cells[TYPES].text ?: "", types)) {
             name = arena_printf(arena, "%s #%zu", short_name(row->operator, arena), rank);
+            break;
+        }
     cells[OPERATOR] = cell_text(name);
-    cells[SHAPE] = cell_known(short_shape(row, arena));
-    cells[TYPES] = cell_known(types_of(row, arena));
+    cells[SHAPE] = cell_known(shape);
+    cells[TYPES] = cell_known(types);
     cells[SOURCE] = cell_text(import_source_names[row->source]);
     cells[KIND] = cell_text(import_kind_names[row->kind]);
     cells[WHY] = cell_known(row->kernel ? "" : row->why);

@@ -261,8 +261,28 @@ def shown_names(home):
     path = write(home, "shown.json", [kernel(f"void ns::{space}::work<int, ns::Op<float> >(float*, int)", 100 * k, 9 - k) for k, space in enumerate("ab")])
     for width in "80", "100", "132":
         lines = run("import", path, home=home, COLUMNS=width).stdout.splitlines()
-        check(any("9.00 us" in line and " work<int, ns::Op<float> > " in line for line in lines) and any("work<int, ns::Op<float> > #2" in line for line in lines), f"{lines}")
+        check(any("9.00 us" in line and " work<int, Op<float> > " in line for line in lines) and any("work<int, Op<float> > #2" in line for line in lines), f"{lines}")
     check({row["operator"][:13] for row in imported(home, path)["rows"]} == {"void ns::a::w", "void ns::b::w"}, "data has whole names")
+
+
+def mangled_names(home):
+    """Mangled names are shown as their source has them, those of PyTorch's kernels without namespaces; one kernel is one row."""
+    mangled = "_ZN2ns4workIfEEvPT_i"  # void ns::work<float>(float*, int)
+    path = write(home, "mangled.json", [kernel(mangled, 0, 5), kernel(mangled + ".kd", 10, 5), kernel("void ns::work<float>(float*, int)", 20, 5),
+                                        kernel("_Zinvalid", 30, 1)])
+    rows = {row["operator"]: row["calls"] for row in imported(home, path)["rows"]}
+    check(rows == {"void ns::work<float>(float*, int)": 3, "_Zinvalid": 1}, f"{rows}")
+    plain = {"void at::native::(anonymous namespace)::layer_norm_kernel<float, at::Op<c10::Half> >(int, float*)": "layer_norm_kernel<float, Op<Half> >",
+             "std::enable_if<true, int>::type a::b<3>::kernel<4>(int)": "kernel<4>", "void one<f(a::b&)::{lambda(int)#1}>(x::y)": "one<f(b&)::{lambda(int)#1}>",
+             "cutlass::device_kernel<flash::Fwd<128>>": "device_kernel<Fwd<128>>", "Memcpy HtoD (Pinned -> Device)": "Memcpy HtoD (Pinned -> Device)",
+             "aiter::fmoe_bf16": "aiter::fmoe_bf16", "void cut::off<int": "void cut::off<int"}
+    lines = run("import", write(home, "plain.json", [kernel(name, 10 * k, 5) for k, name in enumerate(plain)]), home=home, COLUMNS="132").stdout
+    check(all(f" {short} " in lines for short in plain.values()), lines)
+    alike = [f"kernel_of_a_long_name_{'x' * 20}{k}{'y' * 20}_and_its_tail" for k in range(3)]
+    for width in "60", "80", "132":
+        lines = run("import", write(home, "alike.json", [kernel(name, 10 * k, 5 - k) for k, name in enumerate(alike)]), home=home, COLUMNS=width).stdout.splitlines()
+        shown = [re.sub(r"[0-9.]+ us|[0-9.]+ %|^ *[0-9]+", "", line) for line in lines if "kernel_" in line and ".." in line and "explained" not in line]
+        check(len(set(shown)) >= 3, f"{width}: {lines}")
 
 
 def diff(home):
@@ -919,4 +939,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
