@@ -32,6 +32,7 @@ struct forecast_case {
     /* What the trace's own kernel is forecast to take here: of a product the library's, as its tuned kernels are
      * described, scaled by what it took in the trace over the same on the trace's machine. 0: not of a trace */
     double program_ns;
+    bool is_ours;             /* program_ns is our kernel's, which no description of a tuned one replaces */
     const char *uncalibrated; /* why it is not scaled although it was measured; NULL */
 };
 

@@ -101,6 +101,7 @@ static void set_program_times(struct forecast *forecast, const struct forecast *
         struct forecast_case *c = (struct forecast_case *)&forecast->cases[k];
         const struct forecast_case *here = stand_in(forecast, c), *there = NULL;
         c->program_ns = here->prediction.time_ns;
+        c->is_ours = here == c && c->plan_case->traced_ns > 0 && !c->plan_case->resolved.manifest->library;
         for (size_t n = 0; own && n < own->count && !there; n++)
             there = own->cases[n].plan_case->asked == c->plan_case->asked ? stand_in(own, &own->cases[n]) : NULL;
         if (there && there->prediction.time_ns > 0 && c->plan_case->traced_ns > 0 &&

@@ -198,8 +198,11 @@ const struct command commands[] = {
                  "  rooftile import config.json --decode --batch 16 --tp 8 -o model.json\n",
      .details =
          "A FILE is what PyTorch's profiler wrote (Kineto JSON), rocprofv3 (CSV, JSON, rocpd), nsys' SQLite export or "
-         "CSV, any log with lines of hipblaslt-bench, rocblas-bench or MIOpenDriver, a table of TunableOp or AITER, or "
-         "a model's config.json. Its content says which; gzip is read through. Several files of one run add up.\n"
+         "CSV, any log with lines of hipblaslt-bench, rocblas-bench (or the YAML that both libraries log) or "
+         "MIOpenDriver, with the times that these printed, what rccl-tests, TransferBench, nvbandwidth or "
+         "rocm_bandwidth_test printed, a table of TunableOp or AITER, AITER's lines of products that it has no tuned "
+         "kernel of, or a model's config.json. Its content says which; gzip is read through. Several files of one run "
+         "add up.\n"
          "Time is what the GPUs were busy with, by the innermost operator that launched it. Lower bounds are those of "
          "the GPU that the trace names, or of --machine; 'tuned' is what a well tuned kernel is predicted to take "
          "there. Under HIP and CUDA graphs a trace has no operators: a trace of the capture, or an eager one, with "

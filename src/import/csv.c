@@ -110,6 +110,12 @@ static const char *type_of(const struct fields *row, const char *names, const ch
     return type ? type : "";
 }
 
+static const char *factors_of(const struct fields *row, struct arena *arena)
+{
+    const char *weights = type_of(row, "q_dtype_w|dtype", "");
+    return product_type(type_of(row, "q_dtype_a", weights), weights, arena);
+}
+
 void aiter_product(struct trace *trace, const struct fields *row)
 {
     const double mnk[3] = {field_number(row, "N", 0), field_number(row, "M", 0), field_number(row, "K", 0)};
@@ -120,7 +126,7 @@ void aiter_product(struct trace *trace, const struct fields *row)
         return;
     }
     blas_gemm(&operator, mnk, field_number(row, "B", 1), true, false);
-    operator.dtype = type_of(row, "q_dtype_w|dtype", "");
+    operator.dtype = factors_of(row, &trace->arena);
     operator.total = type_of(row, "outdtype|otype|dtype", operator.dtype[0] ? "bf16" : "");
     trace_add_call(trace, &operator, 1, us > 0 ? us * 1e3 : NAN);
 }
@@ -141,7 +147,7 @@ static void aiter_moe_row(struct lines *lines)
     const double us = field_number(row, "us|us1", NAN);
     struct trace_operator operator= {.name = "aiter moe",
                                      .kind = IMPORT_MOE_GEMM,
-                                     .dtype = type_of(row, "q_dtype_w|dtype", ""),
+                                     .dtype = factors_of(row, &lines->trace->arena),
                                      .total = type_of(row, "dtype", ""),
                                      .extra = EXPERTS_TOGETHER};
     if (!(dims[0] > 0 && dims[1] > 0 && dims[2] > 0 && dims[3] > 0)) {

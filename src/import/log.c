@@ -68,7 +68,8 @@ static bool read_blas(struct trace *trace, struct trace_operator *out, const str
     function = text_starts(function, "rocblas_") ? function + 8 : function;
     const char *letter = letter_of(function, &trace->arena);
     const char *all = field_or(f, "r|precision", *letter ? letter : program == YAML ? "" : "f32_r");
-    *out = (struct trace_operator){.shape = "", .dtype = type_of(f, "a_type", all)};
+    const char *a = type_of(f, "a_type", all);
+    *out = (struct trace_operator){.shape = "", .dtype = product_type(a, type_of(f, "b_type", a), &trace->arena)};
     out->total = type_of(f, "d_type|c_type", all);
     if (lt || strstr(function, "gemm") || strstr(function, "gemv"))
         return read_product(trace, out, f, name, function);

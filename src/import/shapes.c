@@ -20,6 +20,11 @@ static bool transposed(const struct operator_input *input)
 
 /* ---- products ---- */
 
+const char *product_type(const char *a, const char *b, struct arena *arena)
+{
+    return !strcmp(a, b) || !*a ? b : !*b ? a : arena_printf(arena, "%s*%s", a, b);
+}
+
 /* A, B, and whether B is stored n x k, as weights are. 4-bit types are packed in pairs. */
 bool gemm_shape(struct trace_operator *out, const struct operator_inputs *in, const signed char at[static 6])
 {
@@ -34,7 +39,7 @@ bool gemm_shape(struct trace_operator *out, const struct operator_inputs *in, co
     out->dims[1] = a->rank == 1 ? 1 : batched ? a->dims[a->rank - 2] : input_count(a, 1);
     out->dims[2] = n;
     out->dims[3] = packed ? 2 * k : k;
-    out->dtype = packed ? "e2m1" : b->dtype;
+    out->dtype = packed ? "e2m1" : product_type(a->dtype, b->dtype, in->arena);
     out->total =
         dtype_of_trace("float") && (packed || strstr(b->dtype, "e4m3") || strstr(b->dtype, "e5m2")) ? "bf16" : a->dtype;
     if (strcmp(b->dtype, "i8") == 0)

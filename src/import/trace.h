@@ -223,6 +223,8 @@ bool operator_is_known(const char *signature); /* it is of a family */
  * that know the shape, the name, "=kind", and the members "M=141" and so on. */
 void operator_read(struct trace_operator *out, const char *signature, struct arena *arena);
 const char *dtype_of_trace(const char *type); /* "c10::BFloat16" is bf16; NULL unknown */
+/* Of a product of both: theirs, or where they differ one of its own, "bf16*e4m3", which is no type that has a rate. */
+const char *product_type(const char *a, const char *b, struct arena *arena);
 /* Adds `count` calls of an operator; `time_ns` of one, NaN: not known. The caller writes what else is known. */
 struct trace_call *trace_add_call(struct trace *trace, const struct trace_operator *operator, double count,
                                   double time_ns);

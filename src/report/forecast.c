@@ -308,14 +308,20 @@ static void say_notes(struct document *document, const struct forecast *forecast
 
 static void say_described(struct document *document, const struct forecast *forecasts, size_t count)
 {
-    size_t described = 0, cases = 0;
+    size_t described = 0, cases = 0, ours = 0;
     for (size_t k = 0; k < count; k++)
         FOR_EACH(const struct forecast_case, c, forecasts[k].cases, forecasts[k].count) {
             const struct prediction *p = &c->prediction;
             cases += p->time_ns > 0;
+            ours += p->time_ns > 0 && c->is_ours;
             described += p->time_ns > 0 && !strcmp(p->method, "description");
         }
     document_described(document, described, cases);
+    if (ours)
+        document_text(document, SHOW_PEOPLE, TONE_DIM,
+                      "*: our kernel's time in the place of the trace's, of which there is no description (%zu of %zu "
+                      "case%s)",
+                      ours, cases, text_s(cases));
 }
 
 /* What the last column of the table means. */

@@ -16,6 +16,15 @@ static enum prediction_term most_helpful(const struct prediction *prediction)
     return best;
 }
 
+/* Ours in the place of a trace's kernel is marked. */
+static struct cell time_of(const struct forecast_case *c, struct arena *arena)
+{
+    struct cell cell = cell_predicted(c->prediction.time_ns, c->prediction.method, arena);
+    if (c->is_ours && cell.kind == CELL_NUMBER)
+        cell.text = arena_printf(arena, "*%s", cell.text ?: quantity_words(c->prediction.time_ns, UNIT_TIME, arena));
+    return cell;
+}
+
 /* ---- one machine ---- */
 
 struct table *forecast_one_machine(const struct forecast *forecast, struct arena *arena)
@@ -42,7 +51,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
         }
         const enum prediction_term helps = most_helpful(p);
         const struct cell cells[] = {cell_text(c->plan_case->label),
-                                     cell_predicted(p->time_ns, p->method, arena),
+                                     time_of(c, arena),
                                      cell_range(p->low_ns, p->high_ns),
                                      cell_text(c->plan_case->lower_bound.bound),
                                      cell_text(prediction_term_name(p->limiter)),
@@ -102,8 +111,7 @@ struct table *forecast_side_by_side(const struct forecast *forecasts, size_t cou
             const bool known = c && c->prediction.time_ns > 0;
             if (c && c->reason && !row->note)
                 row->note = arena_printf(arena, "%s: %s", forecasts[n].name, c->reason);
-            cells[1 + 2 * n] =
-                c ? cell_predicted(c->prediction.time_ns, c->prediction.method, arena) : cell_unknown(NULL);
+            cells[1 + 2 * n] = c ? time_of(c, arena) : cell_unknown(NULL);
             cells[2 + 2 * n] = known ? cell_text(prediction_term_name(c->prediction.limiter)) : cell_unknown(NULL);
         }
         cells[2 * count + 1] = cell_number(portability(forecasts, count, first->asked));

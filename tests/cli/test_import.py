@@ -285,6 +285,24 @@ def mangled_names(home):
         check(len(set(shown)) >= 3, f"{width}: {lines}")
 
 
+def mixed_products(home):
+    """A product of two types has a type of its own, no kernel that stands for it and no rate of either type."""
+    line = "hipblaslt-bench -m 512 -n 512 -k 512 --transA T --transB N --a_type %s --b_type %s --d_type bf16_r --compute_type f32_r\n"
+    for a, b, dtype in (("f8_r", "bf8_r", "e4m3*e5m2"), ("f16_r", "i8_r", "f16*i8"), ("bf16_r", "bf16_r", "bf16")):
+        (home / "two.log").write_text(line % (a, b))
+        row, = imported(home, home / "two.log")["rows"]
+        check(row["dtype"] == dtype and (row["kernel"] is None) == ("*" in dtype), f"{a} {b}: {row}")
+    for a, dtype in (("torch.bfloat16", "bf16*e4m3"), ("torch.float8_e4m3fn", "e4m3")):
+        (home / "two.csv").write_text(f"token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,us\n16,512,256,8,2,silu,torch.bfloat16,{a},torch.float8_e4m3fn,9\n")
+        row, = imported(home, home / "two.csv")["rows"]
+        check(row["dtype"] == dtype, f"{a}: {row}")
+    for a, b in (("c10::BFloat16", "signed char"), ("c10::BFloat16", "c10::Float8_e4m3fn"), ("float", "c10::Half")):
+        events = [op("aten::mm", 0, 9, [[512, 512], [512, 512]], [a, b]), call("hipLaunchKernel", 1, 1), kernel("g", 20, 5, 1)]
+        path = write(home, "two.json", events, deviceProperties=[{"name": "AMD Instinct MI355X", "numSms": 256}])
+        row, = imported(home, path)["rows"]
+        check("*" in row["dtype"] and all(row[key] is None for key in ("kernel", "lower_bound_ns", "estimate_ns")), f"{a} {b}: {row}")
+
+
 def diff(home):
     old = write(home, "a.json", [kernel("same", 0, 10), kernel("gone", 20, 5)])
     new = write(home, "b.json", [kernel("same", 0, 8), kernel("new", 20, 4)])
@@ -782,6 +800,9 @@ def suites(home):
     for machines in "mi300x", "mi355x", "mi355x,mi300x":
         for machine in json.loads(run("predict", home / "known_suite.json", "--machine", machines, "--json", "-", home=home).stdout)["machines"]:
             sums[machines, machine["machine"]] = machine["weighted_time_ns"]
+    done = run("predict", home / "known_suite.json", "--machine", "mi300x", home=home)
+    marked = [line.split()[0] for line in done.stdout.splitlines() if " *" in line]
+    check(marked == ["stream_add"] and "*: our kernel's time in the place of the trace's" in done.stdout, f"ours is marked, the library's is not: {done.stdout}")
     check(near(sums["mi300x", "mi300x"], 7e3, 1e-9) and near(sums["mi355x,mi300x", "mi300x"], 7e3, 1e-9), f"where it was traced it takes what it took: {sums}")
     check(near(sums["mi355x", "mi355x"], sums["mi355x,mi300x", "mi355x"], 1e-9) and 3.5e3 < sums["mi355x", "mi355x"] < 14e3, f"elsewhere the traced times scale: {sums}")
     check_run(run("predict", home / "known_suite.json", "--machine", "mi355x", home=home), 0, "a forecast says so", stdout="the trace's own times, scaled from mi300x")
@@ -939,4 +960,4 @@ def damage(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, mixed_products, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
