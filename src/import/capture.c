@@ -163,69 +163,64 @@ static void fill_from_launches(struct trace *trace, struct missing *list, size_t
 
 /* ---- logs ---- */
 
-/* Products of Tensile's kernels: as many lines of a type and layout as kernels are these, in order; and a single shape
- * is that of all. */
+/* A kernel of Tensile says its type and layout. */
+static bool read_tensile(struct trace_operator *out, const char *name)
+{
+    static const double nothing[3] = {0};
+    SCOPED(text_release) struct text ignored = {0};
+    *out = (struct trace_operator){.dtype = "", .layout = ""};
+    return text_starts(name, "Cijk_") && kernel_name_read(out, &ignored, name, nothing, nothing);
+}
+
+static bool same_class(const struct trace_operator *a, const struct trace_operator *b)
+{
+    return !strcmp(a->dtype, b->dtype) && !strcmp(a->layout, b->layout);
+}
+
+/* As many lines of a type and layout as kernels are these, in order; and a single shape is that of all. */
 static void fill_class(struct trace *trace, const struct trace_operator *wanted, struct arena *arena)
 {
     size_t lines = 0, kernels = 0;
     bool one_shape = true;
-    uint32_t *of_line = arena_array(arena, trace->call_count + 1, sizeof(*of_line));
-    for (size_t k = 0; k < trace->call_count; k++) {
-        struct trace_operator operator;
-        if (trace->calls[k].signature == TRACE_NONE)
+    struct trace_call **of_line = arena_array(arena, trace->call_count + 1, sizeof(*of_line));
+    struct trace_event **of_kernel = new_zeroed(trace->event_count + 1, sizeof(*of_kernel));
+    struct trace_operator operator;
+    FOR_EACH(struct trace_call, call, trace->calls, trace->call_count) {
+        if (call->signature == TRACE_NONE)
             continue;
-        operator_read(&operator, trace->signatures.items[trace->calls[k].signature], arena);
-        if (operator.kind != IMPORT_GEMM || strcmp(operator.dtype, wanted->dtype) ||
-            strcmp(operator.layout, wanted->layout))
+        operator_read(&operator, trace->signatures.items[call->signature], arena);
+        if (operator.kind != IMPORT_GEMM || !same_class(&operator, wanted))
             continue;
-        of_line[lines++] = (uint32_t)k;
-        one_shape = one_shape && trace->calls[k].signature == trace->calls[of_line[0]].signature;
+        of_line[lines++] = call;
+        one_shape = one_shape && call->signature == of_line[0]->signature;
     }
-    for (int pass = 0; pass < 2 && lines; pass++) { /* counts, then fills in */
-        const size_t all = kernels;
-        kernels = 0;
-        FOR_EACH(struct trace_event, event, trace->events, trace->event_count) {
-            struct trace_operator operator= {.dtype = "", .layout = ""};
-            SCOPED(text_release) struct text ignored = {0};
-            static const double nothing[3] = {0};
-            const char *name = trace->names.items[event->name];
-            const bool is = (event->operator== TRACE_NONE || event->source == IMPORT_LOG) &&
-                            text_starts(name, "Cijk_") &&
-                            kernel_name_read(&operator, & ignored, name, nothing, nothing) &&
-                            !strcmp(operator.dtype, wanted->dtype) && !strcmp(operator.layout, wanted->layout);
-            if (!is)
-                continue;
-            if (pass && event->operator== TRACE_NONE &&(all == lines || one_shape)) {
-                struct trace_call *call = &trace->calls[of_line[one_shape ? 0 : kernels]];
-                event->operator= call->signature;
-                event->source = IMPORT_LOG;
-            }
-            kernels++;
+    FOR_EACH(struct trace_event, event, trace->events, trace->event_count)
+        if ((event->operator== TRACE_NONE || event->source == IMPORT_LOG) &&
+            read_tensile(&operator, trace->names.items[event->name]) && same_class(&operator, wanted))
+            of_kernel[kernels++] = event;
+    const bool known = lines && kernels && (kernels == lines || one_shape);
+    for (size_t k = 0; known && k < kernels; k++)
+        if (of_kernel[k]->operator== TRACE_NONE) {
+            of_kernel[k]->operator= of_line[one_shape ? 0 : k]->signature;
+            of_kernel[k]->source = IMPORT_LOG;
         }
-        if (pass && (all == lines || one_shape) && all)
-            for (size_t k = 0; k < lines; k++)
-                trace->calls[of_line[k]].count = 0;
-    }
+    for (size_t k = 0; known && k < lines; k++)
+        of_line[k]->count = 0;
+    free(of_kernel);
 }
 
 static void fill_from_logs(struct trace *trace, const struct missing *list, size_t count)
 {
-    static const double nothing[3] = {0};
     SCOPED(arena_release) struct arena arena = {0};
     struct texts seen = {0};
     for (size_t k = 0; k < count; k++) {
-        struct trace_operator operator= {.dtype = "", .layout = ""};
-        SCOPED(text_release) struct text key = {0};
-        const char *name = trace->plain_names.items[list[k].name];
-        if (k && list[k].name == list[k - 1].name)
-            continue;
+        struct trace_operator operator;
         const uint32_t before = seen.count;
-        if (text_starts(name, "Cijk_") && kernel_name_read(&operator, & key, name, nothing, nothing)) {
-            text_clear(&key);
-            text_addf(&key, "%s %s", operator.dtype, operator.layout);
-            if (texts_add(&seen, key.data, key.length) == before)
-                fill_class(trace, &operator, & arena);
-        }
+        if ((k && list[k].name == list[k - 1].name) || !read_tensile(&operator, trace->plain_names.items[list[k].name]))
+            continue;
+        const char *key = arena_printf(&arena, "%s %s", operator.dtype, operator.layout);
+        if (texts_add(&seen, key, strlen(key)) == before)
+            fill_class(trace, &operator, & arena);
     }
     texts_release(&seen);
 }

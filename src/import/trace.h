@@ -178,7 +178,7 @@ double trace_stamp(struct trace *trace, const char *digits);
 /* The number of a word that names a thread or device of the file. */
 uint32_t trace_word(struct trace *trace, const char *word);
 
-/* Sorts in almost linear time what is mostly in order; items of up to 64 bytes. */
+/* Sorts in almost linear time what is mostly in order; what is equal stays in its order. */
 void sort_mostly_sorted(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 
 /* Launches for fill_from_capture: a segment of them, which were made in this order. `number` is that of the operator in
