@@ -28,12 +28,15 @@ void launch_each_timed(const struct resolved *resolved,
     each_timed(resolved->steps, resolved->step_count, false, 1, visit, context);
 }
 
-/* By the last type in the name of an instruction or unit, "v_dot2_f32_f16" or "matrix_f32"; -1: whole numbers. */
+/* By the last type in the name of an instruction or unit, "v_dot2_f32_f16" or "matrix_f32"; -1: whole numbers. Mixed
+ * ones (v_fma_mixlo_f16) compute in f32 and narrow the result. */
 static int width_of(const char *name)
 {
     static const char *const types[] = {"f16", "f32", "f64"};
     static const char *const narrow[] = {"bf16", "xf32", "fp8", "bf8", "fp6", "bf6", "fp4", "f8f6f4", "f8", "f6", "f4"};
     int width = -1;
+    if (strstr(name, "_fma_mix"))
+        return 1;
     for (const char *at = strchr(name, '_'); at; at = strchr(at + 1, '_')) {
         const size_t length = strcspn(at + 1, "_");
         for (int k = 0; k < TYPE_WIDTHS; k++)

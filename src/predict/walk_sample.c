@@ -55,11 +55,17 @@ static uint64_t group_count(const struct walk_launch *launch)
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
+/* Of two the first: data may end within the last one. */
+static uint64_t middle(uint64_t count)
+{
+    return count == 2 ? 0 : count / 2;
+}
+
 /* Half way along each axis: at the beginning of a row it would share less with its neighbours than others do. */
 static uint64_t middle_group(const struct walk_launch *launch)
 {
-    const uint64_t row = launch->grid[1] / 2 + (uint64_t)launch->grid[1] * (launch->grid[2] / 2);
-    return launch->grid[0] / 2 + launch->grid[0] * row;
+    const uint64_t row = middle(launch->grid[1]) + (uint64_t)launch->grid[1] * middle(launch->grid[2]);
+    return middle(launch->grid[0]) + launch->grid[0] * row;
 }
 
 /* Workgroups of the same die whose lines the sample may find in L2: those just before it, and those above it in the

@@ -107,7 +107,7 @@ def plan_and_sim(home):
         planned = run("plan", *words, "--json", "-", home=home)
         ran = run("run", *words, "-o", "-", home=home)
         check_run(planned, 0 if name == "looped" else 1, f"{name} is planned")
-        check_run(ran, 0, f"{name} runs")
+        check_run(ran, 0 if name == "looped" else 1, f"{name} runs")
         forecast = json.loads(planned.stdout)["cases"][0]["predicted_ns"]
         [case] = json.loads(ran.stdout)["cases"]
         [machine] = json.loads(run("predict", str(home / f"{name}.json"), "--machine", "mi300x", "--json", "-", home=home).stdout)["machines"]
@@ -160,6 +160,8 @@ def what_others_read(home):
 
 def work_against_code(home):
     """A manifest whose work is not what its code does, by more than 2 in either direction, is a finding; within that it is none."""
+    odd = run("predict", "stream_copy", "--set", "n=8448,10000,16385", "--machine", "mi300x,rx9070xt", "-q", home=home)
+    check(odd.returncode == 0 and "manifest states" not in odd.stdout, f"a last workgroup that is cut off stands for no other: {odd.stdout[-500:]}")
     (home / "axpy.hip").write_text('#include "portable.h"\nextern "C" __global__ void axpy(float *y, const float *x, float a)\n'
                                    "{\n    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n    y[i] = a * x[i] + y[i];\n}\n")
     right = {"flops": "2 * n", "unit": "vector_f32", "read": "8 * n", "write": "4 * n", "footprint": "8 * n"}
