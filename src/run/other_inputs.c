@@ -98,6 +98,15 @@ enum status inputs_stir(struct ready *ready, uint32_t rotation, uint64_t turn, s
     return STATUS_OK;
 }
 
+enum status inputs_rewrite(struct ready *ready, uint32_t rotation, struct err *err)
+{
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++)
+        for (size_t one = 0; one < 2 && one < ready->buffers[k].stirred && !status; one++)
+            status = put_element(ready, k, rotation, &ready->buffers[k].now[one], err);
+    return status;
+}
+
 enum status inputs_restore(struct ready *ready, struct err *err)
 {
     for (size_t k = 0; k < ready->resolved->buffer_count; k++) {

@@ -303,6 +303,8 @@ enum status check_other_inputs(const struct checking *checking, struct err *err)
 enum status inputs_choose(struct ready *ready, uint64_t seed, struct err *err);
 /* Two elements of each input change places, in the buffers of `rotation`; others at every `turn`. */
 enum status inputs_stir(struct ready *ready, uint32_t rotation, uint64_t turn, struct err *err);
+/* Writes as many elements as inputs_stir does, and changes none. */
+enum status inputs_rewrite(struct ready *ready, uint32_t rotation, struct err *err);
 /* All as they were, in all rotations. */
 enum status inputs_restore(struct ready *ready, struct err *err);
 
