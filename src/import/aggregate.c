@@ -41,21 +41,38 @@ static void rows_release(struct rows *rows)
     texts_release(&rows->keys);
 }
 
-static uint32_t row_of(struct rows *rows, const struct import_row *made)
+static uint32_t row_of(struct rows *rows, const struct trace_operator *o, enum import_source source, const char *traits)
 {
     SCOPED(text_release) struct text key = {0};
-    text_add(&key, made->operator);
+    const char *shape = shape_words(o, rows->arena);
+    text_add(&key, o->name);
     if (!rows->by_name)
-        text_addf(&key, "|%s|%s|%s|%s", made->shape, made->dtype, made->total, made->layout);
+        text_addf(&key, "|%s|%s|%s|%s", shape, o->dtype, o->total, o->layout);
     const uint32_t before = rows->keys.count, number = texts_add(&rows->keys, key.data, key.length);
     if (number < before)
         return number;
     rows->items = array_grow(rows->items, number, sizeof(*rows->items));
     rows->events = array_grow(rows->events, number, sizeof(*rows->events));
-    rows->items[number] = *made;
-    rows->items[number].algorithm_bytes_per_s = rows->items[number].bus_bytes_per_s = NAN;
-    rows->items[number].wrong_elements = rows->items[number].flops = NAN;
-    rows->items[number].estimate_ns = rows->items[number].estimate_low_ns = rows->items[number].estimate_high_ns = NAN;
+    rows->items[number] = (struct import_row){.operator= o->name,
+                                              .kind = o->kind,
+                                              .source = shape[0] ? source : IMPORT_NONE,
+                                              .shape = shape,
+                                              .is_explained = import_dims[o->kind][0] && o->dims[0] > 0,
+                                              .dtype = o->dtype,
+                                              .total = o->total,
+                                              .layout = o->layout,
+                                              .kernels = "",
+                                              .traits = traits,
+                                              .why = "no shape is known",
+                                              .algorithm_bytes_per_s = NAN,
+                                              .bus_bytes_per_s = NAN,
+                                              .wrong_elements = NAN,
+                                              .flops = NAN,
+                                              .lower_bound_ns = NAN,
+                                              .fraction = NAN,
+                                              .estimate_ns = NAN,
+                                              .estimate_low_ns = NAN,
+                                              .estimate_high_ns = NAN};
     rows->events[number] = 0;
     return number;
 }
@@ -64,27 +81,14 @@ static uint32_t row_of_operator(struct rows *rows, const char *signature, enum i
 {
     struct trace_operator operator;
     operator_read(&operator, signature, rows->arena);
-    struct import_row row = {.operator= name_of_kind(operator.name, rows->arena),
-                             .kind = operator.kind,
-                             .source = source,
-                             .shape = shape_words(&operator, rows->arena),
-                             .is_explained = import_dims[operator.kind][0] && operator.dims[0] > 0,
-                             .dtype = operator.dtype,
-                             .total = operator.total,
-                             .layout = operator.layout,
-                             .kernels = "",
-                             .traits = "",
-                             .why = "",
-                             .lower_bound_ns = NAN,
-.fraction = NAN};
-    if (!row.shape[0])
-        row.source = IMPORT_NONE;
-    const uint32_t before = rows->keys.count, number = row_of(rows, &row);
+    operator.name = name_of_kind(operator.name, rows->arena);
+    const uint32_t before = rows->keys.count, number = row_of(rows, &operator, source, "");
+    struct import_row *row = &rows->items[number];
     if (number == before && !rows->by_name) {
-        row_map(&rows->items[number], &operator, rows->kernels, rows->arena);
-        rows->items[number].described = row_described(&operator, rows->arena);
-        rows->items[number].flops = row_flops(&operator, rows->items[number].described);
-        rows->items[number].launch = launch_read(signature, rows->arena);
+        row_map(row, &operator, rows->kernels, rows->arena);
+        row->described = row_described(&operator, rows->arena);
+        row->flops = row_flops(&operator, row->described);
+        row->launch = launch_read(signature, rows->arena);
     }
     return number;
 }
@@ -101,26 +105,13 @@ static uint32_t row_of_kernel(struct rows *rows, const char *named)
         launch_numbers(grid, &launch);
         launch_numbers(block, &launch);
     }
-    const bool known = kernel_name_read(&operator, & traits, name, grid, block);
+    kernel_name_read(&operator, & traits, name, grid, block);
     operator.name = name_of_kind(name, rows->arena);
     if (operator.name != name && grid[0]> 0) /* several of that name: by their size */
         operator.shape =
             arena_printf(rows->arena, "%.0f workgroups of %.0f", grid[0] * fmax(1, grid[1]) * fmax(1, grid[2]),
                          block[0] * fmax(1, block[1]) * fmax(1, block[2]));
-    struct import_row row = {.operator= operator.name,
-                             .kind = operator.kind,
-                             .source = known && operator.dims[0]> 0 ? IMPORT_NAME : IMPORT_NONE,
-                             .is_explained = known && operator.dims[0]> 0,
-                             .shape = shape_words(&operator, rows->arena),
-                             .dtype = operator.dtype,
-                             .total = operator.total,
-                             .layout = operator.layout,
-                             .kernels = "",
-                             .traits = text_take(&traits, rows->arena),
-                             .why = "no shape is known",
-                             .lower_bound_ns = NAN,
-                             .fraction = NAN};
-    return row_of(rows, &row);
+    return row_of(rows, &operator, IMPORT_NONE, text_take(&traits, rows->arena));
 }
 
 /* Every event's `external` becomes the number of its row. */
