@@ -9,7 +9,7 @@
 struct kineto_event {
     struct slice phase, category, name, start, duration, pid, tid, args;
     struct slice external, correlation, device, stream, grid, block, dims, types, strides, values, kernel;
-    struct slice backend, warps, stages, hash, node;
+    struct slice backend, warps, stages, hash, graph, node;
 };
 
 #define MEMBER(key, member)                                                                                            \
@@ -41,6 +41,8 @@ static const struct kineto_member {
       MEMBER("num_warps", warps),
       MEMBER("num_stages", stages),
       MEMBER("kernel_hash", hash),
+      MEMBER("graph id", graph),
+      MEMBER("graph_id", graph),
       MEMBER("graph node id", node),
       MEMBER("graph_node_id", node),
 };
@@ -76,11 +78,14 @@ static uint32_t id_of(struct slice value)
     return id > 0 && id < TRACE_NONE ? (uint32_t)id : 0;
 }
 
-/* The upper half may be the graph; 0: none. */
-static uint32_t node_of(struct slice value)
+/* Numbered from 1; CUPTI's ids have the graph in their upper half. 0: none. */
+static uint32_t node_of(const struct kineto_event *e)
 {
-    const double id = slice_number(value, 0);
-    return id > 0 && id < 0x1p63 ? (uint32_t)(uint64_t)id + (fmod(id, 0x1p32) == 0) : 0;
+    const double id = slice_number(e->node, -1);
+    if (!(id >= 0 && id < 0x1p63) || !(id > 0 || slice_number(e->graph, 0) > 0))
+        return 0;
+    const uint32_t number = (uint32_t)(uint64_t)id;
+    return number == UINT32_MAX ? number : number + 1;
 }
 
 /* In us, exact to the nanosecond also where a file counts from 1970: from its first time stamp on. */
@@ -110,7 +115,7 @@ static void add_gpu_event(struct json_reading *r, const struct kineto_event *e, 
                               .end = start + slice_number(e->duration, NAN),
                               .correlation = id_of(e->correlation),
                               .external = id_of(e->external),
-                              .graph_node = node_of(e->node),
+                              .graph_node = node_of(e),
                               .stream = stream >= 0 && stream < 1e9 ? 1 + (uint32_t)stream : 0};
     three(event.grid, e->grid);
     three(event.block, e->block);
