@@ -133,9 +133,9 @@ const char *disturbed_words(const struct result *result, struct arena *arena)
     return !count ? ""
                   : arena_printf(arena, "%zu of %zu cases %s disturbed%s: do not compare %s", count, all,
                                  count == 1 ? "was" : "were", took,
-                                 count > MANY_DISTURBED * (double)all ? "this run"
-                                 : count == 1                         ? "it"
-                                                                      : "them");
+                                 (double)count > MANY_DISTURBED * (double)all ? "this run"
+                                 : count == 1                                 ? "it"
+                                                                              : "them");
 }
 
 static void add_flag_legend(struct document *document, const struct result *result)

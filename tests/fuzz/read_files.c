@@ -237,7 +237,7 @@ bool fuzz_pins(const char *text, size_t length, struct arena *arena)
         must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH));
         return false;
     }
-    must(pair.verdict == CODE_SAME || (pair.verdict == CODE_HURT && pair.why[0]));
+    must(pair.verdict == CODE_SAME || (pair.verdict == CODE_HURT && pair.worse[0]));
     return true;
 }
 
