@@ -71,7 +71,7 @@ static void change(sqlite3 *db, unsigned column, unsigned every, unsigned kind, 
     const char *key = !strcmp(table, "point")                                 ? "series + run"
                       : !strcmp(table, "accepted") || !strcmp(table, "alarm") ? "series"
                                                                               : "id";
-    char *sql = sqlite3_mprintf("UPDATE OR IGNORE \"%w\" SET \"%w\" = ?1 WHERE (%s) %% ?2 = 0", table,
+    char *sql = sqlite3_mprintf("UPDATE OR IGNORE main.\"%w\" SET \"%w\" = ?1 WHERE (%s) %% ?2 = 0", table,
                                 sqlite3_column_text(columns, 1), key);
     must(!sqlite3_prepare_v2(db, sql, -1, &update, NULL));
     sqlite3_free(sql);
