@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "html_cells.h"
 #include "page_files.h"
 #include "report_internal.h"
 #include "rooftile/units.h"
@@ -29,11 +30,8 @@ static void end(struct svg *svg, const char *element, const struct svg_tip *tip)
         text_addf(svg->out, " data-c=\"%zu\"", tip->row);
     if (tip && tip->row && tip->cost > 0)
         text_addf(svg->out, " data-w=\"%.3g\"", tip->cost);
-    if (tip && tip->row && tip->ceiling) {
-        text_add(svg->out, " data-b=\"");
-        text_add_xml(svg->out, tip->ceiling);
-        text_add(svg->out, "\"");
-    }
+    if (tip && tip->row && tip->ceiling)
+        html_attribute(svg->out, "data-b", tip->ceiling);
     if (!tip || tip->row || !tip->said) {
         text_add(svg->out, "/>\n");
         return;
@@ -111,11 +109,8 @@ void svg_parts_end(struct svg *svg, const struct svg_tip *tip)
 void svg_group(struct svg *svg, size_t series, const char *ceiling)
 {
     text_addf(svg->out, "<g data-s=\"%zu\"", series);
-    if (ceiling) {
-        text_add(svg->out, " data-l=\"");
-        text_add_xml(svg->out, ceiling);
-        text_add(svg->out, "\"");
-    }
+    if (ceiling)
+        html_attribute(svg->out, "data-l", ceiling);
     text_add(svg->out, ">\n");
 }
 
