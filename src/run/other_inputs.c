@@ -77,14 +77,18 @@ static enum status put_element(struct ready *ready, size_t buffer, uint32_t rota
                                      element->raw, bytes, err);
 }
 
-enum status inputs_stir(struct ready *ready, uint32_t rotation, uint64_t turn, struct err *err)
+/* Two elements change places, by turns at an odd and at an even distance: the next turn never undoes this one, so that a
+ * kernel that remembers the inputs of some launches does not meet them again. */
+enum status inputs_stir(struct ready *ready, uint32_t rotation, struct err *err)
 {
+    const uint64_t turn = ready->stirs++;
     for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
         struct ready_buffer *of = &ready->buffers[k];
-        const size_t one = of->stirred ? rng_at(k, turn) % of->stirred : 0;
+        const size_t count = of->stirred, one = count ? rng_at(k, turn) % count : 0;
+        const size_t distance = 1 + turn % 2 + (count > 4 ? rng_at(k, ~turn) % ((count - 1) / 2) * 2 : 0);
         struct fill_patch *a = &of->now[one];
-        for (size_t step = 1; step < of->stirred; step++) {
-            struct fill_patch *b = &of->now[(one + step) % of->stirred];
+        for (size_t step = 0; step < count; step++) {
+            struct fill_patch *b = &of->now[(one + distance + step) % count];
             const struct fill_patch kept = *a;
             if (!memcmp(a->raw, b->raw, sizeof(a->raw)))
                 continue;
@@ -221,8 +225,8 @@ static enum status check_few_changed(const struct checking *checking, struct err
     const bool reloads = !ready->library[0] && !timing->loads && !timing->reloads;
     bool stirred = false;
     enum status status = launch_again(checking, NULL, err); /* so that it has met what they were */
-    for (uint64_t turn = 0; turn < FILL_PATCHES / 2 && !status; turn++)
-        status = inputs_stir(ready, checking->rotation, turn, err);
+    for (int k = 0; k < FILL_PATCHES / 2 && !status; k++)
+        status = inputs_stir(ready, checking->rotation, err);
     for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
         struct ready_buffer *of = &ready->buffers[k];
         of->fill.patch_count = of->stirred;

@@ -57,6 +57,7 @@ struct ready {
     bool ranks;                        /* its launches wait for those of other processes (lockstep.c) */
     bool needs_reset;                  /* some buffer is reset before each launch */
     double host_ns;                    /* of the last run under EVENTS_HOST */
+    uint64_t stirs;                    /* how often inputs_stir was called */
     uint64_t runs;                     /* of the steps of rotation 0 since buffers were last filled or reset */
     char library[DEVICE_LIBRARY_TEXT]; /* what runs in place of code of ours (struct kernel_info); "" */
     char library_sha256[65];
@@ -301,8 +302,8 @@ enum status check_other_inputs(const struct checking *checking, struct err *err)
 
 /* Chooses the elements; again has no effect while they are stirred. */
 enum status inputs_choose(struct ready *ready, uint64_t seed, struct err *err);
-/* Two elements of each input change places, in the buffers of `rotation`; others at every `turn`. */
-enum status inputs_stir(struct ready *ready, uint32_t rotation, uint64_t turn, struct err *err);
+/* Two elements of each input change places, in the buffers of `rotation`; others each time. */
+enum status inputs_stir(struct ready *ready, uint32_t rotation, struct err *err);
 /* Writes as many elements as inputs_stir does, and changes none. */
 enum status inputs_rewrite(struct ready *ready, uint32_t rotation, struct err *err);
 /* All as they were, in all rotations. */

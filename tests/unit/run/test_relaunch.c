@@ -128,9 +128,50 @@ static void large_buffers_are_seen_whole(void **state)
     world_release(&world);
 }
 
+/* ---- inputs that change between samples ---- */
+
+enum { STIRS = 2000, REMEMBERED = 64 };
+
+/* Of launches that each follow a stir, how many find the inputs of one of the last `memory` launches. `between`: stirs
+ * that no such launch follows. */
+static unsigned met_again(size_t memory, size_t between)
+{
+    static uint32_t before[STIRS][128];
+    struct world world;
+    unsigned met = 0;
+    world_init(&world, 128, 0);
+    uint32_t *x = ready_buffer(&world.ready, 0, 0);
+    for (uint32_t k = 0; k < 128; k++)
+        x[k] = k;
+    assert_int_equal(inputs_choose(&world.ready, 1, &world.err), STATUS_OK);
+    for (size_t launch = 0; launch < STIRS; launch++) {
+        for (size_t k = 0; k <= between; k++)
+            assert_int_equal(inputs_stir(&world.ready, 0, &world.err), STATUS_OK);
+        memcpy(before[launch], x, sizeof(before[launch]));
+        bool found = false;
+        for (size_t k = launch > memory ? launch - memory : 0; k < launch; k++)
+            found = found || !memcmp(before[k], x, sizeof(before[k]));
+        met += found;
+    }
+    assert_int_equal(inputs_restore(&world.ready, &world.err), STATUS_OK);
+    for (uint32_t k = 0; k < 128; k++)
+        assert_int_equal(x[k], k);
+    world_release(&world);
+    return met;
+}
+
+static void stirred_inputs_are_seldom_met_again(void **state)
+{
+    (void)state;
+    assert_int_equal(met_again(2, 0), 0); /* no stir undoes the last */
+    assert_in_range(met_again(REMEMBERED, 0), 0, STIRS / 50);
+    assert_in_range(met_again(REMEMBERED, 1), 0, STIRS / 50);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(guards_stand_on_both_sides),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stirred_inputs_are_seldom_met_again),
+                                       cmocka_unit_test(guards_stand_on_both_sides),
                                        cmocka_unit_test(large_buffers_are_seen_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
