@@ -38,10 +38,11 @@ bool file_exists(const char *path);
 bool file_is_device(const char *path); /* or a pipe: written directly, never replaced */
 bool file_is_dir(const char *path);
 
-char *path_join(struct arena *arena, const char *dir, const char *name); /* `name` alone when it is absolute */
-char *path_dir(struct arena *arena, const char *path);                   /* "." when there is no slash */
-const char *path_base(const char *path);                                 /* points into `path` */
-char *path_real(struct arena *arena, const char *path);                  /* NULL when it does not exist */
+char *path_join(struct arena *arena, const char *dir, const char *name);    /* `name` alone when it is absolute */
+char *path_dir(struct arena *arena, const char *path);                      /* "." when there is no slash */
+const char *path_base(const char *path);                                    /* points into `path` */
+char *path_stem(const char *path, const char *suffix, struct arena *arena); /* without its suffix, where it has it */
+char *path_real(struct arena *arena, const char *path);                     /* NULL when it does not exist */
 char *path_target(struct arena *arena, const char *path); /* behind symbolic links; the last one's may be missing */
 
 /* Folder of the running executable, through /proc/self/exe. */

@@ -332,6 +332,11 @@ const char *path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *path_stem(const char *path, const char *suffix, struct arena *arena)
+{
+    return arena_strndup(arena, path, strlen(path) - (text_ends(path, suffix) ? strlen(suffix) : 0));
+}
+
 char *path_dir(struct arena *arena, const char *path)
 {
     size_t length = (size_t)(path_base(path) - path);

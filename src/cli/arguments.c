@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the words on a command line are meant to be: kernels and suites, targets, and where a word is none of what is
- * wanted, what to write instead.
+ * What words are meant to be: kernels, suites and files of either, and where a word is none of what is wanted, what to
+ * write instead.
  */
 #include <dirent.h>
 
-#include "rooftile/build.h"
-#include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
-#include "rooftile/targets.h"
 #include "session.h"
 
 /* ---- files of another kind ---- */
@@ -132,7 +129,7 @@ enum status argument_add(struct session *session, const char *word, const struct
         return err_set(err, ERR_USAGE,
                        "'%s' is no kernel, suite or file; a parameter is --set NAME=VALUE, and a case is 'rooftile %s "
                        "%.*s --filter ID'",
-                       word, session->options->command->name, (int)head, word);
+                       word, session->options->command ? session->options->command : "run", (int)head, word);
     if (!strchr(word, '/') && !text_ends(word, ".json") && strcmp(word, "-") != 0) {
         path = session_config(session->arena, "", arena_printf(session->arena, "%s.json", word));
         if (!file_exists(path))
@@ -143,35 +140,6 @@ enum status argument_add(struct session *session, const char *word, const struct
         return add_manifest(session, path, err);
     session->suites[session->suite_count++] = suite;
     return STATUS_OK;
-}
-
-/* Without a catalog: only what needs none. */
-static enum status other_word(const struct session *session, const char *word, struct err *err)
-{
-    struct device_request request = {0};
-    struct err ignored = {0};
-    const char *dot = strrchr(word, '.');
-    if (word[0] == '-')
-        return err_set(err, ERR_USAGE, "'%s' stands behind '--', which ends the options: write it before", word);
-    if (strchr(word, ','))
-        return err_set(err, ERR_USAGE, "unknown kernel or suite '%s'; several are words of their own, without commas",
-                       word);
-    if (strpbrk(word, "*?[") && command_takes(session->options->command, "filter"))
-        return err_set(err, ERR_USAGE, "'%s' is a pattern: --filter '%s'", word, word);
-    if (strchr(word, '='))
-        return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a parameter is set with --set %s", word, word);
-    if (!strcmp(word, "gpu") || !device_parse(&request, word, &ignored))
-        return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a device is given with --device %s", word, word);
-    if (target_find(word))
-        return err_set(err, ERR_USAGE, "'%s' is no kernel or suite; a target is given with --arch %s", word, word);
-    if (command_find(word))
-        return err_set(err, ERR_USAGE, "'%s' is a command, which stands first: 'rooftile %s ...'", word, word);
-    if ((file_is_dir(word) || (dot && file_exists(word))) &&
-        argument_explain(err, word, "a kernel or suite", session->arena))
-        return err->status;
-    return dot && file_exists(word)
-               ? err_set(err, ERR_USAGE, "%s is a file, but no kernel or suite: these are JSON", word)
-               : STATUS_OK;
 }
 
 /* A file of that name lies in the working folder, and only what is in it keeps it from being the kernel. */
@@ -190,6 +158,7 @@ static enum status manifest_here_is_wrong(const char *path, struct arena *arena,
 enum status argument_unknown(const struct session *session, const char *word, struct err *err)
 {
     const struct catalog *catalog = &session->catalog;
+    const struct session_host *host = session->options->host;
     struct arena *arena = session->arena;
     const char **names = NULL;
     const char *const *suites = NULL;
@@ -199,18 +168,16 @@ enum status argument_unknown(const struct session *session, const char *word, st
         return err->status;
     if (manifest_here_is_wrong(arena_printf(arena, "%s.json", word), arena, err))
         return err->status;
-    if (other_word(session, word, err))
-        return err->status;
     for (size_t k = 0; k < catalog->count; k++)
         ARENA_PUSH(arena, names, count, catalog->entries[k].name);
     if (session_suites(&suites, &suite_count, arena, err))
         return err->status;
     for (size_t k = 0; k < suite_count; k++)
-        ARENA_PUSH(arena, names, count, cli_stem(path_base(suites[k]), ".json", arena));
+        ARENA_PUSH(arena, names, count, path_stem(path_base(suites[k]), ".json", arena));
     for (size_t k = 0; k < catalog->count; k++)
         ARENA_PUSH(arena, names, count, path_base(path_dir(arena, catalog->entries[k].path)));
     err_set(err, ERR_USAGE, "unknown kernel or suite '%s'", word);
-    if (hint_add(err, HINT_WORD, word, session->options->command))
+    if (host && host->explain && host->explain(session->options, word, arena, err))
         return err->status;
     const size_t begun = COUNT_WHERE(entry, catalog->entries, catalog->count, text_starts(entry->name, word));
     if (begun > 1 && word[0])
@@ -262,84 +229,4 @@ bool argument_is_known(const char *word, struct arena *arena)
     struct session session = {.options = &none, .arena = arena, .args = &word, .arg_count = 1};
     struct err ignored = {0};
     return word[0] != '-' && !session_go(&session, SESSION_SUITES | SESSION_CATALOG, &ignored);
-}
-
-/* ---- targets ---- */
-
-/* "gfx90a:xnack-", "gfx9-4-generic", "sm_90a". */
-static bool is_target(const char *word)
-{
-    return target_is_amd(word) || target_is_nvidia(word) || backend_is_cpu(word);
-}
-
-/* A target, a product that has it, or nvcc's name for it; NULL: none. */
-static const char *target_of(const char *word, struct arena *arena)
-{
-    const char *name = text_lower(word, arena);
-    const char *number = text_starts(name, "compute_") ? name + 8 : text_starts(name, "sm") ? name + 2 : "";
-    const char *nvidia = arena_printf(arena, "sm_%s", number);
-    struct machine *machine = arena_alloc(arena, sizeof(*machine));
-    struct device_info *info = arena_alloc(arena, sizeof(*info));
-    struct err ignored = {0};
-    if (is_target(name))
-        return name;
-    if (*number && target_is_nvidia(nvidia))
-        return nvidia;
-    for (size_t k = 0; k < target_count; k++)
-        if (text_has_word(text_lower(targets[k].products, arena), " ,/()", name, strlen(name)))
-            return targets[k].arch;
-    const char *model = text_starts(name, "sim:") ? name + 4 : name;
-    return strchr(model, '/') || session_model(machine, info, model, arena, &ignored)
-               ? NULL
-               : arena_strdup(arena, machine->arch);
-}
-
-/* One that is in no table may still be a compiler's: "gfx1153". */
-static bool is_known(const char *arch, struct arena *arena)
-{
-    const struct build_target target = build_target_of(arch);
-    struct compiler compiler;
-    struct err ignored = {0};
-    return target.kind == BUILD_CPU || target_find(arch) ||
-           build_find_compiler(&compiler, &target, 0, arena, &ignored) != ERR_UNSUPPORTED;
-}
-
-enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err)
-{
-    const char **archs = arena_array(arena, options->arch_count + 1, sizeof(*archs));
-    const char **names = arena_array(arena, target_count, sizeof(*names));
-    for (size_t k = 0; k < target_count; k++)
-        names[k] = targets[k].arch;
-    for (size_t k = 0; k < options->arch_count; k++) {
-        const char *pair = arena_printf(arena, "arch=%s", options->archs[k]);
-        archs[k] = target_of(options->archs[k], arena);
-        if (archs[k] && is_known(archs[k], arena))
-            continue;
-        err_set(err, ERR_USAGE, "--arch %s: there is no such target%s", options->archs[k],
-                archs[k] ? ", and no compiler here knows it" : "");
-        if (hint_add(err, HINT_VALUE, pair, options->command))
-            return ERR_USAGE;
-        return err_nearest(err, options->archs[k], names, target_count, "'rooftile list --targets' shows them");
-    }
-    options->archs = archs;
-    return STATUS_OK;
-}
-
-/* ---- machines ---- */
-
-enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err)
-{
-    struct machine *machine = NULL;
-    struct err ignored = {0};
-    const struct command *command = options->command;
-    const bool sim = command_takes(command, "device") && command_takes(command, "set");
-    const char *write = command_takes(command, "arch")      ? "--arch "
-                        : sim                               ? "--device sim:"
-                        : command_takes(command, "machine") ? "--machine "
-                                                            : "rooftile roofline --machine ";
-    for (size_t k = 0; k < options->arg_count && !options->help; k++)
-        if (!strchr(options->args[k], '/') && !file_exists(options->args[k]) &&
-            !session_known_machine(&machine, options->args[k], arena, &ignored) && machine)
-            return err_set(err, ERR_USAGE, "'%s' is a machine: write %s%s", options->args[k], write, options->args[k]);
-    return STATUS_OK;
 }

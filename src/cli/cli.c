@@ -3,15 +3,12 @@
 
 #include <gnu/libc-version.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "rooftile/clock.h"
 #include "rooftile/file.h"
 #include "rooftile/json.h"
 #include "rooftile/render.h"
 #include "rooftile_version.h"
-#include "session.h"
 
 static bool is_stdout(const char *path)
 {
@@ -78,22 +75,11 @@ void cli_print(struct text *text)
     text_release(text);
 }
 
-/* Of the terminal, else what COLUMNS says, else 100. */
-static unsigned columns_of(int fd)
-{
-    struct winsize size = {0};
-    const char *variable = getenv("COLUMNS");
-    const long columns = variable ? strtol(variable, NULL, 10) : 0;
-    if (isatty(fd) == 1 && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 40)
-        return size.ws_col;
-    return columns >= 40 && columns <= 10000 ? (unsigned)columns : 100;
-}
-
 struct report_options cli_look(const struct cli_options *options, const char *path)
 {
     const bool terminal = is_stdout(path);
     return (struct report_options){.color = terminal && log_use_color(STDOUT_FILENO),
-                                   .columns = terminal ? columns_of(STDOUT_FILENO) : 0,
+                                   .columns = terminal ? progress_columns(STDOUT_FILENO) : 0,
                                    .verbose = options->verbose > 0};
 }
 
@@ -158,74 +144,25 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
     return status;
 }
 
-const char *cli_stem(const char *path, const char *suffix, struct arena *arena)
+/* ---- sessions ---- */
+
+static void say_case(const struct session *session, const struct result_case *result_case, size_t done, size_t total)
 {
-    return arena_strndup(arena, path, strlen(path) - (text_ends(path, suffix) ? strlen(suffix) : 0));
-}
-
-/* ---- progress ---- */
-
-/* In a pipe a line says what is going on once a command takes this long, and then as often. */
-static const uint64_t progress_first_ns = 1500000000, progress_every_ns = 5000000000;
-static uint64_t progress_next_ns;
-
-static char progress_line[512];
-
-static void redraw_progress(void)
-{
-    if (progress_line[0])
-        fprintf(stderr, "\r\033[K%s", progress_line);
-    fflush(stderr);
-}
-
-static void clear_progress(void)
-{
-    if (progress_line[0])
-        fputs("\r\033[K", stderr);
-}
-
-bool cli_progress(const struct cli_options *options)
-{
-    if (options->progress != PROGRESS_AUTO)
-        return options->progress == PROGRESS_ALWAYS;
-    return !options->quiet && isatty(STDERR_FILENO) == 1;
-}
-
-void progress_said(void)
-{
-    progress_next_ns = clock_now_ns() + progress_every_ns;
-}
-
-void progress_show(const struct cli_options *options, const char *format, ...)
-{
-    va_list args;
-    SCOPED(text_release) struct text line = {0}, shown = {0};
-    const bool drawn = cli_progress(options);
-    if (!drawn && (options->quiet || options->progress == PROGRESS_NEVER || clock_now_ns() < progress_next_ns))
-        return;
-    va_start(args, format);
-    text_vaddf(&line, format, args);
-    va_end(args);
-    text_add_printable(&shown, line.data);
-    if (!drawn) {
-        fprintf(stderr, "... %s\n", shown.data);
+    const struct cli_options *options = session->options;
+    SCOPED(text_release) struct text line = {0};
+    if (options->format && !strcmp(options->format, "jsonl")) {
+        text_addf(&line, "{\"event\":\"case\",%s\"case\":", session->info.predicted ? "\"predicted\":true," : "");
+        result_case_json(&line, result_case);
+        text_add(&line, "}\n");
+        cli_put(line.data, line.length);
+    } else if (!progress_is_drawn(options) && !options->quiet) {
+        report_case_line(&line, result_case, done, total);
+        fputs(line.data, stderr);
         progress_said();
-        return;
     }
-    snprintf(progress_line, sizeof(progress_line), "%s", shown.data);
-    const unsigned columns = columns_of(STDERR_FILENO);
-    if (strlen(progress_line) >= columns)
-        progress_line[columns - 1] = '\0'; /* a wrapped line could not be redrawn in place */
-    log_set_status_line(clear_progress, redraw_progress);
-    redraw_progress();
 }
 
-void progress_clear(void)
-{
-    clear_progress();
-    progress_line[0] = '\0';
-    fflush(stderr);
-}
+const struct session_host cli_host = {.case_done = say_case, .explain = argument_is_other};
 
 /* ---- commands ---- */
 
@@ -381,6 +318,6 @@ static int finish(int code)
 int cli_main(int argc, char **argv)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    progress_next_ns = clock_now_ns() + progress_first_ns;
+    progress_begin();
     return finish(dispatch(argc, argv, &arena));
 }

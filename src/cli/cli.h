@@ -7,7 +7,9 @@
 #ifndef ROOFTILE_CLI_H
 #define ROOFTILE_CLI_H
 
-#include "rooftile/log.h"
+#include <sys/types.h>
+
+#include "measure.h"
 #include "rooftile/report.h"
 #include "rooftile/table.h"
 
@@ -16,92 +18,6 @@
  * A long option is written in full (no abbreviations), its value as "--opt value" or "--opt=value"; short ones may be
  * joined ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. Of a single-value option given
  * twice the last one counts. */
-
-struct duration {
-    const char *text; /* as it was given; NULL: it was not */
-    double ns;        /* above 0; 0 when it was not given */
-};
-
-struct cli_options {
-    const char *device;      /* -d, --device DEV; NULL = the best one present */
-    const char *const *sets; /* --set NAME=SWEEP, repeatable */
-    size_t set_count;
-    const char *const *filters; /* --filter GLOB, repeatable */
-    size_t filter_count;
-    uint64_t seed;        /* --seed N, default 1 */
-    uint64_t sample_seed; /* --sample-seed N; 0: drawn */
-    bool quick;           /* --quick */
-    /* -o and --json mean the same everywhere: `-o FILE` is where the result of the command goes, `--json FILE` where it
-     * goes as JSON. For commands that make a file and show it, too (command.makes_file), both are the same, and only
-     * `out` is set; the others have `json` and `out`, and a name that ends in .json, .csv, .md or .xml sets `format`.
-     */
-    const char *out;                /* -o, --out FILE */
-    const char *json;               /* --json FILE or - */
-    const char *result;             /* --result FILE: the measurements behind it */
-    const char *sort;               /* --sort NAME */
-    unsigned top;                   /* --top N; 0: all */
-    bool dry_run;                   /* --dry-run */
-    bool params;                    /* --params */
-    const char *format;             /* --format NAME */
-    const char *html;               /* --html FILE */
-    const char *picture;            /* --picture NAME */
-    const char *machine;            /* --machine FILE or name */
-    const char *const *kernel_dirs; /* --kernels DIR, repeatable; before the built-in ones */
-    size_t kernel_dir_count;
-    const char *cache_dir;                       /* --cache DIR */
-    const char *resume;                          /* --resume FILE */
-    bool samples;                                /* --samples: raw samples in the result file */
-    bool keep_order;                             /* --keep-order */
-    struct duration min_time, max_time, timeout; /* --min-time, --max-time, --timeout TIME */
-    struct duration budget;                      /* --budget TIME: of the whole command */
-    int cache_mode, timer, together; /* --cache-mode, --timer, --together: enums of these names; -1: not given */
-    const char *const *labels;       /* --label KEY=VALUE */
-    size_t label_count;
-    const char *const *archs; /* --arch A,B: split */
-    size_t arch_count;
-    unsigned trials;   /* --trials N; 0 = one */
-    const char *ab[2]; /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
-    /* history: --db FILE, --channel NAME, --confirm SUITE, --reason TEXT */
-    const char *db, *history, *channel, *confirm, *reason;
-    unsigned keep;       /* --keep N runs; 0 = all */
-    bool backfill;       /* --backfill */
-    double alpha, delta; /* --alpha, --delta: above 0, below 1; 0: not given */
-    unsigned jobs;       /* -j, --jobs N */
-    bool allow_flags;    /* --allow-flags */
-    bool force, run, inject_faults, orders, strict, devices;
-    bool references;           /* --references */
-    bool profile;              /* --profile */
-    bool isolate;              /* --isolate */
-    bool described;            /* --described */
-    bool names;                /* --names: names only, one per line */
-    bool targets;              /* --targets */
-    unsigned block;            /* --block N: threads of a workgroup; 0 = the launch's */
-    bool isa, ir;              /* --isa, --ir: the disassembly, the LLVM IR */
-    const char *truth;         /* --truth FILE */
-    const char *counters;      /* --counters FILE */
-    const char *models;        /* --models FILE */
-    bool manifest;             /* --manifest: the beginning of one */
-    const char *pin;           /* --pin FILE: accepted figures */
-    const char *diff[2];       /* --diff A B: two traces; NULL = not a comparison */
-    const char *const *shapes; /* --shapes FILE, repeatable */
-    size_t shape_count;
-    unsigned batch, tp; /* --batch N, --tp N; 0: not given */
-    uint64_t tokens;    /* --tokens N; 0: not given */
-    bool decode;        /* --decode */
-    const char *out_dir, *expect, *list,
-        *baseline;        /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
-    bool confirm_devices; /* --confirm of fleet: list the devices to measure again */
-    bool help;            /* -h, --help: answered before the command runs */
-    enum color_mode color;
-    enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
-    bool quiet;
-    int verbose;
-    const struct command *command; /* whose options these are */
-    const char *const *args;       /* positional */
-    size_t arg_count;
-    int argc; /* the whole command line, for the result file */
-    char **argv;
-};
 
 enum option_kind {
     OPTION_FLAG,     /* bool becomes true */
@@ -196,6 +112,8 @@ command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list
     cmd_compare, cmd_completion, cmd_man;
 command_function cmd_import, cmd_fleet;
 
+extern const struct session_host cli_host; /* of every session of the command line */
+
 /* The whole program: finds the command, parses its options, runs it; returns the exit code. */
 int cli_main(int argc, char **argv);
 
@@ -214,6 +132,67 @@ enum status options_check_count(size_t count, size_t least, size_t most, const c
 /* The index of the first word that is neither a common option nor the value of one (argc: none); checks those before
  * it. */
 enum status options_first_argument(int *index, int argc, char **argv, struct arena *arena, struct err *err);
+
+/* ---- words of the command line (words.c) ---- */
+
+/* Products and nvcc's names among --arch become targets. */
+enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
+/* ERR_USAGE, with the option to write, when an argument is the name of a machine. */
+enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err);
+
+/* What the session asks about a word that it does not know (struct session_host). */
+enum status argument_is_other(const struct cli_options *options, const char *word, struct arena *arena,
+                              struct err *err);
+
+/* ---- report (site.c) ---- */
+
+/* The gate's verdict, then how every series went. */
+struct history_gate;
+struct history;
+enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
+                           const char *channel, const char *device, struct err *err);
+
+/* Pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
+ * options->out. */
+enum status site_write(const struct call *call, struct err *err);
+
+/* ---- several devices (devices.c) ---- */
+
+/* One of those that --device A,B (or, of a plan, --machine A,B) names. */
+struct per_device {
+    const char *name;            /* as it was given */
+    struct cli_options options;  /* the command line with this device alone */
+    struct session session;      /* by these options */
+    const struct result *result; /* NULL: it was not run */
+    pid_t pid;                   /* of the process that measures it; 0: none */
+};
+
+/* At least one. ERR_USAGE: an unknown device, one twice, or not as many machines. */
+enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
+                       struct err *err);
+/* Suites and kernels, read once for all. */
+enum status devices_suites(struct per_device *sides, size_t count, struct err *err);
+/* "FILE.sim-mi300x.json" for "FILE.json": a result is of one device, so each device has its own file. */
+char *device_file(const char *path, const struct per_device *side, struct arena *arena);
+/* One table: time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what
+ * the suites ask for: the ids of its cases differ where the devices' variants have other parameters. */
+void devices_document(struct document *document, const struct per_device *sides, size_t count);
+
+/* ---- predictions (cmd_predict.c) ---- */
+
+/* The machines that --machine names, each a sim device. */
+enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
+                          struct arena *arena, struct err *err);
+/* Rows of programs whose kernels --kernels has, walked (truth_programs.c). ERR_CONFIG: a manifest that is broken. */
+struct truth;
+struct truth_guess;
+enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrated, const struct truth *truth,
+                           const struct cli_options *options, struct arena *arena, struct err *err);
+
+/* `run --ab A B`: the same suite with two kernel folders, two compilers or two code objects under one driver, measured
+ * in turns in one run and compared. Prints the comparison; the exit code is `compare`'s, or that of a run that could
+ * not be measured. -o FILE writes FILE's two results as "<FILE without .json>.a.json" and "....b.json". */
+enum status ab_run(struct call *call, struct err *err);
 
 /* ---- pages: what is generated from the tables of commands and options ---- */
 
@@ -262,16 +241,5 @@ enum status comparison_show(struct comparison *comparison, const struct result *
 
 /* ERR_IO unless a file can be written there: found out before an hour of measuring. NULL and "-" are fine. */
 enum status cli_check_output(const char *path, struct arena *arena, struct err *err);
-
-/* The path without its suffix, where it has it. */
-const char *cli_stem(const char *path, const char *suffix, struct arena *arena);
-
-/* What is going on now: one line on the terminal, which log output clears and redraws (log_set_status_line); in a pipe
- * a line of its own, "... compiling for gfx942: 17 of 53 (stream.hip)", every few seconds. */
-bool cli_progress(const struct cli_options *options); /* the one on the terminal is wanted */
-void progress_show(const struct cli_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void progress_clear(void);
-/* Something else has just said how far it is: a pipe's next line can wait. */
-void progress_said(void);
 
 #endif

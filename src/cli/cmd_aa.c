@@ -4,7 +4,7 @@
  * which case, and which cases are too noisy to gate.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/noise_file.h"
 #include "rooftile/units.h"
 

@@ -3,7 +3,7 @@
  * What comes before a run: its plan, and its code.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/forecast.h"
 #include "rooftile/targets.h"
 #include "rooftile/units.h"

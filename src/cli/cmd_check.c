@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/targets.h"
 
 /* ---- code ---- */

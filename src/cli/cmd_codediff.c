@@ -3,6 +3,7 @@
  * What changed between two builds of kernels, without a device.
  */
 
+#include "cli.h"
 #include "codediff_walk.h"
 #include "inspections.h"
 #include "pins.h"

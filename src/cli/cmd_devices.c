@@ -3,10 +3,10 @@
  * `rooftile devices`: every backend, what it can open, or exactly why it is off.
  */
 
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/targets.h"
 #include "rooftile/units.h"
-#include "session.h"
 
 struct listed_device {
     const char *id;      /* as --device takes it */
@@ -63,7 +63,7 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
     if (!count)
         backend->why_off = "there is no machine file: no configs folder beside the program; ROOFTILE_CONFIGS names one";
     for (size_t k = 0; k < count; k++) {
-        const char *name = cli_stem(path_base(paths[k]), ".json", arena);
+        const char *name = path_stem(path_base(paths[k]), ".json", arena);
         backend->devices[k].id = arena_printf(arena, "%s:%s", backend->ops->name, name);
         if (!names_only)
             read_model(&backend->devices[k], name, arena);

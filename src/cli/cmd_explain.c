@@ -3,7 +3,7 @@
  * Where the time of a case goes: of a kernel on a machine that need not be here, or of a case that was measured.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/forecast.h"
 #include "rooftile/import.h"
 #include "rooftile/predictor.h"

@@ -3,10 +3,10 @@
  * Results of many devices, judged. Reads files only.
  */
 
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
 #include "rooftile/render.h"
-#include "session.h"
 
 static enum status check_format(const struct cli_options *options, struct err *err)
 {

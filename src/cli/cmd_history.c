@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/history.h"
 #include "rooftile/render.h"
@@ -214,7 +214,7 @@ static enum status find_verb(const struct verb **verb, const struct cli_options 
         return options_check_count(count, verbs[k].least_args, verbs[k].most_args, command, verbs[k].args, err);
     }
     err_set(err, ERR_USAGE, "'rooftile history' has no '%s'", options->args[0]);
-    if (hint_add(err, HINT_VERB, options->args[0], options->command))
+    if (hint_add(err, HINT_VERB, options->args[0], command_find(options->command)))
         return err->status;
     return err_nearest(err, options->args[0], names, COUNT,
                        "there are add, show, gate, accept, export, check and prune");

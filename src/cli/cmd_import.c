@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/import.h"
 
+#include "cli.h"
 #include "import_code.h"
 #include "rooftile/demangle.h"
 #include "rooftile/file.h"
 #include "rooftile/report.h"
 #include "rooftile/targets.h"
-#include "session.h"
 
 /* ---- the trace's own GPU ---- */
 
@@ -33,7 +33,7 @@ static const char *machine_of(const struct import *import, struct arena *arena)
     if (session_configs(&paths, &count, "machines", ".json", arena, &ignored))
         return NULL;
     for (size_t k = 0; k < count; k++) {
-        const char *name = cli_stem(path_base(paths[k]), ".json", arena);
+        const char *name = path_stem(path_base(paths[k]), ".json", arena);
         if (!strstr(device, squeezed(name, arena)) || (best && strlen(best) >= strlen(name)))
             continue;
         if (machine_read(machine, paths[k], &ignored))

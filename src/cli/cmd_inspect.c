@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include "cli.h"
 #include "inspections.h"
 #include "rooftile/file.h"
 #include "skeleton.h"

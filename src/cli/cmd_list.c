@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
+#include "cli.h"
 #include "list.h"
 #include "rooftile/file.h"
 #include "rooftile/targets.h"
-#include "session.h"
 
 struct listed_suite {
     const char *name; /* as `rooftile run` takes it: the file's name without .json, or the path as given */
@@ -32,7 +32,7 @@ static enum status find_suites(struct listing *listing, struct err *err)
     for (size_t k = 0; k < count; k++)
         ARENA_PUSH(
             listing->arena, listing->suites, listing->suite_count,
-            (struct listed_suite){.name = cli_stem(path_base(paths[k]), ".json", listing->arena), .path = paths[k]});
+            (struct listed_suite){.name = path_stem(path_base(paths[k]), ".json", listing->arena), .path = paths[k]});
     return status;
 }
 

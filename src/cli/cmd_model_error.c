@@ -3,7 +3,7 @@
  * How far predictions are from times that were measured.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/render.h"
 #include "rooftile/truth.h"
 

@@ -3,7 +3,7 @@
  * Kernels and suites predicted on machines that need not be here: planned for each, compiled for its target, walked.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/describe.h"
 #include "rooftile/forecast.h"
 #include "rooftile/predictor.h"

@@ -3,9 +3,9 @@
  * What is done with files that are there: results, schemas.
  */
 
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/render.h"
-#include "session.h"
 
 static void write_result(struct text *out, const char *format, const void *what, const struct report_options *look)
 {
@@ -55,7 +55,7 @@ static enum status write_page(const struct call *call, const struct result *cons
     const char **names = arena_array(call->arena, count, sizeof(*names));
     const bool alike = COUNT_WHERE(one, results, count, !strcmp((*one)->device.name, results[0]->device.name)) == count;
     for (size_t k = 0; k < count; k++)
-        names[k] = cli_stem(path_base(call->options->args[k]), ".json", call->arena);
+        names[k] = path_stem(path_base(call->options->args[k]), ".json", call->arena);
     page.names = alike ? names : NULL;
     if (count == 2 && alike && is_pair(results[0], results[1])) {
         status = judge(&comparison, results[0], results[1], &compare, call->arena, err);
@@ -191,7 +191,7 @@ enum status cmd_schema(struct call *call, struct err *err)
         return err_set(err, ERR_IO, "no configs folder found beside the program; set ROOFTILE_CONFIGS");
     const char **names = arena_array(call->arena, count, sizeof(*names));
     for (size_t k = 0; k < count; k++) {
-        names[k] = cli_stem(path_base(paths[k]), suffix, call->arena);
+        names[k] = path_stem(path_base(paths[k]), suffix, call->arena);
         if (!wanted) {
             text_addf(&call->out, "%-10s %s\n", names[k], paths[k]);
         } else if (!strcmp(names[k], wanted)) {

@@ -3,7 +3,7 @@
  * The ceilings of this machine, measured into a machine file; or those of such a file, shown.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/ceilings.h"
 #include "rooftile/file.h"
 #include "rooftile/units.h"

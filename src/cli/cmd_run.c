@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/clock.h"
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
@@ -65,7 +65,7 @@ static void save_parts(const struct trials *run, const char *path)
     struct err ignored = {0};
     struct arena *arena = run->session->arena;
     for (size_t k = 0; k < run->count && path && strcmp(path, "-") != 0; k++) {
-        char *name = arena_printf(arena, "%s.trial%zu.json", cli_stem(path, ".json", arena), k + 1);
+        char *name = arena_printf(arena, "%s.trial%zu.json", path_stem(path, ".json", arena), k + 1);
         if (!result_write(&run->parts[k], name, &ignored))
             log_info("trial %zu was saved as %s", k + 1, name);
     }
@@ -300,7 +300,7 @@ static struct per_device *together_of(const struct per_device *sides, size_t cou
     struct run_meeting *shared = run_meeting_new((unsigned)count);
     for (size_t k = 0; k < count; k++) {
         struct session *session = &again[k].session;
-        again[k].options.out = arena_printf(arena, "%s.together.json", cli_stem(again[k].options.out, ".json", arena));
+        again[k].options.out = arena_printf(arena, "%s.together.json", path_stem(again[k].options.out, ".json", arena));
         session->options = &again[k].options;
         session->together = (struct run_together){shared, (unsigned)k};
     }

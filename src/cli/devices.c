@@ -4,7 +4,7 @@
  * and kernels; what is common is one table.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/forecast.h"
 
@@ -40,7 +40,8 @@ static enum status expand_machines(const char ***words, size_t *count, struct ar
     size_t path_count = 0;
     const enum status status = session_configs(&paths, &path_count, "machines", ".json", arena, err);
     for (size_t k = 0; k < path_count && !status; k++)
-        ARENA_PUSH(arena, *words, *count, arena_printf(arena, "sim:%s", cli_stem(path_base(paths[k]), ".json", arena)));
+        ARENA_PUSH(arena, *words, *count,
+                   arena_printf(arena, "sim:%s", path_stem(path_base(paths[k]), ".json", arena)));
     return status;
 }
 
@@ -179,7 +180,7 @@ char *device_file(const char *path, const struct per_device *side, struct arena 
     char *name = arena_strdup(arena, side->name);
     for (char *p = name; *p; p++)
         *p = isalnum((unsigned char)*p) || *p == '=' || *p == '.' ? *p : '-';
-    return arena_printf(arena, "%s.%s.json", cli_stem(path, ".json", arena), name);
+    return arena_printf(arena, "%s.%s.json", path_stem(path, ".json", arena), name);
 }
 
 /* ---- one table ---- */

@@ -17,7 +17,6 @@ struct progress {
     struct journal *journal;         /* NULL: there is none */
     uint64_t start_ns;
     double planned_ns, spent_ns; /* estimates of all cases to run, and of those done */
-    bool stream;                 /* --format jsonl: events on standard output */
 };
 
 /* ---- progress ---- */
@@ -36,23 +35,6 @@ static void on_tick(void *context, const struct plan_case *plan_case, const char
     char left[UNITS_TEXT];
     progress_show(progress->session->options, "%s %zu/%zu  %s left  %s  %s", progress->what->title, done + 1, total,
                   units_time(left, remaining_ns(progress)), phase, plan_case->label);
-}
-
-static void say_case(const struct progress *progress, const struct result_case *result_case, size_t done, size_t total)
-{
-    const struct cli_options *options = progress->session->options;
-    SCOPED(text_release) struct text line = {0};
-    if (progress->stream) {
-        text_addf(&line,
-                  "{\"event\":\"case\",%s\"case\":", progress->session->info.predicted ? "\"predicted\":true," : "");
-        result_case_json(&line, result_case);
-        text_add(&line, "}\n");
-        cli_put(line.data, line.length);
-    } else if (!cli_progress(options) && !options->quiet) {
-        report_case_line(&line, result_case, done, total);
-        fputs(line.data, stderr);
-        progress_said();
-    }
 }
 
 /* For those who ask where the time goes (-vv), and what the plan got wrong. */
@@ -88,8 +70,9 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
     if (measured->profile_note[0])
         log_warn("W009", "no ranges are marked for the profiler: %s; its kernel trace has no case names",
                  measured->profile_note);
-    if (!progress->what->verify_only)
-        say_case(progress, out, done, total);
+    const struct session_host *host = session->options->host;
+    if (!progress->what->verify_only && host && host->case_done)
+        host->case_done(session, out, done, total);
 }
 
 static void on_opened(void *context, const struct device_info *info, const struct calibration *calibration)
@@ -386,6 +369,28 @@ static enum status run_cases(struct progress *progress, struct err *err)
 
 /* ---- going on with an earlier result ---- */
 
+const struct result_case *execute_find(const struct result *result, const char *id, size_t *next)
+{
+    const size_t length = strlen(id), count = result ? result->case_count : 0;
+    for (size_t tried = 0; tried < count; tried++) {
+        const size_t at = (*next + tried) % count;
+        const struct result_case *old = &result->cases[at];
+        if (strncmp(old->id, id, length) || result_id_length(old->id) != length)
+            continue;
+        *next = at + 1;
+        return old;
+    }
+    return NULL;
+}
+
+bool execute_has_trial(const struct result_case *c, uint32_t trial)
+{
+    for (size_t k = 0; k < c->trial_count; k++)
+        if (c->trials[k].index == trial)
+            return true;
+    return !c->trial_count && !trial;
+}
+
 /* It stays where nothing is left to do: measured and right, or not to be run here at all. Nothing of another code,
  * launch, ... may stand beside what is measured now; a part that is unknown now is measured again too. */
 static bool stays(unsigned *changed, const struct result_case *old, const struct plan_case *plan_case,
@@ -455,8 +460,7 @@ enum status execute_plan(struct result *result, struct session *session, const s
                                 .what = what,
                                 .cases = arena_array(session->arena, room, sizeof(*progress.cases)),
                                 .have = arena_array(session->arena, room, sizeof(*progress.have)),
-                                .skip = arena_array(session->arena, room, sizeof(*progress.skip)),
-                                .stream = session->options->format && !strcmp(session->options->format, "jsonl")};
+                                .skip = arena_array(session->arena, room, sizeof(*progress.skip))};
     carry_over(&progress);
     begin_result(result, session);
     result->trial_index = what->part.trial_index;

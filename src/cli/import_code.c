@@ -298,7 +298,7 @@ static enum status try_captures(struct code_search *s, struct import_row *row, s
         if (strcmp(path_base(s->images[k]), "kernel.hsaco") != 0 || !read_capture(&c, s->images[k], s->arena))
             continue;
         const cJSON *printed = json_member(c.meta, "kernel_name"), *own = json_member(c.meta, "kernel_symbol");
-        const char *symbol = cJSON_IsString(own) ? cli_stem(own->valuestring, ".kd", s->arena) : "";
+        const char *symbol = cJSON_IsString(own) ? path_stem(own->valuestring, ".kd", s->arena) : "";
         if (!has_kernel(row, symbol) && !(cJSON_IsString(printed) && has_kernel(row, printed->valuestring)))
             continue;
         const struct codeobj_kernel *kernel = kernel_of(s->images[k], symbol, s->arena);
@@ -348,7 +348,7 @@ enum status import_code(struct import *import, const char *const *folders, size_
                         const char **manifests, struct arena *arena, struct err *err)
 {
     struct code_search search = {.arena = arena,
-                                 .folder = arena_printf(arena, "%s.kernels", cli_stem(out, ".json", arena))};
+                                 .folder = arena_printf(arena, "%s.kernels", path_stem(out, ".json", arena))};
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++)
         status = list(&search, folders[k], err);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measure: runs a session's plan to a result: its cases and what a run needs besides, in one process, as trials, or as
- * A and B.
+ * Measure: runs a session's plan to a result: its cases and what a run needs besides, in one process or as trials.
  */
 #ifndef ROOFTILE_MEASURE_H
 #define ROOFTILE_MEASURE_H
-
-#include <sys/types.h>
 
 #include "rooftile/codeobj.h"
 #include "rooftile/result.h"
@@ -47,28 +44,6 @@ void execute_journals_done(struct session *session);
 /* Says in the error which journals have it instead, if there is anything in them. Returns err->status. */
 enum status execute_journals_kept(struct session *session, struct err *err);
 
-/* ---- several devices (devices.c) ---- */
-
-/* One of those that --device A,B (or, of a plan, --machine A,B) names. */
-struct per_device {
-    const char *name;            /* as it was given */
-    struct cli_options options;  /* the command line with this device alone */
-    struct session session;      /* by these options */
-    const struct result *result; /* NULL: it was not run */
-    pid_t pid;                   /* of the process that measures it; 0: none */
-};
-
-/* At least one. ERR_USAGE: an unknown device, one twice, or not as many machines. */
-enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
-                       struct err *err);
-/* Suites and kernels, read once for all. */
-enum status devices_suites(struct per_device *sides, size_t count, struct err *err);
-/* "FILE.sim-mi300x.json" for "FILE.json": a result is of one device, so each device has its own file. */
-char *device_file(const char *path, const struct per_device *side, struct arena *arena);
-/* One table: time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what
- * the suites ask for: the ids of its cases differ where the devices' variants have other parameters. */
-void devices_document(struct document *document, const struct per_device *sides, size_t count);
-
 /* ---- cases of a result, planned again (result_cases.c) ---- */
 
 struct result_cases {
@@ -81,17 +56,6 @@ bool result_is_file(const char *word, struct arena *arena);
  * the defaults on the device that measured them. In place of SESSION_SUITES and SESSION_CATALOG. ERR_USAGE: there is no
  * such case. */
 enum status result_cases(struct result_cases *of, struct session *session, const char *path, struct err *err);
-
-/* ---- predictions (cmd_predict.c) ---- */
-
-/* The machines that --machine names, each a sim device. */
-enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
-                          struct arena *arena, struct err *err);
-/* Rows of programs whose kernels --kernels has, walked (truth_programs.c). ERR_CONFIG: a manifest that is broken. */
-struct truth;
-struct truth_guess;
-enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrated, const struct truth *truth,
-                           const struct cli_options *options, struct arena *arena, struct err *err);
 
 /* ---- several processes (trials.c) ----
  *
@@ -118,11 +82,6 @@ enum status trials_check(const struct cli_options *options, const char *what, st
  * ERR_INTERRUPTED: the result has what was measured, if run->count is not 0. If the parts do not fit together, they are
  * in run->parts, and result->cases is not set. result->status is "complete" only when all trials have all cases. */
 enum status trials_measure(struct result *result, struct trials *run, uint32_t count, struct err *err);
-
-/* `run --ab A B`: the same suite with two kernel folders, two compilers or two code objects under one driver, measured
- * in turns in one run and compared. Prints the comparison; the exit code is `compare`'s, or that of a run that could
- * not be measured. -o FILE writes FILE's two results as "<FILE without .json>.a.json" and "....b.json". */
-enum status ab_run(struct call *call, struct err *err);
 
 /* ---- what a run needs besides its cases (services.c) ---- */
 

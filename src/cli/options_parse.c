@@ -439,13 +439,13 @@ static enum status unite_outputs(const struct parse *parse)
 }
 
 static const struct cli_options defaults = {
-    .seed = 1, .cache_mode = -1, .timer = -1, .together = -1, .channel = HISTORY_CHANNEL};
+    .seed = 1, .cache_mode = -1, .timer = -1, .together = -1, .channel = HISTORY_CHANNEL, .host = &cli_host};
 
 enum status options_parse(struct cli_options *options, const struct command *command, int argc, char **argv,
                           struct arena *arena, struct err *err)
 {
     struct cli_options parsed = defaults;
-    parsed.command = command;
+    parsed.command = command->name;
     struct parse parse = {
         .command = command, .argc = argc, .argv = argv, .options = &parsed, .arena = arena, .err = err};
     parse.args = arena_array(arena, (size_t)argc + 1, sizeof(*parse.args));

@@ -5,14 +5,116 @@
 #ifndef ROOFTILE_SESSION_H
 #define ROOFTILE_SESSION_H
 
-#include "cli.h"
 #include "rooftile/build.h"
 #include "rooftile/catalog.h"
 #include "rooftile/device.h"
+#include "rooftile/log.h"
 #include "rooftile/machine.h"
 #include "rooftile/plan.h"
 #include "rooftile/result.h"
 #include "rooftile/run.h"
+
+struct session;
+struct cli_options;
+struct result_case;
+
+/* The program around a session: what it hears of it, and is asked. A NULL member is not called. */
+struct session_host {
+    /* A case of a run (not of a mere verification) is done: `done` of `total` are. */
+    void (*case_done)(const struct session *session, const struct result_case *result_case, size_t done, size_t total);
+    /* A word is neither kernel nor suite nor file: what is it? Says so in the error, which has the sentence that it is
+     * unknown; STATUS_OK: it is nothing that is known. */
+    enum status (*explain)(const struct cli_options *options, const char *word, struct arena *arena, struct err *err);
+};
+
+/* ---- what is asked for: a row of the command line's table of options fills each of them ---- */
+
+struct duration {
+    const char *text; /* as it was given; NULL: it was not */
+    double ns;        /* above 0; 0 when it was not given */
+};
+
+struct cli_options {
+    const char *device;      /* -d, --device DEV; NULL = the best one present */
+    const char *const *sets; /* --set NAME=SWEEP, repeatable */
+    size_t set_count;
+    const char *const *filters; /* --filter GLOB, repeatable */
+    size_t filter_count;
+    uint64_t seed;        /* --seed N, default 1 */
+    uint64_t sample_seed; /* --sample-seed N; 0: drawn */
+    bool quick;           /* --quick */
+    /* -o and --json mean the same everywhere: `-o FILE` is where the result of the command goes, `--json FILE` where it
+     * goes as JSON. For commands that make a file and show it, too (command.makes_file), both are the same, and only
+     * `out` is set; the others have `json` and `out`, and a name that ends in .json, .csv, .md or .xml sets `format`.
+     */
+    const char *out;                /* -o, --out FILE */
+    const char *json;               /* --json FILE or - */
+    const char *result;             /* --result FILE: the measurements behind it */
+    const char *sort;               /* --sort NAME */
+    unsigned top;                   /* --top N; 0: all */
+    bool dry_run;                   /* --dry-run */
+    bool params;                    /* --params */
+    const char *format;             /* --format NAME */
+    const char *html;               /* --html FILE */
+    const char *picture;            /* --picture NAME */
+    const char *machine;            /* --machine FILE or name */
+    const char *const *kernel_dirs; /* --kernels DIR, repeatable; before the built-in ones */
+    size_t kernel_dir_count;
+    const char *cache_dir;                       /* --cache DIR */
+    const char *resume;                          /* --resume FILE */
+    bool samples;                                /* --samples: raw samples in the result file */
+    bool keep_order;                             /* --keep-order */
+    struct duration min_time, max_time, timeout; /* --min-time, --max-time, --timeout TIME */
+    struct duration budget;                      /* --budget TIME: of the whole command */
+    int cache_mode, timer, together; /* --cache-mode, --timer, --together: enums of these names; -1: not given */
+    const char *const *labels;       /* --label KEY=VALUE */
+    size_t label_count;
+    const char *const *archs; /* --arch A,B: split */
+    size_t arch_count;
+    unsigned trials;   /* --trials N; 0 = one */
+    const char *ab[2]; /* --ab A B: kernel folders, compilers or code objects; NULL = not a comparison */
+    /* history: --db FILE, --channel NAME, --confirm SUITE, --reason TEXT */
+    const char *db, *history, *channel, *confirm, *reason;
+    unsigned keep;       /* --keep N runs; 0 = all */
+    bool backfill;       /* --backfill */
+    double alpha, delta; /* --alpha, --delta: above 0, below 1; 0: not given */
+    unsigned jobs;       /* -j, --jobs N */
+    bool allow_flags;    /* --allow-flags */
+    bool force, run, inject_faults, orders, strict, devices;
+    bool references;           /* --references */
+    bool profile;              /* --profile */
+    bool isolate;              /* --isolate */
+    bool described;            /* --described */
+    bool names;                /* --names: names only, one per line */
+    bool targets;              /* --targets */
+    unsigned block;            /* --block N: threads of a workgroup; 0 = the launch's */
+    bool isa, ir;              /* --isa, --ir: the disassembly, the LLVM IR */
+    const char *truth;         /* --truth FILE */
+    const char *counters;      /* --counters FILE */
+    const char *models;        /* --models FILE */
+    bool manifest;             /* --manifest: the beginning of one */
+    const char *pin;           /* --pin FILE: accepted figures */
+    const char *diff[2];       /* --diff A B: two traces; NULL = not a comparison */
+    const char *const *shapes; /* --shapes FILE, repeatable */
+    size_t shape_count;
+    unsigned batch, tp; /* --batch N, --tp N; 0: not given */
+    uint64_t tokens;    /* --tokens N; 0: not given */
+    bool decode;        /* --decode */
+    const char *out_dir, *expect, *list,
+        *baseline;        /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
+    bool confirm_devices; /* --confirm of fleet: list the devices to measure again */
+    bool help;            /* -h, --help: answered before the command runs */
+    enum color_mode color;
+    enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
+    bool quiet;
+    int verbose;
+    const char *command;             /* whose options these are, for messages; NULL: no command's */
+    const struct session_host *host; /* NULL: nobody listens */
+    const char *const *args;         /* positional */
+    size_t arg_count;
+    int argc; /* the whole command line, for the result file */
+    char **argv;
+};
 
 struct session {
     const struct cli_options *options;
@@ -88,18 +190,6 @@ enum session_stage {
 /* Goes through these stages (enum session_stage, or'd), up to the first that fails. */
 enum status session_go(struct session *session, unsigned stages, struct err *err);
 
-/* ---- report (site.c) ---- */
-
-/* The gate's verdict, then how every series went. */
-struct history_gate;
-struct history;
-enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
-                           const char *channel, const char *device, struct err *err);
-
-/* Pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
- * options->out. */
-enum status site_write(const struct call *call, struct err *err);
-
 /* ---- words of the command line (arguments.c) ---- */
 
 /* For a file that a reader of `wanted` ("a suite") refused: says in the error what it is instead, if that is known. */
@@ -132,11 +222,6 @@ void foreign_note(struct prediction *prediction, const struct session *session, 
 
 /* Warns which of the plan's kernels have a manifest of 'inspect --manifest' that is not filled in yet. */
 void foreign_ask(const struct session *session);
-
-/* Products and nvcc's names among --arch become targets. */
-enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
-/* ERR_USAGE, with the option to write, when an argument is the name of a machine. */
-enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err);
 
 /* Marks the cases of the plan whose image is missing, is no code, has no such kernel (invalid) or is for other targets
  * (skipped; at check parameters it is compared all the same). No device is needed for it (codes.c). */
@@ -195,6 +280,20 @@ void session_catch_signals(unsigned grace_s);
 bool session_late(enum status status);
 /* The words for it: "the time budget of 60s ran out before this was <what>". */
 const char *session_late_reason(const struct session *session, const char *what);
+
+/* ---- progress (progress.c) ---- */
+
+/* What is going on now: one line on the terminal, which log output clears and redraws (log_set_status_line); in a pipe
+ * a line of its own, "... compiling for gfx942: 17 of 53 (stream.hip)", every few seconds. */
+bool progress_is_drawn(const struct cli_options *options); /* the one on the terminal is wanted */
+void progress_show(const struct cli_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void progress_clear(void);
+void progress_begin(void); /* of the program: a pipe's first line comes a while after it */
+/* Something else has just said how far it is: a pipe's next line can wait. */
+void progress_said(void);
+
+/* Of the terminal behind a file descriptor, else what COLUMNS says, else 100. */
+unsigned progress_columns(int fd);
 
 /* ---- machine files (session_machine.c) ----
  *

@@ -19,7 +19,7 @@ char *session_config(struct arena *arena, const char *folder, const char *name)
 /* A file that is there, or one of configs/machines by its name, with or without its suffix; NULL: there is none. */
 static const char *machine_file(const char *name, struct arena *arena)
 {
-    const char *stem = cli_stem(name, ".json", arena);
+    const char *stem = path_stem(name, ".json", arena);
     const char *const shipped[] = {stem, text_lower(stem, arena)};
     if (strchr(name, '/') || (text_ends(name, ".json") && file_exists(name)))
         return file_exists(name) ? name : NULL;
@@ -63,7 +63,7 @@ enum status session_unknown_machine(const char *model, struct arena *arena, stru
     struct text known = {0}, with = {0};
     if (!session_configs(&paths, &path_count, "machines", ".json", arena, err))
         for (size_t k = 0; k < path_count; k++) {
-            ARENA_PUSH(arena, names, count, cli_stem(path_base(paths[k]), ".json", arena));
+            ARENA_PUSH(arena, names, count, path_stem(path_base(paths[k]), ".json", arena));
             text_addf(&known, "%s%s", k ? ", " : "", names[k]);
             if (!machine_read(machine, paths[k], err) && !strcmp(machine->arch, model))
                 text_addf(&with, "%s%s", with.length ? ", " : "", names[k]);
@@ -195,7 +195,7 @@ static enum status refuse_machine(const struct machine *machine, const struct se
 {
     const struct cli_options *options = session->options;
     SCOPED(text_release) struct text meant = {0};
-    text_addf(&meant, "rooftile %s", options->command->name);
+    text_addf(&meant, "rooftile %s", options->command);
     for (size_t k = 0; k < options->arg_count; k++)
         text_addf(&meant, " %s", options->args[k]);
     for (size_t k = 0; k < options->set_count; k++)

@@ -4,11 +4,11 @@
  * an index of them. Any server of files will do, or none.
  */
 
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
 #include "rooftile/history.h"
 #include "rooftile/render.h"
-#include "session.h"
 
 struct site {
     const struct cli_options *options;

@@ -6,7 +6,6 @@
  */
 #include "skeleton.h"
 
-#include "cli.h"
 #include "rooftile/codeobj.h"
 #include "rooftile/dtype.h"
 #include "rooftile/file.h"

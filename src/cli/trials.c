@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/rng.h"
@@ -52,28 +52,6 @@ static void pin_timers(struct trials *run, const struct result *trial)
         if (c && c->status == CASE_OK)
             run->cases[k].measure.timer = choice_of(c->timer);
     }
-}
-
-const struct result_case *execute_find(const struct result *result, const char *id, size_t *next)
-{
-    const size_t length = strlen(id), count = result ? result->case_count : 0;
-    for (size_t tried = 0; tried < count; tried++) {
-        const size_t at = (*next + tried) % count;
-        const struct result_case *old = &result->cases[at];
-        if (strncmp(old->id, id, length) || result_id_length(old->id) != length)
-            continue;
-        *next = at + 1;
-        return old;
-    }
-    return NULL;
-}
-
-bool execute_has_trial(const struct result_case *c, uint32_t trial)
-{
-    for (size_t k = 0; k < c->trial_count; k++)
-        if (c->trials[k].index == trial)
-            return true;
-    return !c->trial_count && !trial;
 }
 
 /* A trial of a run of several lacks what time ran out for: had it as skipped, the other trials would not count. */
@@ -282,7 +260,7 @@ static enum status check_options(const struct cli_options *options, struct arena
 /* NULL: it is not written. */
 static const char *side_path(const struct cli_options *options, int side, struct arena *arena)
 {
-    return options->out ? arena_printf(arena, "%s.%c.json", cli_stem(options->out, ".json", arena), "ab"[side]) : NULL;
+    return options->out ? arena_printf(arena, "%s.%c.json", path_stem(options->out, ".json", arena), "ab"[side]) : NULL;
 }
 
 static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)

@@ -3,7 +3,7 @@
  * Times of whole programs: kernels of the same name, compiled for the machine and walked, at the sizes of the rows.
  */
 
-#include "measure.h"
+#include "cli.h"
 #include "rooftile/log.h"
 #include "rooftile/predictor.h"
 #include "rooftile/truth.h"

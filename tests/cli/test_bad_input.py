@@ -139,6 +139,7 @@ MANIFESTS = {
 COMMANDS = {
     "unknown command": (["rnu"], "unknown command 'rnu'; did you mean 'run'?"),
     "unknown command, nothing near": (["frobnicate"], "unknown command 'frobnicate'; try 'rooftile --help'"),
+    "case for a command": (["probe/n=1"], "unknown command 'probe/n=1'"),
     "no argument": (["run"], "'rooftile run' expects at least 1 argument (SUITE|KERNEL...), got 0"),
     "unknown option": (["run", "probe", "--devcie", "cpu"], "unknown option '--devcie'; did you mean '--device'?"),
     "unknown short option": (["run", "probe", "-Z"], "unknown option '-Z'"),
