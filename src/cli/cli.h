@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "measure.h"
+#include "rooftile/measure.h"
 #include "rooftile/report.h"
 #include "rooftile/table.h"
 

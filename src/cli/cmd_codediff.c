@@ -4,11 +4,11 @@
  */
 
 #include "cli.h"
-#include "codediff_walk.h"
-#include "inspections.h"
 #include "pins.h"
 #include "rooftile/codediff.h"
-#include "sides.h"
+#include "rooftile/codediff_walk.h"
+#include "rooftile/inspections.h"
+#include "rooftile/sides.h"
 
 /* ---- the two sides ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cli.h"
-#include "inspections.h"
 #include "rooftile/file.h"
-#include "skeleton.h"
+#include "rooftile/inspections.h"
+#include "rooftile/skeleton.h"
 
 /* ---- arguments ---- */
 

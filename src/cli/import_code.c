@@ -13,7 +13,7 @@
 #include "rooftile/hash.h"
 #include "rooftile/json.h"
 #include "rooftile/log.h"
-#include "skeleton.h"
+#include "rooftile/skeleton.h"
 
 struct code_search {
     struct arena *arena;

@@ -5,7 +5,7 @@
 #include "rooftile/hash.h"
 #include "rooftile/rng.h"
 #include "rooftile/shift.h"
-#include "sides.h"
+#include "rooftile/sides.h"
 
 /* ---- trials ---- */
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../../src/cli/pins.h"
-#include "../../src/cli/skeleton.h"
 #include "../../src/result/records.h"
 #include "../unit/manifest/manifest_text.h"
 #include "fuzz.h"
@@ -22,6 +21,7 @@
 #include "rooftile/manifest.h"
 #include "rooftile/noise_file.h"
 #include "rooftile/render.h"
+#include "rooftile/skeleton.h"
 #include "rooftile/suite.h"
 #include "rooftile/truth.h"
 

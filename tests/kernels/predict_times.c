@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/cli/session.h"
+#include "rooftile/session.h"
 #include "rooftile/file.h"
 #include "rooftile/predictor.h"
 

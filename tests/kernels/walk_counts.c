@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/cli/session.h"
+#include "rooftile/session.h"
 #include "rooftile/predictor.h"
 
 struct counts {

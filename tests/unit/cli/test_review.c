@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "../../../src/cli/session.h"
 #include "rooftile/file.h"
 #include "rooftile/predictor.h"
 #include "rooftile/run.h"
+#include "rooftile/session.h"
 
 #define LEAST_NS 20e3
 #define MOST_NS 100e6

@@ -7,8 +7,8 @@
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/occupancy.h"
+#include "rooftile/session.h"
 #include "rooftile/targets.h"
-#include "session.h"
 
 char *session_config(struct arena *arena, const char *folder, const char *name)
 {

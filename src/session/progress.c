@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "rooftile/clock.h"
-#include "session.h"
+#include "rooftile/session.h"
 
 unsigned progress_columns(int fd)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/cli/session.h"
+#include "rooftile/session.h"
 
 static void matches_by_id_mode_and_units(void **state)
 {

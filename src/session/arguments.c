@@ -7,7 +7,7 @@
 
 #include "rooftile/file.h"
 #include "rooftile/journal.h"
-#include "session.h"
+#include "rooftile/session.h"
 
 /* ---- files of another kind ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspections.h"
+#include "rooftile/inspections.h"
 
 #include "rooftile/launch_fit.h"
 #include "rooftile/predictor.h"

@@ -7,8 +7,8 @@
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
 #include "rooftile/log.h"
-#include "session.h"
-#include "skeleton.h"
+#include "rooftile/session.h"
+#include "rooftile/skeleton.h"
 
 enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
                            const struct cli_options *options, struct err *err)

@@ -6,8 +6,8 @@
 #define ROOFTILE_INSPECTIONS_H
 
 #include "rooftile/inspection.h"
+#include "rooftile/session.h"
 #include "rooftile/walk.h"
-#include "session.h"
 
 /* A kernel of the catalog that a case launches. */
 struct inspected_launch {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../../src/cli/measure.h"
+#include "rooftile/measure.h"
 
 static void says_who_is_there(void **state)
 {

@@ -5,8 +5,8 @@
 #ifndef ROOFTILE_CODEDIFF_WALK_H
 #define ROOFTILE_CODEDIFF_WALK_H
 
-#include "inspections.h"
 #include "rooftile/codediff.h"
+#include "rooftile/inspections.h"
 
 /* A machine with the target that was asked for last. */
 struct walk_machine {

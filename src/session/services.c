@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "measure.h"
+#include "rooftile/measure.h"
 #include "rooftile/units.h"
 
 /* Plans and builds one case by itself. */

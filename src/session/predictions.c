@@ -2,10 +2,10 @@
  *
  * The stage that predicts a session's plan: what `plan`, `run`, `predict` and `explain` say of a case comes from here.
  */
-#include "measure.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
 #include "rooftile/log.h"
+#include "rooftile/measure.h"
 #include "rooftile/predictor.h"
 #include "rooftile/targets.h"
 

@@ -5,7 +5,7 @@
 #ifndef ROOFTILE_SIDES_H
 #define ROOFTILE_SIDES_H
 
-#include "session.h"
+#include "rooftile/session.h"
 
 enum side_kind { SIDE_KERNELS, SIDE_COMPILER, SIDE_OBJECT };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sides.h"
+#include "rooftile/sides.h"
 
 #include <unistd.h>
 

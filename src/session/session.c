@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "rooftile/session.h"
 
 #include <signal.h>
 #include <sys/time.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <sys/random.h>
 
-#include "measure.h"
 #include "rooftile/clock.h"
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 #include "rooftile/journal.h"
+#include "rooftile/measure.h"
 #include "rooftile/units.h"
 
 struct progress {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "measure.h"
 #include "rooftile/isa.h"
 #include "rooftile/launch_fit.h"
+#include "rooftile/measure.h"
 #include "rooftile/targets.h"
 
 void codes_open(struct codes *codes, const struct session *session)

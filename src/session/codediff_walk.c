@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "codediff_walk.h"
+#include "rooftile/codediff_walk.h"
 
 #include "rooftile/device_model.h"
 #include "rooftile/predictor.h"

@@ -7,7 +7,7 @@
 
 #include "rooftile/codeobj.h"
 #include "rooftile/result.h"
-#include "session.h"
+#include "rooftile/session.h"
 
 /* ---- one process (execute.c) ---- */
 

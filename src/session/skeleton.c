@@ -4,7 +4,7 @@
  * What nobody but the author knows (sizes, the work, what is right) is filled in so that the kernel can be planned and
  * launched, with a comment where a person should look.
  */
-#include "skeleton.h"
+#include "rooftile/skeleton.h"
 
 #include "rooftile/codeobj.h"
 #include "rooftile/dtype.h"

@@ -4,10 +4,10 @@
  * device's defaults chose is left to the other device; what differed from them stays.
  */
 
-#include "measure.h"
 #include "rooftile/file.h"
 #include "rooftile/json.h"
 #include "rooftile/log.h"
+#include "rooftile/measure.h"
 
 bool result_is_file(const char *word, struct arena *arena)
 {
