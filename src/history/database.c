@@ -93,67 +93,75 @@ static const char *const migrations[DATABASE_VERSION] = {
     NULL,
 };
 
-static enum status fail(const struct database *database, const char *doing, struct err *err)
+/* Keeps what SQLite says as the transaction's failure. */
+static enum status fail(struct history *history, const char *doing)
 {
-    const char *words = sqlite3_errmsg(database->db), *path = database->path;
-    const int system = sqlite3_system_errno(database->db);
-    switch (sqlite3_errcode(database->db) & 0xff) { /* without the extension */
+    const char *words = sqlite3_errmsg(history->db), *path = history->path;
+    const int system = sqlite3_system_errno(history->db), code = sqlite3_errcode(history->db) & 0xff;
+    struct err *err = history->err;
+    switch (code) { /* without the extension */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return err_set(err, ERR_IO, "%s: another program has been writing to it for over %g s; nothing was changed",
-                       path, database->busy_ms / 1e3);
+        err_set(err, ERR_IO, "%s: another program has been writing to it for over %g s; nothing was changed", path,
+                history->busy_ms / 1e3);
+        break;
     case SQLITE_FULL:
-        return err_set(err, ERR_IO, "%s: the disk is full; nothing was changed", path);
+        err_set(err, ERR_IO, "%s: the disk is full; nothing was changed", path);
+        break;
     case SQLITE_IOERR:
-        return err_set(err, ERR_IO, "%s: the disk is full or failing (%s); nothing was changed", path, words);
+        err_set(err, ERR_IO, "%s: the disk is full or failing (%s); nothing was changed", path, words);
+        break;
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        return err_set(err, ERR_IO, "%s: may not be written (%s)", path, words);
+        err_set(err, ERR_IO, "%s: may not be written (%s)", path, words);
+        break;
     case SQLITE_CANTOPEN:
-        return err_set(err, ERR_IO, "%s: cannot be opened: %s", path,
-                       system ? strerror(system) : "its folder must be there, and writable where others write to it");
+        err_set(err, ERR_IO, "%s: cannot be opened: %s", path,
+                system ? strerror(system) : "its folder must be there, and writable where others write to it");
+        break;
     case SQLITE_NOTADB:
-        return err_set(err, ERR_CONFIG, "%s is no history: not an SQLite file, or damaged at its beginning", path);
+        err_set(err, ERR_CONFIG, "%s is no history: not an SQLite file, or damaged at its beginning", path);
+        break;
     case SQLITE_CORRUPT:
-        return err_set(err, ERR_CONFIG,
-                       "%s is damaged (%s); restore a copy, or save what is left: sqlite3 %s .recover | sqlite3 new.db",
-                       path, words, path);
+        err_set(err, ERR_CONFIG,
+                "%s is damaged (%s); restore a copy, or save what is left: sqlite3 %s .recover | sqlite3 new.db", path,
+                words, path);
+        break;
     case SQLITE_CONSTRAINT:
-        return err_set(err, ERR_CONFIG, "%s: what is being added contradicts what is there (%s); nothing was changed",
-                       path, words);
+        err_set(err, ERR_CONFIG, "%s: what is being added contradicts what is there (%s); nothing was changed", path,
+                words);
+        break;
     default: /* statements are ours: only a schema that is not ours makes one wrong */
-        return err_set(err, sqlite3_errcode(database->db) == SQLITE_ERROR ? ERR_CONFIG : ERR_IO,
-                       "%s is damaged: %s: %s", path, doing, words);
+        err_set(err, code == SQLITE_ERROR ? ERR_CONFIG : ERR_IO, "%s is damaged: %s: %s", path, doing, words);
     }
+    return history->status = err->status;
 }
 
-enum status database_run(struct database *database, const char *sql, struct err *err)
+enum status database_run(struct history *history, const char *sql)
 {
-    return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK ? STATUS_OK : fail(database, "writing", err);
+    if (!history->status && sqlite3_exec(history->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail(history, "writing");
+    return history->status;
 }
 
-enum status database_begin(struct database *database, struct err *err)
+enum status database_begin(struct history *history, bool write, struct err *err)
 {
-    return database_run(database, "BEGIN IMMEDIATE", err);
-}
-
-enum status database_begin_reading(struct database *database, struct err *err)
-{
-    return database_run(database, "BEGIN", err);
+    history->status = STATUS_OK;
+    history->err = err;
+    return database_run(history, write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 static const char make_sums[];
-static enum status for_each_table(struct database *database, const char *pattern, struct err *err);
+static void for_each_table(struct history *history, const char *pattern);
 
-enum status database_end(struct database *database, enum status status, struct err *err)
+enum status database_end(struct history *history)
 {
-    if (!status && database->sums)
-        status = for_each_table(database, make_sums, err);
-    if (!status)
-        status = database_run(database, "COMMIT", err);
-    if (!sqlite3_get_autocommit(database->db))
-        sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
-    return status;
+    if (history->sums)
+        for_each_table(history, make_sums);
+    database_run(history, "COMMIT");
+    if (!sqlite3_get_autocommit(history->db))
+        sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    return history->status;
 }
 
 /* ---- sums ---- */
@@ -193,13 +201,11 @@ static const char *sql_of(struct text *out, const char *pattern, const struct su
     return out->data;
 }
 
-static enum status for_each_table(struct database *database, const char *pattern, struct err *err)
+static void for_each_table(struct history *history, const char *pattern)
 {
     SCOPED(text_release) struct text sql = {0};
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < COUNT_OF(summed) && !status; k++)
-        status = database_run(database, sql_of(&sql, pattern, &summed[k]), err);
-    return status;
+    for (size_t k = 0; k < COUNT_OF(summed); k++)
+        database_run(history, sql_of(&sql, pattern, &summed[k]));
 }
 
 static const char begin_sums[] =
@@ -211,12 +217,12 @@ static const char damaged_sql[] =
     "SELECT '$T ' || $S || ' is damaged and does not count' FROM main.$T WHERE sum <> row_sum($C)";
 
 /* Until the file itself is broken, which the first statement of a command says. */
-void database_damage(struct text *lines, struct database *database)
+void database_damage(struct text *lines, struct history *history)
 {
     SCOPED(text_release) struct text sql = {0};
     for (size_t k = 0; k < COUNT_OF(summed); k++) {
         sqlite3_stmt *rows = NULL;
-        if (sqlite3_prepare_v2(database->db, sql_of(&sql, damaged_sql, &summed[k]), -1, &rows, NULL) == SQLITE_OK)
+        if (sqlite3_prepare_v2(history->db, sql_of(&sql, damaged_sql, &summed[k]), -1, &rows, NULL) == SQLITE_OK)
             while (sqlite3_step(rows) == SQLITE_ROW)
                 text_addf(lines, "%s\n", (const char *)sqlite3_column_text(rows, 0));
         sqlite3_finalize(rows);
@@ -226,7 +232,7 @@ void database_damage(struct text *lines, struct database *database)
 enum { MOST_NAMED = 5 };
 
 /* From here on rows whose sum does not fit are not read. */
-static enum status guard(struct database *database, bool write, struct err *err)
+static void guard(struct history *history, bool write)
 {
     SCOPED(text_release) struct text lines = {0};
     SCOPED(text_release) struct text views = {0};
@@ -235,164 +241,145 @@ static enum status guard(struct database *database, bool write, struct err *err)
         view = strchr(at + 1, ';') ? strchr(at + 1, ';') + 1 : "";
         text_addf(&views, "CREATE TEMP%.*s", (int)(strcspn(at, ";") - strlen("CREATE") + 1), at + strlen("CREATE"));
     }
-    if (for_each_table(database, guard_rows, err) || database_run(database, views.data, err))
-        return err->status;
-    database->sums = write;
-    database_damage(&lines, database);
+    for_each_table(history, guard_rows);
+    if (database_run(history, views.data))
+        return;
+    history->sums = write;
+    database_damage(&lines, history);
     for (const char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
         if (count++ < MOST_NAMED)
-            log_warn("W023", "%s: %.*s", database->path, (int)(end - line), line);
+            log_warn("W023", "%s: %.*s", history->path, (int)(end - line), line);
     if (count > MOST_NAMED)
-        log_warn("W023", "%s: %zu rows are damaged; 'rooftile history check' lists them", database->path, count);
-    return STATUS_OK;
+        log_warn("W023", "%s: %zu rows are damaged; 'rooftile history check' lists them", history->path, count);
 }
 
 /* ---- statements ---- */
 
-static enum status prepare(sqlite3_stmt **statement, struct database *database, const char *sql, struct err *err)
-{
-    const size_t room = sizeof(database->prepared) / sizeof(*database->prepared);
-    size_t at = 0;
-    while (at < room - 1 && database->prepared[at].sql && database->prepared[at].sql != sql)
-        at++;
-    *statement = database->prepared[at].statement;
-    if (database->prepared[at].sql == sql)
-        return STATUS_OK;
-    sqlite3_finalize(*statement); /* the last place is used again and again when all are taken */
-    database->prepared[at].sql = NULL;
-    const int code = sqlite3_prepare_v2(database->db, sql, -1, &database->prepared[at].statement, NULL);
-    *statement = database->prepared[at].statement;
-    database->prepared[at].sql = code == SQLITE_OK ? sql : NULL;
-    return code == SQLITE_OK ? STATUS_OK : fail(database, "preparing", err);
-}
-
-static int bind_one(sqlite3_stmt *statement, int place, char kind, va_list *args)
-{
-    if (kind == 's')
-        return sqlite3_bind_text(statement, place, va_arg(*args, const char *), -1, SQLITE_TRANSIENT);
-    if (kind == 'i' || kind == 'k') {
-        const int64_t value = va_arg(*args, int64_t);
-        return kind == 'i' || value ? sqlite3_bind_int64(statement, place, value) : sqlite3_bind_null(statement, place);
-    }
-    if (kind == 'd') {
-        const double value = va_arg(*args, double);
-        return isfinite(value) ? sqlite3_bind_double(statement, place, value) : sqlite3_bind_null(statement, place);
-    }
-    const void *bytes = va_arg(*args, const void *);
-    const size_t size = va_arg(*args, size_t);
-    return sqlite3_bind_blob64(statement, place, bytes, size, SQLITE_TRANSIENT);
-}
-
-static enum status start(sqlite3_stmt **statement, struct database *database, struct err *err, const char *sql,
-                         const char *format, va_list *args)
+static void bind(struct history *history, sqlite3_stmt *statement, const char *format, va_list *args)
 {
     int code = SQLITE_OK;
-    if (prepare(statement, database, sql, err))
-        return err->status;
-    (void)sqlite3_reset(*statement); /* gives the last error once more, which was told already */
-    for (int k = 0; format[k] && code == SQLITE_OK; k++)
-        code = bind_one(*statement, k + 1, format[k], args);
-    return code == SQLITE_OK ? STATUS_OK : fail(database, "binding", err);
+    for (int place = 1; format[place - 1] && code == SQLITE_OK; place++)
+        switch (format[place - 1]) {
+        case 's':
+            code = sqlite3_bind_text(statement, place, va_arg(*args, const char *), -1, SQLITE_TRANSIENT);
+            break;
+        case 'i': {
+            const int64_t value = va_arg(*args, int64_t);
+            code = value == DATABASE_NONE ? sqlite3_bind_null(statement, place)
+                                          : sqlite3_bind_int64(statement, place, value);
+            break;
+        }
+        case 'd': { /* NaN is bound as null, an infinity by us */
+            const double value = va_arg(*args, double);
+            code = sqlite3_bind_double(statement, place, isfinite(value) ? value : NAN);
+            break;
+        }
+        default: {
+            const void *bytes = va_arg(*args, const void *);
+            code = sqlite3_bind_blob64(statement, place, bytes, va_arg(*args, size_t), SQLITE_TRANSIENT);
+        }
+        }
+    if (code != SQLITE_OK)
+        fail(history, "binding");
 }
 
-enum status database_select(sqlite3_stmt **rows, struct database *database, struct err *err, const char *sql,
-                            const char *format, ...)
+static sqlite3_stmt *start(struct history *history, const char *sql, const char *format, va_list *args)
+{
+    size_t at = 0;
+    while (at < COUNT_OF(history->prepared) - 1 && history->prepared[at].sql && history->prepared[at].sql != sql)
+        at++;
+    struct database_statement *kept = &history->prepared[at];
+    if (history->status)
+        return NULL;
+    if (kept->sql != sql) {
+        sqlite3_finalize(kept->statement); /* the last place is used again and again when all are taken */
+        kept->sql = NULL;
+        if (sqlite3_prepare_v2(history->db, sql, -1, &kept->statement, NULL) != SQLITE_OK) {
+            fail(history, "preparing");
+            return NULL;
+        }
+        kept->sql = sql;
+    }
+    (void)sqlite3_reset(kept->statement); /* gives the last error once more, which was told already */
+    bind(history, kept->statement, format, args);
+    return kept->statement;
+}
+
+sqlite3_stmt *database_select(struct history *history, const char *sql, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    enum status status = start(rows, database, err, sql, format, &args);
+    sqlite3_stmt *rows = start(history, sql, format, &args);
     va_end(args);
-    return status;
+    return rows;
 }
 
-bool database_next(enum status *status, sqlite3_stmt *rows, struct database *database, struct err *err)
+bool database_next(struct history *history, sqlite3_stmt *rows)
 {
-    const int code = *status ? SQLITE_DONE : sqlite3_step(rows);
+    const int code = history->status ? SQLITE_DONE : sqlite3_step(rows);
     if (code == SQLITE_ROW)
         return true;
     if (code != SQLITE_DONE)
-        *status = fail(database, "reading or writing", err);
+        fail(history, "reading or writing");
     sqlite3_reset(rows);
     return false;
 }
 
-enum status database_do(struct database *database, struct err *err, const char *sql, const char *format, ...)
+int64_t database_do(struct history *history, const char *sql, const char *format, ...)
 {
-    sqlite3_stmt *rows = NULL;
+    int64_t value = DATABASE_NONE;
     va_list args;
     va_start(args, format);
-    enum status status = start(&rows, database, err, sql, format, &args);
+    sqlite3_stmt *rows = start(history, sql, format, &args);
     va_end(args);
-    while (database_next(&status, rows, database, err))
-        ;
-    return status;
+    while (database_next(history, rows))
+        value = value == DATABASE_NONE ? sqlite3_column_int64(rows, 0) : value;
+    return value;
 }
 
-enum status database_number(int64_t *value, bool *found, struct database *database, struct err *err, const char *sql,
-                            const char *format, ...)
+const char *database_text(sqlite3_stmt *rows, int column, struct arena *arena)
 {
-    sqlite3_stmt *rows = NULL;
-    va_list args;
-    va_start(args, format);
-    enum status status = start(&rows, database, err, sql, format, &args);
-    va_end(args);
-    for (*found = false; database_next(&status, rows, database, err); *found = true)
-        *value = *found ? *value : sqlite3_column_int64(rows, 0);
-    return status;
+    return arena_strdup(arena, text_or_empty((const char *)sqlite3_column_text(rows, column)));
+}
+
+double database_double(sqlite3_stmt *rows, int column)
+{
+    return sqlite3_column_type(rows, column) == SQLITE_NULL ? NAN : sqlite3_column_double(rows, column);
 }
 
 /* ---- opening ---- */
 
-/* An empty file is a new history; anything else must say that it is one. */
-static enum status check_identity(int64_t *version, struct database *database, struct err *err)
+/* Its version. An empty file is a new history; anything else must say that it is one. */
+static int64_t check_identity(struct history *history)
 {
-    int64_t application = 0, tables = 0;
-    bool found = false;
-    enum status status = database_number(version, &found, database, err, "PRAGMA user_version", "");
-    if (!status)
-        status = database_number(&application, &found, database, err, "PRAGMA application_id", "");
-    if (!status)
-        status = database_number(&tables, &found, database, err, "SELECT count(*) FROM sqlite_master", "");
-    if (status)
-        return status;
-    if (application != DATABASE_APPLICATION && (tables || *version))
-        return err_set(err, ERR_CONFIG, "%s is an SQLite file, but no history of rooftile", database->path);
-    if (*version > DATABASE_VERSION)
-        return err_set(err, ERR_CONFIG, "%s has schema version %lld; this rooftile knows %d: use a newer one",
-                       database->path, (long long)*version, DATABASE_VERSION);
-    return STATUS_OK;
+    const int64_t version = database_do(history, "PRAGMA user_version", ""),
+                  application = database_do(history, "PRAGMA application_id", ""),
+                  tables = database_do(history, "SELECT count(*) FROM sqlite_master", "");
+    if (!history->status && application != DATABASE_APPLICATION && (tables || version))
+        history->status =
+            err_set(history->err, ERR_CONFIG, "%s is an SQLite file, but no history of rooftile", history->path);
+    else if (!history->status && version > DATABASE_VERSION)
+        history->status =
+            err_set(history->err, ERR_CONFIG, "%s has schema version %lld; this rooftile knows %d: use a newer one",
+                    history->path, (long long)version, DATABASE_VERSION);
+    return version;
 }
 
-enum status database_migrate_to(struct database *database, int version, struct err *err)
+enum status database_migrate_to(struct history *history, int version, struct err *err)
 {
-    int64_t at = 0;
     char sql[96];
-    if (database_begin(database, err))
-        return err->status;
-    enum status status = check_identity(&at, database, err); /* again: another writer may have migrated it meanwhile */
-    for (; at < version && !status; at++)
-        status =
-            migrations[at] ? database_run(database, migrations[at], err) : for_each_table(database, begin_sums, err);
-    database->sums = at >= FIRST_WITH_SUMS;
-    if (!status) {
-        sqlite3_snprintf((int)sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-                         DATABASE_APPLICATION, (int)at);
-        status = database_run(database, sql, err);
-    }
-    return database_end(database, status, err);
-}
-
-static int busy_ms(void)
-{
-    return (int)text_env("ROOFTILE_BUSY_MS", 0, LONGEST_BUSY_MS, BUSY_MS);
-}
-
-/* Readers of a history have files of their own beside it. Where these cannot be made, and no writer has left any,
- * nobody writes to it: it is read without them. */
-static bool is_at_rest(const char *path, struct arena *arena)
-{
-    return faccessat(AT_FDCWD, path_dir(arena, path), W_OK, AT_EACCESS) &&
-           !file_exists(arena_printf(arena, "%s-wal", path));
+    database_begin(history, true, err);
+    int64_t at = check_identity(history); /* again: another writer may have migrated it meanwhile */
+    for (; at < version && !history->status; at++)
+        if (migrations[at])
+            database_run(history, migrations[at]);
+        else
+            for_each_table(history, begin_sums);
+    history->sums = at >= FIRST_WITH_SUMS;
+    sqlite3_snprintf((int)sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+                     DATABASE_APPLICATION, (int)at);
+    database_run(history, sql);
+    return database_end(history);
 }
 
 /* SQLite's name for it; what has a meaning in an address is escaped. */
@@ -405,25 +392,29 @@ static const char *address_at_rest(const char *path, struct text *address)
     return address->data;
 }
 
-static int open_file(struct database *database, enum history_access access)
+/* Readers of a history have files of their own beside it. Where these cannot be made, and no writer has left any,
+ * nobody writes to it: it is read without them. */
+static int open_file(struct history *history, enum history_access access)
 {
     static const int flags[] = {[HISTORY_READ] = SQLITE_OPEN_READONLY,
                                 [HISTORY_WRITE] = SQLITE_OPEN_READWRITE,
                                 [HISTORY_BEGIN] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
     SCOPED(arena_release) struct arena arena = {0};
     SCOPED(text_release) struct text address = {0};
-    const bool at_rest = access == HISTORY_READ && is_at_rest(database->path, &arena);
-    return sqlite3_open_v2(at_rest ? address_at_rest(database->path, &address) : database->path, &database->db,
+    const bool at_rest = access == HISTORY_READ &&
+                         faccessat(AT_FDCWD, path_dir(&arena, history->path), W_OK, AT_EACCESS) &&
+                         !file_exists(arena_printf(&arena, "%s-wal", history->path));
+    return sqlite3_open_v2(at_rest ? address_at_rest(history->path, &address) : history->path, &history->db,
                            flags[access] | (at_rest ? SQLITE_OPEN_URI : 0), NULL);
 }
 
-enum status database_open(struct database *database, const char *path, enum history_access access, struct err *err)
+enum status database_open(struct history *history, const char *path, enum history_access access, struct err *err)
 {
     const bool write = access != HISTORY_READ;
-    struct database opened = {.path = path, .busy_ms = busy_ms()};
-    int64_t version = 0;
     struct stat facts;
     const bool there = !stat(path, &facts);
+    *history = (struct history){
+        .path = path, .err = err, .busy_ms = (int)text_env("ROOFTILE_BUSY_MS", 0, LONGEST_BUSY_MS, BUSY_MS)};
     if (!there && errno != ENOENT && errno != ENOTDIR)
         return err_set(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     if (!there && access != HISTORY_BEGIN)
@@ -431,38 +422,36 @@ enum status database_open(struct database *database, const char *path, enum hist
     if (there && !S_ISREG(facts.st_mode))
         return err_set(err, ERR_CONFIG, "%s is a %s, not a history", path,
                        S_ISDIR(facts.st_mode) ? "folder" : "device");
-    if (open_file(&opened, access) != SQLITE_OK) {
-        enum status failed =
-            opened.db ? fail(&opened, "opening", err) : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
-        database_close(&opened);
+    if (open_file(history, access) != SQLITE_OK) {
+        const enum status failed =
+            history->db ? fail(history, "opening") : err_set(err, ERR_IO, "%s: SQLite has no memory", path);
+        database_close(history);
         return failed;
     }
-    sqlite3_busy_timeout(opened.db, opened.busy_ms);
-    sqlite3_extended_result_codes(opened.db, 1);
-    sqlite3_create_function(opened.db, "row_sum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, row_sum, NULL, NULL);
-    enum status status = check_identity(&version, &opened, err);
-    if (!status && write)
-        status = database_run(&opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
-                              err);
-    if (!status && write && version < DATABASE_VERSION)
-        status = database_migrate_to(&opened, DATABASE_VERSION, err);
-    if (!status && !write && version < FIRST_WITH_SUMS - 1)
-        status = err_set(err, ERR_CONFIG, "%s has schema version %lld; the next 'rooftile history add' brings it to %d",
-                         path, (long long)version, DATABASE_VERSION);
-    if (!status && (write || version >= FIRST_WITH_SUMS))
-        status = guard(&opened, write, err);
+    sqlite3_busy_timeout(history->db, history->busy_ms);
+    sqlite3_extended_result_codes(history->db, 1);
+    sqlite3_create_function(history->db, "row_sum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, row_sum, NULL, NULL);
+    const int64_t version = check_identity(history);
+    if (write)
+        database_run(history, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+    if (!history->status && write && version < DATABASE_VERSION)
+        database_migrate_to(history, DATABASE_VERSION, err);
+    if (!history->status && !write && version < FIRST_WITH_SUMS - 1)
+        history->status =
+            err_set(err, ERR_CONFIG, "%s has schema version %lld; the next 'rooftile history add' brings it to %d",
+                    path, (long long)version, DATABASE_VERSION);
+    if (!history->status && (write || version >= FIRST_WITH_SUMS))
+        guard(history, write);
+    const enum status status = history->status;
     if (status)
-        database_close(&opened);
-    else
-        *database = opened;
+        database_close(history);
     return status;
 }
 
-void database_close(struct database *database)
+void database_close(struct history *history)
 {
-    for (size_t k = 0; k < sizeof(database->prepared) / sizeof(*database->prepared); k++)
-        sqlite3_finalize(database->prepared[k].statement);
-    memset(database->prepared, 0, sizeof(database->prepared));
-    sqlite3_close(database->db);
-    database->db = NULL;
+    for (size_t k = 0; k < COUNT_OF(history->prepared); k++)
+        sqlite3_finalize(history->prepared[k].statement);
+    sqlite3_close(history->db);
+    *history = (struct history){0};
 }

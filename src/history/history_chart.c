@@ -10,39 +10,30 @@
 
 enum { MOST_CHARTS = 12, LEAST_BAND = 4 };
 
-/* A stretch of runs of one level in one environment ends before `run`. */
-static bool begins(const struct history_window *w, const struct history_row *row, size_t run)
-{
-    return (run && (row->breaks[run] || w->runs[run].environment != w->runs[run - 1].environment)) ||
-           COUNT_WHERE(alarm, row->alarms, row->alarm_count, alarm->tau == w->runs[run].started);
-}
-
-static void add_stretch(struct chart *chart, const struct history_row *row, size_t from, size_t to)
-{
-    double *logs = arena_array(chart->arena, to - from + 1, sizeof(*logs));
-    size_t count = 0;
-    for (size_t k = from; k < to; k++)
-        if (row->points[k].value > 0)
-            logs[count++] = log(row->points[k].value);
-    if (count < LEAST_BAND)
-        return;
-    const double level = median_of(logs, count), reach = fmax(3 * robust_sd(logs, count), 0.002);
-    struct chart_series *band = chart_add(chart, CHART_BAND, "", 0);
-    for (int end = 0; end < 2; end++) {
-        struct chart_point *point = chart_point(chart, band, end ? (double)to - 0.5 : (double)from - 0.5, exp(level));
-        point->low = exp(level - reach);
-        point->high = exp(level + reach);
-    }
-}
-
+/* Bands of stretches of runs of one level in one environment. */
 static void add_bands(struct chart *chart, const struct history_window *w, const struct history_row *row)
 {
-    size_t from = 0;
-    for (size_t run = 1; run <= w->run_count; run++)
-        if (run == w->run_count || begins(w, row, run)) {
-            add_stretch(chart, row, from, run);
-            from = run;
+    double *logs = arena_array(chart->arena, w->run_count + 1, sizeof(*logs));
+    size_t count = 0;
+    for (size_t run = 0, from = 0; run <= w->run_count; run++) {
+        const bool ends = run == w->run_count ||
+                          (run && (row->breaks[run] || w->runs[run].environment != w->runs[run - 1].environment)) ||
+                          COUNT_WHERE(alarm, row->alarms, row->alarm_count, alarm->tau == w->runs[run].started);
+        if (ends && count >= LEAST_BAND) {
+            const double level = median_of(logs, count), reach = fmax(3 * robust_sd(logs, count), 0.002);
+            struct chart_series *band = chart_add(chart, CHART_BAND, "", 0);
+            for (int end = 0; end < 2; end++) {
+                struct chart_point *point =
+                    chart_point(chart, band, end ? (double)run - 0.5 : (double)from - 0.5, exp(level));
+                point->low = exp(level - reach);
+                point->high = exp(level + reach);
+            }
         }
+        from = ends ? run : from;
+        count = ends ? 0 : count;
+        if (run < w->run_count && row->points[run].value > 0)
+            logs[count++] = log(row->points[run].value);
+    }
 }
 
 static void add_lines(struct chart *chart, const struct history_window *w, const struct history_row *row)
@@ -103,16 +94,11 @@ static void add_chart(struct document *document, const struct history_window *w,
             .show = SHOW_HTML, .key = chart->name, .title = row->label, .chart = chart, .table = chart_table(chart)});
 }
 
-static size_t values_of(const struct history_row *row, size_t runs)
-{
-    return COUNT_WHERE(point, row->points, runs, point->value > 0);
-}
-
 void history_charts(struct document *document, const struct history_window *w, const bool *chosen)
 {
     size_t count = 0;
     for (int quiet = 0; quiet < 2; quiet++) /* those that moved first */
         for (size_t k = 0; k < w->row_count && count < MOST_CHARTS; k++)
-            if (chosen[k] && !w->rows[k].alarm_count == (quiet == 1) && values_of(&w->rows[k], w->run_count) > 1)
+            if (chosen[k] && !w->rows[k].alarm_count == (quiet == 1) && history_values(&w->rows[k], w->run_count) > 1)
                 add_chart(document, w, &w->rows[k], ++count);
 }

@@ -13,17 +13,6 @@ const char *const history_finding_names[] = {
 
 /* ---- this run, series by series ---- */
 
-static const struct history_point *this_run(const struct history_judging *judging, const struct history_row *row)
-{
-    return &row->points[judging->window.run_count - 1];
-}
-
-static bool there_last_run(const struct history_judging *judging, const struct history_row *row)
-{
-    const size_t runs = judging->window.run_count;
-    return runs > 1 && row->seen == judging->window.runs[runs - 2].started;
-}
-
 /* What became slower in an earlier run stays a finding until someone accepts it or it is gone. */
 static void judge_open(struct history_series *out, const struct history_judging *judging, const struct history_row *row)
 {
@@ -61,8 +50,9 @@ static void judge_alarm(struct history_series *out, const struct history_judging
 static void judge_absent(struct history_series *out, const struct history_judging *judging,
                          const struct history_row *row)
 {
-    const struct history_row *other = history_other_timer(&judging->window, row);
-    if (other && there_last_run(judging, row)) {
+    const struct history_window *w = &judging->window;
+    const struct history_row *other = history_other_timer(w, row);
+    if (other && w->run_count > 1 && row->seen == w->runs[w->run_count - 2].started) {
         out->finding = FINDING_TIMER;
         out->reason = arena_printf(judging->arena, "timed by %s this run, by %s before",
                                    other->timer[0] ? other->timer : "nothing", row->timer[0] ? row->timer : "nothing");
@@ -98,7 +88,8 @@ static struct history_series series_of(const struct history_row *row, const stru
 static void judge_row(struct history_series *out, const struct history_judging *judging, const struct history_row *row,
                       const struct gate_verdict *verdict)
 {
-    const struct history_point *point = this_run(judging, row);
+    const size_t run = judging->window.run_count - 1;
+    const struct history_point *point = &row->points[run];
     const bool skipped = !strcmp(point->status, "skipped");
     *out = series_of(row, verdict);
     out->this_run = point->value;
@@ -111,7 +102,7 @@ static void judge_row(struct history_series *out, const struct history_judging *
     else
         out->finding = FINDING_BROKEN;
     judge_open(out, judging, row);
-    const unsigned changed = row->changed[judging->window.run_count - 1];
+    const unsigned changed = row->changed[run];
     if (changed && out->finding == FINDING_NONE) {
         out->finding = FINDING_CHANGED;
         out->reason = identity_words(changed, judging->arena);
@@ -147,27 +138,16 @@ static int rank_of(const struct history_series *s)
     return ranks[s->finding][s->slower];
 }
 
-static double size_of(const struct history_series *s)
-{
-    return isfinite(s->shift) ? s->shift : s->finding == FINDING_SLOW ? s->group_change : s->level;
-}
-
 static int by_rank(const void *a, const void *b)
 {
     const struct history_series *p = a, *q = b;
-    const double x = fabs(size_of(p)), y = fabs(size_of(q));
-    return ORDER(rank_of(p), rank_of(q)) ?: ORDER(y, x) ?: ORDER(q->is_class, p->is_class)
+    double sizes[2];
+    for (int k = 0; k < 2; k++) {
+        const struct history_series *s = k ? q : p;
+        sizes[k] = fabs(isfinite(s->shift) ? s->shift : s->finding == FINDING_SLOW ? s->group_change : s->level);
+    }
+    return ORDER(rank_of(p), rank_of(q)) ?: ORDER(sizes[1], sizes[0]) ?: ORDER(q->is_class, p->is_class)
            ?: strcmp(p->case_id, q->case_id) ?: strcmp(p->timer, q->timer);
-}
-
-static void count_up(struct history_gate *out, const struct history_series *s)
-{
-    const bool faster = s->finding == FINDING_CONFIRMED && !s->slower;
-    out->faster += faster;
-    out->findings[s->finding] += !faster;
-    out->learning += !s->is_class && s->verdict.state == GATE_LEARNING && isfinite(s->this_run);
-    out->quiet += !s->is_class && s->verdict.state == GATE_QUIET;
-    out->too_noisy += !s->is_class && s->verdict.too_noisy;
 }
 
 enum { LONGEST_FACT = 60 };
@@ -215,17 +195,16 @@ static double median_environment_shift(const struct history_judging *judging)
         if (!w->rows[k].is_kpi && isfinite(ratio))
             ratios[count++] = ratio;
     }
-    return count ? median_of(ratios, count) - 1 : NAN;
+    return median_of(ratios, count) - 1;
 }
 
-static enum status conclude(struct history_gate *out, struct history_judging *judging, struct err *err)
+static void conclude(struct history_gate *out, struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
     const struct history_run *run = &w->runs[w->run_count - 1];
-    struct history_series *series =
-        arena_array(judging->arena, w->row_count + judging->set.class_count + 1, sizeof(*series));
-    const struct history_row **rows =
-        arena_array(judging->arena, w->row_count + judging->set.class_count + 1, sizeof(*rows));
+    const size_t room = w->row_count + judging->set.class_count + 1;
+    struct history_series *series = arena_array(judging->arena, room, sizeof(*series));
+    const struct history_row **rows = arena_array(judging->arena, room, sizeof(*rows));
     size_t count = 0;
     for (size_t k = 0; k < w->row_count; k++) {
         if (w->rows[k].is_class)
@@ -234,7 +213,7 @@ static enum status conclude(struct history_gate *out, struct history_judging *ju
         judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
     }
     judge_classes(series, rows, &count, judging);
-    const enum status status = history_group(series, rows, count, judging, err);
+    history_group(series, rows, count, judging);
     qsort(series, count, sizeof(*series), by_rank);
     const bool changed = judging->breaks[w->run_count - 1];
     *out = (struct history_gate){.channel = w->channel,
@@ -248,9 +227,14 @@ static enum status conclude(struct history_gate *out, struct history_judging *ju
                                  .environment_shift = changed ? median_environment_shift(judging) : NAN,
                                  .series = series,
                                  .count = count};
-    for (size_t k = 0; k < count; k++)
-        count_up(out, &series[k]);
-    return status;
+    FOR_EACH(const struct history_series, s, series, count) {
+        const bool faster = s->finding == FINDING_CONFIRMED && !s->slower;
+        out->faster += faster;
+        out->findings[s->finding] += !faster;
+        out->learning += !s->is_class && s->verdict.state == GATE_LEARNING && isfinite(s->this_run);
+        out->quiet += !s->is_class && s->verdict.state == GATE_QUIET;
+        out->too_noisy += !s->is_class && s->verdict.too_noisy;
+    }
 }
 
 /* ---- the gate ---- */
@@ -270,35 +254,25 @@ static const char unjudged_sql[] =
     "SELECT count(*) FROM run WHERE channel = ?1 AND device = ?2 AND started >= (SELECT min(started) FROM run WHERE "
     "channel = ?1 AND device = ?2 AND (NOT gated OR started = ?3))";
 
-static enum status judge_all(struct history_judging *judging, const char *channel, const char *device, struct err *err)
-{
-    struct database *db = &judging->history->database;
-    struct history_window newest;
-    int64_t unjudged = 1;
-    bool found = false;
-    enum status status = history_load(&newest, judging->history, channel, device, 1, judging->arena, err);
-    for (size_t k = 0; k < sizeof(forgetting) / sizeof(*forgetting) && !status; k++)
-        status = database_do(db, err, forgetting[k], "sii", newest.channel, newest.device_id, newest.runs[0].started);
-    if (!status)
-        status = database_number(&unjudged, &found, db, err, unjudged_sql, "sii", newest.channel, newest.device_id,
-                                 newest.runs[0].started);
-    if (!status)
-        status = history_load(&judging->window, judging->history, channel, device,
-                              GATE_KEEP_RUNS - 1 + (size_t)unjudged, judging->arena, err);
-    return status ? status : history_judge(judging, err);
-}
-
 enum status history_gate(struct history_gate *out, struct history *history, const char *channel, const char *device,
                          const struct gate_options *options, struct arena *arena, struct err *err)
 {
-    struct database *db = &history->database;
     struct history_judging judging = {.history = history, .options = options, .arena = arena};
-    enum status status = database_begin(db, err);
-    if (!status)
-        status = judge_all(&judging, channel, device, err);
-    if (!status)
-        status = conclude(out, &judging, err);
-    return database_end(db, status, err);
+    struct history_window newest;
+    database_begin(history, true, err);
+    if (!history_load(&newest, history, channel, device, 1, arena)) {
+        const int64_t started = newest.runs[0].started;
+        for (size_t k = 0; k < COUNT_OF(forgetting); k++)
+            database_do(history, forgetting[k], "sii", newest.channel, newest.device_id, started);
+        const int64_t unjudged = database_do(history, unjudged_sql, "sii", newest.channel, newest.device_id, started);
+        if (!history->status)
+            history_load(&judging.window, history, channel, device, GATE_KEEP_RUNS - 1 + (size_t)unjudged, arena);
+    }
+    if (!history->status)
+        history_judge(&judging);
+    if (!history->status)
+        conclude(out, &judging);
+    return database_end(history);
 }
 
 int history_exit_code(const struct history_gate *gate, bool strict)
@@ -313,27 +287,17 @@ int history_exit_code(const struct history_gate *gate, bool strict)
                : 0;
 }
 
-/* A case that moved, or one of a class that did as a whole. */
-static bool is_candidate(const struct history_gate *gate, const struct history_series *s)
-{
-    if (s->is_kpi || s->is_class || !isfinite(s->this_run))
-        return false;
-    if (s->verdict.state == GATE_CONFIRMED || s->verdict.state == GATE_TENTATIVE)
-        return true;
-    for (size_t k = 0; k < gate->count; k++)
-        if (gate->series[k].is_class && gate->series[k].verdict.state == GATE_TENTATIVE &&
-            !strcmp(gate->series[k].class, s->class))
-            return true;
-    return false;
-}
-
 size_t history_candidates(const char ***ids, const struct history_gate *gate, struct arena *arena)
 {
-    const char **list = arena_array(arena, gate->count + 1, sizeof(*list));
     size_t count = 0;
-    for (size_t k = 0; k < gate->count; k++)
-        if (is_candidate(gate, &gate->series[k]))
-            list[count++] = gate->series[k].case_id;
-    *ids = list;
+    *ids = arena_array(arena, gate->count + 1, sizeof(**ids));
+    FOR_EACH(const struct history_series, s, gate->series, gate->count) {
+        const bool moved = s->verdict.state == GATE_CONFIRMED || s->verdict.state == GATE_TENTATIVE;
+        if (!s->is_kpi && !s->is_class && isfinite(s->this_run) &&
+            (moved ||
+             COUNT_WHERE(class, gate->series, gate->count,
+                         class->is_class && class->verdict.state == GATE_TENTATIVE && !strcmp(class->class, s->class))))
+            (*ids)[count++] = s->case_id;
+    }
     return count;
 }

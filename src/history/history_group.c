@@ -20,7 +20,6 @@ struct group {
     struct history_judging *judging;
     int64_t *devices; /* the others */
     size_t count;
-    struct err *err;
 };
 
 /* ---- who is alike ---- */
@@ -54,25 +53,20 @@ static const char newest_sql[] =
     "SELECT d.id, d.key, e.facts, max(n.started) FROM run n JOIN device d ON d.id = n.device JOIN environment e ON "
     "e.id = n.environment WHERE n.channel = ?1 GROUP BY d.id ORDER BY d.id <> ?2, d.id";
 
-static enum status find_group(struct group *group)
+static void find_group(struct group *group)
 {
     const struct history_window *w = &group->judging->window;
-    struct database *db = &group->judging->history->database;
+    struct history *history = group->judging->history;
     struct arena *arena = group->judging->arena;
-    sqlite3_stmt *rows = NULL;
     const char *key = NULL, *facts = NULL;
-    enum status status = database_select(&rows, db, group->err, newest_sql, "si", w->channel, w->device_id);
-    while (database_next(&status, rows, db, group->err)) {
-        const char *other = (const char *)sqlite3_column_text(rows, 1),
-                   *its = (const char *)sqlite3_column_text(rows, 2);
-        if (!key) {
-            key = arena_strdup(arena, other);
-            facts = arena_strdup(arena, its);
-        } else if (are_alike(key, facts, other, its)) {
+    sqlite3_stmt *rows = database_select(history, newest_sql, "si", w->channel, w->device_id);
+    while (database_next(history, rows)) {
+        const char *other = database_text(rows, 1, arena), *its = database_text(rows, 2, arena);
+        if (key && are_alike(key, facts, other, its))
             ARENA_PUSH(arena, group->devices, group->count, sqlite3_column_int64(rows, 0));
-        }
+        facts = key ? facts : its;
+        key = key ? key : other;
     }
-    return status;
 }
 
 /* ---- values of another device ---- */
@@ -82,24 +76,20 @@ static const char values_sql[] =
     "JOIN identity i ON i.id = p.identity WHERE s.channel = ?1 AND s.device = ?2 AND s.kind = ?3 AND s.case_id = ?4 "
     "AND s.timer = ?5 AND n.started >= ?6 AND p.value IS NOT NULL ORDER BY n.started";
 
-static enum status select_values(sqlite3_stmt **rows, const struct group *group, const struct history_row *row,
-                                 int64_t device, int64_t from)
+static sqlite3_stmt *select_values(const struct group *group, const struct history_row *row, int64_t device,
+                                   int64_t from)
 {
-    return database_select(rows, &group->judging->history->database, group->err, values_sql, "sisssi",
-                           group->judging->window.channel, device, row->is_kpi ? "kpi" : "case", row->case_id,
-                           row->timer, from);
+    return database_select(group->judging->history, values_sql, "sisssi", group->judging->window.channel, device,
+                           row->is_kpi ? "kpi" : "case", row->case_id, row->timer, from);
 }
 
 /* ln of its level since `tau` against that before; NaN: it lacks one of them. */
-static enum status shift_of(double *shift, const struct group *group, const struct history_row *row, int64_t device,
-                            int64_t tau)
+static double shift_of(const struct group *group, const struct history_row *row, int64_t device, int64_t tau)
 {
-    struct database *db = &group->judging->history->database;
     double before[LAST_BEFORE], *after = NULL;
     size_t before_count = 0, after_count = 0;
-    sqlite3_stmt *rows = NULL;
-    enum status status = select_values(&rows, group, row, device, group->judging->window.runs[0].started);
-    while (database_next(&status, rows, db, group->err)) {
+    sqlite3_stmt *rows = select_values(group, row, device, group->judging->window.runs[0].started);
+    while (database_next(group->judging->history, rows)) {
         const double value = sqlite3_column_double(rows, 1);
         if (sqlite3_column_int64(rows, 0) < tau)
             before[before_count++ % LAST_BEFORE] = value;
@@ -107,28 +97,24 @@ static enum status shift_of(double *shift, const struct group *group, const stru
             ARENA_PUSH(group->judging->arena, after, after_count, value);
     }
     before_count = before_count < LAST_BEFORE ? before_count : LAST_BEFORE;
-    *shift = before_count && after_count ? log(median_of(after, after_count) / median_of(before, before_count)) : NAN;
-    return status;
+    return before_count && after_count ? log(median_of(after, after_count) / median_of(before, before_count)) : NAN;
 }
 
 /* Its newest value of the same code, work and inputs; NaN: none in a week of this run. */
-static enum status newest_of(double *value, const struct group *group, const struct history_row *row, int64_t device,
-                             const struct history_point *own)
+static double newest_of(const struct group *group, const struct history_row *row, int64_t device,
+                        const struct history_point *own)
 {
     const struct history_window *w = &group->judging->window;
     const unsigned checked = IDENTITY_BIT(IDENTITY_CHECK) | IDENTITY_BIT(IDENTITY_DEVICE);
-    struct database *db = &group->judging->history->database;
     const int64_t now = w->runs[w->run_count - 1].started;
-    sqlite3_stmt *rows = NULL;
-    enum status status = select_values(&rows, group, row, device, now - LIKE_S);
-    *value = NAN;
-    while (database_next(&status, rows, db, group->err)) {
-        const char *parts = (const char *)sqlite3_column_text(rows, 2);
-        const struct history_point point = {.identity = parts ? parts : ""};
+    sqlite3_stmt *rows = select_values(group, row, device, now - LIKE_S);
+    double value = NAN;
+    while (database_next(group->judging->history, rows)) {
+        const struct history_point point = {.identity = text_or_empty((const char *)sqlite3_column_text(rows, 2))};
         if (sqlite3_column_int64(rows, 0) <= now + LIKE_S && !(history_changes(own, &point) & ~checked))
-            *value = sqlite3_column_double(rows, 1);
+            value = sqlite3_column_double(rows, 1);
     }
-    return status;
+    return value;
 }
 
 /* ---- what moved: did the others? ---- */
@@ -144,39 +130,31 @@ static int64_t moved_at(const struct group *group, const struct history_row *row
     return at > 0 && at < w->run_count ? w->runs[at - 1].started + (tau - w->runs[at - 1].started) / 2 : tau;
 }
 
-static bool is_of(const struct history_row *row, const struct history_row *moved)
-{
-    return row == moved || (moved->is_class && !row->is_class && !row->is_kpi && !strcmp(row->class, moved->class));
-}
-
 /* A class moved as the median of its cases did. */
-static enum status find_shared(struct history_series *s, const struct group *group, const struct history_row *row)
+static void find_shared(struct history_series *s, const struct group *group, const struct history_row *row)
 {
     const struct history_window *w = &group->judging->window;
     const double change = log1p(s->finding == FINDING_OPEN ? s->level : s->shift);
     const int64_t tau = moved_at(group, row, s);
-    double *shifts = arena_array(group->judging->arena, w->row_count + 1, sizeof(*shifts)), shift;
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < group->count && !status; k++) {
+    double *shifts = arena_array(group->judging->arena, w->row_count + 1, sizeof(*shifts));
+    for (size_t k = 0; k < group->count; k++) {
         size_t count = 0;
-        for (size_t r = 0; r < w->row_count && !status; r++) {
-            if (!is_of(&w->rows[r], row))
-                continue;
-            status = shift_of(&shift, group, &w->rows[r], group->devices[k], tau);
-            if (isfinite(shift))
-                shifts[count++] = shift;
+        FOR_EACH(const struct history_row, other, w->rows, w->row_count) {
+            const bool of_class =
+                row->is_class && !other->is_class && !other->is_kpi && !strcmp(other->class, row->class);
+            shifts[count] = other == row || of_class ? shift_of(group, other, group->devices[k], tau) : NAN;
+            count += isfinite(shifts[count]) ? 1 : 0;
         }
         s->group += count > 0;
         s->group_moved += count && median_of(shifts, count) / change >= SHARE;
     }
     if (s->group > 1 && 2 * s->group_moved > s->group && (!s->cause[0] || !strcmp(s->cause, "environment")))
         s->cause = "group";
-    return status;
 }
 
 /* ---- what is steady: is it slower than the others? ---- */
 
-static enum status find_slow(struct history_series *s, const struct group *group, const struct history_row *row)
+static void find_slow(struct history_series *s, const struct group *group, const struct history_row *row)
 {
     const struct history_window *w = &group->judging->window;
     const struct outlier_rule rule = outlier_defaults(w->row_count);
@@ -184,40 +162,35 @@ static enum status find_slow(struct history_series *s, const struct group *group
     double *values = arena_array(group->judging->arena, group->count + 1, sizeof(*values));
     struct outlier *out = arena_array(group->judging->arena, group->count + 1, sizeof(*out));
     struct outlier_modes modes;
-    enum status status = STATUS_OK;
     values[0] = log(own->value);
-    for (size_t k = 0; k < group->count && !status; k++) {
-        double value = NAN;
-        status = newest_of(&value, group, row, group->devices[k], own);
-        values[k + 1] = log(value);
-        s->group += isfinite(value) ? 1 : 0;
+    for (size_t k = 0; k < group->count; k++) {
+        values[k + 1] = log(newest_of(group, row, group->devices[k], own));
+        s->group += isfinite(values[k + 1]) ? 1 : 0;
     }
     outliers_judge(out, &modes, values, group->count + 1, s->verdict.sigma, &rule);
     s->group_change = out[0].change;
     s->group_limit = out[0].limit;
     if (!out[0].slow || row->accepted_slow)
-        return status;
+        return;
     /* As in a fleet: in every run of it; what one run alone shows is noise. */
     const double least = own->value / (1 + out[0].change) * (1 + rule.delta);
     for (size_t run = w->run_count, seen = 0; run-- > 0 && seen < OWN_RUNS && !row->breaks[run]; seen++)
         if (row->points[run].value <= least)
-            return status;
+            return;
     s->finding = FINDING_SLOW;
     s->slower = true;
-    return status;
 }
 
-enum status history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
-                          struct history_judging *judging, struct err *err)
+void history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
+                   struct history_judging *judging)
 {
-    struct group group = {.judging = judging, .err = err};
-    enum status status = find_group(&group);
-    for (size_t k = 0; k < count && group.count && !status; k++) {
+    struct group group = {.judging = judging};
+    find_group(&group);
+    for (size_t k = 0; k < count && group.count; k++) {
         struct history_series *s = &series[k];
         if (s->finding == FINDING_CONFIRMED || s->finding == FINDING_OPEN || s->finding == FINDING_TENTATIVE)
-            status = find_shared(s, &group, rows[k]);
+            find_shared(s, &group, rows[k]);
         else if (s->finding == FINDING_NONE && !s->is_kpi && !s->is_class && isfinite(s->this_run))
-            status = find_slow(s, &group, rows[k]);
+            find_slow(s, &group, rows[k]);
     }
-    return status;
 }

@@ -7,10 +7,6 @@
 #include "rooftile/shift.h"
 #include "rooftile/units.h"
 
-struct history {
-    struct database database;
-};
-
 /* One run of a channel on one device, oldest first. */
 struct history_run {
     int64_t id, environment, started;
@@ -57,9 +53,10 @@ struct history_window {
     size_t row_count;
 };
 
-/* ERR_CONFIG: no run in the channel, or several devices and none (or no single one) named. */
+/* In the caller's transaction, as all below that take a history. ERR_CONFIG: no run in the channel, or several devices
+ * and none (or no single one) named. */
 enum status history_load(struct history_window *window, struct history *history, const char *channel,
-                         const char *device, size_t runs, struct arena *arena, struct err *err);
+                         const char *device, size_t runs, struct arena *arena);
 
 /* The first run that started then or later; run_count: none. */
 size_t history_run_at(const struct history_window *window, int64_t started);
@@ -70,18 +67,16 @@ unsigned history_changes(const struct history_point *a, const struct history_poi
 /* The series that this run's case belongs to under another timer: then `row` has ended, and nothing is missing. */
 const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
 
+/* Runs in which it has a value. */
+size_t history_values(const struct history_row *row, size_t runs);
 /* A chart of each series that is chosen, the first dozen of them. */
 void history_charts(struct document *document, const struct history_window *w, const bool *chosen);
 
 /* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
 double history_open_level(const struct history_row *row, const struct history_alarm **first);
 
-/* Makes place for one more alarm and returns it, zeroed. */
-struct history_alarm *history_more_alarms(struct history_row *row, struct arena *arena);
-
-/* In the caller's transaction: what history_prune does. */
-enum status history_drop_runs(size_t *dropped, struct database *db, const char *channel, unsigned keep,
-                              struct err *err);
+/* What history_prune does; how many runs that were. */
+size_t history_drop_runs(struct history *history, const char *channel, unsigned keep);
 
 /* ---- what a run is ---- */
 
@@ -102,7 +97,6 @@ struct history_judging {
     struct gate_set set;             /* the run being judged and those before it */
     struct gate_series *series;      /* one per row */
     double **values;                 /* per row, all runs of the window: larger is worse */
-    const char **class_names;        /* a key figure is a class of its own: nothing is taken out of it */
     struct history_row **class_rows; /* id 0 before its first alarm */
     bool *breaks;                    /* of everything, all runs */
     struct gate_segment *segments, *class_segments;
@@ -111,7 +105,7 @@ struct history_judging {
 };
 
 /* Judges every run that was not judged before, and this run; stores their alarms, and closes those that are gone. */
-enum status history_judge(struct history_judging *judging, struct err *err);
+void history_judge(struct history_judging *judging);
 
 /* Converts a shift or level, in which larger is worse, into the values' own unit: where higher is better the gate saw
  * the inverse. */
@@ -126,7 +120,7 @@ const char *history_fact(size_t *length, const char *facts, const char *name, si
 
 /* Compares each series with the same one on the other devices of its group: how many moved too, and FINDING_SLOW.
  * `rows`: of each series (history_group.c). */
-enum status history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
-                          struct history_judging *judging, struct err *err);
+void history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
+                   struct history_judging *judging);
 
 #endif

@@ -14,90 +14,74 @@ enum { GONE_VALUES = 3, CLASS_REFERENCE = 7 };
 
 /* ---- the window in the form that gate.h wants ---- */
 
-static struct history_row *class_row(const struct history_judging *judging, const char *class, bool is_kpi)
-{
-    const struct history_window *w = &judging->window;
-    const char *name = arena_printf(judging->arena, "suite:%s", class);
-    for (size_t k = 0; k < w->row_count && !is_kpi; k++)
-        if (w->rows[k].is_class && !strcmp(w->rows[k].case_id, name))
-            return &w->rows[k];
-    struct history_row *row = arena_alloc(judging->arena, sizeof(*row));
-    *row = (struct history_row){.case_id = name,
-                                .label = arena_printf(judging->arena, "all %s cases", class),
-                                .class = class,
-                                .timer = "",
-                                .unit = "1",
-                                .is_class = true,
-                                .is_kpi = is_kpi,
-                                .breaks = arena_array(judging->arena, w->run_count + 1, sizeof(*row->breaks))};
-    return row;
-}
-
+/* A key figure is a class of its own: nothing is taken out of it. */
 static uint32_t class_of(struct history_judging *judging, const struct history_row *row)
 {
-    struct gate_set *set = &judging->set;
-    const char *name = row->is_kpi ? row->case_id : row->class;
+    const struct history_window *w = &judging->window;
+    const char *class = row->is_kpi ? row->case_id : row->class;
     uint32_t k = 0;
-    while (k < set->class_count &&
-           (strcmp(judging->class_names[k], name) || judging->class_rows[k]->is_kpi != row->is_kpi))
+    while (k < judging->set.class_count &&
+           (strcmp(judging->class_rows[k]->class, class) || judging->class_rows[k]->is_kpi != row->is_kpi))
         k++;
-    if (k == set->class_count) {
-        judging->class_names[set->class_count++] = name;
-        judging->class_rows[k] = class_row(judging, name, row->is_kpi);
-    }
+    if (k < judging->set.class_count)
+        return k;
+    const char *name = arena_printf(judging->arena, "suite:%s", class);
+    struct history_row *found = arena_alloc(judging->arena, sizeof(*found));
+    *found = (struct history_row){.case_id = name,
+                                  .label = arena_printf(judging->arena, "all %s cases", class),
+                                  .class = class,
+                                  .timer = "",
+                                  .unit = "1",
+                                  .is_class = true,
+                                  .is_kpi = row->is_kpi,
+                                  .breaks = arena_array(judging->arena, w->run_count + 1, sizeof(*found->breaks))};
+    for (size_t other = 0; other < w->row_count && !row->is_kpi; other++)
+        if (w->rows[other].is_class && !strcmp(w->rows[other].case_id, name))
+            found = &w->rows[other];
+    judging->class_rows[judging->set.class_count++] = found;
     return k;
 }
 
 static void make_values(struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
+    const size_t rows = w->row_count + 1;
+    struct arena *arena = judging->arena;
+    judging->series = arena_array(arena, rows, sizeof(*judging->series));
+    judging->values = arena_array(arena, rows, sizeof(*judging->values));
+    judging->class_rows = arena_array(arena, rows, sizeof(*judging->class_rows));
+    judging->segments = arena_array(arena, rows, sizeof(*judging->segments));
+    judging->class_segments = arena_array(arena, rows, sizeof(*judging->class_segments));
+    judging->verdicts = arena_array(arena, rows, sizeof(*judging->verdicts));
+    judging->classes = arena_array(arena, rows, sizeof(*judging->classes));
+    judging->breaks = arena_array(arena, w->run_count + 1, sizeof(*judging->breaks));
     for (size_t k = 0; k < w->row_count; k++) {
         const struct history_row *row = &w->rows[k];
-        judging->values[k] = arena_array(judging->arena, w->run_count + 1, sizeof(double));
+        judging->values[k] = arena_array(arena, w->run_count + 1, sizeof(double));
         for (size_t run = 0; run < w->run_count; run++)
             judging->values[k][run] = row->higher_is_better ? 1 / row->points[run].value : row->points[run].value;
         judging->series[k].class_index = class_of(judging, row);
     }
     for (size_t run = 1; run < w->run_count; run++)
         judging->breaks[run] = w->runs[run].environment != w->runs[run - 1].environment;
-}
-
-static void make_room(struct history_judging *judging)
-{
-    const size_t rows = judging->window.row_count + 1;
-    struct arena *arena = judging->arena;
-    judging->series = arena_array(arena, rows, sizeof(*judging->series));
-    judging->values = arena_array(arena, rows, sizeof(*judging->values));
-    judging->class_names = arena_array(arena, rows, sizeof(*judging->class_names));
-    judging->class_rows = arena_array(arena, rows, sizeof(*judging->class_rows));
-    judging->segments = arena_array(arena, rows, sizeof(*judging->segments));
-    judging->class_segments = arena_array(arena, rows, sizeof(*judging->class_segments));
-    judging->verdicts = arena_array(arena, rows, sizeof(*judging->verdicts));
-    judging->classes = arena_array(arena, rows, sizeof(*judging->classes));
-    judging->breaks = arena_array(arena, judging->window.run_count + 1, sizeof(*judging->breaks));
+    judging->set.series = judging->series;
+    judging->set.series_count = w->row_count;
 }
 
 /* This run's own alarm counts when it was accepted: then the new level is the one to go by. */
-static const struct history_alarm *last_alarm(const struct history_row *row, int64_t started)
-{
-    const struct history_alarm *last = NULL;
-    FOR_EACH(const struct history_alarm, alarm, row->alarms, row->alarm_count) {
-        const bool counts = alarm->started < started || (alarm->started == started && alarm->accepted);
-        if (counts && (!last || alarm->started > last->started))
-            last = alarm;
-    }
-    return last;
-}
-
 static struct gate_segment segment_of(const struct history_judging *judging, const struct history_row *row, size_t run,
                                       size_t first)
 {
     const struct history_window *w = &judging->window;
-    const struct history_alarm *alarm = last_alarm(row, w->runs[run].started);
+    const int64_t started = w->runs[run].started;
+    const struct history_alarm *last = NULL;
     struct gate_segment segment = {0};
-    if (alarm) {
-        const size_t tau = history_run_at(w, alarm->tau);
-        segment = (struct gate_segment){tau > first ? (uint32_t)(tau - first) : 0, alarm->sigma};
+    FOR_EACH(const struct history_alarm, alarm, row->alarms, row->alarm_count) /* oldest first */
+        if (alarm->started < started || (alarm->started == started && alarm->accepted))
+            last = alarm;
+    if (last) {
+        const size_t tau = history_run_at(w, last->tau);
+        segment = (struct gate_segment){tau > first ? (uint32_t)(tau - first) : 0, last->sigma};
     }
     for (size_t k = run; row->is_class && k > first + segment.start; k--)
         if (row->breaks[k])
@@ -124,8 +108,6 @@ static void frame(struct history_judging *judging, size_t first, size_t run)
     }
     for (size_t k = 0; k < judging->set.class_count; k++)
         judging->class_segments[k] = segment_of(judging, judging->class_rows[k], run, first);
-    judging->set.series = judging->series;
-    judging->set.series_count = w->row_count;
     judging->set.runs = run - first + 1;
     judging->set.breaks = judging->breaks + first;
 }
@@ -156,8 +138,7 @@ static const char *cause_of_case(const struct history_judging *judging, const st
 const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run)
 {
     static const char *const causes[] = {"code", "launch", "environment", "clock"};
-    enum { CAUSES = sizeof(causes) / sizeof(*causes) };
-    size_t counts[CAUSES] = {0}, cases = 0;
+    size_t counts[COUNT_OF(causes)] = {0}, cases = 0;
     if (row->is_kpi)
         return "";
     if (!row->is_class)
@@ -167,10 +148,10 @@ const char *history_cause(const struct history_judging *judging, const struct hi
             continue;
         const char *cause = cause_of_case(judging, other, tau, run);
         cases++;
-        for (size_t c = 0; c < CAUSES; c++)
+        for (size_t c = 0; c < COUNT_OF(causes); c++)
             counts[c] += !strcmp(cause, causes[c]);
     }
-    for (size_t c = 0; c < CAUSES; c++)
+    for (size_t c = 0; c < COUNT_OF(causes); c++)
         if (2 * counts[c] > cases)
             return causes[c];
     return "";
@@ -190,86 +171,67 @@ const char *history_commits(const struct history_judging *judging, size_t tau)
 
 static const char class_sql[] = "INSERT INTO main.series (device, channel, case_id, timer, kind, class, label, kernel, "
                                 "mode, unit, better) VALUES (?, ?, "
-                                "?, '', 'class', ?, ?, '', '', '1', 'lower')";
+                                "?, '', 'class', ?, ?, '', '', '1', 'lower') RETURNING id";
 static const char alarm_sql[] =
     "INSERT INTO main.alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
     "commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-static enum status store_alarm(const struct history_judging *judging, struct history_row *row,
-                               const struct history_alarm *alarm, const struct gate_verdict *v, size_t run,
-                               struct err *err)
-{
-    struct database *db = &judging->history->database;
-    const struct history_window *w = &judging->window;
-    enum status status = STATUS_OK;
-    if (row->is_class && !row->id) {
-        status =
-            database_do(db, err, class_sql, "issss", w->device_id, w->channel, row->case_id, row->class, row->label);
-        row->id = sqlite3_last_insert_rowid(db->db);
-    }
-    return status ? status
-                  : database_do(db, err, alarm_sql, "iisisdddidss", row->id, alarm->started, w->runs[run].started_at,
-                                alarm->tau, alarm->tau_at, v->shift, v->z, v->baseline_ns, (int64_t)v->baseline_n,
-                                v->sigma, alarm->cause, alarm->commits);
-}
-
-static enum status close_alarms(struct history_row *row, const struct history_judging *judging, size_t run,
-                                struct err *err)
+static void close_alarms(struct history_row *row, const struct history_judging *judging, size_t run)
 {
     for (size_t k = 0; k < row->alarm_count; k++)
         row->alarms[k].open = false;
-    return database_do(&judging->history->database, err,
-                       "UPDATE main.alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", "ii",
-                       judging->window.runs[run].started, row->id);
+    database_do(judging->history,
+                "UPDATE main.alarm SET closed = ?, closed_by = 'gone' WHERE series = ? AND closed IS NULL", "ii",
+                judging->window.runs[run].started, row->id);
 }
 
 /* An improvement that does not undo an open regression closes at once. */
-static enum status raise_alarm(struct history_judging *judging, struct history_row *row, const struct gate_verdict *v,
-                               size_t first, size_t run, struct err *err)
+static void raise_alarm(struct history_judging *judging, struct history_row *row, const struct gate_verdict *v,
+                        size_t first, size_t run)
 {
+    const struct history_window *w = &judging->window;
     const struct history_alarm *since = NULL;
     const size_t tau = first + v->tau;
-    struct history_alarm *alarm = history_more_alarms(row, judging->arena);
-    *alarm = (struct history_alarm){.started = judging->window.runs[run].started,
-                                    .tau = judging->window.runs[tau].started,
-                                    .tau_at = judging->window.runs[tau].started_at,
-                                    .cause = history_cause(judging, row, tau, run),
-                                    .commits = history_commits(judging, tau),
-                                    .shift = v->shift,
-                                    .sigma = v->sigma,
-                                    .baseline = v->baseline_ns,
-                                    .open = true};
-    return store_alarm(judging, row, alarm, v, run, err) ||
-                   (history_open_level(row, &since) <= log1p(judging->options->delta) &&
-                    close_alarms(row, judging, run, err))
-               ? err->status
-               : STATUS_OK;
+    const struct history_alarm alarm = {.started = w->runs[run].started,
+                                        .tau = w->runs[tau].started,
+                                        .tau_at = w->runs[tau].started_at,
+                                        .cause = history_cause(judging, row, tau, run),
+                                        .commits = history_commits(judging, tau),
+                                        .shift = v->shift,
+                                        .sigma = v->sigma,
+                                        .baseline = v->baseline_ns,
+                                        .open = true};
+    ARENA_PUSH(judging->arena, row->alarms, row->alarm_count, alarm);
+    if (row->is_class && !row->id)
+        row->id = database_do(judging->history, class_sql, "issss", w->device_id, w->channel, row->case_id, row->class,
+                              row->label);
+    database_do(judging->history, alarm_sql, "iisisdddidss", row->id, alarm.started, w->runs[run].started_at, alarm.tau,
+                alarm.tau_at, v->shift, v->z, v->baseline_ns, (int64_t)v->baseline_n, v->sigma, alarm.cause,
+                alarm.commits);
+    if (history_open_level(row, &since) <= log1p(judging->options->delta))
+        close_alarms(row, judging, run);
 }
 
 /* ---- is it gone? ---- */
 
-static double median_before(const double *values, size_t tau)
-{
-    double last[CLASS_REFERENCE];
-    size_t count = 0;
-    for (size_t k = tau; k-- > 0 && count < CLASS_REFERENCE;)
-        if (isfinite(values[k]))
-            last[count++] = values[k];
-    return count ? median_of(last, count) : NAN;
-}
-
-/* A class has no level of its own: the median of its cases, each against its runs before the change. */
+/* A class has no level of its own: the median of its cases, each against its last runs before the change. */
 static double distance_of_class(const struct history_judging *judging, uint32_t class,
                                 const struct history_alarm *first, size_t run)
 {
     const struct history_window *w = &judging->window;
     const size_t tau = history_run_at(w, first->tau);
-    double *distances = arena_array(judging->arena, w->row_count + 1, sizeof(*distances));
+    double *distances = arena_array(judging->arena, w->row_count + 1, sizeof(*distances)), last[CLASS_REFERENCE];
     size_t count = 0;
     for (size_t k = 0; k < w->row_count; k++) {
-        const double distance = log(judging->values[k][run] / median_before(judging->values[k], tau));
-        if (!w->rows[k].is_class && judging->series[k].class_index == class && isfinite(distance))
-            distances[count++] = distance;
+        const double *values = judging->values[k];
+        size_t found = 0;
+        if (w->rows[k].is_class || judging->series[k].class_index != class)
+            continue;
+        for (size_t at = tau; at-- > 0 && found < CLASS_REFERENCE;)
+            if (isfinite(values[at]))
+                last[found++] = values[at];
+        distances[count] = log(values[run] / median_of(last, found));
+        count += isfinite(distances[count]) ? 1 : 0;
     }
     return count >= GATE_CLASS_CASES ? median_of(distances, count) : NAN;
 }
@@ -301,55 +263,42 @@ static bool is_gone(const struct history_judging *judging, const struct history_
 
 /* ---- run after run ---- */
 
-/* Was an alarm raised for this run before? It may have been accepted since, and is not raised again. */
-static bool has_alarm(const struct history_row *row, int64_t started)
-{
-    return COUNT_WHERE(one, row->alarms, row->alarm_count, one->started == started) > 0;
-}
-
-static enum status settle(struct history_judging *judging, struct history_row *row, size_t index,
-                          struct gate_verdict *v, size_t first, size_t run, struct err *err)
+/* An alarm of this run that was raised before may have been accepted since, and is not raised again. */
+static void settle(struct history_judging *judging, struct history_row *row, size_t index, struct gate_verdict *v,
+                   size_t first, size_t run)
 {
     const struct history_alarm *since = NULL;
-    if (v->state == GATE_CONFIRMED && has_alarm(row, judging->window.runs[run].started))
+    const int64_t started = judging->window.runs[run].started;
+    if (v->state == GATE_CONFIRMED && COUNT_WHERE(one, row->alarms, row->alarm_count, one->started == started))
         v->state = GATE_QUIET;
     if (v->state == GATE_CONFIRMED)
-        return raise_alarm(judging, row, v, first, run, err);
-    if (history_open_level(row, &since) > 0 && is_gone(judging, row, index, run))
-        return close_alarms(row, judging, run, err);
-    return STATUS_OK;
+        raise_alarm(judging, row, v, first, run);
+    else if (history_open_level(row, &since) > 0 && is_gone(judging, row, index, run))
+        close_alarms(row, judging, run);
+    v->tau += (uint32_t)first;
 }
 
-static enum status judge_run(struct history_judging *judging, size_t run, struct err *err)
+static void judge_run(struct history_judging *judging, size_t run)
 {
     const size_t first = run + 1 > GATE_KEEP_RUNS ? run + 1 - GATE_KEEP_RUNS : 0;
     frame(judging, first, run);
-    enum status status = gate_run(judging->verdicts, judging->classes, &judging->set, judging->segments,
-                                  judging->class_segments, judging->options, err);
-    for (size_t k = 0; k < judging->window.row_count && !status; k++)
+    judging->history->status = gate_run(judging->verdicts, judging->classes, &judging->set, judging->segments,
+                                        judging->class_segments, judging->options, judging->history->err);
+    for (size_t k = 0; k < judging->window.row_count && !judging->history->status; k++)
         if (!judging->window.rows[k].is_class)
-            status = settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, run, err);
-    for (size_t k = 0; k < judging->set.class_count && !status; k++)
+            settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, run);
+    for (size_t k = 0; k < judging->set.class_count && !judging->history->status; k++)
         if (!judging->class_rows[k]->is_kpi)
-            status = settle(judging, judging->class_rows[k], k, &judging->classes[k], first, run, err);
-    for (size_t k = 0; k < judging->window.row_count && !status; k++)
-        judging->verdicts[k].tau += (uint32_t)first;
-    for (size_t k = 0; k < judging->set.class_count && !status; k++)
-        judging->classes[k].tau += (uint32_t)first;
-    return status;
+            settle(judging, judging->class_rows[k], k, &judging->classes[k], first, run);
 }
 
-enum status history_judge(struct history_judging *judging, struct err *err)
+void history_judge(struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
-    enum status status = STATUS_OK;
-    make_room(judging);
     make_values(judging);
-    for (size_t run = 0; run < w->run_count && !status; run++)
+    for (size_t run = 0; run < w->run_count && !judging->history->status; run++)
         if (!w->runs[run].gated || run + 1 == w->run_count)
-            status = judge_run(judging, run, err);
-    return status ? status
-                  : database_do(&judging->history->database, err,
-                                "UPDATE main.run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
-                                w->channel, w->device_id);
+            judge_run(judging, run);
+    database_do(judging->history, "UPDATE main.run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
+                w->channel, w->device_id);
 }

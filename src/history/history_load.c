@@ -11,38 +11,32 @@ static const char device_sql[] =
     "NULL OR instr(lower(d.key), lower(?2)) > 0 OR (instr(?2, ':') AND d.backend = substr(?2, 1, instr(?2, ':') - 1))) "
     "ORDER BY d.key <> ifnull(?2, ''), d.id";
 
-static const char *column(sqlite3_stmt *rows, int k, struct arena *arena)
+static void choose_device(struct history_window *window, struct history *history, const char *wanted,
+                          struct arena *arena)
 {
-    const char *text = (const char *)sqlite3_column_text(rows, k);
-    return arena_strdup(arena, text ? text : "");
-}
-
-static enum status choose_device(struct history_window *window, struct database *db, const char *wanted,
-                                 struct arena *arena, struct err *err)
-{
-    sqlite3_stmt *rows = NULL;
+    sqlite3_stmt *rows = database_select(history, device_sql, "ss", window->channel, wanted);
     const char *keys = "";
     bool exact = false;
     size_t found = 0;
-    enum status status = database_select(&rows, db, err, device_sql, "ss", window->channel, wanted);
-    while (database_next(&status, rows, db, err)) {
-        const char *key = column(rows, 2, arena);
+    while (database_next(history, rows)) {
+        const char *key = database_text(rows, 2, arena);
         if (exact)
             continue;
         exact = wanted && !strcmp(key, wanted);
         window->device_id = sqlite3_column_int64(rows, 0);
-        window->device = column(rows, 1, arena);
+        window->device = database_text(rows, 1, arena);
         keys = arena_printf(arena, "%s\n  %s", keys, key);
         found++;
     }
-    if (!status && !found)
-        status = err_set(err, ERR_CONFIG, "%s has no run in the channel '%s'%s%s%s", db->path, window->channel,
-                         wanted ? " of a device '" : "", wanted ? wanted : "", wanted ? "'" : "");
-    if (!status && found > 1)
-        status = err_set(err, ERR_CONFIG,
-                         "the channel '%s' has several devices; name one with --device, by a part of its line:%s",
-                         window->channel, keys);
-    return status;
+    if (!history->status && !found)
+        history->status =
+            err_set(history->err, ERR_CONFIG, "%s has no run in the channel '%s'%s%s%s", history->path, window->channel,
+                    wanted ? " of a device '" : "", wanted ? wanted : "", wanted ? "'" : "");
+    if (!history->status && found > 1)
+        history->status =
+            err_set(history->err, ERR_CONFIG,
+                    "the channel '%s' has several devices; name one with --device, by a part of its line:%s",
+                    window->channel, keys);
 }
 
 /* ---- runs, newest first in the query, oldest first in memory ---- */
@@ -52,28 +46,27 @@ static const char runs_sql[] =
     "run n JOIN "
     "environment e ON e.id = n.environment WHERE n.channel = ? AND n.device = ? ORDER BY n.started DESC LIMIT ?";
 
-static enum status load_runs(struct history_window *window, struct database *db, size_t runs, struct arena *arena,
-                             struct err *err)
+static void load_runs(struct history_window *window, struct history *history, size_t runs, struct arena *arena)
 {
-    sqlite3_stmt *rows = NULL;
     struct history_run *list = arena_array(arena, runs + 1, sizeof(*list));
     size_t first = runs;
-    enum status status =
-        database_select(&rows, db, err, runs_sql, "sii", window->channel, window->device_id, (int64_t)runs);
-    while (database_next(&status, rows, db, err))
-        list[--first] = (struct history_run){
-            .id = sqlite3_column_int64(rows, 0),
-            .environment = sqlite3_column_int64(rows, 1),
-            .started_at = column(rows, 2, arena),
-            .git = column(rows, 3, arena),
-            .facts = column(rows, 4, arena),
-            .started = sqlite3_column_int64(rows, 5),
-            .gated = sqlite3_column_int(rows, 6),
-            .run_id = column(rows, 7, arena),
-            .prediction_error = sqlite3_column_type(rows, 8) == SQLITE_NULL ? NAN : sqlite3_column_double(rows, 8)};
+    sqlite3_stmt *rows = database_select(history, runs_sql, "sii", window->channel, window->device_id, (int64_t)runs);
+    while (database_next(history, rows))
+        list[--first] = (struct history_run){.id = sqlite3_column_int64(rows, 0),
+                                             .environment = sqlite3_column_int64(rows, 1),
+                                             .started_at = database_text(rows, 2, arena),
+                                             .git = database_text(rows, 3, arena),
+                                             .facts = database_text(rows, 4, arena),
+                                             .started = sqlite3_column_int64(rows, 5),
+                                             .gated = sqlite3_column_int(rows, 6),
+                                             .run_id = database_text(rows, 7, arena),
+                                             .prediction_error = database_double(rows, 8)};
     window->runs = list + first;
     window->run_count = runs - first;
-    return status;
+    if (!history->status && !window->run_count)
+        history->status =
+            err_set(history->err, ERR_CONFIG, "%s is damaged: runs of the channel '%s' lack what 'history check' lists",
+                    history->path, window->channel);
 }
 
 size_t history_run_at(const struct history_window *window, int64_t started)
@@ -106,36 +99,28 @@ static const char series_sql[] =
     "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
     "WHERE channel = ?1 AND device = ?2 ORDER BY id";
 
-static enum status load_rows(struct history_window *window, struct database *db, struct arena *arena, struct err *err)
+static void load_rows(struct history_window *window, struct history *history, struct arena *arena)
 {
-    sqlite3_stmt *rows = NULL;
-    int64_t count = 0;
-    bool found = false;
-    enum status status =
-        database_number(&count, &found, db, err, "SELECT count(*) FROM series WHERE channel = ?1 AND device = ?2", "si",
-                        window->channel, window->device_id);
-    window->rows = arena_array(arena, (size_t)count + 1, sizeof(*window->rows));
-    if (!status)
-        status = database_select(&rows, db, err, series_sql, "si", window->channel, window->device_id);
-    while (database_next(&status, rows, db, err)) {
-        struct history_row *out = &window->rows[window->row_count++];
-        *out = (struct history_row){.id = sqlite3_column_int64(rows, 0),
-                                    .case_id = column(rows, 1, arena),
-                                    .label = column(rows, 2, arena),
-                                    .class = column(rows, 3, arena),
-                                    .timer = column(rows, 4, arena),
-                                    .unit = column(rows, 5, arena),
-                                    .is_kpi = sqlite3_column_int(rows, 6),
-                                    .higher_is_better = sqlite3_column_int(rows, 7),
-                                    .is_class = sqlite3_column_int(rows, 8),
-                                    .seen = sqlite3_column_int64(rows, 9)};
-        out->points = arena_array(arena, window->run_count + 1, sizeof(*out->points));
-        out->breaks = arena_array(arena, window->run_count + 1, sizeof(*out->breaks));
-        out->changed = arena_array(arena, window->run_count + 1, sizeof(*out->changed));
+    sqlite3_stmt *rows = database_select(history, series_sql, "si", window->channel, window->device_id);
+    const size_t runs = window->run_count + 1;
+    while (database_next(history, rows)) {
+        struct history_row row = {.id = sqlite3_column_int64(rows, 0),
+                                  .case_id = database_text(rows, 1, arena),
+                                  .label = database_text(rows, 2, arena),
+                                  .class = database_text(rows, 3, arena),
+                                  .timer = database_text(rows, 4, arena),
+                                  .unit = database_text(rows, 5, arena),
+                                  .is_kpi = sqlite3_column_int(rows, 6),
+                                  .higher_is_better = sqlite3_column_int(rows, 7),
+                                  .is_class = sqlite3_column_int(rows, 8),
+                                  .seen = sqlite3_column_int64(rows, 9)};
+        row.points = arena_array(arena, runs, sizeof(*row.points));
+        row.breaks = arena_array(arena, runs, sizeof(*row.breaks));
+        row.changed = arena_array(arena, runs, sizeof(*row.changed));
         for (size_t k = 0; k < window->run_count; k++)
-            out->points[k] = nothing;
+            row.points[k] = nothing;
+        ARENA_PUSH(arena, window->rows, window->row_count, row);
     }
-    return status;
 }
 
 /* The row of series `id`; NULL: none. Rows are in the order of their ids, and so is what is asked for, from *at on. */
@@ -144,11 +129,6 @@ static struct history_row *row_of(struct history_window *window, int64_t id, siz
     while (*at < window->row_count && window->rows[*at].id < id)
         ++*at;
     return *at < window->row_count && window->rows[*at].id == id ? &window->rows[*at] : NULL;
-}
-
-static double number(sqlite3_stmt *rows, int k)
-{
-    return sqlite3_column_type(rows, k) == SQLITE_NULL ? NAN : sqlite3_column_double(rows, k);
 }
 
 static const char points_sql[] =
@@ -161,9 +141,9 @@ static void load_again(struct history_point *out, sqlite3_stmt *rows)
     double times[SHIFT_MAX_TRIALS];
     const size_t all = (size_t)sqlite3_column_bytes(rows, 8) / sizeof(*times);
     const int64_t again = sqlite3_column_int64(rows, 7);
-    const size_t count = again > 0 && (size_t)again < all ? (size_t)again : 0;
-    if (!count || count > SHIFT_MAX_TRIALS)
+    if (again <= 0 || (size_t)again >= all || again > SHIFT_MAX_TRIALS)
         return;
+    const size_t count = (size_t)again;
     memcpy(times, (const double *)sqlite3_column_blob(rows, 8) + all - count, count * sizeof(*times));
     const double median = median_of(times, count); /* sorts them */
     if (!isfinite(median))
@@ -172,27 +152,24 @@ static void load_again(struct history_point *out, sqlite3_stmt *rows)
     out->again_least = times[0];
 }
 
-static enum status load_points(struct history_window *window, size_t run, struct database *db, struct arena *arena,
-                               struct err *err)
+static void load_points(struct history_window *window, size_t run, struct history *history, struct arena *arena)
 {
-    sqlite3_stmt *rows = NULL;
+    sqlite3_stmt *rows = database_select(history, points_sql, "i", window->runs[run].id);
     size_t at = 0;
-    enum status status = database_select(&rows, db, err, points_sql, "i", window->runs[run].id);
-    while (database_next(&status, rows, db, err)) {
+    while (database_next(history, rows)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         const struct history_point *last = out && run ? &out->points[run - 1] : &nothing;
         if (!out)
             continue;
-        out->points[run] = (struct history_point){.value = number(rows, 1),
-                                                  .cycles = number(rows, 2),
-                                                  .tick = number(rows, 3),
+        out->points[run] = (struct history_point){.value = database_double(rows, 1),
+                                                  .cycles = database_double(rows, 2),
+                                                  .tick = database_double(rows, 3),
                                                   .status = same(last->status, rows, 4, arena),
                                                   .identity = same(last->identity, rows, 5, arena),
                                                   .reason = same(last->reason, rows, 6, arena),
                                                   .present = true};
         load_again(&out->points[run], rows);
     }
-    return status;
 }
 
 /* ---- what was measured ---- */
@@ -229,12 +206,11 @@ static const char accepted_sql[] =
     "a.started AND m.closed_by = 'accepted') FROM accepted a JOIN series s ON s.id = a.series "
     "WHERE s.channel = ? AND s.device = ? ORDER BY a.series";
 
-static enum status load_accepted(struct history_window *window, struct database *db, struct err *err)
+static void load_accepted(struct history_window *window, struct history *history)
 {
-    sqlite3_stmt *rows = NULL;
+    sqlite3_stmt *rows = database_select(history, accepted_sql, "si", window->channel, window->device_id);
     size_t at = 0;
-    enum status status = database_select(&rows, db, err, accepted_sql, "si", window->channel, window->device_id);
-    while (database_next(&status, rows, db, err)) {
+    while (database_next(history, rows)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         const size_t start = history_run_at(window, sqlite3_column_int64(rows, 1));
         if (!out)
@@ -244,16 +220,6 @@ static enum status load_accepted(struct history_window *window, struct database 
         out->retired = out->retired || sqlite3_column_int64(rows, 2) > out->seen;
         out->accepted_slow = out->accepted_slow || sqlite3_column_int(rows, 3);
     }
-    return status;
-}
-
-struct history_alarm *history_more_alarms(struct history_row *row, struct arena *arena)
-{
-    struct history_alarm *more = arena_array(arena, row->alarm_count + 1, sizeof(*more));
-    if (row->alarm_count)
-        memcpy(more, row->alarms, row->alarm_count * sizeof(*more));
-    row->alarms = more;
-    return &more[row->alarm_count++];
 }
 
 /* All of them: open ones count however old they are, and the last one says where the segment starts. */
@@ -262,26 +228,25 @@ static const char alarms_sql[] =
     "NULL, ifnull(a.closed_by = 'accepted', 0) FROM alarm a JOIN series s ON s.id = a.series WHERE s.channel = ? AND "
     "s.device = ? ORDER BY a.series, a.started";
 
-static enum status load_alarms(struct history_window *window, struct database *db, struct arena *arena, struct err *err)
+static void load_alarms(struct history_window *window, struct history *history, struct arena *arena)
 {
-    sqlite3_stmt *rows = NULL;
+    sqlite3_stmt *rows = database_select(history, alarms_sql, "si", window->channel, window->device_id);
     size_t at = 0;
-    enum status status = database_select(&rows, db, err, alarms_sql, "si", window->channel, window->device_id);
-    while (database_next(&status, rows, db, err)) {
+    while (database_next(history, rows)) {
         struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         if (out)
-            *history_more_alarms(out, arena) = (struct history_alarm){.started = sqlite3_column_int64(rows, 1),
-                                                                      .tau = sqlite3_column_int64(rows, 2),
-                                                                      .tau_at = column(rows, 3, arena),
-                                                                      .cause = column(rows, 4, arena),
-                                                                      .commits = column(rows, 5, arena),
-                                                                      .shift = sqlite3_column_double(rows, 6),
-                                                                      .sigma = sqlite3_column_double(rows, 7),
-                                                                      .baseline = number(rows, 8),
-                                                                      .open = sqlite3_column_int(rows, 9),
-                                                                      .accepted = sqlite3_column_int(rows, 10)};
+            ARENA_PUSH(arena, out->alarms, out->alarm_count,
+                       (struct history_alarm){.started = sqlite3_column_int64(rows, 1),
+                                              .tau = sqlite3_column_int64(rows, 2),
+                                              .tau_at = database_text(rows, 3, arena),
+                                              .cause = database_text(rows, 4, arena),
+                                              .commits = database_text(rows, 5, arena),
+                                              .shift = sqlite3_column_double(rows, 6),
+                                              .sigma = sqlite3_column_double(rows, 7),
+                                              .baseline = database_double(rows, 8),
+                                              .open = sqlite3_column_int(rows, 9),
+                                              .accepted = sqlite3_column_int(rows, 10)});
     }
-    return status;
 }
 
 const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row)
@@ -307,27 +272,17 @@ double history_open_level(const struct history_row *row, const struct history_al
 }
 
 enum status history_load(struct history_window *window, struct history *history, const char *channel,
-                         const char *device, size_t runs, struct arena *arena, struct err *err)
+                         const char *device, size_t runs, struct arena *arena)
 {
-    struct database *db = &history->database;
-    struct history_window loaded = {.channel = channel ? channel : HISTORY_CHANNEL};
-    enum status status = choose_device(&loaded, db, device, arena, err);
-    if (!status)
-        status = load_runs(&loaded, db, runs, arena, err);
-    if (!status && !loaded.run_count)
-        status = err_set(err, ERR_CONFIG, "%s is damaged: runs of the channel '%s' lack what 'history check' lists",
-                         db->path, loaded.channel);
-    if (!status)
-        status = load_rows(&loaded, db, arena, err);
-    for (size_t run = 0; run < loaded.run_count && !status; run++)
-        status = load_points(&loaded, run, db, arena, err);
-    for (size_t k = 0; k < loaded.row_count && !status; k++)
-        find_changes(&loaded, &loaded.rows[k]);
-    if (!status)
-        status = load_accepted(&loaded, db, err);
-    if (!status)
-        status = load_alarms(&loaded, db, arena, err);
-    if (!status)
-        *window = loaded;
-    return status;
+    *window = (struct history_window){.channel = channel ? channel : HISTORY_CHANNEL};
+    choose_device(window, history, device, arena);
+    load_runs(window, history, runs, arena);
+    load_rows(window, history, arena);
+    for (size_t run = 0; run < window->run_count; run++)
+        load_points(window, run, history, arena);
+    for (size_t k = 0; k < window->row_count; k++)
+        find_changes(window, &window->rows[k]);
+    load_accepted(window, history);
+    load_alarms(window, history, arena);
+    return history->status;
 }

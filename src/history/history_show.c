@@ -32,7 +32,7 @@ static const char *spark(const struct history_row *row, size_t runs, struct aren
     return line;
 }
 
-static size_t values_of(const struct history_row *row, size_t runs)
+size_t history_values(const struct history_row *row, size_t runs)
 {
     return COUNT_WHERE(point, row->points, runs, isfinite(point->value));
 }
@@ -57,7 +57,7 @@ static void add_prediction_error(struct document *document, const struct history
         row.points[k] = (struct history_point){.value = w->runs[k].prediction_error};
     const double last = row.points[w->run_count - 1].value;
     char words[UNITS_TEXT];
-    if (values_of(&row, w->run_count))
+    if (history_values(&row, w->run_count))
         document_text(document, 0, TONE_PLAIN, "\nmedian error of predictions: %s %s\n",
                       isfinite(last) ? arena_printf(document->arena, "%s in this run", units_percent(words, last))
                                      : "none in this run",
@@ -81,7 +81,7 @@ static void add_list(struct document *document, const struct history_window *w, 
         const struct history_row *row = &w->rows[k];
         if (chosen[k])
             table_add(table, (struct cell[]){cell_text(row->label), cell_text(row->is_kpi ? "kpi" : row->timer),
-                                             cell_number((double)values_of(row, w->run_count)),
+                                             cell_number((double)history_values(row, w->run_count)),
                                              cell_quantity(row->points[w->run_count - 1].value, row->unit),
                                              cell_text(spark(row, w->run_count, arena)),
                                              cell_text(row->retired ? "accepted as gone" : open_words(row, arena))});
@@ -152,10 +152,9 @@ enum status history_show(struct document *document, struct history *history, con
 {
     struct history_window w;
     size_t count = 0, only = 0;
-    enum status status = database_begin_reading(&history->database, err);
-    if (!status)
-        status = history_load(&w, history, channel, device, SHOWN_RUNS, document->arena, err);
-    if (database_end(&history->database, status, err))
+    database_begin(history, false, err);
+    history_load(&w, history, channel, device, SHOWN_RUNS, document->arena);
+    if (database_end(history))
         return err->status;
     document->title = arena_printf(document->arena, "%s, %s", w.device, w.channel);
     bool *chosen = arena_array(document->arena, w.row_count + 1, sizeof(*chosen));
@@ -179,20 +178,18 @@ enum status history_show(struct document *document, struct history *history, con
 enum status history_places(const struct history_place **places, size_t *count, struct history *history,
                            struct arena *arena, struct err *err)
 {
-    sqlite3_stmt *rows = NULL;
     struct history_place *list = NULL;
     *count = 0;
-    enum status status = database_select(&rows, &history->database, err,
+    database_begin(history, false, err);
+    sqlite3_stmt *rows = database_select(history,
                                          "SELECT DISTINCT n.channel, d.key FROM run n JOIN device d ON d.id = n.device "
                                          "ORDER BY n.channel, d.name, d.key",
                                          "");
-    while (database_next(&status, rows, &history->database, err)) {
-        const char *channel = (const char *)sqlite3_column_text(rows, 0);
-        const char *key = (const char *)sqlite3_column_text(rows, 1);
-        ARENA_PUSH(arena, list, *count, (struct history_place){arena_strdup(arena, channel), arena_strdup(arena, key)});
-    }
+    while (database_next(history, rows))
+        ARENA_PUSH(arena, list, *count,
+                   (struct history_place){database_text(rows, 0, arena), database_text(rows, 1, arena)});
     *places = list;
-    return status;
+    return database_end(history);
 }
 
 /* ---- export ---- */
@@ -227,17 +224,17 @@ static void jsonl_row(struct text *out, sqlite3_stmt *rows)
 
 enum status history_export(struct text *out, struct history *history, const char *format, struct err *err)
 {
-    sqlite3_stmt *rows = NULL;
     const bool csv = !format || !strcmp(format, "csv");
     if (!csv && strcmp(format, "jsonl") != 0)
         return err_set(err, ERR_USAGE, "a history is exported as csv or jsonl, not as '%s'", format);
-    enum status status = database_select(&rows, &history->database, err, export_sql, "");
-    if (!status && csv)
+    database_begin(history, false, err);
+    sqlite3_stmt *rows = database_select(history, export_sql, "");
+    if (rows && csv)
         csv_row(out, rows, true);
-    while (database_next(&status, rows, &history->database, err))
+    while (database_next(history, rows))
         if (csv)
             csv_row(out, rows, false);
         else
             jsonl_row(out, rows);
-    return status;
+    return database_end(history);
 }

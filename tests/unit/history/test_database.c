@@ -61,19 +61,17 @@ static void raw(const char *path, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static int64_t number(struct database *database, const char *sql)
+static int64_t number(struct history *database, const char *sql)
 {
-    struct err err = {0};
-    bool found = false;
-    int64_t value = 0;
-    assert_int_equal(database_number(&value, &found, database, &err, sql, ""), STATUS_OK);
-    assert_true(found);
+    const int64_t value = database_do(database, sql, "");
+    assert_int_equal(database->status, STATUS_OK);
+    assert_true(value != DATABASE_NONE);
     return value;
 }
 
 static void refused(const char *path, enum history_access access, enum status status, const char *words)
 {
-    struct database database = {0};
+    struct history database = {0};
     struct err err = {0};
     assert_int_equal(database_open(&database, path, access, &err), status);
     assert_null(database.db);
@@ -86,7 +84,7 @@ static void refused(const char *path, enum history_access access, enum status st
 static void a_new_file_has_the_schema(void **state)
 {
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct err err = {0};
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(number(&database, "PRAGMA user_version"), DATABASE_VERSION);
@@ -97,7 +95,7 @@ static void a_new_file_has_the_schema(void **state)
     assert_int_equal(number(&database, "SELECT count(*) FROM alarms"), 0);
     database_close(&database);
     assert_int_equal(database_open(&database, place->path, HISTORY_READ, &err), STATUS_OK);
-    assert_int_equal(database_run(&database, "DELETE FROM main.run", &err), ERR_IO);
+    assert_int_equal(database_run(&database, "DELETE FROM main.run"), ERR_IO);
     assert_non_null(strstr(err.text, "may not be written"));
     database_close(&database);
 }
@@ -117,7 +115,7 @@ static bool as_nobody(const struct place *place, mode_t folder, mode_t file)
 static void what_may_not_be_written_is_read(void **state)
 {
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct err err = {0};
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     database_close(&database);
@@ -163,7 +161,7 @@ static void what_is_no_history_is_refused(void **state)
 static void a_newer_schema_is_refused(void **state)
 {
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct err err = {0};
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     database_close(&database);
@@ -176,7 +174,7 @@ static void a_newer_schema_is_refused(void **state)
 static void an_older_schema_is_migrated(void **state)
 {
     const struct place *place = *state;
-    struct database database = {.path = place->path};
+    struct history database = {.path = place->path};
     struct err err = {0};
     assert_int_equal(sqlite3_open(place->path, &database.db), SQLITE_OK);
     assert_int_equal(database_migrate_to(&database, 1, &err), STATUS_OK);
@@ -190,8 +188,7 @@ static void an_older_schema_is_migrated(void **state)
                      "INSERT INTO main.series (id, device, channel, case_id, timer, kind, class, label, kernel, "
                      "mode, unit, better) VALUES (3, 7, 'l', 'c', '', 'case', '', '', '', '', 'ns', "
                      "'lower');"
-                     "INSERT INTO main.point (series, run, value, status, flags) VALUES (3, 1, 12.5, 'ok', 0)",
-                     &err),
+                     "INSERT INTO main.point (series, run, value, status, flags) VALUES (3, 1, 12.5, 'ok', 0)"),
         STATUS_OK);
     database_close(&database);
     refused(place->path, HISTORY_READ, ERR_CONFIG, "schema version 1; the next 'rooftile history add' brings it to 5");
@@ -205,7 +202,7 @@ static void an_older_schema_is_migrated(void **state)
 
 static void fill(const char *path, int devices)
 {
-    struct database database;
+    struct history database;
     struct err err = {0};
     char sql[200];
     assert_int_equal(database_open(&database, path, HISTORY_BEGIN, &err), STATUS_OK);
@@ -214,14 +211,14 @@ static void fill(const char *path, int devices)
              "(id, key, backend, name, arch) SELECT i, "
              "hex(randomblob(100)), 'b', 'n', 'a' FROM n",
              devices);
-    assert_int_equal(database_run(&database, sql, &err), STATUS_OK);
+    assert_int_equal(database_run(&database, sql), STATUS_OK);
     database_close(&database);
 }
 
 static void damage_is_told(void **state)
 {
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct err err = {0};
     uint8_t page[4096];
     fill(place->path, 2000);
@@ -232,15 +229,15 @@ static void damage_is_told(void **state)
         assert_int_equal(pwrite(file, page, sizeof(page), at), sizeof(page));
     close(file);
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
-    assert_int_equal(database_run(&database, "UPDATE main.device SET name = 'x'", &err), ERR_CONFIG);
+    assert_int_equal(database_run(&database, "UPDATE main.device SET name = 'x'"), ERR_CONFIG);
     assert_non_null(strstr(err.text, "is damaged"));
     assert_non_null(strstr(err.text, ".recover"));
-    assert_int_equal(database_end(&database, ERR_IO, &err), ERR_IO);
+    assert_int_equal(database_end(&database), ERR_CONFIG);
     database_close(&database);
     assert_int_equal(truncate(place->path, 4096 * 3 + 100), 0);
     err = (struct err){0};
     if (database_open(&database, place->path, HISTORY_BEGIN, &err) == STATUS_OK) {
-        assert_int_equal(database_run(&database, "UPDATE main.device SET name = 'x'", &err), ERR_CONFIG);
+        assert_int_equal(database_run(&database, "UPDATE main.device SET name = 'x'"), ERR_CONFIG);
         database_close(&database);
     }
     assert_non_null(strstr(err.text, "is damaged"));
@@ -249,7 +246,7 @@ static void damage_is_told(void **state)
 static void a_full_disk_changes_nothing(void **state)
 {
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct rlimit before;
     struct err err = {0};
     fill(place->path, 10);
@@ -258,14 +255,11 @@ static void a_full_disk_changes_nothing(void **state)
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     enum status status = database_open(&database, place->path, HISTORY_BEGIN, &err);
-    if (!status)
-        status = database_begin(&database, &err);
+    database_begin(&database, true, &err);
     for (int k = 0; k < 1000 && !status; k++)
-        status = database_run(&database,
-                              "INSERT INTO main.device (id, key, backend, name, arch) SELECT NULL, "
-                              "hex(randomblob(2000)), 'b', 'n', 'a' FROM device LIMIT 9",
-                              &err);
-    status = database_end(&database, status, &err);
+        status = database_run(&database, "INSERT INTO main.device (id, key, backend, name, arch) SELECT NULL, "
+                                         "hex(randomblob(2000)), 'b', 'n', 'a' FROM device LIMIT 9");
+    status = database_end(&database);
     database_close(&database);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
@@ -282,26 +276,26 @@ static void a_full_disk_changes_nothing(void **state)
 static void one_writer_many_readers(void **state)
 {
     const struct place *place = *state;
-    struct database writer, other, reader;
+    struct history writer, other, reader;
     struct err err = {0};
     fill(place->path, 3);
     setenv("ROOFTILE_BUSY_MS", "30", 1);
     assert_int_equal(database_open(&writer, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(database_open(&other, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     assert_int_equal(database_open(&reader, place->path, HISTORY_READ, &err), STATUS_OK);
-    assert_int_equal(database_begin(&writer, &err), STATUS_OK);
-    assert_int_equal(database_run(&writer, "DELETE FROM main.device", &err), STATUS_OK);
-    assert_int_equal(database_begin(&other, &err), ERR_IO);
+    assert_int_equal(database_begin(&writer, true, &err), STATUS_OK);
+    assert_int_equal(database_run(&writer, "DELETE FROM main.device"), STATUS_OK);
+    assert_int_equal(database_begin(&other, true, &err), ERR_IO);
     assert_non_null(strstr(err.text, "another program has been writing to it for over 0.03 s; nothing was changed"));
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3);
-    assert_int_equal(database_begin_reading(&reader, &err), STATUS_OK);
+    assert_int_equal(database_begin(&reader, false, &err), STATUS_OK);
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3);
-    assert_int_equal(database_end(&writer, STATUS_OK, &err), STATUS_OK);
+    assert_int_equal(database_end(&writer), STATUS_OK);
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 3); /* its one view */
-    assert_int_equal(database_end(&reader, ERR_IO, &err), ERR_IO);
+    assert_int_equal(database_end(&reader), STATUS_OK);
     assert_int_equal(number(&reader, "SELECT count(*) FROM device"), 0);
-    assert_int_equal(database_begin(&other, &err), STATUS_OK);
-    assert_int_equal(database_end(&other, ERR_IO, &err), ERR_IO);
+    assert_int_equal(database_begin(&other, true, &err), STATUS_OK);
+    assert_int_equal(database_end(&other), STATUS_OK);
     database_close(&writer);
     database_close(&other);
     database_close(&reader);
@@ -315,7 +309,7 @@ static void the_time_to_wait_is_checked(void **state)
         const char *text;
         int ms;
     } cases[] = {{"0", 0}, {"250", 250}, {"", 10000}, {"-1", 10000}, {"1s", 10000}, {"99999999999", 10000}};
-    struct database database;
+    struct history database;
     struct err err = {0};
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         setenv("ROOFTILE_BUSY_MS", cases[k].text, 1);
@@ -334,33 +328,32 @@ static void the_time_to_wait_is_checked(void **state)
 static void values_come_back(void **state)
 {
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct err err = {0};
-    sqlite3_stmt *rows = NULL;
-    enum status status = STATUS_OK;
     const double blob[] = {1.5, -2.5};
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     for (int again = 0; again < 2; again++) { /* the second time the statement is there already */
         static const char sql[] = "SELECT ?, ?, ?, ?, ?, ?, ?, ?";
-        assert_int_equal(database_select(&rows, &database, &err, sql, "ssikkddb", "text", NULL, INT64_MIN, (int64_t)0,
-                                         (int64_t)7, 0.1, (double)INFINITY, blob, sizeof(blob)),
-                         STATUS_OK);
-        assert_true(database_next(&status, rows, &database, &err));
+        sqlite3_stmt *rows = database_select(&database, sql, "ssiiiddb", "text", NULL, INT64_MAX, DATABASE_NONE,
+                                             (int64_t)7, 0.1, (double)INFINITY, blob, sizeof(blob));
+        assert_true(database_next(&database, rows));
         assert_string_equal((const char *)sqlite3_column_text(rows, 0), "text");
         assert_int_equal(sqlite3_column_type(rows, 1), SQLITE_NULL);
-        assert_true(sqlite3_column_int64(rows, 2) == INT64_MIN);
+        assert_true(sqlite3_column_int64(rows, 2) == INT64_MAX);
         assert_int_equal(sqlite3_column_type(rows, 3), SQLITE_NULL);
         assert_int_equal(sqlite3_column_int64(rows, 4), 7);
         assert_true(sqlite3_column_double(rows, 5) == 0.1);
         assert_int_equal(sqlite3_column_type(rows, 6), SQLITE_NULL);
         assert_memory_equal(sqlite3_column_blob(rows, 7), blob, sizeof(blob));
-        assert_false(database_next(&status, rows, &database, &err));
-        assert_int_equal(status, STATUS_OK);
+        assert_false(database_next(&database, rows));
+        assert_int_equal(database.status, STATUS_OK);
     }
-    assert_int_equal(database_select(&rows, &database, &err, "SELECT nowhere", ""), ERR_CONFIG);
-    assert_null(rows);
+    assert_null(database_select(&database, "SELECT nowhere", ""));
+    assert_int_equal(database.status, ERR_CONFIG);
     assert_non_null(strstr(err.text, "no such column: nowhere"));
-    assert_int_equal(database_run(&database, "INSERT INTO main.run (device) VALUES (1)", &err), ERR_CONFIG);
+    assert_int_equal(database_do(&database, "SELECT 1", ""), DATABASE_NONE); /* the first failure stays */
+    database_begin(&database, true, &err);
+    assert_int_equal(database_run(&database, "INSERT INTO main.run (device) VALUES (1)"), ERR_CONFIG);
     assert_non_null(strstr(err.text, "contradicts what is there"));
     database_close(&database);
 }
@@ -369,7 +362,7 @@ static void more_statements_than_are_kept(void **state)
 {
     static char texts[100][24];
     const struct place *place = *state;
-    struct database database;
+    struct history database;
     struct err err = {0};
     assert_int_equal(database_open(&database, place->path, HISTORY_BEGIN, &err), STATUS_OK);
     for (int k = 0; k < 100; k++)
