@@ -8,13 +8,6 @@
 
 #define EDITED "; this file was edited or is corrupt"
 
-/* Inline samples are rounded (case_json.c), so what comes from them agrees to a rounding only. */
-static bool agrees(double stated, double found, double largest)
-{
-    const double rounding = largest > 99999 ? 0.5 : 0.0005;
-    return fabs(stated - found) <= 1e-6 * fabs(stated) + rounding;
-}
-
 static enum status check_samples(const struct result_case *c, const cJSON *stats, struct err *err)
 {
     const size_t count = c->sample_count;
@@ -29,6 +22,7 @@ static enum status check_samples(const struct result_case *c, const cJSON *stats
     /* Of several trials the median is that of their medians. */
     const double median = c->trial_count ? c->stats.median : median_unsorted(values, count);
     free(values);
+    const double rounding = max > 99999 ? 0.5 : 0.0005; /* of inline samples (case_json.c) */
     const struct {
         const char *name;
         double stated, found;
@@ -39,18 +33,10 @@ static enum status check_samples(const struct result_case *c, const cJSON *stats
         {"mean_ns", c->stats.mean, sum / (double)count},
     };
     for (size_t k = 0; k < COUNT_OF(facts); k++)
-        if (isfinite(facts[k].stated) && !agrees(facts[k].stated, facts[k].found, max))
+        if (fabs(facts[k].stated - facts[k].found) > 1e-6 * fabs(facts[k].stated) + rounding)
             return json_fail(json_member(stats, facts[k].name), err,
                              "stands for %.9g, but that of the samples is %.9g" EDITED, facts[k].stated,
                              facts[k].found);
-    return STATUS_OK;
-}
-
-static enum status check_order_of_trials(const struct result_case *c, const cJSON *trials, struct err *err)
-{
-    for (size_t k = 1; k < c->trial_count; k++)
-        if (c->trials[k].index <= c->trials[k - 1].index)
-            return json_fail(json_at(trials, k), err, "trials must stand in the order of their index, each once");
     return STATUS_OK;
 }
 
@@ -74,16 +60,6 @@ static enum status check_trials(const struct result_case *c, const cJSON *stats,
                          "stands for %.9g, but the median of the trials' medians is %.9g" EDITED, c->stats.median,
                          median);
     return STATUS_OK;
-}
-
-static enum status check_rate(const cJSON *throughput, const char *key, double rate, const struct result_case *c,
-                              struct err *err)
-{
-    const double expected = result_at_time(c, key, c->sample_count ? c->stats.median : result_case_time(c));
-    if (!isfinite(rate) || !isfinite(expected) || fabs(rate / expected - 1) <= 1e-6)
-        return STATUS_OK;
-    return json_fail(json_member(throughput, key), err, "stands for %.9g, but work and time give %.9g" EDITED, rate,
-                     expected);
 }
 
 /* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. Samples are kept to a
@@ -114,27 +90,31 @@ static enum status check_stats(const struct result_case *c, const cJSON *json, c
     return STATUS_OK;
 }
 
-static enum status check_measured(const struct result_case *c, const cJSON *json, struct err *err)
-{
-    const cJSON *stats = json_member(json, "stats");
-    if (c->timer == TIMED_NONE)
-        return json_fail(json_member(json, "measurement"), err, "%zu samples, but no timer that took them",
-                         c->sample_count);
-    if (check_stats(c, json, stats, err) || (c->samples_ns && check_samples(c, stats, err)))
-        return err->status;
-    return c->trial_count ? check_trials(c, stats, err) : STATUS_OK;
-}
-
 enum status case_check(const struct result_case *c, const cJSON *json, struct err *err)
 {
-    const cJSON *throughput = json_member(json, "throughput");
-    if (check_order_of_trials(c, json_member(json, "trials"), err))
-        return err->status;
+    const cJSON *stats = json_member(json, "stats"), *throughput = json_member(json, "throughput");
+    const struct {
+        const char *key;
+        double stated;
+    } rates[] = {{"flops_per_s", c->flops_per_s}, {"bytes_per_s", c->bytes_per_s}, {"items_per_s", c->items_per_s}};
+    for (size_t k = 1; k < c->trial_count; k++)
+        if (c->trials[k].index <= c->trials[k - 1].index)
+            return json_fail(json_at(json_member(json, "trials"), k), err,
+                             "trials must stand in the order of their index, each once");
     if (!result_case_timed(c))
         return STATUS_OK;
-    if ((c->sample_count && check_measured(c, json, err)) ||
-        check_rate(throughput, "flops_per_s", c->flops_per_s, c, err) ||
-        check_rate(throughput, "bytes_per_s", c->bytes_per_s, c, err))
+    if (c->sample_count && c->timer == TIMED_NONE)
+        return json_fail(json_member(json, "measurement"), err, "%zu samples, but no timer that took them",
+                         c->sample_count);
+    if (c->sample_count && (check_stats(c, json, stats, err) || (c->samples_ns && check_samples(c, stats, err)) ||
+                            (c->trial_count && check_trials(c, stats, err))))
         return err->status;
-    return check_rate(throughput, "items_per_s", c->items_per_s, c, err);
+    for (size_t k = 0; k < COUNT_OF(rates); k++) {
+        const double expected =
+            result_at_time(c, rates[k].key, c->sample_count ? c->stats.median : result_case_time(c));
+        if (fabs(rates[k].stated / expected - 1) > 1e-6 && isfinite(rates[k].stated) && isfinite(expected))
+            return json_fail(json_member(throughput, rates[k].key), err,
+                             "stands for %.9g, but work and time give %.9g" EDITED, rates[k].stated, expected);
+    }
+    return STATUS_OK;
 }

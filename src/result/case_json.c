@@ -368,33 +368,24 @@ static const struct record case_record = {RECORD_TABLE(case_fields)};
 
 /* ---- the samples out ---- */
 
-/* Long times need no fraction of a nanosecond; one launch of a batch does: 3.7 ns must not become 4. */
-static double rounded(double time_ns)
-{
-    return time_ns >= 1e5 ? round(time_ns) : round(time_ns * 1e3) / 1e3;
-}
-
-static void put_samples_inline(struct json_out *out, const struct result_case *c)
-{
-    json_out_array(out, "samples_ns");
-    for (size_t k = 0; k < c->sample_count; k++)
-        json_out_number(out, NULL, rounded(c->samples_ns[k]));
-    json_out_end(out);
-    if (!c->sample_hz)
-        return;
-    json_out_array(out, "samples_hz");
-    for (size_t k = 0; k < c->sample_count; k++)
-        json_out_number(out, NULL, round((double)c->sample_hz[k] / 1e3) * 1e3);
-    json_out_end(out);
-}
-
 void case_json(struct json_out *out, const struct result_case *c, struct sidecar *sidecar)
 {
     record_put(out, &case_record, c);
     if (!c->sample_count)
         return;
     if (c->samples_ns && c->sample_count <= sidecar->inline_max * (c->trial_count ? c->trial_count : 1)) {
-        put_samples_inline(out, c);
+        /* Long times need no fraction of a nanosecond; one launch of a batch does: 3.7 ns must not become 4. */
+        json_out_array(out, "samples_ns");
+        for (size_t k = 0; k < c->sample_count; k++)
+            json_out_number(out, NULL,
+                            c->samples_ns[k] >= 1e5 ? round(c->samples_ns[k]) : round(c->samples_ns[k] * 1e3) / 1e3);
+        json_out_end(out);
+        if (!c->sample_hz)
+            return;
+        json_out_array(out, "samples_hz");
+        for (size_t k = 0; k < c->sample_count; k++)
+            json_out_number(out, NULL, round((double)c->sample_hz[k] / 1e3) * 1e3);
+        json_out_end(out);
     } else if (c->samples_ns && sidecar->name) {
         samples_file_add(sidecar, c, out);
     } else {

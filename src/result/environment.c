@@ -76,16 +76,13 @@ static void describe_variables(struct result *result, struct arena *arena)
 {
     static const char *const prefixes[] = {"HSA_", "HIP_", "ROC", "GPU_", "AMD_", "CUDA_", "OMP_"};
     struct result_label *env = NULL;
-    for (size_t k = 0; environ && environ[k]; k++)
-        for (size_t p = 0; p < sizeof(prefixes) / sizeof(*prefixes); p++) {
-            const char *equals = strchr(environ[k], '=');
-            if (!equals || !text_starts(environ[k], prefixes[p]))
-                continue;
+    for (size_t k = 0; environ && environ[k]; k++) {
+        const char *equals = strchr(environ[k], '=');
+        if (equals && COUNT_WHERE(prefix, prefixes, COUNT_OF(prefixes), text_starts(environ[k], *prefix)))
             ARENA_PUSH(arena, env, result->env_count,
                        (struct result_label){arena_strndup(arena, environ[k], (size_t)(equals - environ[k])),
                                              arena_strdup(arena, equals + 1)});
-            break;
-        }
+    }
     if (env)
         qsort(env, result->env_count, sizeof(*env), by_key); /* the order in memory is chance */
     result->env = env;

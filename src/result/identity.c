@@ -48,15 +48,6 @@ bool identity_fact(struct identity_fact *out, const struct device_info *device, 
     return true;
 }
 
-static void add_device(struct hash *hash, const struct device_info *device)
-{
-    SCOPED(arena_release) struct arena arena = {0};
-    struct identity_fact fact;
-    for (size_t k = 0; identity_fact(&fact, device, k, &arena); k++)
-        if (fact.own)
-            hash_add_string(hash, fact.value);
-}
-
 /* ---- launches and other steps ---- */
 
 #define ADD(hash, value) hash_add(hash, &(value), sizeof(value))
@@ -220,15 +211,6 @@ static void add_check(struct hash *hash, const struct plan_case *plan, const str
         hash_add_string(hash, builds[opened.codes[k]].sha256);
 }
 
-static void add_work(struct hash *hash, const struct work *work)
-{
-    const double numbers[] = {work->read_bytes, work->write_bytes, work->flops, work->transcendentals, work->items};
-    ADD(hash, numbers);
-    hash_add_string(hash, work->unit);
-    hash_add_string(hash, work->level);
-    hash_add_string(hash, work->item);
-}
-
 /* ---- all of it ---- */
 
 void identity_object(char out[static HASH_TEXT], const struct plan_case *plan, const struct build_result *builds)
@@ -253,6 +235,10 @@ static void add_part(struct hash *hash, enum identity_part part, const struct pl
                      const struct build_result *builds, const struct device_info *device)
 {
     const struct resolved *resolved = &plan->resolved;
+    const struct work *work = &resolved->work;
+    const double amounts[] = {work->read_bytes, work->write_bytes, work->flops, work->transcendentals, work->items};
+    SCOPED(arena_release) struct arena arena = {0};
+    struct identity_fact fact;
     switch (part) {
     case IDENTITY_LAUNCH:
         add_steps(hash, resolved->setup, resolved->setup_count);
@@ -265,10 +251,15 @@ static void add_part(struct hash *hash, enum identity_part part, const struct pl
         add_check(hash, plan, builds);
         break;
     case IDENTITY_WORK:
-        add_work(hash, &resolved->work);
+        ADD(hash, amounts);
+        hash_add_string(hash, work->unit);
+        hash_add_string(hash, work->level);
+        hash_add_string(hash, work->item);
         break;
     default:
-        add_device(hash, device);
+        for (size_t k = 0; identity_fact(&fact, device, k, &arena); k++)
+            if (fact.own)
+                hash_add_string(hash, fact.value);
     }
 }
 

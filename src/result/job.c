@@ -55,29 +55,25 @@ static enum status read_launcher(struct result_job *job, const struct launcher *
         return err->status;
     job->engine = from->engine;
     job->id = arena_strdup(arena, variable(from->id));
-    if (job->world && job->rank >= job->world)
+    const bool local = job->rank < job->world;
+    if (job->world && (!local || job->local_rank >= job->world))
         return err_set(err, ERR_USAGE, "the launcher's variables contradict each other: %s=%u is not below %s=%u",
-                       from->rank, job->rank, from->world, job->world);
-    if (job->world && job->local_rank >= job->world)
-        return err_set(err, ERR_USAGE, "the launcher's variables contradict each other: %s=%u is not below %s=%u",
-                       from->local_rank, job->local_rank, from->world, job->world);
+                       local ? from->local_rank : from->rank, local ? job->local_rank : job->rank, from->world,
+                       job->world);
     return STATUS_OK;
 }
 
 static enum status agree(const struct result_job *a, const struct launcher *x, const struct result_job *b,
                          const struct launcher *y, struct err *err)
 {
-    if (a->rank != b->rank)
-        return err_set(err, ERR_USAGE,
-                       "variables of two launchers contradict each other: %s=%u but %s=%u; unset those of the one that "
-                       "did not start this process",
-                       x->rank, a->rank, y->rank, b->rank);
-    if (a->world && b->world && a->world != b->world)
-        return err_set(err, ERR_USAGE,
-                       "variables of two launchers contradict each other: %s=%u but %s=%u; unset those of the one that "
-                       "did not start this process",
-                       x->world, a->world, y->world, b->world);
-    return STATUS_OK;
+    const bool ranks = a->rank != b->rank, worlds = a->world && b->world && a->world != b->world;
+    if (!ranks && !worlds)
+        return STATUS_OK;
+    return err_set(err, ERR_USAGE,
+                   "variables of two launchers contradict each other: %s=%u but %s=%u; unset those of the one that "
+                   "did not start this process",
+                   ranks ? x->rank : x->world, ranks ? a->rank : a->world, ranks ? y->rank : y->world,
+                   ranks ? b->rank : b->world);
 }
 
 static const char *node_name(struct arena *arena)

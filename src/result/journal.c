@@ -239,37 +239,27 @@ static bool has_good_sum(struct checker *checker, const char *line, size_t *leng
     return true;
 }
 
-static bool is_good(struct checker *checker, const char *line, size_t *length)
-{
-    SCOPED(arena_release) struct arena scratch = {0};
-    struct err ignored = {0};
-    const cJSON *json;
-    if (checker->summed)
-        return has_good_sum(checker, line, length);
-    return *length && line[0] == '{' && !json_parse(&json, "", line, *length, &scratch, &ignored);
-}
-
-static bool any_sum(const char *data, size_t length)
-{
-    bool any = false;
-    for (const char *line = data, *end; !any && (end = memchr(line, '\n', (size_t)(data + length - line)));
-         line = end + 1)
-        any = has_sum(line, (size_t)(end - line));
-    return any;
-}
-
 /* An empty line stands for one that does not count: the others keep their numbers. Returns whether the last one is
  * none, as where a run was killed while it wrote it. */
 static bool check_lines(struct text *good, const char *path, const char *data, size_t length, struct arena *arena)
 {
-    struct checker checker = {.arena = arena, .summed = any_sum(data, length)};
+    SCOPED(arena_release) struct arena scratch = {0};
+    struct checker checker = {.arena = arena};
+    struct err ignored = {0};
+    const cJSON *json;
     size_t number = 0, bad = 0;
+    for (const char *line = data, *end; (end = memchr(line, '\n', (size_t)(data + length - line))); line = end + 1)
+        checker.summed |= has_sum(line, (size_t)(end - line));
     for (const char *line = data, *end; line < data + length; line = end + 1) {
         const char *found = memchr(line, '\n', (size_t)(data + length - line));
         end = found ? found : data + length;
         size_t kept = (size_t)(end - line);
+        const bool good_line = checker.summed
+                                   ? has_good_sum(&checker, line, &kept)
+                                   : kept && line[0] == '{' && !json_parse(&json, "", line, kept, &scratch, &ignored);
         number++;
-        if (is_good(&checker, line, &kept) && found) {
+        arena_reset(&scratch);
+        if (good_line && found) {
             text_addn(good, line, kept);
             text_add(good, checker.summed ? "}\n" : "\n");
             continue;
@@ -283,16 +273,6 @@ static bool check_lines(struct text *good, const char *path, const char *data, s
     if (bad > MOST_NAMED)
         log_warn("W023", "%s: %zu lines are damaged and do not count", path, bad);
     return false;
-}
-
-/* One more trial, whose lines keep their numbers. */
-static struct text *begin_trial(struct text **documents, size_t *count, size_t line, struct arena *arena)
-{
-    ARENA_PUSH(arena, *documents, *count, (struct text){0});
-    struct text *document = &(*documents)[*count - 1];
-    for (size_t k = 0; k < line; k++)
-        text_add(document, "\n");
-    return document;
 }
 
 /* A trial that was killed before its first case is none, unless it is all there is. */
@@ -313,7 +293,10 @@ static size_t split(struct text **documents, const char *data, size_t length, si
         else if (head && document)
             text_add(document, "]}\n");
         if (head) {
-            document = begin_trial(documents, &count, line_number, arena);
+            ARENA_PUSH(arena, *documents, count, (struct text){0});
+            document = &(*documents)[count - 1];
+            for (size_t k = 0; k < line_number; k++) /* its lines keep their numbers */
+                text_add(document, "\n");
             *cases += of_trial;
             of_trial = 0;
         }

@@ -37,18 +37,6 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->started_at, y->started_at) ?: by_identity(a, b);
 }
 
-static enum status check_once(const struct merging *m, struct err *err)
-{
-    struct slot *sorted = arena_copy(m->arena, m->slots, m->slot_count * sizeof(*sorted));
-    qsort(sorted, m->slot_count, sizeof(*sorted), by_identity);
-    for (size_t k = 1; k < m->slot_count; k++)
-        if (!by_identity(&sorted[k - 1], &sorted[k]))
-            return err_set(err, ERR_CONFIG, "%s and %s have the same trial: number %u of run %s",
-                           m->names[sorted[k - 1].from], m->names[sorted[k].from], sorted[k].part.trial_index,
-                           sorted[k].part.run_id);
-    return STATUS_OK;
-}
-
 static void find_slots(struct merging *m)
 {
     size_t total = 0;
@@ -79,32 +67,24 @@ static void find_slots(struct merging *m)
 
 /* ---- what must be the same ---- */
 
-/* Beyond where it was measured, and what each case is. */
-static enum status check_run(const struct result *a, const struct result *b, const char *const names[2],
-                             struct err *err)
-{
-    if (result_same_place(a, b, names, err))
-        return err->status;
-    const struct {
-        const char *what, *a, *b;
-    } rows[] = {{"commit", a->commit, b->commit},
-                {"suite", a->config_sha256, b->config_sha256},
-                {"version of rooftile", a->tool_version, b->tool_version}};
-    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
-        if (strcmp(text_or_empty(rows[k].a), text_or_empty(rows[k].b)) != 0)
-            return err_set(err, ERR_CONFIG, "%s and %s are not of one run: %s '%s' and '%s'", names[0], names[1],
-                           rows[k].what, text_or_empty(rows[k].a), text_or_empty(rows[k].b));
-    return STATUS_OK;
-}
-
 static enum status check_alike(const struct merging *m, struct err *err)
 {
     const size_t first = m->slots[0].from;
     for (size_t k = 0; k < m->count; k++) {
         const struct result *r = m->parts[k];
+        const struct result *a = m->parts[first];
         const char *const names[] = {m->names[first], m->names[k]};
-        if (check_run(m->parts[first], r, names, err))
+        const struct {
+            const char *what, *a, *b;
+        } rows[] = {{"commit", a->commit, r->commit},
+                    {"suite", a->config_sha256, r->config_sha256},
+                    {"version of rooftile", a->tool_version, r->tool_version}};
+        if (result_same_place(a, r, names, err))
             return err->status;
+        for (size_t row = 0; row < COUNT_OF(rows); row++)
+            if (strcmp(text_or_empty(rows[row].a), text_or_empty(rows[row].b)) != 0)
+                return err_set(err, ERR_CONFIG, "%s and %s are not of one run: %s '%s' and '%s'", names[0], names[1],
+                               rows[row].what, text_or_empty(rows[row].a), text_or_empty(rows[row].b));
         FOR_EACH(const struct result_case, c, r->cases, r->case_count)
             if (c->trial_count && c->trials[c->trial_count - 1].index >= trials_of(r))
                 return err_set(err, ERR_CONFIG, "%s: %s has a trial that run.parts does not have", m->names[k], c->id);
@@ -150,19 +130,15 @@ static struct merge_entry *find_entries(size_t *total, const struct merging *m)
     return entries;
 }
 
-static bool same_id(const struct merge_entry *a, const struct merge_entry *b)
-{
-    const size_t length = result_id_length(a->c->id);
-    return length == result_id_length(b->c->id) && !memcmp(a->c->id, b->c->id, length);
-}
-
 static enum status merge_cases(struct result *out, const struct merging *m, struct err *err)
 {
     size_t total = 0, count = 0;
     struct merge_entry *entries = find_entries(&total, m);
     struct group *groups = arena_array(m->arena, total + 1, sizeof(*groups));
     for (size_t k = 0; k < total; k++) {
-        const bool same = k && same_id(&entries[k - 1], &entries[k]);
+        const size_t length = result_id_length(entries[k].c->id);
+        const bool same = k && length == result_id_length(entries[k - 1].c->id) &&
+                          !memcmp(entries[k - 1].c->id, entries[k].c->id, length);
         if (same && entries[k - 1].part == entries[k].part)
             return err_set(err, ERR_CONFIG, "%s has the case %s twice", entries[k].name, entries[k].c->id);
         if (!same)
@@ -198,20 +174,6 @@ static const char *run_id_of(const struct merging *m)
     if (one)
         return m->slots[0].part.run_id;
     return arena_printf(m->arena, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hex, hex + 8, hex + 12, hex + 15, hex + 18);
-}
-
-static void join_warnings(struct result *out, const struct merging *m)
-{
-    const char **list = NULL;
-    size_t count = 0;
-    for (size_t k = 0; k < m->slot_count; k++) {
-        const struct result *r = m->parts[m->slots[k].from];
-        for (size_t n = 0; n < r->warning_count; n++)
-            if (!text_among(r->warnings[n], list, count))
-                ARENA_PUSH(m->arena, list, count, r->warnings[n]);
-    }
-    out->warnings = list;
-    out->warning_count = count;
 }
 
 /* Labels that all trials have with one value. */
@@ -253,7 +215,15 @@ static void take_run(struct result *out, const struct merging *m)
     out->trials = (uint32_t)m->slot_count;
     out->parts = parts;
     out->part_count = m->slot_count;
-    join_warnings(out, m);
+    const char **warnings = NULL;
+    out->warning_count = 0;
+    for (size_t k = 0; k < m->slot_count; k++) {
+        const struct result *r = m->parts[m->slots[k].from];
+        for (size_t n = 0; n < r->warning_count; n++)
+            if (!text_among(r->warnings[n], warnings, out->warning_count))
+                ARENA_PUSH(m->arena, warnings, out->warning_count, r->warnings[n]);
+    }
+    out->warnings = warnings;
     common_labels(out, m);
 }
 
@@ -265,7 +235,14 @@ enum status result_merge(struct result *out, const struct result *const *parts, 
     if (!count)
         return err_set(err, ERR_USAGE, "there is nothing to merge");
     find_slots(&m);
-    if (check_once(&m, err) || check_alike(&m, err))
+    struct slot *sorted = arena_copy(arena, m.slots, m.slot_count * sizeof(*sorted));
+    qsort(sorted, m.slot_count, sizeof(*sorted), by_identity);
+    for (size_t k = 1; k < m.slot_count; k++)
+        if (!by_identity(&sorted[k - 1], &sorted[k]))
+            return err_set(err, ERR_CONFIG, "%s and %s have the same trial: number %u of run %s",
+                           names[sorted[k - 1].from], names[sorted[k].from], sorted[k].part.trial_index,
+                           sorted[k].part.run_id);
+    if (check_alike(&m, err))
         return err->status;
     take_run(&merged, &m);
     if (merge_cases(&merged, &m, err))

@@ -10,16 +10,6 @@ static const int gravity[] = {
     [CASE_TIMEOUT] = 4, [CASE_CRASHED] = 5, [CASE_FAILED] = 6,
 };
 
-static enum status check_alike(const struct merge_entry *a, const struct merge_entry *b, struct arena *arena,
-                               struct err *err)
-{
-    const char *why = result_case_unlike(a->c, b->c, IDENTITY_ALL, arena);
-    if (!why)
-        return STATUS_OK;
-    return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %.*s: %s", a->name, b->name,
-                   (int)result_id_length(a->c->id), a->c->id, why);
-}
-
 /* ---- trials ---- */
 
 /* One trial and its samples, where its part has them. */
@@ -30,24 +20,20 @@ struct piece {
     const float *sample_hz;
 };
 
-static struct result_trial only_trial(const struct result_case *c)
-{
-    const bool measured = c->sample_count > 0;
-    return (struct result_trial){.status = c->status,
-                                 .median_ns = measured ? c->stats.median : NAN,
-                                 .min_ns = measured ? c->stats.min : NAN,
-                                 .n = (uint32_t)c->sample_count,
-                                 .cycles = c->cycles,
-                                 .core_hz = c->core_hz,
-                                 .flags = c->flags,
-                                 .order_index = c->order_index};
-}
-
 /* Trials of a part follow one another in its samples. */
 static size_t cut(struct piece *pieces, const struct merge_entry *entry)
 {
     const struct result_case *c = entry->c;
-    const struct result_trial itself = only_trial(c), *trials = c->trial_count ? c->trials : &itself;
+    const bool measured = c->sample_count > 0;
+    const struct result_trial itself = {.status = c->status,
+                                        .median_ns = measured ? c->stats.median : NAN,
+                                        .min_ns = measured ? c->stats.min : NAN,
+                                        .n = (uint32_t)c->sample_count,
+                                        .cycles = c->cycles,
+                                        .core_hz = c->core_hz,
+                                        .flags = c->flags,
+                                        .order_index = c->order_index},
+                              *trials = c->trial_count ? c->trials : &itself;
     const size_t count = c->trial_count ? c->trial_count : 1;
     size_t offset = 0;
     for (size_t k = 0; k < count; offset += trials[k].n, k++) {
@@ -209,31 +195,6 @@ static void take_metrics(struct result_case *out, const struct merge_entry *entr
 
 /* ---- what it came to ---- */
 
-static const struct merge_entry *worst_of(const struct merge_entry *entries, size_t count)
-{
-    const struct merge_entry *worst = &entries[0];
-    for (size_t k = 1; k < count; k++)
-        if (gravity[entries[k].c->status] > gravity[worst->c->status])
-            worst = &entries[k];
-    return worst;
-}
-
-static const struct merge_entry *flagged_in(const struct merge_entry *entries, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (entries[k].c->flags && entries[k].c->reason && *entries[k].c->reason)
-            return &entries[k];
-    return NULL;
-}
-
-/* What a part said of the trials that it lacks is not so any more. */
-static const char *without_lack(const char *reason, struct arena *arena)
-{
-    const char *at = strstr(reason, ONLY_IN);
-    const size_t length = at ? (size_t)(at - reason) : 0;
-    return at ? arena_strndup(arena, reason, length > 2 ? length - 2 : 0) : reason;
-}
-
 /* "trial 2 of 3: ..." unless all say the same, or the part had several trials and says it already. */
 static const char *reason_of(const struct merge_entry *entry, const struct merge_entry *entries, size_t count,
                              uint32_t trials, struct arena *arena)
@@ -248,20 +209,25 @@ static const char *reason_of(const struct merge_entry *entry, const struct merge
 static void take_outcome(struct result_case *out, const struct merge_entry *entries, size_t count, uint32_t trials,
                          struct arena *arena)
 {
-    const struct merge_entry *worst = worst_of(entries, count), *flagged = flagged_in(entries, count);
-    out->status = worst->c->status;
+    const struct merge_entry *worst = &entries[0], *flagged = NULL;
     out->flags = 0;
-    for (size_t k = 0; k < count; k++) {
-        const struct verification *v = &entries[k].c->verification;
-        out->flags |= entries[k].c->flags;
-        if (v->verdict == VERIFY_FAIL || (v->verdict == VERIFY_PASS && out->verification.verdict != VERIFY_FAIL &&
-                                          out->verification.verdict != VERIFY_PASS)) {
-            if (out->verification.verdict != VERIFY_FAIL)
-                out->verification = *v;
-        }
+    FOR_EACH(const struct merge_entry, entry, entries, count) {
+        const struct verification *v = &entry->c->verification;
+        const enum verdict so_far = out->verification.verdict;
+        worst = gravity[entry->c->status] > gravity[worst->c->status] ? entry : worst;
+        flagged = !flagged && entry->c->flags && *text_or_empty(entry->c->reason) ? entry : flagged;
+        out->flags |= entry->c->flags;
+        if (so_far != VERIFY_FAIL &&
+            (v->verdict == VERIFY_FAIL || (v->verdict == VERIFY_PASS && so_far != VERIFY_PASS)))
+            out->verification = *v;
     }
-    const struct merge_entry *speaker = worst->c->status != CASE_OK ? worst : flagged ? flagged : worst;
-    out->reason = without_lack(reason_of(speaker, entries, count, trials, arena), arena);
+    out->status = worst->c->status;
+    out->reason = reason_of(out->status == CASE_OK && flagged ? flagged : worst, entries, count, trials, arena);
+    /* What a part said of the trials that it lacks does not hold any more. */
+    const char *lack = strstr(out->reason, ONLY_IN);
+    const size_t before = lack ? (size_t)(lack - out->reason) : 0;
+    if (lack)
+        out->reason = arena_strndup(arena, out->reason, before > 2 ? before - 2 : 0);
     if (out->trial_count < trials)
         out->reason = arena_printf(arena, "%s%s" ONLY_IN "%zu of %u trials", out->reason, out->reason[0] ? "; " : "",
                                    out->trial_count, trials);
@@ -293,8 +259,11 @@ enum status merge_case(struct result_case *out, const struct merge_entry *entrie
     if (base == count)
         base = 0;
     for (size_t k = 0; k < count; k++) {
-        if (check_alike(&entries[base], &entries[k], arena, err))
-            return err->status;
+        const struct merge_entry *a = &entries[base], *b = &entries[k];
+        const char *why = result_case_unlike(a->c, b->c, IDENTITY_ALL, arena);
+        if (why)
+            return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %.*s: %s", a->name, b->name,
+                           (int)result_id_length(a->c->id), a->c->id, why);
     }
     struct piece *pieces = NULL;
     *out = *entries[base].c;

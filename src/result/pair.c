@@ -77,12 +77,6 @@ static void add_work(struct text *out, const struct work *a, const struct work *
     add_change(out, "unit", a->unit, b->unit);
 }
 
-static void add_number(struct text *out, const char *name, double a, double b)
-{
-    if (a != b && !isnan(a) && !isnan(b))
-        text_addf(out, "%s%s %.6g to %.6g", out->length ? ", " : "", name, a, b);
-}
-
 /* What the registers, scratch and LDS of the two say was behind it; "" where they say nothing. */
 static const char *code_cause(const struct result_code *a, const struct result_code *b)
 {
@@ -97,17 +91,6 @@ static const char *code_cause(const struct result_code *a, const struct result_c
     if (b->scratch_bytes > a->scratch_bytes)
         return "an array or variable in scratch: ";
     return fewer_waves && b->lds_bytes > a->lds_bytes ? "LDS: " : "";
-}
-
-/* Of the loop with the most of it, per lane. */
-static void add_scratch(struct text *out, const struct result_code *a, const struct result_code *b)
-{
-    const struct result_code *has = b->loop_scratch_bytes > 0 ? b : a;
-    char before[UNITS_TEXT], after[UNITS_TEXT];
-    if (!(a->loop_scratch_bytes < b->loop_scratch_bytes) && !(a->loop_scratch_bytes > b->loop_scratch_bytes))
-        return;
-    text_addf(out, "%sscratch per turn of loop %u %s to %s", out->length ? ", " : "", has->scratch_loop,
-              units_bytes(before, a->loop_scratch_bytes), units_bytes(after, b->loop_scratch_bytes));
 }
 
 static const char *const result_issue_names[ISSUE_CLASSES] = {"VALU", "matrix", "VMEM", "LDS", "SALU", "SMEM", "waits"};
@@ -152,9 +135,15 @@ static void add_code(struct text *out, const struct result_code *a, const struct
                 {"LDS bytes", a->lds_bytes, b->lds_bytes},
                 {"waves per SIMD", a->waves_per_simd, b->waves_per_simd}};
     SCOPED(text_release) struct text changes = {0};
-    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
-        add_number(&changes, rows[k].name, rows[k].a, rows[k].b);
-    add_scratch(&changes, a, b);
+    char before[UNITS_TEXT], after[UNITS_TEXT];
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        if (rows[k].a != rows[k].b && !isnan(rows[k].a) && !isnan(rows[k].b))
+            text_addf(&changes, "%s%s %.6g to %.6g", changes.length ? ", " : "", rows[k].name, rows[k].a, rows[k].b);
+    /* Scratch of the loop with the most of it, per lane. */
+    if (a->loop_scratch_bytes < b->loop_scratch_bytes || a->loop_scratch_bytes > b->loop_scratch_bytes)
+        text_addf(&changes, "%sscratch per turn of loop %u %s to %s", changes.length ? ", " : "",
+                  b->loop_scratch_bytes > 0 ? b->scratch_loop : a->scratch_loop,
+                  units_bytes(before, a->loop_scratch_bytes), units_bytes(after, b->loop_scratch_bytes));
     if (a->loop_instruction && b->loop_instruction)
         add_change(&changes, "hot loop of", a->loop_instruction, b->loop_instruction);
     add_issues(&changes, a, b);

@@ -100,14 +100,6 @@ static double time_in(const struct result_case *c, uint32_t trial)
     return NAN;
 }
 
-/* The quantity of a case that counts; NaN for others. Metrics are known of the whole run only. */
-static double quantity(const struct result_case *c, const char *of, uint32_t trial)
-{
-    if (!result_case_counts(c))
-        return NAN;
-    return trial == WHOLE_RUN ? result_quantity(c, of) : result_at_time(c, of, time_in(c, trial));
-}
-
 /* The cases that a figure is made from. What the device cannot run is no part of it, the first such is `skipped`;
  * case_count shows a change. */
 static size_t find_cases(const struct result_case **found, const struct result_case **skipped,
@@ -146,14 +138,18 @@ static struct sum add_up(const struct result_case *const *cases, size_t count, c
 {
     struct sum sum = {.least = INFINITY, .most = -INFINITY, .last = NAN, .count = (uint32_t)count};
     for (size_t k = 0; k < count; k++) {
-        const double value = quantity(cases[k], of, trial);
+        const struct result_case *c = cases[k];
+        /* Metrics are known of the whole run only. */
+        const double value = !result_case_counts(c) ? NAN
+                             : trial == WHOLE_RUN   ? result_quantity(c, of)
+                                                    : result_at_time(c, of, time_in(c, trial));
         if (!isfinite(value) || value <= 0) {
-            sum.bad = sum.bad ? sum.bad : cases[k];
+            sum.bad = sum.bad ? sum.bad : c;
             sum.bad_count++;
             continue;
         }
         sum.log_sum += log(value);
-        sum.weighted_sum += value * (cases[k]->weight > 0 ? cases[k]->weight : 1);
+        sum.weighted_sum += value * (c->weight > 0 ? c->weight : 1);
         sum.least = fmin(sum.least, value);
         sum.most = fmax(sum.most, value);
         sum.last = value;
@@ -176,12 +172,6 @@ static double value_of(const struct result_kpi *kpi, const struct sum *sum)
     return exp(sum->log_sum / sum->count);
 }
 
-static const char *trouble_of(const struct result_case *c)
-{
-    const char *finding = result_case_finding(c);
-    return finding[0] ? finding : case_status_names[c->status];
-}
-
 static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum, const struct result_case *skipped,
                              struct arena *arena)
 {
@@ -189,9 +179,10 @@ static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum
         return arena_printf(arena, "all of its cases were skipped: %s", skipped->reason ? skipped->reason : "");
     if (!sum->count)
         return "no case matches";
+    const char *finding = sum->bad ? result_case_finding(sum->bad) : "";
     if (sum->bad && !result_case_counts(sum->bad))
         return arena_printf(arena, "%u of %u cases have no value; the first, %s: %s", sum->bad_count, sum->count,
-                            case_name(sum->bad), trouble_of(sum->bad));
+                            case_name(sum->bad), *finding ? finding : case_status_names[sum->bad->status]);
     if (sum->bad)
         return arena_printf(arena, "%u of %u cases have no %s; the first is %s", sum->bad_count, sum->count, kpi->of,
                             case_name(sum->bad));

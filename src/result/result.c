@@ -32,16 +32,6 @@ static void take_identity(struct result_case *out, const struct plan_case *plan,
     out->param_count = count;
 }
 
-static void take_shape(struct result_case *out, const struct resolved *resolved)
-{
-    const struct resolved_launch *launch = launch_first_timed(resolved);
-    if (!launch)
-        return;
-    memcpy(out->grid, launch->grid, sizeof(out->grid));
-    memcpy(out->block, launch->block, sizeof(out->block));
-    out->lds_bytes = launch->lds_bytes;
-}
-
 static void take_measurement(struct result_case *out, const struct measurement *measured, struct arena *arena)
 {
     out->timer = measured->timer;
@@ -81,48 +71,28 @@ static void take_measurement(struct result_case *out, const struct measurement *
     out->reason = arena_strdup(arena, measured->status != CASE_OK ? measured->reason : measured->flag_reason);
 }
 
-/* Samples whose probe failed count neither for cycles nor for the mean clock. */
-static void take_clocks(struct result_case *out, const struct measurement *measured, double *scratch,
-                        struct arena *arena)
+static void take_samples(struct result_case *out, const struct measurement *measured, struct arena *arena)
 {
     const size_t count = measured->sample_count;
+    double *scratch = new_zeroed(2 * count + 1, sizeof(*scratch)), sum_hz = 0;
     size_t known = 0;
-    double sum_hz = 0;
-    if (!measured->has_sample_hz)
-        return;
-    for (size_t k = 0; k < count; k++) {
+    out->samples_ns = arena_copy(arena, measured->samples_ns, count * sizeof(*measured->samples_ns));
+    out->sample_count = count;
+    summary_compute(&out->stats, out->samples_ns, count, scratch);
+    /* Samples whose probe failed count neither for cycles nor for the mean clock. */
+    for (size_t k = 0; measured->has_sample_hz && k < count; k++) {
         const double clock_hz = (double)measured->sample_hz[k];
         if (!(clock_hz > 0))
             continue;
         sum_hz += clock_hz;
         scratch[known++] = measured->samples_ns[k] * 1e-9 * clock_hz;
     }
-    if (!known)
-        return;
-    out->sample_hz = arena_copy(arena, measured->sample_hz, count * sizeof(*measured->sample_hz));
-    out->core_hz = sum_hz / (double)known;
-    out->cycles = median_of(scratch, known);
-}
-
-static void take_samples(struct result_case *out, const struct measurement *measured, struct arena *arena)
-{
-    const size_t count = measured->sample_count;
-    double *scratch = new_zeroed(2 * count + 1, sizeof(*scratch));
-    out->samples_ns = arena_copy(arena, measured->samples_ns, count * sizeof(*measured->samples_ns));
-    out->sample_count = count;
-    summary_compute(&out->stats, out->samples_ns, count, scratch);
-    take_clocks(out, measured, scratch, arena);
+    if (known) {
+        out->sample_hz = arena_copy(arena, measured->sample_hz, count * sizeof(*measured->sample_hz));
+        out->core_hz = sum_hz / (double)known;
+        out->cycles = median_of(scratch, known);
+    }
     free(scratch);
-}
-
-static void take_metrics(struct result_case *out, const struct manifest *manifest, const struct measurement *measured,
-                         struct arena *arena)
-{
-    struct result_metric *metrics = arena_array(arena, manifest->metric_count + 1, sizeof(*metrics));
-    for (size_t k = 0; k < manifest->metric_count && k < MEASUREMENT_MAX_METRICS; k++)
-        metrics[out->metric_count++] =
-            (struct result_metric){manifest->metrics[k].name, manifest->metrics[k].unit, measured->metrics[k]};
-    out->metrics = metrics;
 }
 
 void result_case_build(struct result_case *out, const struct plan_case *plan, const struct measurement *measured,
@@ -147,12 +117,22 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
     out->work = plan->resolved.work;
     if (!out->object_sha256[0])
         memcpy(out->object_sha256, object_sha256, strnlen(object_sha256, sizeof(out->object_sha256) - 1));
-    take_shape(out, &plan->resolved);
+    const struct resolved_launch *launch = launch_first_timed(&plan->resolved);
+    if (launch) {
+        memcpy(out->grid, launch->grid, sizeof(out->grid));
+        memcpy(out->block, launch->block, sizeof(out->block));
+        out->lds_bytes = launch->lds_bytes;
+    }
     if (plan->prediction)
         out->prediction = *plan->prediction;
     if (measured->sample_count) {
+        const struct manifest *manifest = plan->resolved.manifest;
+        struct result_metric *metrics = arena_array(arena, manifest->metric_count + 1, sizeof(*metrics));
+        for (size_t k = 0; k < manifest->metric_count && k < MEASUREMENT_MAX_METRICS; k++)
+            metrics[out->metric_count++] =
+                (struct result_metric){manifest->metrics[k].name, manifest->metrics[k].unit, measured->metrics[k]};
+        out->metrics = metrics;
         take_samples(out, measured, arena);
-        take_metrics(out, plan->resolved.manifest, measured, arena);
     }
     const double time_ns = result_case_timed(out) ? result_case_time(out) : NAN;
     const bool foreseen = time_ns >= out->prediction.low_ns && time_ns <= out->prediction.high_ns;
@@ -190,16 +170,8 @@ const char *result_case_finding(const struct result_case *c)
         return "verification";
     if (c->flags & FLAG_IMPOSSIBLE)
         return "impossible";
-    switch (c->status) {
-    case CASE_FAILED:
-        return "failed";
-    case CASE_CRASHED:
-        return "crashed";
-    case CASE_TIMEOUT:
-        return "timeout";
-    default:
-        return "";
-    }
+    const bool bad = c->status == CASE_FAILED || c->status == CASE_CRASHED || c->status == CASE_TIMEOUT;
+    return bad ? case_status_names[c->status] : "";
 }
 
 int result_exit_code(const struct result *result, bool strict)

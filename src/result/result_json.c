@@ -118,18 +118,6 @@ static enum status check_version(const cJSON *root, struct err *err)
     return STATUS_OK;
 }
 
-static enum status get_head(struct result *result, const cJSON *root, struct arena *arena, struct err *err)
-{
-    enum status status = check_version(root, err);
-    if (!status)
-        status = record_get(result, &result_record, root, false, arena, err);
-    result->device.predicted = result->predicted;
-    if (!status && result->part_count && result->part_count != result->trials)
-        return json_fail(json_member(json_member(root, "run"), "parts"), err,
-                         "must have as many entries as run.trials = %u", result->trials);
-    return status;
-}
-
 struct reading {
     const char *path; /* NULL: no sidecar can stand beside it */
     bool keep_samples;
@@ -139,28 +127,6 @@ struct reading {
     struct samples_file samples;
 };
 
-static enum status get_sidecar(struct reading *reading, struct result *result, struct result_case *c, const cJSON *json,
-                               struct err *err)
-{
-    const cJSON *file = json_member(json, "samples_file");
-    if (!cJSON_IsObject(file))
-        return STATUS_OK;
-    result->raw_samples = true;
-    if (!reading->path || !reading->keep_samples)
-        return STATUS_OK;
-    const enum status status = samples_file_read(&reading->samples, c, json, reading->arena, err);
-    return status ? status : case_check(c, json, err);
-}
-
-static enum status next_case(const cJSON **item, const cJSON *array, struct json_long *document,
-                             struct reading *reading, struct err *err)
-{
-    if (!reading->nested)
-        return json_long_next(item, document, &reading->scratch, err);
-    *item = *item ? (*item)->next : array->child;
-    return STATUS_OK;
-}
-
 static enum status get_cases(struct result *result, const cJSON *root, struct json_long *document,
                              struct reading *reading, struct err *err)
 {
@@ -169,11 +135,20 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
     if (status)
         return status;
     struct result_case *cases = arena_array(reading->arena, json_count(array) + 1, sizeof(*cases));
-    while (!(status = next_case(&item, array, document, reading, err)) && item) {
+    for (;;) {
+        if (reading->nested)
+            item = item ? item->next : array->child;
+        else if (json_long_next(&item, document, &reading->scratch, err))
+            return err->status;
+        if (!item)
+            break;
         struct result_case *c = &cases[result->case_count];
         status = case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err);
-        if (!status)
-            status = get_sidecar(reading, result, c, item, err);
+        const bool beside = cJSON_IsObject(json_member(item, "samples_file"));
+        result->raw_samples |= beside;
+        if (!status && beside && reading->path && reading->keep_samples &&
+            (samples_file_read(&reading->samples, c, item, reading->arena, err) || case_check(c, item, err)))
+            return err->status;
         if (status)
             return status;
         if (c->trial_count && c->trials[c->trial_count - 1].index >= result->trials)
@@ -183,7 +158,7 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
         arena_reset(&reading->scratch); /* it stays in the cache */
     }
     result->cases = cases;
-    return status;
+    return STATUS_OK;
 }
 
 #define RECORD_STRUCT struct result
@@ -198,7 +173,13 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
                            struct reading *reading, struct err *err)
 {
     struct result *read = arena_alloc(reading->arena, sizeof(*read));
-    enum status status = get_head(read, root, reading->arena, err);
+    enum status status = check_version(root, err);
+    if (!status)
+        status = record_get(read, &result_record, root, false, reading->arena, err);
+    read->device.predicted = read->predicted;
+    if (!status && read->part_count && read->part_count != read->trials)
+        status = json_fail(json_member(json_member(root, "run"), "parts"), err,
+                           "must have as many entries as run.trials = %u", read->trials);
     if (!status)
         status = get_cases(read, root, document, reading, err);
     if (!status)
@@ -210,24 +191,13 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
 
 /* ---- of scripts/gpu_check: what its steps measured, as one result ---- */
 
-static struct result *join(const struct result *first, const struct result *more, struct arena *arena)
-{
-    struct result *both = arena_copy(arena, first, sizeof(*both));
-    struct result_case *cases = arena_array(arena, first->case_count + more->case_count + 1, sizeof(*cases));
-    memcpy(cases, first->cases, first->case_count * sizeof(*cases));
-    for (size_t k = 0; k < more->case_count; k++)
-        if (!FIND_ROW(first->cases, first->case_count, id, more->cases[k].id))
-            cases[both->case_count++] = more->cases[k];
-    both->cases = cases;
-    return both;
-}
-
 static enum status get_document(const struct result **result, const cJSON *root, struct json_long *document,
                                 struct reading *reading, struct err *err)
 {
     static const char *const steps[] = {"quick", "libraries"};
     const cJSON *documents = json_member(root, "documents");
-    const struct result *all = NULL, *one = NULL;
+    struct result *all = NULL;
+    const struct result *one = NULL;
     if (!cJSON_IsObject(documents))
         return get_all(result, root, document, reading, err);
     reading->nested = true;
@@ -237,7 +207,16 @@ static enum status get_document(const struct result **result, const cJSON *root,
             continue;
         if (get_all(&one, part, document, reading, err))
             return err->status;
-        all = all ? join(all, one, reading->arena) : one;
+        const size_t known = all ? all->case_count : 0;
+        struct result_case *cases = arena_array(reading->arena, known + one->case_count + 1, sizeof(*cases));
+        if (known)
+            memcpy(cases, all->cases, known * sizeof(*cases));
+        all = all ? all : arena_copy(reading->arena, one, sizeof(*one));
+        all->cases = cases;
+        all->case_count = known;
+        FOR_EACH(const struct result_case, c, one->cases, one->case_count)
+            if (!FIND_ROW(cases, known, id, c->id))
+                cases[all->case_count++] = *c;
     }
     *result = all;
     return all ? STATUS_OK : json_fail(documents, err, "has no result of the steps quick and libraries");

@@ -104,18 +104,6 @@ void samples_file_add(struct sidecar *sidecar, const struct result_case *c, stru
 
 /* ---- in ---- */
 
-static enum status read_values(void *values, const struct samples_file *file, size_t size_bytes, uint64_t offset,
-                               const char *sha256, const cJSON *json, struct err *err)
-{
-    char hex[HASH_TEXT];
-    if (!read_at(file->fd, values, size_bytes, offset))
-        return json_fail(json, err, "the samples file '%s' cannot be read", file->name);
-    hash_sha256(hex, values, size_bytes);
-    if (strcmp(hex, sha256) != 0)
-        return json_fail(json, err, "the samples file is not the one that belongs to this result (its sha256 differs)");
-    return STATUS_OK;
-}
-
 /* *values stays NULL when there is no such member or no file. */
 static enum status read_part(void **values, struct samples_file *file, const struct result_case *c, struct part part,
                              const cJSON *parent, struct arena *arena, struct err *err)
@@ -136,10 +124,14 @@ static enum status read_part(void **values, struct samples_file *file, const str
         return json_fail(json, err, "the samples file has %.0f bytes, not %.0f samples at %.0f",
                          (double)file->size_bytes, (double)part.count, (double)part.offset_bytes);
     void *read = arena_array(arena, c->sample_count + 1, part.width);
-    status = read_values(read, file, c->sample_count * part.width, part.offset_bytes, part.sha256, json, err);
-    if (!status)
-        *values = read;
-    return status;
+    if (!read_at(file->fd, read, c->sample_count * part.width, part.offset_bytes))
+        return json_fail(json, err, "the samples file '%s' cannot be read", file->name);
+    char hex[HASH_TEXT];
+    hash_sha256(hex, read, c->sample_count * part.width);
+    if (strcmp(hex, part.sha256) != 0)
+        return json_fail(json, err, "the samples file is not the one that belongs to this result (its sha256 differs)");
+    *values = read;
+    return STATUS_OK;
 }
 
 enum status samples_file_read(struct samples_file *file, struct result_case *c, const cJSON *json, struct arena *arena,
