@@ -27,26 +27,9 @@ static bool is_line(enum chart_kind kind)
     return kind == CHART_LINE || kind == CHART_DASHED || kind == CHART_BOUNDARY;
 }
 
-/* What a line is the ceiling of; NULL: it is none. */
-static const char *series_ceiling(const struct chart_series *series)
-{
-    return is_line(series->kind) && series->count ? series->points[0].ceiling : NULL;
-}
-
 /* ---- legend ---- */
 
 static const double legend_row = 20, legend_mark = 24;
-
-static bool in_legend(const struct chart_series *series)
-{
-    return *series->name && !is_line(series->kind) && series->kind != CHART_CELL && series->count;
-}
-
-static double legend_words(char out[static 64], const struct chart_series *series)
-{
-    snprintf(out, 64, "%.60s", series->name);
-    return svg_text_width(out);
-}
 
 static void legend_key(struct svg *svg, const struct chart_series *series, double x, double y)
 {
@@ -72,9 +55,10 @@ static double legend(const struct chart *chart, struct svg *svg, double left, do
     for (size_t k = 0; k < chart->count; k++) {
         char words[64];
         const struct chart_series *series = &chart->series[k];
-        const double room = legend_words(words, series) + legend_mark + 16;
-        if (!in_legend(series))
+        if (!*series->name || is_line(series->kind) || series->kind == CHART_CELL || !series->count)
             continue;
+        snprintf(words, sizeof(words), "%.60s", series->name);
+        const double room = svg_text_width(words) + legend_mark + 16;
         y += x > 0 && x + room > width ? legend_row : 0;
         x = x > 0 && x + room > width ? 0 : x;
         if (svg) {
@@ -90,24 +74,20 @@ static double legend(const struct chart *chart, struct svg *svg, double left, do
 
 /* ---- series ---- */
 
-/* The row of a case, whose id may have the number of a device behind it; 0: there is none. */
-static size_t row_of(struct sheet *sheet, const char *id)
-{
-    const size_t count = sheet->rows && id ? sheet->rows->row_count : 0, length = id ? strlen(id) : 0;
-    for (size_t k = 0; k < count; k++) {
-        const size_t at = (sheet->last + k) % count;
-        const struct row_keys *keys = table_at(sheet->rows, at)->keys;
-        if (!keys || strncmp(keys->id, id, length) != 0 || (keys->id[length] && keys->id[length] != '-'))
-            continue;
-        sheet->last = at;
-        return at + 1;
-    }
-    return 0;
-}
-
+/* The table's row is that of the case, whose id there may have the number of a device behind it. */
 static struct svg_tip tip_of(struct sheet *sheet, const struct chart_point *point)
 {
-    return (struct svg_tip){sheet->said ? point->said : NULL, row_of(sheet, point->id), point->cost, point->ceiling};
+    struct svg_tip tip = {.said = sheet->said ? point->said : NULL, .cost = point->cost, .ceiling = point->ceiling};
+    const size_t count = sheet->rows && point->id ? sheet->rows->row_count : 0, length = count ? strlen(point->id) : 0;
+    for (size_t k = 0; k < count && !tip.row; k++) {
+        const size_t at = (sheet->last + k) % count;
+        const struct row_keys *keys = table_at(sheet->rows, at)->keys;
+        if (keys && !strncmp(keys->id, point->id, length) && (!keys->id[length] || keys->id[length] == '-')) {
+            sheet->last = at;
+            tip.row = at + 1;
+        }
+    }
+    return tip;
 }
 
 /* A line as far as the axes go; false: it is outside. Straight in their scales. */
@@ -174,7 +154,7 @@ static void name_line(struct sheet *sheet, const struct chart_series *series)
 
 static void draw_curve(struct sheet *sheet, const struct chart_series *series)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     double *xy = arena_array(&arena, 2 * series->count + 2, sizeof(*xy));
     char class[16];
     size_t count = 0;
@@ -189,28 +169,12 @@ static void draw_curve(struct sheet *sheet, const struct chart_series *series)
             count = 0;
         }
     }
-    arena_release(&arena);
 }
 
 /* Where there are more marks than anybody tells apart, only each so-manieth is drawn. */
 static size_t stride_of(const struct chart_series *series)
 {
     return 1 + series->count / MOST_MARKS;
-}
-
-/* Along x, or along y where that has the values. */
-static void draw_interval(struct sheet *sheet, const struct chart_point *point)
-{
-    struct svg *svg = &sheet->svg;
-    if (!isfinite(point->low) || !isfinite(point->high))
-        return;
-    if (sheet->chart->y.scale == CHART_NAMES) {
-        const double y = svg_y(svg, point->y);
-        svg_part_line(svg, svg_x(svg, point->low), y, svg_x(svg, point->high), y);
-    } else {
-        const double x = svg_x(svg, point->x);
-        svg_part_line(svg, x, svg_y(svg, point->low), x, svg_y(svg, point->high));
-    }
 }
 
 static void draw_marks(struct sheet *sheet, const struct chart_series *series)
@@ -220,9 +184,15 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
     const bool each = sheet->said || sheet->rows;
     /* Intervals of hundreds of marks hide each other. */
     if (series->kind == CHART_INTERVAL && sheet->said) {
+        const bool along_x = sheet->chart->y.scale == CHART_NAMES;
         svg_parts(svg, "reach", series->look);
-        for (size_t k = 0; k < series->count; k += stride)
-            draw_interval(sheet, &series->points[k]);
+        for (size_t k = 0; k < series->count; k += stride) {
+            const struct chart_point *p = &series->points[k];
+            const double x = svg_x(svg, p->x), y = svg_y(svg, p->y);
+            if (isfinite(p->low) && isfinite(p->high))
+                svg_part_line(svg, along_x ? svg_x(svg, p->low) : x, along_x ? y : svg_y(svg, p->low),
+                              along_x ? svg_x(svg, p->high) : x, along_x ? y : svg_y(svg, p->high));
+        }
         svg_parts_end(svg, NULL);
     }
     if (each)
@@ -317,12 +287,13 @@ static void draw_group(struct sheet *sheet, size_t series, draw_function *draw)
 {
     SCOPED(text_release) struct text inside = {0};
     struct text *out = sheet->svg.out;
+    const struct chart_series *drawn = &sheet->chart->series[series];
     sheet->svg.out = &inside;
-    draw(sheet, &sheet->chart->series[series]);
+    draw(sheet, drawn);
     sheet->svg.out = out;
     if (!inside.length)
         return;
-    svg_group(&sheet->svg, series, series_ceiling(&sheet->chart->series[series]));
+    svg_group(&sheet->svg, series, is_line(drawn->kind) && drawn->count ? drawn->points[0].ceiling : NULL);
     text_addn(out, inside.data, inside.length);
     svg_group_end(&sheet->svg);
 }
@@ -358,20 +329,6 @@ static double widest_name(const struct chart_axis *axis)
     return widest;
 }
 
-/* Room right of the values for words behind bars and intervals. */
-static double words_room(const struct chart *chart)
-{
-    double widest = 0;
-    for (size_t s = 0; s < chart->count; s++)
-        for (size_t p = 0; p < chart->series[s].count; p++) {
-            const struct chart_series *series = &chart->series[s];
-            if (series->points[p].words &&
-                (series->kind == CHART_BAR || (series->kind == CHART_INTERVAL && chart->y.scale == CHART_NAMES)))
-                widest = fmax(widest, svg_text_width(series->points[p].words));
-        }
-    return widest > 0 ? widest + 16 : 16;
-}
-
 static void lay_out(struct sheet *sheet, double width)
 {
     const struct chart *chart = sheet->chart;
@@ -380,8 +337,14 @@ static void lay_out(struct sheet *sheet, double width)
     const double widest = widest_name(&chart->y) + 20, longest = widest_name(&chart->x) + 20;
     sheet->row = cells ? 32 : !names ? 0 : 26;
     const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : fmin(widest, 300);
+    double words = 0; /* right of the values, behind bars and intervals */
+    for (size_t s = 0; s < chart->count; s++)
+        FOR_EACH(const struct chart_point, point, chart->series[s].points, chart->series[s].count)
+            if (point->words &&
+                (chart->series[s].kind == CHART_BAR || (chart->series[s].kind == CHART_INTERVAL && names)))
+                words = fmax(words, svg_text_width(point->words));
     const double height = names ? sheet->row * (double)chart->y.name_count : 400;
-    const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words_room(chart);
+    const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words - 16;
     const double column = (right - left) / (double)chart->x.name_count;
     svg->upright = cells && chart->x.name_count <= MOST_UPRIGHT && longest - 16 > column;
     const double top = svg->upright ? fmin(longest, 160) : *chart->y.title ? 34 : 12;
@@ -403,12 +366,7 @@ void chart_svg(struct text *out, const struct chart *chart, const struct table *
     const struct svg_box plot = sheet.svg.plot;
     const double left = plot.left, room = width - left - 8;
     const double bottom = plot.bottom + (*chart->x.title ? 50 : 28), keys = legend(chart, NULL, left, room, 0);
-    const struct svg laid = sheet.svg;
     svg_open(&sheet.svg, out, width, bottom + (keys > 0 ? keys + 8 : 0), &head);
-    sheet.svg.plot = plot;
-    sheet.svg.upright = laid.upright;
-    sheet.svg.x = laid.x;
-    sheet.svg.y = laid.y;
     svg_axes(&sheet.svg);
     draw_series(&sheet);
     legend(chart, &sheet.svg, left, room, bottom + 4);

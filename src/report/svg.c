@@ -19,11 +19,6 @@ static void number(struct text *out, const char *name, double value)
     text_addf(out, fmod(tenths, 10) == 0 ? " %s=\"%.0f\"" : " %s=\"%.1f\"", name, tenths / 10);
 }
 
-static void begin(struct svg *svg, const char *element, const char *class)
-{
-    text_addf(svg->out, "<%s class=\"%s\"", element, class);
-}
-
 static void end(struct svg *svg, const char *element, const struct svg_tip *tip)
 {
     if (tip && tip->row)
@@ -43,7 +38,9 @@ static void end(struct svg *svg, const char *element, const struct svg_tip *tip)
 
 void svg_open(struct svg *svg, struct text *out, double width, double height, const struct svg_head *head)
 {
-    *svg = (struct svg){.out = out, .width = width, .height = height};
+    svg->out = out;
+    svg->width = width;
+    svg->height = height;
     text_addf(out, "<svg%s class=\"picture\" role=\"img\" aria-labelledby=\"%s-title %s-desc\"",
               head->alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", head->id, head->id);
     text_addf(out, " viewBox=\"0 0 %.0f %.0f\"", width, height);
@@ -69,7 +66,7 @@ void svg_close(struct svg *svg)
 void svg_line(struct svg *svg, const char *class, const double xy[static 4], const struct svg_tip *tip)
 {
     static const char *const names[] = {"x1", "y1", "x2", "y2"};
-    begin(svg, "line", class);
+    text_addf(svg->out, "<line class=\"%s\"", class);
     for (size_t k = 0; k < COUNT_OF(names); k++)
         number(svg->out, names[k], xy[k]);
     end(svg, "line", tip);
@@ -77,8 +74,7 @@ void svg_line(struct svg *svg, const char *class, const double xy[static 4], con
 
 void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t count)
 {
-    begin(svg, "polyline", class);
-    text_add(svg->out, " points=\"");
+    text_addf(svg->out, "<polyline class=\"%s\" points=\"", class);
     for (size_t k = 0; k < count; k++)
         text_addf(svg->out, "%s%.1f,%.1f", k ? " " : "", xy[2 * k], xy[2 * k + 1]);
     text_add(svg->out, "\"");
@@ -87,7 +83,7 @@ void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t c
 
 void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const struct svg_tip *tip)
 {
-    begin(svg, "rect", class);
+    text_addf(svg->out, "<rect class=\"%s\"", class);
     number(svg->out, "x", box->left);
     number(svg->out, "y", box->top);
     number(svg->out, "width", fmax(box->right - box->left, 0));
@@ -159,10 +155,18 @@ void svg_mark(struct svg *svg, size_t look, double x, double y, const struct svg
 void svg_text(struct svg *svg, const char *class, enum svg_anchor anchor, double x, double y, const char *words)
 {
     static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-    begin(svg, "text", class);
+    text_addf(svg->out, "<text class=\"%s\"", class);
     number(svg->out, "x", x);
     number(svg->out, "y", y);
     text_addf(svg->out, "%s>", anchors[anchor]);
+    text_add_xml(svg->out, words);
+    text_add(svg->out, "</text>\n");
+}
+
+static void turned_text(struct svg *svg, const char *class, double x, double y, double degrees, const char *words)
+{
+    text_addf(svg->out, "<text class=\"%s\" transform=\"translate(%.1f %.1f) rotate(%g)\">", class, x, y,
+              round(degrees * 10) / 10 + 0.0); /* no -0 */
     text_add_xml(svg->out, words);
     text_add(svg->out, "</text>\n");
 }
@@ -215,12 +219,17 @@ void svg_take_line(struct svg *svg, const double xy[static 4])
         memcpy(svg->lines[svg->line_count++], xy, sizeof(svg->lines[0]));
 }
 
-static double distance(const double line[static 4], double x, double y)
+static bool is_near_line(const struct svg *svg, double x, double y)
 {
-    const double dx = line[2] - line[0], dy = line[3] - line[1], length = dx * dx + dy * dy;
-    const double along = length > 0 ? ((x - line[0]) * dx + (y - line[1]) * dy) / length : 0,
-                 at = fmax(0, fmin(1, along));
-    return hypot(line[0] + at * dx - x, line[1] + at * dy - y);
+    for (size_t k = 0; k < svg->line_count; k++) {
+        const double *line = svg->lines[k], dx = line[2] - line[0], dy = line[3] - line[1];
+        const double length = dx * dx + dy * dy,
+                     along = length > 0 ? ((x - line[0]) * dx + (y - line[1]) * dy) / length : 0,
+                     at = fmax(0, fmin(1, along));
+        if (hypot(line[0] + at * dx - x, line[1] + at * dy - y) < 8)
+            return true;
+    }
+    return false;
 }
 
 /* Rotated words as a chain of small boxes. */
@@ -229,26 +238,17 @@ struct chain {
     size_t count;
 };
 
-static struct chain chain_along(double x, double y, double turn, double width)
+/* False: something is in its way. */
+static bool chain_along(struct chain *chain, const struct svg *svg, double x, double y, double turn, double width)
 {
-    struct chain chain = {.count = (size_t)fmin(32, ceil(width / 10))};
-    for (size_t k = 0; k < chain.count; k++) {
-        const double along = ((double)k + 0.5) * width / (double)chain.count;
+    chain->count = (size_t)fmin(32, ceil(width / 10));
+    for (size_t k = 0; k < chain->count; k++) {
+        const double along = ((double)k + 0.5) * width / (double)chain->count;
         const double at_x = x + along * cos(turn) + 4 * sin(turn), at_y = y + along * sin(turn) - 4 * cos(turn);
-        chain.boxes[k] = (struct svg_box){at_x - 6, at_y - 6, at_x + 6, at_y + 6};
-    }
-    return chain;
-}
-
-static bool is_chain_free(const struct svg *svg, const struct chain *chain)
-{
-    FOR_EACH(const struct svg_box, box, chain->boxes, chain->count) {
-        const double x = (box->left + box->right) / 2, y = (box->top + box->bottom) / 2;
-        if (!is_free(svg, box) || box->right > svg->plot.right + 6 || box->left < svg->plot.left - 2)
+        chain->boxes[k] = (struct svg_box){at_x - 6, at_y - 6, at_x + 6, at_y + 6};
+        if (!is_free(svg, &chain->boxes[k]) || at_x > svg->plot.right || at_x < svg->plot.left + 4 ||
+            is_near_line(svg, at_x, at_y))
             return false;
-        for (size_t line = 0; line < svg->line_count; line++)
-            if (distance(svg->lines[line], x, y) < 8)
-                return false;
     }
     return true;
 }
@@ -262,15 +262,12 @@ bool svg_label_along(struct svg *svg, const char *class, const char *words, cons
             const double along = turn == 0 ? room - k + 6 : k, off = side ? 13 : -6;
             const double x = xy[0] + along * cos(turn) - off * sin(turn),
                          y = xy[1] + along * sin(turn) + off * cos(turn);
-            const struct chain chain = chain_along(x, y, turn, width);
-            if (!is_chain_free(svg, &chain))
+            struct chain chain;
+            if (!chain_along(&chain, svg, x, y, turn, width))
                 continue;
             for (size_t box = 0; box < chain.count; box++)
                 svg_take(svg, &chain.boxes[box]);
-            begin(svg, "text", class);
-            text_addf(svg->out, " transform=\"translate(%.1f %.1f) rotate(%.1f)\">", x, y, turn * 180 / M_PI);
-            text_add_xml(svg->out, words);
-            text_add(svg->out, "</text>\n");
+            turned_text(svg, class, x, y, turn * 180 / M_PI, words);
             return true;
         }
     return false;
@@ -282,10 +279,10 @@ static double at(const struct chart_axis *axis, double value, double from, doubl
 {
     if (axis->scale == CHART_NAMES)
         return from + (value + 0.5) / (double)axis->name_count * (to - from);
-    const double low = (axis->scale == CHART_LOG) ? log10(axis->low) : axis->low,
-                 high = (axis->scale == CHART_LOG) ? log10(axis->high) : axis->high;
-    const double place = (axis->scale == CHART_LOG) ? log10(value) : value;
-    return from + (place - low) / (high - low) * (to - from);
+    const double share = axis->scale == CHART_LOG
+                             ? (log10(value) - log10(axis->low)) / (log10(axis->high) - log10(axis->low))
+                             : (value - axis->low) / (axis->high - axis->low);
+    return from + share * (to - from);
 }
 
 double svg_x(const struct svg *svg, double value)
@@ -310,28 +307,28 @@ static size_t walk(double *ticks, const struct chart_axis *axis, double base, do
     return count;
 }
 
-/* 1, 2 and 5 of each decade. */
-static size_t within_decades(double *ticks, const struct chart_axis *axis)
+/* A name in that much room, without its middle where it is longer. */
+static const char *name_in(const char *name, double room, struct arena *arena)
 {
-    size_t count = 0;
-    for (double decade = pow(10, floor(log10(axis->low))); decade <= axis->high; decade *= 10)
-        for (int k = 0; k < 3; k++) {
-            const double tick = decade * (k == 0 ? 1 : k == 1 ? 2 : 5);
-            if (tick >= axis->low * (1 - 1e-9) && tick <= axis->high * (1 + 1e-9) && count < SVG_MOST_TICKS)
-                ticks[count++] = tick;
-        }
-    return count;
+    return svg_text_width(name) <= room ? name : text_cut(arena, name, (size_t)fmax(4, room / 7), "\u2026");
 }
 
 size_t svg_ticks(double ticks[static SVG_MOST_TICKS], const struct chart_axis *axis, size_t most)
 {
     const bool binary = !strcmp(axis->unit, UNIT_BYTES) || !strcmp(axis->unit, UNIT_SIZE);
     const bool sound = isfinite(axis->low) && isfinite(axis->high) && axis->high > axis->low && most > 1;
-    if (!sound || ((axis->scale == CHART_LOG) && axis->low <= 0))
+    if (!sound || (axis->scale == CHART_LOG && axis->low <= 0))
         return 0;
-    if ((axis->scale == CHART_LOG)) {
+    if (axis->scale == CHART_LOG) {
         const double base = binary ? 2 : 10, span = log(axis->high / axis->low) / log(base);
-        const size_t fine = binary ? 0 : span < 2.5 ? within_decades(ticks, axis) : 0;
+        size_t fine = 0; /* 1, 2 and 5 of each decade */
+        for (double decade = pow(10, floor(log10(axis->low))); !binary && span < 2.5 && decade <= axis->high;
+             decade *= 10)
+            for (int k = 0; k < 3; k++) {
+                const double tick = decade * (k == 0 ? 1 : k == 1 ? 2 : 5);
+                if (tick >= axis->low * (1 - 1e-9) && tick <= axis->high * (1 + 1e-9) && fine < SVG_MOST_TICKS)
+                    ticks[fine++] = tick;
+            }
         return fine > 1 && fine <= most + 2 ? fine : walk(ticks, axis, base, fmax(1, ceil(span / (double)most)));
     }
     const double rough = (axis->high - axis->low) / (double)most, decade = pow(10, floor(log10(rough)));
@@ -341,7 +338,7 @@ size_t svg_ticks(double ticks[static SVG_MOST_TICKS], const struct chart_axis *a
 
 void svg_tick_words(char out[static 32], double value, const char *unit)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const char *words = quantity_words(value, unit, &arena);
     const size_t sign = strspn(words, "+-"), digits = sign + strspn(words + sign, "0123456789.");
     size_t kept = digits;
@@ -354,52 +351,29 @@ void svg_tick_words(char out[static 32], double value, const char *unit)
         snprintf(out, 32, "0");
     else
         snprintf(out, 32, "%.*s%s", (int)kept, words, words + digits);
-    arena_release(&arena);
-}
-
-static void name_words(char out[static 64], const char *name, double room)
-{
-    const size_t most = (size_t)fmax(4, room / 7); /* wide letters, and the dots */
-    const bool fits = svg_text_width(name) <= room;
-    size_t length = 0;
-    for (size_t columns = 0; name[length] && length < 56; length++) {
-        columns += ((unsigned char)name[length] & 0xC0) != 0x80;
-        if (!fits && columns == most - 1)
-            break;
-    }
-    snprintf(out, 64, "%.*s%s", (int)length, name, name[length] ? "\u2026" : "");
-}
-
-static void x_upright(struct svg *svg)
-{
-    for (size_t k = 0; k < svg->x.name_count; k++) {
-        char words[64];
-        name_words(words, svg->x.names[k], svg->plot.top - 8);
-        begin(svg, "text", "tick");
-        text_addf(svg->out, " transform=\"translate(%.1f %.1f) rotate(-90)\">", svg_x(svg, (double)k) + 4,
-                  svg->plot.top - 6);
-        text_add_xml(svg->out, words);
-        text_add(svg->out, "</text>\n");
-    }
 }
 
 static void x_axis(struct svg *svg)
 {
+    SCOPED(arena_release) struct arena arena = {0};
     double ticks[SVG_MOST_TICKS], last = -1e9;
     const double bottom = svg->plot.bottom, room = svg->plot.right - svg->plot.left;
     const bool names = svg->x.scale == CHART_NAMES;
-    const size_t count = svg->upright ? 0
-                         : names      ? svg->x.name_count
-                                      : svg_ticks(ticks, &svg->x, (size_t)fmax(2, room / 80));
+    const size_t count = names ? svg->x.name_count : svg_ticks(ticks, &svg->x, (size_t)fmax(2, room / 80));
+    const double each = svg->y.scale == CHART_NAMES ? fmax(36, room / (double)count - 4) : room;
     for (size_t k = 0; k < count; k++) {
-        char words[64];
+        char tick[32];
         const double x = svg_x(svg, names ? (double)k : ticks[k]);
-        if (names)
-            name_words(words, svg->x.names[k], svg->y.scale == CHART_NAMES ? fmax(36, room / (double)count - 4) : room);
-        else
-            svg_tick_words(words, ticks[k], svg->x.unit);
-        if (!names)
+        if (svg->upright) {
+            turned_text(svg, "tick", x + 4, svg->plot.top - 6, -90,
+                        name_in(svg->x.names[k], svg->plot.top - 8, &arena));
+            continue;
+        }
+        if (!names) {
+            svg_tick_words(tick, ticks[k], svg->x.unit);
             svg_line(svg, "grid", (double[]){x, svg->plot.top, x, bottom}, NULL);
+        }
+        const char *words = names ? name_in(svg->x.names[k], each, &arena) : tick;
         if (x - svg_text_width(words) / 2 < last + 6)
             continue;
         svg_text(svg, "tick", SVG_MIDDLE, x, bottom + 18, words);
@@ -410,36 +384,25 @@ static void x_axis(struct svg *svg)
     svg_text(svg, "axis-title", SVG_MIDDLE, (svg->plot.left + svg->plot.right) / 2, bottom + 38, svg->x.title);
 }
 
-static void y_names(struct svg *svg)
+void svg_axes(struct svg *svg)
 {
-    for (size_t k = 0; k < svg->y.name_count; k++) {
-        char words[64];
-        name_words(words, svg->y.names[k], svg->plot.left - 14);
-        svg_text(svg, "label", SVG_END, svg->plot.left - 10, svg_y(svg, (double)k) + 4, words);
-    }
-}
-
-static void y_values(struct svg *svg)
-{
+    SCOPED(arena_release) struct arena arena = {0};
+    const bool names = svg->y.scale == CHART_NAMES;
     double ticks[SVG_MOST_TICKS];
-    const size_t count = svg_ticks(ticks, &svg->y, (size_t)fmax(2, (svg->plot.bottom - svg->plot.top) / 44));
+    const size_t count =
+        names ? svg->y.name_count : svg_ticks(ticks, &svg->y, (size_t)fmax(2, (svg->plot.bottom - svg->plot.top) / 44));
+    x_axis(svg);
+    svg_text(svg, "axis-title", SVG_START, 4, svg->plot.top - 12, svg->y.title);
     for (size_t k = 0; k < count; k++) {
         char words[32];
-        const double y = svg_y(svg, ticks[k]);
+        const double y = svg_y(svg, names ? (double)k : ticks[k]);
+        if (names) {
+            svg_text(svg, "label", SVG_END, svg->plot.left - 10, y + 4,
+                     name_in(svg->y.names[k], svg->plot.left - 14, &arena));
+            continue;
+        }
         svg_tick_words(words, ticks[k], svg->y.unit);
         svg_line(svg, "grid", (double[]){svg->plot.left, y, svg->plot.right, y}, NULL);
         svg_text(svg, "tick", SVG_END, svg->plot.left - 8, y + 4, words);
     }
-}
-
-void svg_axes(struct svg *svg)
-{
-    x_axis(svg);
-    if (svg->upright)
-        x_upright(svg);
-    svg_text(svg, "axis-title", SVG_START, 4, svg->plot.top - 12, svg->y.title);
-    if (svg->y.scale == CHART_NAMES)
-        y_names(svg);
-    else
-        y_values(svg);
 }

@@ -49,6 +49,7 @@ struct svg_tip {
     const char *ceiling; /* the one above its case; NULL: none */
 };
 
+/* Of a zeroed struct, in which the plot and the axes may be set. */
 void svg_open(struct svg *svg, struct text *out, double width, double height, const struct svg_head *head);
 void svg_close(struct svg *svg);
 

@@ -74,7 +74,7 @@ static void test_escapes(void **state)
 {
     (void)state;
     struct text out = {0};
-    struct svg svg;
+    struct svg svg = {0};
     svg_open(&svg, &out, 100, 50, &head);
     svg_text(&svg, "label", SVG_START, 1, 2, "</text><script>");
     svg_marks(&svg, 99);
@@ -96,7 +96,7 @@ static void test_labels(void **state)
 {
     (void)state;
     struct text out = {0};
-    struct svg svg;
+    struct svg svg = {0};
     const struct svg_place places[] = {{10, 20, SVG_START}, {10, 40, SVG_START}}, outside = {190, 20, SVG_START};
     svg_open(&svg, &out, 200, 100, &head);
     assert_true(svg_label(&svg, "label", "first", places, 2));
