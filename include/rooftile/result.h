@@ -296,6 +296,10 @@ double result_quantity(const struct result_case *result_case, const char *name);
 double result_at_time(const struct result_case *result_case, const char *name, double time_ns);
 double result_metric(const struct result_case *result_case, const char *name);                   /* NaN: it has none */
 const struct param_value *result_param(const struct result_case *result_case, const char *name); /* NULL: it has none */
+/* How much work that is: its FLOPs, else its bytes, else its items; 0: it is not known. */
+double result_amount(const struct work *work);
+/* The time of one of these, so that cases of different sizes can be compared; of the case where that is not known. */
+double result_time_each(const struct result_case *result_case);
 /* Its time is a chain of dependent loads, or an empty launch: bytes over time say nothing of it. */
 bool result_is_latency(const struct result_case *result_case);
 /* Its time: the median of its samples (of several trials, of their medians); of a predicted case the prediction. */

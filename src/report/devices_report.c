@@ -34,13 +34,6 @@ static const struct result_case *counterpart(const struct result *result, const 
     return same == 1 ? found : NULL;
 }
 
-/* Of what is done in a launch: a case may be larger on one of the two. */
-static double rate_of(const struct result_case *c)
-{
-    const double bytes = c->work.read_bytes + c->work.write_bytes;
-    return (c->work.flops > 0 ? c->work.flops : bytes > 0 ? bytes : 1) / result_case_time(c);
-}
-
 /* ---- tables ---- */
 
 enum { CASE, ID, A_TIME, A_SHARE, A_BOUND, B_TIME, B_SHARE, B_BOUND, SPEED, BOUNDS, REASON, CELLS };
@@ -66,7 +59,7 @@ static void add_pair(struct table *table, struct sides *sides, const struct resu
 {
     struct cell *cells = table_add(table, NULL)->cells;
     const char *reason = reason_of(a, b, sides);
-    const double speed = reason ? NAN : rate_of(b) / rate_of(a);
+    const double speed = reason ? NAN : result_time_each(a) / result_time_each(b);
     const bool other = !reason && strcmp(a->lower_bound.bound, b->lower_bound.bound) != 0;
     cells[CASE] = cell_text(case_name(a));
     cells[ID] = cell_text(plain_id(sides->arena, a));
@@ -124,15 +117,6 @@ static void add_ceiling(struct table *table, const char *name, const struct ceil
                                          cell_text(unit)});
 }
 
-static bool bounds_some(const struct sides *sides, const char *name)
-{
-    for (int side = 0; side < 2; side++)
-        for (size_t k = 0; k < sides->of[side]->case_count; k++)
-            if (!strcmp(sides->of[side]->cases[k].lower_bound.ceiling_name, name))
-                return true;
-    return false;
-}
-
 /* Of what both have: the memory, and units that bound a case. */
 static struct table *ceilings_of(const struct sides *sides)
 {
@@ -151,7 +135,11 @@ static struct table *ceilings_of(const struct sides *sides)
                     UNIT_BYTE_RATE);
     FOR_EACH(const struct machine_unit, own, a->units, a->unit_count) {
         const struct machine_unit *other = machine_unit(b, own->name);
-        if (other && bounds_some(sides, own->name))
+        bool bounds = false;
+        for (int side = 0; side < 2; side++)
+            bounds |= FIND_ROW(sides->of[side]->cases, sides->of[side]->case_count, lower_bound.ceiling_name,
+                               own->name) != NULL;
+        if (other && bounds)
             add_ceiling(table, own->name, &own->peak, &other->peak, machine_unit_rate(own->name));
     }
     return table;
@@ -159,19 +147,15 @@ static struct table *ceilings_of(const struct sides *sides)
 
 /* ---- the document ---- */
 
-static const char *side_name(const struct result *result, struct arena *arena)
-{
-    const struct device_info *d = &result->device;
-    const char *name = *d->name ? d->name : d->id;
-    return result->predicted ? arena_printf(arena, "%s (PREDICTED: nothing was executed)", name) : name;
-}
-
 enum status report_devices(struct document *document, const struct result *a, const struct result *b,
                            const struct report_selection *wanted, struct err *err)
 {
     struct sides sides = {.of = {a, b}, .arena = document->arena};
-    for (int k = 0; k < 2; k++)
-        sides.names[k] = side_name(sides.of[k], document->arena);
+    for (int k = 0; k < 2; k++) {
+        const struct device_info *d = &sides.of[k]->device;
+        sides.names[k] = arena_printf(document->arena, "%s%s", *d->name ? d->name : d->id,
+                                      sides.of[k]->predicted ? " (PREDICTED: nothing was executed)" : "");
+    }
     const struct table *cases = cases_of(&sides, wanted);
     struct table *head =
         schema_record(document->arena, "https://rooftile.dev/schemas/devices/1/devices.schema.json", "1.0.0");

@@ -49,27 +49,15 @@ static bool next_word(const char **at, size_t *length)
     return *length > 0;
 }
 
-static void learn_words(struct kernel_words *kernel, const char *name, struct arena *arena)
+const char *label_words(const char *label, bool (*keeps)(const char *word, size_t length, const void *context),
+                        const void *context, struct arena *arena)
 {
+    struct text kept = {0};
     size_t length = 0;
-    for (const char *at = name + kernel->name_length; next_word(&at, &length) && kernel->count < MOST_WORDS;) {
-        const size_t key = strcspn(at, "= ");
-        if (!COUNT_WHERE(known, kernel->words, kernel->count,
-                         known->length == length && !memcmp(known->word, at, length)))
-            ARENA_PUSH(arena, kernel->words, kernel->count,
-                       (struct usual){at, length, at[key] == '=' ? key + 1 : length, 0, 0});
-    }
-}
-
-static void count_words(struct kernel_words *kernel, const char *name)
-{
-    size_t length = 0;
-    for (const char *at = name + kernel->name_length; next_word(&at, &length);)
-        FOR_EACH(struct usual, usual, kernel->words, kernel->count) {
-            const bool same_key = length >= usual->key_length && !memcmp(at, usual->word, usual->key_length);
-            usual->has_key += same_key;
-            usual->has += same_key && length == usual->length && !memcmp(at, usual->word, length);
-        }
+    for (const char *at = label; next_word(&at, &length);)
+        if (keeps(at, length, context))
+            text_addf(&kept, "%s%.*s", kept.length ? " " : "", (int)length, at);
+    return text_take(&kept, arena);
 }
 
 /* Three of four names have it, and the others say what they have instead. */
@@ -79,20 +67,11 @@ static bool is_usual(const struct kernel_words *kernel, const struct usual *usua
            4 * usual->has >= 3 * kernel->names;
 }
 
-static const char *apart_of(const struct kernel_words *kernel, const char *name, struct arena *arena)
+static bool is_unusual(const char *word, size_t length, const void *context)
 {
-    struct text kept = {0};
-    size_t length = 0;
-    text_addf(&kept, "%.*s", (int)kernel->name_length, name);
-    for (const char *at = name + kernel->name_length; next_word(&at, &length);) {
-        bool usual = false;
-        for (size_t k = 0; k < kernel->count && !usual; k++)
-            usual = kernel->words[k].length == length && !memcmp(kernel->words[k].word, at, length) &&
-                    is_usual(kernel, &kernel->words[k]);
-        if (!usual)
-            text_addf(&kept, " %.*s", (int)length, at);
-    }
-    return text_take(&kept, arena);
+    const struct kernel_words *kernel = context;
+    return COUNT_WHERE(usual, kernel->words, kernel->count,
+                       usual->length == length && !memcmp(usual->word, word, length) && is_usual(kernel, usual)) == 0;
 }
 
 /* "gemm_matrix, unless said: TA=0 TB=1", a line each. */
@@ -120,14 +99,33 @@ const char *const *names_apart(const char *const *names, size_t count, const cha
     for (size_t k = 0; k < count; k++) {
         kernel = kernel_of(kernels, &known, names[k]);
         kernel->is_long |= text_columns(names[k]) > LONG;
-        if (kernel->names++ < FIRST)
-            learn_words(kernel, names[k], arena);
+        const char *at = names[k] + kernel->name_length;
+        for (size_t length = 0; kernel->names < FIRST && kernel->count < MOST_WORDS && next_word(&at, &length);) {
+            const size_t key = strcspn(at, "= ");
+            if (!COUNT_WHERE(word, kernel->words, kernel->count,
+                             word->length == length && !memcmp(word->word, at, length)))
+                ARENA_PUSH(arena, kernel->words, kernel->count,
+                           (struct usual){at, length, at[key] == '=' ? key + 1 : length, 0, 0});
+        }
+        kernel->names++;
     }
-    for (size_t k = 0; k < count; k++)
-        count_words(kernel_of(kernels, &known, names[k]), names[k]);
     for (size_t k = 0; k < count; k++) {
         kernel = kernel_of(kernels, &known, names[k]);
-        apart[k] = kernel->is_long && kernel->names > 1 ? apart_of(kernel, names[k], arena) : names[k];
+        const char *at = names[k] + kernel->name_length;
+        for (size_t length = 0; next_word(&at, &length);)
+            FOR_EACH(struct usual, one, kernel->words, kernel->count) {
+                const bool same_key = length >= one->key_length && !memcmp(at, one->word, one->key_length);
+                one->has_key += same_key;
+                one->has += same_key && length == one->length && !memcmp(at, one->word, length);
+            }
+    }
+    for (size_t k = 0; k < count; k++) {
+        kernel = kernel_of(kernels, &known, names[k]);
+        apart[k] = names[k];
+        if (kernel->is_long && kernel->names > 1) {
+            const char *rest = label_words(names[k] + kernel->name_length, is_unusual, kernel, arena);
+            apart[k] = arena_printf(arena, "%.*s%s%s", (int)kernel->name_length, names[k], *rest ? " " : "", rest);
+        }
     }
     if (usual)
         *usual = words_usual(kernels, known, arena);

@@ -25,7 +25,7 @@ struct curve {
 struct curves {
     const struct result *result;
     const char *x, *y; /* quantities of result.h; x may be a parameter */
-    const char *x_unit, *y_unit;
+    const char *x_unit;
     const char *kernel; /* of a parameter's; else NULL: of all */
     struct curve *curves;
     size_t count;
@@ -67,43 +67,10 @@ static const char *quantity_of(const struct result_case *c)
                                                                    : "time_ns";
 }
 
-static const char *unit_of(const char *quantity)
+static bool is_other_param(const char *word, size_t length, const void *param)
 {
-    return !strcmp(quantity, "bytes_per_s")   ? UNIT_BYTE_RATE
-           : !strcmp(quantity, "flops_per_s") ? UNIT_FLOP_RATE
-                                              : UNIT_TIME;
-}
-
-/* A latency is of a footprint where that is what is swept: instructions in chains, waves at a barrier and pages have
- * one that follows from something else. */
-static bool is_over_footprint(const struct result *result, const struct result_case *c, const char *param,
-                              const char *y)
-{
-    if (!strcmp(y, "ns_per_item"))
-        return !strcmp(param, "footprint");
-    return !strcmp(y, "bytes_per_s") && distinct(result, c->kernel, "footprint") >= LEAST_POINTS;
-}
-
-/* Copies and collectives are of a message's size, whatever memory they take. */
-static bool is_over_size(const char *param, const char *y)
-{
-    return !strcmp(param, "size") && !strcmp(y, "bytes_per_s");
-}
-
-/* The label without the swept parameter. */
-static const char *series_name(const struct result_case *c, const char *param, struct arena *arena)
-{
-    struct text words = {0};
-    const size_t length = strlen(param);
-    for (const char *at = case_name(c); *at;) {
-        at += strspn(at, " ");
-        const size_t word = strcspn(at, " ");
-        const bool swept = word > length && !strncmp(at, param, length) && at[length] == '=';
-        if (word && !swept)
-            text_addf(&words, "%s%.*s", words.length ? " " : "", (int)word, at);
-        at += word;
-    }
-    return text_take(&words, arena);
+    const size_t name = strlen(param);
+    return !(length > name && !strncmp(word, param, name) && word[name] == '=');
 }
 
 /* ---- collecting ---- */
@@ -121,17 +88,6 @@ static struct curves *sweep_of(struct curves *sweeps, size_t *count, const struc
     sweeps[*count] = *wanted;
     sweeps[*count].curves = arena_array(arena, wanted->result->case_count + 1, sizeof(struct curve));
     return &sweeps[(*count)++];
-}
-
-static struct curve *curve_of(struct curves *sweep, const struct result_case *c, const char *name)
-{
-    size_t at = 0;
-    while (at < sweep->count &&
-           (strcmp(sweep->curves[at].name, name) != 0 || strcmp(sweep->curves[at].kernel, c->kernel)))
-        at++;
-    if (at == sweep->count)
-        sweep->curves[sweep->count++] = (struct curve){.name = name, .kernel = c->kernel};
-    return &sweep->curves[at];
 }
 
 static void add_point(struct curve *curve, double x, double y, const struct result_case *c)
@@ -158,17 +114,6 @@ static int by_points(const void *a, const void *b)
 }
 
 /* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */
-static void prune(struct curves *sweep)
-{
-    size_t kept = 0;
-    for (size_t k = 0; k < sweep->count; k++)
-        if (sweep->curves[k].count >= LEAST_POINTS &&
-            sweep->curves[k].x[sweep->curves[k].count - 1] >= (double)LEAST_SPAN * sweep->curves[k].x[0])
-            sweep->curves[kept++] = sweep->curves[k];
-    sweep->count = kept;
-    qsort(sweep->curves, kept, sizeof(*sweep->curves), by_points);
-}
-
 static size_t collect(struct curves *sweeps, const struct result *result, struct arena *arena)
 {
     size_t count = 0;
@@ -183,20 +128,39 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
         if (!param)
             continue;
         const char *y = quantity_of(c);
-        const bool size = is_over_size(param, y), footprint = !size && is_over_footprint(result, c, param, y);
+        const bool rate = !strcmp(y, "bytes_per_s");
+        /* Copies and collectives are of a message's size, whatever memory they take. A latency is of a footprint where
+         * that is what is swept: instructions in chains, waves at a barrier and pages have one that follows from
+         * something else. */
+        const bool size = rate && !strcmp(param, "size");
+        const bool footprint =
+            !size && (!strcmp(y, "ns_per_item") ? !strcmp(param, "footprint")
+                                                : rate && distinct(result, c->kernel, "footprint") >= LEAST_POINTS);
         const struct curves wanted = {.result = result,
                                       .x = footprint ? "footprint" : param,
                                       .y = y,
                                       .x_unit = footprint || size ? UNIT_BYTES : UNIT_SIZE,
-                                      .y_unit = unit_of(y),
                                       .kernel = footprint || size ? NULL : c->kernel};
         struct curves *sweep = sweep_of(sweeps, &count, &wanted, arena);
+        const char *name = label_words(case_name(c), is_other_param, param, arena);
+        size_t at = 0;
+        while (sweep && at < sweep->count &&
+               (strcmp(sweep->curves[at].name, name) != 0 || strcmp(sweep->curves[at].kernel, c->kernel)))
+            at++;
+        if (sweep && at == sweep->count)
+            sweep->curves[sweep->count++] = (struct curve){.name = name, .kernel = c->kernel};
         if (sweep)
-            add_point(curve_of(sweep, c, series_name(c, param, arena)), result_quantity(c, wanted.x),
-                      result_quantity(c, y), c);
+            add_point(&sweep->curves[at], result_quantity(c, wanted.x), result_quantity(c, y), c);
     }
-    for (size_t k = 0; k < count; k++)
-        prune(&sweeps[k]);
+    /* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */
+    FOR_EACH(struct curves, sweep, sweeps, count) {
+        size_t kept = 0;
+        FOR_EACH(const struct curve, curve, sweep->curves, sweep->count)
+            if (curve->count >= LEAST_POINTS && curve->x[curve->count - 1] >= (double)LEAST_SPAN * curve->x[0])
+                sweep->curves[kept++] = *curve;
+        sweep->count = kept;
+        qsort(sweep->curves, kept, sizeof(*sweep->curves), by_points);
+    }
     return count;
 }
 
@@ -206,36 +170,23 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
 static double boundary(const struct curves *sweep, size_t k, const char **name)
 {
     const struct machine *machine = &sweep->result->machine;
-    if (!strcmp(sweep->y, "ns_per_item") && machine->latency_count) {
+    const bool latency = !strcmp(sweep->y, "ns_per_item");
+    if (latency && machine->latency_count) {
         *name = k < machine->latency_count ? machine->latencies[k].level : "";
         return k < machine->latency_count ? machine->latencies[k].upto_bytes : 0;
     }
-    *name = k < machine->level_count ? machine->levels[k].name : "";
     if (k + 1 >= machine->level_count)
         return 0;
-    const struct machine_level *level = &machine->levels[k];
-    return strcmp(sweep->y, "ns_per_item") != 0 ? level->capacity_bytes : machine_level_own_bytes(machine, level);
-}
-
-/* Whether there are some. */
-static bool add_levels(struct chart *chart, const struct curves *sweep)
-{
-    const size_t before = chart->count;
-    for (size_t k = 0; k < MACHINE_MAX_LEVELS; k++) {
-        const char *name = "";
-        const double bytes = boundary(sweep, k, &name);
-        if (bytes > chart->x.low && bytes < chart->x.high)
-            chart_line(chart, CHART_BOUNDARY, name, (double[]){bytes, chart->y.low, bytes, chart->y.high});
-    }
-    return chart->count > before;
+    *name = machine->levels[k].name;
+    return latency ? machine_level_own_bytes(machine, &machine->levels[k]) : machine->levels[k].capacity_bytes;
 }
 
 static const struct words {
-    const char *quantity, *title, *axis;
-} words[] = {{"bytes_per_s", "Bandwidth", "bandwidth"},
-             {"flops_per_s", "Arithmetic rate", "arithmetic rate"},
-             {"ns_per_item", "Latency", "latency"},
-             {"time_ns", "Time", "time"}};
+    const char *quantity, *unit, *title, *axis;
+} words[] = {{"bytes_per_s", UNIT_BYTE_RATE, "Bandwidth", "bandwidth"},
+             {"flops_per_s", UNIT_FLOP_RATE, "Arithmetic rate", "arithmetic rate"},
+             {"ns_per_item", UNIT_TIME, "Latency", "latency"},
+             {"time_ns", UNIT_TIME, "Time", "time"}};
 
 static void add_chart(struct document *document, const struct curves *sweep, const char *suffix, size_t k)
 {
@@ -264,10 +215,17 @@ static void add_chart(struct document *document, const struct curves *sweep, con
             chart_case(chart, series, curve->x[p], curve->y[p], curve->cases[p])->cost = 0;
     }
     chart->x = (struct chart_axis){.title = sweep->x, .unit = sweep->x_unit};
-    chart->y = (struct chart_axis){.title = what->axis, .unit = sweep->y_unit};
+    chart->y = (struct chart_axis){.title = what->axis, .unit = what->unit};
     chart_fit(chart, false, 4);
     chart_fit(chart, true, 4);
-    if (footprint && add_levels(chart, sweep))
+    const size_t before = chart->count;
+    for (size_t level = 0; footprint && level < MACHINE_MAX_LEVELS; level++) {
+        const char *name = "";
+        const double bytes = boundary(sweep, level, &name);
+        if (bytes > chart->x.low && bytes < chart->x.high)
+            chart_line(chart, CHART_BOUNDARY, name, (double[]){bytes, chart->y.low, bytes, chart->y.high});
+    }
+    if (chart->count > before)
         chart->desc = arena_printf(arena, "%s Dotted lines are the capacities of the memory levels.", chart->desc);
     document_chart(document, chart, NULL);
 }

@@ -23,14 +23,6 @@ struct map {
     double best;                                           /* the shortest time of each item */
 };
 
-/* Time of the same amount of work, so that cells of different sizes can be compared. */
-static double cost(const struct result_case *c)
-{
-    const double bytes = c->work.read_bytes + c->work.write_bytes;
-    const double amount = c->work.flops > 0 ? c->work.flops : bytes > 0 ? bytes : c->work.items;
-    return result_case_time(c) / (amount > 0 ? amount : 1);
-}
-
 /* Where it stands among values, which it joins: numbers by size, others as found; MOST_SIDE: there is no room. */
 static size_t place(const struct param_value **values, size_t *count, const struct param_value *value)
 {
@@ -49,44 +41,6 @@ static size_t place(const struct param_value **values, size_t *count, const stru
     return at;
 }
 
-/* All other parameters are the same. */
-static bool same_but(const struct result_case *a, const struct result_case *b, const char *x, const char *y)
-{
-    if (strcmp(a->kernel, b->kernel) != 0 || a->cache != b->cache || a->param_count != b->param_count)
-        return false;
-    for (size_t p = 0; p < a->param_count; p++) {
-        const char *name = a->params[p].name;
-        const struct param_value *other = result_param(b, name);
-        if (strcmp(name, x) != 0 && strcmp(name, y) != 0 && (!other || !param_equal(&a->params[p].value, other)))
-            return false;
-    }
-    return true;
-}
-
-static size_t cells_of(const struct map *map, bool column, size_t k)
-{
-    size_t count = 0;
-    for (size_t other = 0; other < (column ? map->rows : map->columns); other++)
-        count += (column ? map->cells[other][k] : map->cells[k][other]) != NULL;
-    return count;
-}
-
-static void drop_row(struct map *map, size_t row)
-{
-    memmove(&map->ys[row], &map->ys[row + 1], (map->rows - row - 1) * sizeof(*map->ys));
-    memmove(&map->cells[row], &map->cells[row + 1], (map->rows - row - 1) * sizeof(*map->cells));
-    map->rows--;
-}
-
-static void drop_column(struct map *map, size_t column)
-{
-    const size_t behind = map->columns - column - 1;
-    memmove(&map->xs[column], &map->xs[column + 1], behind * sizeof(*map->xs));
-    for (size_t row = 0; row < map->rows; row++)
-        memmove(&map->cells[row][column], &map->cells[row][column + 1], behind * sizeof(*map->cells[row]));
-    map->columns--;
-}
-
 /* What is left when values that less than half of their cells have are gone, those of the fewest cases first. */
 static void drop_sparse(struct map *map)
 {
@@ -96,17 +50,26 @@ static void drop_sparse(struct map *map)
         least = SIZE_MAX;
         for (int column = 0; column < 2; column++)
             for (size_t k = 0; k < (column ? map->columns : map->rows); k++) {
-                const size_t count = cells_of(map, column, k);
-                if (2 * count < (column ? map->rows : map->columns) && count < least) {
+                const size_t others = column ? map->rows : map->columns;
+                size_t count = 0;
+                for (size_t other = 0; other < others; other++)
+                    count += (column ? map->cells[other][k] : map->cells[k][other]) != NULL;
+                if (2 * count < others && count < least) {
                     least = count;
                     at = k;
                     is_column = column;
                 }
             }
-        if (least < SIZE_MAX && is_column)
-            drop_column(map, at);
-        else if (least < SIZE_MAX)
-            drop_row(map, at);
+        if (least == SIZE_MAX)
+            return;
+        const size_t behind = (is_column ? map->columns : map->rows) - at - 1;
+        const struct param_value **values = is_column ? map->xs : map->ys;
+        memmove(&values[at], &values[at + 1], behind * sizeof(*values));
+        if (!is_column)
+            memmove(&map->cells[at], &map->cells[at + 1], behind * sizeof(*map->cells));
+        for (size_t row = 0; row < map->rows && is_column; row++)
+            memmove(&map->cells[row][at], &map->cells[row][at + 1], behind * sizeof(*map->cells[row]));
+        *(is_column ? &map->columns : &map->rows) -= 1;
     }
 }
 
@@ -115,7 +78,15 @@ static bool fill(struct map *map, const struct result *result, const struct resu
     size_t count = 0;
     for (int pass = 0; pass < 2; pass++)
         FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-            if (!is_mark(c) || !same_but(first, c, map->x, map->y))
+            bool alike = is_mark(c) && !strcmp(first->kernel, c->kernel) && first->cache == c->cache &&
+                         first->param_count == c->param_count;
+            for (size_t p = 0; p < first->param_count && alike; p++) { /* in all other parameters */
+                const char *name = first->params[p].name;
+                const struct param_value *other = result_param(c, name);
+                alike = !strcmp(name, map->x) || !strcmp(name, map->y) ||
+                        (other && param_equal(&first->params[p].value, other));
+            }
+            if (!alike)
                 continue;
             const size_t column = place(map->xs, &map->columns, result_param(c, map->x));
             const size_t row = place(map->ys, &map->rows, result_param(c, map->y));
@@ -130,7 +101,7 @@ static bool fill(struct map *map, const struct result *result, const struct resu
     for (size_t row = 0; row < map->rows; row++)
         for (size_t column = 0; column < map->columns; column++)
             if (map->cells[row][column]) {
-                map->best = fmin(map->best, cost(map->cells[row][column]));
+                map->best = fmin(map->best, result_time_each(map->cells[row][column]));
                 count++;
             }
     const bool grid = map->columns >= LEAST_SIDE && map->rows >= LEAST_SIDE;
@@ -196,20 +167,10 @@ static void add_map(struct document *document, const struct map *map, const char
     for (size_t r = 0; r < map->rows; r++)
         for (size_t c = 0; c < map->columns; c++)
             if (map->cells[r][c])
-                add_cell(chart, c, r, map->cells[r][c], map->best / cost(map->cells[r][c]));
+                add_cell(chart, c, r, map->cells[r][c], map->best / result_time_each(map->cells[r][c]));
     chart->x = names_of(map->x, map->xs, map->columns, arena);
     chart->y = names_of(map->y, map->ys, map->rows, arena);
     document_chart(document, chart, NULL);
-}
-
-/* One of each kernel: its first case stands for it. */
-static bool is_first(const struct result *result, size_t k, const char **seen, size_t *count)
-{
-    const char *kernel = result->cases[k].kernel;
-    if (text_among(kernel, seen, *count))
-        return false;
-    seen[(*count)++] = kernel;
-    return true;
 }
 
 void picture_heat_maps(struct document *document, const struct result *result, const char *suffix)
@@ -218,8 +179,10 @@ void picture_heat_maps(struct document *document, const struct result *result, c
     size_t count = 0, kernels = 0;
     for (size_t k = 0; k < result->case_count && count < MOST_MAPS; k++) {
         struct map map;
-        if (!is_mark(&result->cases[k]) || !is_first(result, k, seen, &kernels))
+        /* The first case of each kernel stands for it. */
+        if (!is_mark(&result->cases[k]) || text_among(result->cases[k].kernel, seen, kernels))
             continue;
+        seen[kernels++] = result->cases[k].kernel;
         if (find(&map, result, &result->cases[k]))
             add_map(document, &map, arena_printf(document->arena, "map-%zu%s", ++count, suffix));
         else if (map.wider)

@@ -67,20 +67,6 @@ struct chart_point *chart_case(struct chart *chart, struct chart_series *series,
 
 /* ---- predicted against measured ---- */
 
-static void add_corridor(struct chart *chart)
-{
-    const double from = fmin(chart->x.low, chart->y.low), to = fmax(chart->x.high, chart->y.high);
-    struct chart_series *band = chart_add(chart, CHART_BAND, "within 20 %", 0);
-    for (int end = 0; end < 2; end++) {
-        struct chart_point *point = chart_point(chart, band, end ? to : from, end ? to : from);
-        point->low = 0.8 * point->x;
-        point->high = 1.2 * point->x;
-    }
-    chart_line(chart, CHART_LINE, "", (double[]){from, from, to, to});
-    chart->x.low = chart->y.low = from;
-    chart->x.high = chart->y.high = to;
-}
-
 static struct chart_series *series_named(struct chart *chart, enum chart_kind kind, const char *name)
 {
     struct chart_series *known = FIND_ROW(chart->series, chart->count, name, name);
@@ -118,7 +104,16 @@ static void add_predictions(struct document *document, const struct result *resu
     chart->y = (struct chart_axis){.title = "predicted time", .unit = UNIT_TIME};
     chart_fit(chart, false, 10);
     chart_fit(chart, true, 10);
-    add_corridor(chart);
+    const double from = fmin(chart->x.low, chart->y.low), to = fmax(chart->x.high, chart->y.high);
+    struct chart_series *band = chart_add(chart, CHART_BAND, "within 20 %", 0);
+    for (int end = 0; end < 2; end++) {
+        struct chart_point *point = chart_point(chart, band, end ? to : from, end ? to : from);
+        point->low = 0.8 * point->x;
+        point->high = 1.2 * point->x;
+    }
+    chart_line(chart, CHART_LINE, "", (double[]){from, from, to, to});
+    chart->x.low = chart->y.low = from;
+    chart->x.high = chart->y.high = to;
     document_chart(document, chart, NULL);
 }
 
@@ -270,17 +265,6 @@ void picture_others(struct document *document, const struct result *result, cons
 
 /* ---- what changed ---- */
 
-static bool is_change(const struct compare_case *c)
-{
-    return c->state == COMPARE_JUDGED && c->shift.ratio_ci[0] > 0 && isfinite(c->shift.ratio_ci[1]);
-}
-
-/* Its interval leaves 0 out: without one of these there is nothing to see. */
-static bool has_moved(const struct compare_case *c)
-{
-    return is_change(c) && (c->shift.ratio_ci[0] > 1 || c->shift.ratio_ci[1] < 1);
-}
-
 static int by_change(const void *a, const void *b)
 {
     const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
@@ -316,10 +300,11 @@ void picture_changes(struct document *document, const struct comparison *compari
     const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
     const char **names = arena_array(arena, MOST_CHANGES, sizeof(*names));
     size_t count = 0, moved = 0;
-    for (size_t k = 0; k < comparison->case_count; k++) {
-        if (is_change(&comparison->cases[k]))
-            order[count++] = &comparison->cases[k];
-        moved += has_moved(&comparison->cases[k]);
+    FOR_EACH(const struct compare_case, c, comparison->cases, comparison->case_count) {
+        if (c->state != COMPARE_JUDGED || !(c->shift.ratio_ci[0] > 0) || !isfinite(c->shift.ratio_ci[1]))
+            continue;
+        order[count++] = c;
+        moved += c->shift.ratio_ci[0] > 1 || c->shift.ratio_ci[1] < 1; /* its interval leaves 0 out */
     }
     if (!moved)
         return;

@@ -84,6 +84,9 @@ extern const struct flag_words flag_words[]; /* the gravest first; ends with fla
 const char *plain_id(struct arena *arena, const struct result_case *c);
 /* A device's name as people read it. Keys have it as it was read: some processors pad theirs with blanks. */
 const char *device_title(const char *name, struct arena *arena);
+/* The words of a case's label that `keeps` lets stand, with a blank between them. */
+const char *label_words(const char *label, bool (*keeps)(const char *word, size_t length, const void *context),
+                        const void *context, struct arena *arena);
 /* Such names shortened for a table: where some are long, without the parameters' values that most names of a kernel (a
  * name's first word) have. `usual` (may be NULL) gets these values, a line for each kernel. */
 const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena);

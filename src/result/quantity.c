@@ -65,6 +65,18 @@ double result_quantity(const struct result_case *c, const char *name)
     return isnan(value) ? result_at_time(c, name, result_case_time(c)) : value;
 }
 
+double result_amount(const struct work *work)
+{
+    const double bytes = work->read_bytes + work->write_bytes;
+    return work->flops > 0 ? work->flops : bytes > 0 ? bytes : work->items;
+}
+
+double result_time_each(const struct result_case *c)
+{
+    const double amount = result_amount(&c->work);
+    return result_case_time(c) / (amount > 0 ? amount : 1);
+}
+
 bool result_is_latency(const struct result_case *c)
 {
     return c->class && (!strcmp(c->class, "latency") || !strcmp(c->class, "launch"));
