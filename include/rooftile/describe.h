@@ -65,6 +65,19 @@ struct models {
 /* The file configs/models/described.json (models.schema.json). */
 enum status models_read(struct models *models, const char *path, struct arena *arena, struct err *err);
 
+/* A file of launches, each with the machine that it is predicted on: { "launches": [ { "machine": "mi300x",
+ * "family": "gemm", "type": "fp8", "m": 16, ... }, ... ] } with the members of struct described, pairs as arrays; the
+ * family tells the kind. */
+struct described_launch {
+    const char *machine;
+    struct described what;
+};
+struct described_launches {
+    const struct described_launch *items;
+    size_t count;
+};
+enum status described_read(struct described_launches *launches, const char *path, struct arena *arena, struct err *err);
+
 /* A product with its batch, m, n, k; of 8-bit floats with a scale for each row. */
 struct described described_product(enum dtype in, enum dtype out, const double bmnk[4]);
 

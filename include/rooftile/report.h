@@ -92,15 +92,14 @@ struct inspect_look {
 void inspect_document(struct document *document, const struct inspection *list, size_t count,
                       const struct inspect_look *look);
 
-struct truth;
-struct truth_guess;
-struct error_table;
+/* A case that was measured, and predicted before: its own prediction, by whatever version measured. */
+struct judged_case {
+    const struct result_case *c;
+    const char *machine, *label;
+};
 
-/* The table of errors, the worst rows, and what was skipped. */
-void model_error_document(struct document *document, const struct truth *truth, const struct error_table *table);
-/* A row each, in the order of the file, as CSV. */
-void model_error_rows(struct text *out, const struct truth *truth, const struct truth_guess *raw,
-                      const struct truth_guess *calibrated, struct arena *arena);
+/* The table of errors, the worst cases, and (CSV) every case. */
+void model_error_document(struct document *document, const struct judged_case *cases, size_t count);
 
 /* Two builds of kernels (rooftile/codediff.h): the kernels that changed with their causes, then each figure's totals,
  * helped and hurt, and the worst. */

@@ -89,7 +89,6 @@ struct cli_options {
     bool targets;              /* --targets */
     unsigned block;            /* --block N: threads of a workgroup; 0 = the launch's */
     bool isa, ir;              /* --isa, --ir: the disassembly, the LLVM IR */
-    const char *truth;         /* --truth FILE */
     const char *counters;      /* --counters FILE */
     const char *models;        /* --models FILE */
     bool manifest;             /* --manifest: the beginning of one */

@@ -183,11 +183,9 @@ void devices_document(struct document *document, const struct per_device *sides,
 /* The machines that --machine names, each a sim device. */
 enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
                           struct arena *arena, struct err *err);
-/* Rows of programs whose kernels --kernels has, walked (truth_programs.c). ERR_CONFIG: a manifest that is broken. */
-struct truth;
-struct truth_guess;
-enum status truth_programs(struct truth_guess *raw, struct truth_guess *calibrated, const struct truth *truth,
-                           const struct cli_options *options, struct arena *arena, struct err *err);
+/* Launches by description (rooftile/describe.h), each on the machine that it names (predict_launches.c). */
+bool launches_is_file(const char *word, struct arena *arena);
+enum status predict_launches(struct call *call, struct err *err);
 
 /* `run --ab A B`: the same suite with two kernel folders, two compilers or two code objects under one driver, measured
  * in turns in one run and compared. Prints the comparison; the exit code is `compare`'s, or that of a run that could

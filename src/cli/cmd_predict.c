@@ -202,6 +202,8 @@ enum status cmd_predict(struct call *call, struct err *err)
     struct result_cases of;
     size_t count = 0;
     session_catch_signals(1);
+    if (call->options->arg_count == 1 && launches_is_file(call->options->args[0], call->arena))
+        return predict_launches(call, err);
     enum status status = predict_sides(&sides, &count, call->options, call->arena, err);
     if (!status)
         status = read_arguments(&of, sides, count, call->options, err);

@@ -238,13 +238,14 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_report},
     {.name = "predict",
-     .args = "SUITE|KERNEL...|FILE.co|RESULT",
+     .args = "SUITE|KERNEL...|FILE.co|RESULT|LAUNCHES",
      .summary = "predict times on machines that are not here",
      .examples = "  rooftile predict stream_triad --machine mi300x   time, what limits it\n"
                  "  rooftile predict gemm --machine mi300x,mi210,rx7900xtx   side by side\n"
                  "  rooftile predict gemm_matrix --machine mi300x --json -   every term\n"
                  "  rooftile predict result.json --machine mi355x   what was measured, elsewhere\n"
-                 "  rooftile predict their.co --machine mi300x --set n=4Mi   sizes are assumed\n",
+                 "  rooftile predict their.co --machine mi300x --set n=4Mi   sizes are assumed\n"
+                 "  rooftile predict launches.json --json -   by description, no code needed\n",
      .details =
          "Kernels are compiled for each machine's target and walked: instructions, addresses and waits of sampled "
          "waves, with the buffers' known contents. Where there is no code to walk, the work that the manifest states "
@@ -254,8 +255,10 @@ const struct command commands[] = {
          "For a FILE.co without a manifest the launch is assumed from its metadata and --set; --filter chooses its "
          "kernel.\n"
          "For a RESULT: its cases (--filter chooses) on other machines; a case that was predicted before it was "
-         "measured is scaled by measured over predicted, if the same term limits it on both.",
-     .options = "machine set filter described out json format seed " COMPILING,
+         "measured is scaled by measured over predicted, if the same term limits it on both.\n"
+         "Launches (docs/predict.md) are families of kernels with their sizes, each on the machine that it names: "
+         "tuned GEMMs, element-wise kernels, softmax, layer norm, naive convolutions, with the constants of --models.",
+     .options = "machine set filter described models out json format seed " COMPILING,
      .min_args = 1,
      .max_args = ANY_NUMBER,
      .run = cmd_predict},
@@ -281,23 +284,18 @@ const struct command commands[] = {
      .max_args = ANY_NUMBER,
      .run = cmd_explain},
     {.name = "model-error",
-     .args = "[RESULT]...",
+     .args = "RESULT...",
      .summary = "how far predictions are from measured times",
      .examples = "  rooftile model-error result.json                  what was measured here\n"
-                 "  rooftile model-error --truth gemms.csv            the table of errors\n"
-                 "  rooftile model-error --truth gemms.csv --format csv > rows.csv   row by row\n"
-                 "  rooftile model-error --truth times.csv --kernels mine   programs by kernels\n",
+                 "  rooftile model-error *.json --format csv > rows.csv   case by case\n",
      .details =
-         "For RESULTs: the predictions that were made before their cases were measured, by kernel; for --truth: times "
-         "that others measured. Errors are relative to the measured time, signed ones above 0 where the prediction is "
-         "too slow. Raw: by data sheets and documented figures alone; calibrated: with the constants of --models. In "
-         "the interval: how often the truth lies inside the 80 % interval. Programs (kernel_name) are compiled and "
-         "walked where --kernels has kernels of these names; problem_size is their n, m x n, or m x n x k. Rows that "
-         "cannot be right are listed and skipped.",
-     .options = "truth models format out json seed " COMPILING,
+         "The predictions that were made before the cases of RESULTs were measured, by kernel. Errors are relative to "
+         "the measured time, signed ones above 0 where the prediction is too slow. In the interval: how often the "
+         "truth lies inside the 80 % interval. For times that were measured elsewhere: scripts/model_error.",
+     .options = "format out json",
+     .min_args = 1,
      .max_args = ANY_NUMBER,
-     .run = cmd_model_error,
-     .prints_to_out = true},
+     .run = cmd_model_error},
     {.name = "merge",
      .args = "RESULT...",
      .summary = "join trials of one run into one result",

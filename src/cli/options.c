@@ -161,8 +161,6 @@ const struct option_row option_rows[] = {
          "or nsys; nothing is verified, and the result is marked as no measurement"),
     VALUE("block", UNSIGNED, "N", block,
           "occupancy for workgroups of this many threads (default: the launch's, else the largest allowed)"),
-    VALUE("truth", STRING, "FILE", truth,
-          "times that were measured elsewhere, as CSV (docs/predict.md has the columns)", .complete = COMPLETE_FILE),
     VALUE("counters", STRING, "FILE", counters,
           "hardware counters that rocprofv3 --pmc wrote, as CSV or rocpd: measured beside predicted",
           .complete = COMPLETE_FILE),

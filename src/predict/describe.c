@@ -42,6 +42,86 @@ enum status models_read(struct models *models, const char *path, struct arena *a
     return status ? status : record_parse(models, &models_record, root, &in, err);
 }
 
+/* ---- launches ---- */
+
+/* Of a filter's side: each tap is looked at. */
+#define MOST_TAPS 4096.0
+
+static enum status check_launch(void *base, const cJSON *json, struct err *err)
+{
+    static const struct {
+        const char *family;
+        enum described_kind kind;
+    } kinds[] = {{"gemm", DESCRIBED_GEMM},
+                 {"linear", DESCRIBED_GEMM},
+                 {"bmm", DESCRIBED_GEMM},
+                 {"elementwise", DESCRIBED_ELEMENTWISE},
+                 {"softmax", DESCRIBED_ROWS},
+                 {"layer_norm", DESCRIBED_ROWS},
+                 {"convolution", DESCRIBED_CONVOLUTION}};
+    struct described *what = &((struct described_launch *)base)->what;
+    const char **const texts[] = {&what->op, &what->type, &what->scales, &what->kernel, &what->library};
+    for (size_t k = 0; k < COUNT_OF(texts); k++)
+        *texts[k] = *texts[k] ? *texts[k] : "";
+    for (size_t k = 0; k < COUNT_OF(kinds); k++)
+        if (!strcmp(what->family, kinds[k].family))
+            what->kind = kinds[k].kind;
+    if (fmax(what->filter[0], what->filter[1]) > MOST_TAPS)
+        return json_fail(json, err, "a filter of more than %.0f taps", MOST_TAPS);
+    return STATUS_OK;
+}
+
+#define RECORD_STRUCT struct described_launch
+static const struct record_field launch_fields[] = {
+    FIELD_STRING("machine", machine, RECORD_REQUIRED | RECORD_FILLED),
+    FIELD_STRING("family", what.family, RECORD_REQUIRED),
+    FIELD_STRING("op", what.op, RECORD_PLAIN),
+    FIELD_STRING("type", what.type, RECORD_PLAIN),
+    FIELD_STRING("scales", what.scales, RECORD_PLAIN),
+    FIELD_STRING("kernel", what.kernel, RECORD_PLAIN),
+    FIELD_F64("in_bytes", what.in_bytes, RECORD_POSITIVE),
+    FIELD_F64("out_bytes", what.out_bytes, RECORD_POSITIVE),
+    FIELD_F64("batch", what.batch, RECORD_POSITIVE),
+    FIELD_F64("m", what.m, RECORD_POSITIVE),
+    FIELD_F64("n", what.n, RECORD_POSITIVE),
+    FIELD_F64("k", what.k, RECORD_POSITIVE),
+    FIELD_F64("split", what.split, RECORD_POSITIVE),
+    FIELD_F64("rows", what.rows, RECORD_POSITIVE),
+    FIELD_F64("columns", what.columns, RECORD_POSITIVE),
+    FIELD_F64("operands", what.operands, RECORD_POSITIVE),
+    FIELD_F64("images", what.images, RECORD_POSITIVE),
+    FIELD_F64("channels_in", what.channels_in, RECORD_POSITIVE),
+    FIELD_F64("channels_out", what.channels_out, RECORD_POSITIVE),
+    FIELD_F64("groups", what.groups, RECORD_POSITIVE),
+    FIELD_FIXED("in", what.in, record_number, RECORD_PLAIN),
+    FIELD_FIXED("out", what.out, record_number, RECORD_PLAIN),
+    FIELD_FIXED("filter", what.filter, record_number, RECORD_PLAIN),
+    FIELD_FIXED("stride", what.stride, record_number, RECORD_PLAIN),
+    FIELD_FIXED("pad", what.pad, record_number, RECORD_PLAIN),
+    FIELD_FIXED("dilation", what.dilation, record_number, RECORD_PLAIN),
+    FIELD_BOOL("channels_last", what.channels_last, RECORD_PLAIN),
+    FIELD_BOOL("cold", what.cold, RECORD_PLAIN),
+    FIELD_BOOL("from_idle", what.from_idle, RECORD_PLAIN),
+};
+static const struct record launch_record = {RECORD_TABLE(launch_fields), .check = check_launch};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct described_launches
+static const struct record_field launches_fields[] = {
+    FIELD_LIST("launches", items, count, launch_record, RECORD_REQUIRED),
+};
+static const struct record launches_record = {RECORD_TABLE(launches_fields)};
+#undef RECORD_STRUCT
+
+enum status described_read(struct described_launches *launches, const char *path, struct arena *arena, struct err *err)
+{
+    const cJSON *root = NULL;
+    struct record_in in = {.arena = arena, .by_hand = true};
+    *launches = (struct described_launches){0};
+    enum status status = json_read(&root, path, arena, err);
+    return status ? status : record_parse(launches, &launches_record, root, &in, err);
+}
+
 /* ---- which constants ---- */
 
 static bool is(const char *text, const char *wanted)
@@ -299,7 +379,8 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
     if (!found)
         constants.values[CONSTANT_LAUNCH_US] = on.launch_us > 0 ? on.launch_us / 2 : 2;
     if (!(on.cus > 0) || !(on.clock_mhz > 0) || !(on.memory_bytes_us > 0) || !(on.l2_bytes_us > 0) ||
-        !by_kind(prediction, what, &on, constants.values, unit))
+        !by_kind(prediction, what, &on, constants.values, unit) ||
+        !(prediction->time_ns > 0 && isfinite(prediction->time_ns)))
         return false;
     if (found && quality < SUITS_WHOLLY) {
         constants.spread = widened(constants.spread);

@@ -51,6 +51,7 @@ static const struct reader {
     {"isa", fuzz_isa, WHOLE, "tests/data/isa/{*_one_chain,*_nested,*_convert,*_mfma_chain,gfx90a_pk_peak}.txt"},
     {"journal", fuzz_journal, WHOLE, NULL},
     {"json", fuzz_json, WHOLE, "configs/{quick,memory,moe}.json"},
+    {"launches", fuzz_launches, WHOLE, NULL},
     {"machine", fuzz_machine, WHOLE, "configs/machines/*.json"},
     {"manifest", fuzz_manifest, WHOLE, "kernels/*/*.json"},
     {"models", fuzz_models, WHOLE, "configs/models/*.json"},
@@ -67,7 +68,6 @@ static const struct reader {
     {"sweep", fuzz_sweep, LINES, NULL},
     {"sysfs", fuzz_sysfs, WHOLE, NULL},
     {"triton", fuzz_triton, WHOLE, NULL},
-    {"truth", fuzz_truth, WHOLE, NULL},
     {"units", fuzz_units, LINES, NULL},
     {"walk", fuzz_walk, WHOLE, "tests/data/isa/{*_one_chain,*_nested,*_gemm_lds,gfx1201_histogram}.txt"},
 };
