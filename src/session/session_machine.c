@@ -333,17 +333,22 @@ static void family_facts(struct device_info *info, const char *arch)
     snprintf(info->target, sizeof(info->target), "%s", arch);
 }
 
-/* A machine with this target; *found is NULL where no file describes one. */
-static enum status find_by_target(const struct machine **found, const char *arch, struct arena *arena, struct err *err)
+/* The machine of this target with nearest to `cus` compute units; *found is NULL where no file describes one. */
+static enum status find_by_target(const struct machine **found, const char *arch, uint32_t cus, struct arena *arena,
+                                  struct err *err)
 {
     char **paths = NULL;
     size_t count = 0;
-    struct machine *machine = arena_alloc(arena, sizeof(*machine));
+    struct machine *machine = arena_alloc(arena, sizeof(*machine)), *nearest = arena_alloc(arena, sizeof(*nearest));
     enum status status = session_configs(&paths, &count, "machines", ".json", arena, err);
     *found = NULL;
-    for (size_t k = 0; k < count && !status && !*found; k++) {
+    for (size_t k = 0; k < count && !status; k++) {
         status = machine_read(machine, paths[k], err);
-        *found = !status && !strcmp(machine->arch, arch) ? machine : NULL;
+        if (status || strcmp(machine->arch, arch) != 0 ||
+            (*found && fabs((double)machine->cus - cus) >= fabs((double)nearest->cus - cus)))
+            continue;
+        *nearest = *machine;
+        *found = nearest;
     }
     return status;
 }
@@ -353,7 +358,7 @@ enum status session_target(struct session *session, const char *arch, struct err
     const struct machine *machine = NULL;
     family_facts(&session->info, arch);
     memset(&session->machine, 0, sizeof(session->machine));
-    if (find_by_target(&machine, arch, session->arena, err))
+    if (find_by_target(&machine, arch, UINT32_MAX, session->arena, err)) /* the largest */
         return err->status;
     if (machine) {
         session->machine = *machine;
@@ -369,7 +374,8 @@ enum status session_machine(struct session *session, struct err *err)
 {
     const struct machine *like = NULL;
     if (find_machine(session, err) ||
-        (session->machine.level_count < 2 && find_by_target(&like, session->info.arch, session->arena, err)))
+        (session->machine.level_count < 2 &&
+         find_by_target(&like, session->info.arch, session->info.cus, session->arena, err)))
         return err->status;
     run_facts_know(&session->facts, &session->info, &session->machine, like, session->arena);
     return STATUS_OK;

@@ -46,11 +46,30 @@ static void tells_products_of_one_id_apart(void **state)
     assert_int_equal(session_match(&xtx, &info), MATCH_UNITS);
 }
 
+/* Without a device a target stands for its largest GPU, whatever else is described. */
+static void a_target_is_its_largest_machine(void **state)
+{
+    static const struct {
+        const char *arch;
+        uint32_t cus;
+    } targets[] = {{"gfx942", 304}, {"gfx950", 256}, {"gfx1100", 96}, {"gfx1201", 64}};
+    (void)state;
+    for (size_t k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
+        struct arena arena = {0};
+        struct err err = {0};
+        struct session session = {.arena = &arena};
+        assert_int_equal(session_target(&session, targets[k].arch, &err), STATUS_OK);
+        assert_int_equal(session.info.cus, targets[k].cus);
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_by_id_mode_and_units),
         cmocka_unit_test(tells_products_of_one_id_apart),
+        cmocka_unit_test(a_target_is_its_largest_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
