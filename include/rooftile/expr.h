@@ -80,7 +80,7 @@ struct expr_arrays {
 enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err);
 
 /* values[k] = expression at i = first + k, for k < count; i stays below 2^53. No allocation, no locks, safe from
- * several threads; about 80 KiB of stack. An element whose value is not finite (division by zero) is an error that
+ * several threads; about 70 KiB of stack. An element whose value is not finite (division by zero) is an error that
  * names its i; what `values` holds then is unspecified. `arrays` may be NULL where the expression reads none. Equal to
  * expr_eval element by element, but for the sign of zeros. */
 enum status expr_values(double *values, const struct expr *expr, const double *slots, const struct expr_arrays *arrays,

@@ -8,7 +8,8 @@
 
 #include "rooftile/base.h"
 
-/* x[k] = sin(x[k] + ahead * pi/2), of finite numbers, within 4 units in the last place. */
+/* x[k] = sin(x[k]), or cos(x[k]) with `ahead` 1, of finite numbers, within 4 units in the last place. From 2^27 * pi/2
+ * on they are libm's. */
 void vector_sines(double *x, size_t count, int ahead);
 
 /* x[k] = log(x[k]), of normal numbers above 0, within 2 units in the last place. */

@@ -1,163 +1,233 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator. A value on its stack is one number, a first number and a step, or a row, for the elements of a block:
- * what does not depend on i, or rises with it, is computed once (expr_affine.c), and operations on rows are loops that
- * compilers turn into vector code (expr_rows.c). A block ends where a value stops rising evenly, so that `i % columns`
- * costs one division per row. A single evaluation is a block of one element. As soon as a result of a longer block is
- * not finite, even on a side that a choice will not take, the block is computed again element by element, where only
- * the side that is taken runs: any fault is then real.
+ * The evaluator. A value is a row of numbers, one for each element of a block, or one number where all are the same.
+ * As soon as a result of a longer block is not finite, even on a side that a choice will not take, the block is
+ * computed again element by element, where only the side that is taken runs: any fault is then real.
  */
 #include "rooftile/expr.h"
 
-#include <math.h>
+#include <float.h>
 #include <string.h>
 
 #include "expr_internal.h"
+#include "rooftile/vector.h"
+#include "rooftile/vector_math.h"
 
-#define AREA 8192     /* doubles of stack for the rows: 64 KiB */
-#define BLOCK_MAX 256 /* elements: a dozen rows of them fit the first-level cache */
+#define AREA 8192    /* doubles of stack for the rows: 64 KiB */
+#define BLOCK_MAX 64 /* elements, from a multiple on: along rows of such lengths the conditions of choices are alike */
 
-/* Of finite operands. */
-static bool may_be_infinite(enum expr_op op)
+/* ---- operations on rows: loops that compilers turn into vector code ---- */
+
+WIDER static bool all_finite(const double *x, size_t count)
 {
-    return op == OP_SLOT || op == OP_CALL || op == OP_MATH || op == OP_ELEMENT || op == OP_INVERT ||
-           (op >= OP_ADD && op <= OP_SHIFT_RIGHT);
+    uint64_t infinite = 0;
+    for (size_t k = 0; k < count; k++)
+        infinite |= fabs(x[k]) <= DBL_MAX ? 0 : 1;
+    return !infinite;
 }
 
-/* ---- blocks ---- */
+/* fmod takes ten times as long as a division. The quotient is rounded once, so its whole part is the right one or one
+ * more, and either remainder is exact; up to 2^52, where all whole numbers are doubles. */
+#define LARGEST_QUOTIENT 0x1p52
+static inline double remainder_of(double a, double b)
+{
+    const double size = fabs(a), by = fabs(b), rest = fma(-trunc(size / by), by, size);
+    return copysign(rest < 0 ? rest + by : rest, a);
+}
 
-struct block {
-    const struct expr *expr;
+WIDER static bool has_large_quotient(const double *x, const double *y, size_t count)
+{
+    uint64_t large = 0;
+    for (size_t k = 0; k < count; k++)
+        large |= fabs(x[k] / y[k]) <= LARGEST_QUOTIENT ? 0 : 1;
+    return large;
+}
+
+static inline bool have_bits(double a, double b)
+{
+    return fabs(a) <= EXPR_BITS_MAX && fabs(b) <= EXPR_BITS_MAX && (double)(int64_t)a == a && (double)(int64_t)b == b;
+}
+
+static inline bool can_shift(double a, double b)
+{
+    return have_bits(a, b) && b >= 0 && b < 64;
+}
+
+/* Neighbours often have the same power, as rows of a matrix with scales do, and pow takes longer than all else. */
+static void raise_each(double *restrict x, const double *restrict y, size_t count)
+{
+    double base = NAN, exponent = NAN, power = NAN;
+    for (size_t k = 0; k < count; k++) {
+        if (x[k] != base || y[k] != exponent) {
+            base = x[k];
+            exponent = y[k];
+            power = pow(base, exponent);
+        }
+        x[k] = power;
+    }
+}
+
+#define EACH(expression)                                                                                               \
+    for (size_t k = 0; k < count; k++) {                                                                               \
+        const double a = x[k];                                                                                         \
+        x[k] = (expression);                                                                                           \
+    }                                                                                                                  \
+    break
+
+WIDER static void apply_unary(enum expr_op op, double *x, size_t count)
+{
+    switch (op) {
+    case OP_NEG:
+        EACH(-a);
+    case OP_NOT:
+        EACH(a == 0 ? 1.0 : 0.0);
+    case OP_TRUTH:
+        EACH(a != 0 ? 1.0 : 0.0);
+    case OP_ABS:
+        EACH(fabs(a));
+    case OP_FLOOR:
+        EACH(floor(a));
+    case OP_CEIL:
+        EACH(ceil(a));
+    case OP_INVERT:
+        EACH(have_bits(a, 0) ? -a - 1 : (double)NAN);
+    case OP_SIN:
+    case OP_COS:
+        vector_sines(x, count, op == OP_COS);
+        break;
+    case OP_ROUND:
+        EACH(round(a));
+    case OP_SQRT:
+        EACH(sqrt(a));
+    case OP_EXP:
+        EACH(exp(a));
+    case OP_LOG:
+        EACH(log(a));
+    case OP_LOG2:
+        EACH(log2(a));
+    default:
+        EACH(log10(a));
+    }
+}
+
+#define EACH_WITH(expression)                                                                                          \
+    for (size_t k = 0; k < count; k++) {                                                                               \
+        const double a = x[k], b = y[k];                                                                               \
+        x[k] = (expression);                                                                                           \
+    }                                                                                                                  \
+    break
+
+#define BITS(a, operation, b) ((double)((int64_t)(a)operation(int64_t)(b)))
+
+/* NaN for what has no bits. */
+WIDER static void apply_binary(enum expr_op op, double *restrict x, const double *restrict y, size_t count)
+{
+    switch (op) {
+    case OP_ADD:
+        EACH_WITH(a + b);
+    case OP_SUB:
+        EACH_WITH(a - b);
+    case OP_MUL:
+        EACH_WITH(a * b);
+    case OP_DIV:
+        EACH_WITH(a / b);
+    case OP_MOD:
+        if (has_large_quotient(x, y, count)) {
+            EACH_WITH(fmod(a, b));
+        }
+        EACH_WITH(remainder_of(a, b));
+    case OP_POW:
+        raise_each(x, y, count);
+        break;
+    case OP_BIT_AND:
+        EACH_WITH(have_bits(a, b) ? BITS(a, &, b) : (double)NAN);
+    case OP_BIT_OR:
+        EACH_WITH(have_bits(a, b) ? BITS(a, |, b) : (double)NAN);
+    case OP_BIT_XOR:
+        EACH_WITH(have_bits(a, b) ? BITS(a, ^, b) : (double)NAN);
+    case OP_SHIFT_LEFT:
+        EACH_WITH(can_shift(a, b) ? a * (double)((uint64_t)1 << (int)b) : (double)NAN);
+    case OP_SHIFT_RIGHT:
+        EACH_WITH(can_shift(a, b) ? BITS(a, >>, b) : (double)NAN);
+    case OP_EQ:
+        EACH_WITH(a == b ? 1.0 : 0.0);
+    case OP_NE:
+        EACH_WITH(a != b ? 1.0 : 0.0);
+    case OP_LT:
+        EACH_WITH(a < b ? 1.0 : 0.0);
+    case OP_LE:
+        EACH_WITH(a <= b ? 1.0 : 0.0);
+    case OP_GT:
+        EACH_WITH(a > b ? 1.0 : 0.0);
+    case OP_GE:
+        EACH_WITH(a >= b ? 1.0 : 0.0);
+    case OP_MIN:
+        EACH_WITH(a < b ? a : b);
+    default:
+        EACH_WITH(a > b ? a : b);
+    }
+}
+
+/* ---- steps ---- */
+
+struct evaluation {
     const double *slots;
     const struct expr_arrays *arrays;
-    double wanted; /* the last index of an array, in a block of one element */
-    double first;  /* i of the first element */
-    size_t count;  /* elements; becomes smaller on the way */
-    double *rows;  /* one of `length` for each value on the stack */
-    size_t length;
-    size_t top; /* values on the stack */
-    struct expr_value values[EXPR_MAX_STACK];
-    bool both[EXPR_MAX_STACK]; /* for each open choice: both sides run */
-    size_t choices;
-    struct {
-        double base, powers[BLOCK_MAX];
-        struct expr_value exponents;
-        size_t count;
-    } kept; /* that were computed last */
+    double first;         /* i of the first element */
+    size_t count, length; /* elements; room for elements in a row */
+    /* What went wrong, in a block of one element: */
+    const struct expr_step *faulty; /* its result is not finite */
+    double result, operand;         /* operand: of a binary operation the second one, the index of an element */
 };
 
-/* Leaves the stack as it is: to clear it would take longer than most evaluations. */
-static void begin(struct block *b, const struct expr *expr, const double *slots, const struct expr_arrays *arrays)
+/* Computes the steps' value in row x, with the rows behind it for operands. Returns how many numbers the value has:
+ * e->count, 1 where all are the same, or 0 after a fault. */
+static size_t evaluate(struct evaluation *e, const struct expr_step *step, double *x);
+
+/* Both values get as many numbers as the longer one has. */
+static size_t match(double *x, size_t have, double *y, size_t other)
 {
-    b->expr = expr;
-    b->slots = slots;
-    b->arrays = arrays;
-    b->kept.count = 0;
+    for (size_t k = have; k < other; k++)
+        x[k] = x[0];
+    for (size_t k = other; k < have; k++)
+        y[k] = y[0];
+    return have > other ? have : other;
 }
 
-static struct expr_value *last(struct block *b)
+/* Both sides are computed only where both are taken. */
+static size_t choose(struct evaluation *e, const struct expr_step *choice, double *x, size_t have)
 {
-    return &b->values[b->top - 1];
+    size_t taken = 0;
+    for (size_t k = 0; k < have; k++)
+        taken += x[k] != 0;
+    if (taken == 0 || taken == have)
+        return evaluate(e, choice->operands[taken == 0], x);
+    double *yes = x + e->length, *no = yes + e->length;
+    const size_t yes_count = evaluate(e, choice->operands[0], yes);
+    const size_t no_count = yes_count ? evaluate(e, choice->operands[1], no) : 0;
+    for (size_t k = 0; no_count && k < have; k++)
+        x[k] = x[k] != 0 ? yes[yes_count == 1 ? 0 : k] : no[no_count == 1 ? 0 : k];
+    return no_count ? have : 0;
 }
 
-static void push(struct block *b, double first, double step)
+static size_t call(struct evaluation *e, const struct expr_step *step, double *x, size_t have)
 {
-    b->values[b->top++] = (struct expr_value){.first = first, .step = step, .over = 1};
-}
-
-static bool is_one(const struct expr_value *x)
-{
-    return !x->row && x->step == 0;
-}
-
-/* The value becomes a row. */
-static double *widen(struct block *b, struct expr_value *x)
-{
-    if (!x->row) {
-        x->row = b->rows + (size_t)(x - b->values) * b->length;
-        expr_write_elements(x->row, x, b->count);
+    const size_t arity = (size_t)step->function->arity;
+    size_t counts[EXPR_MAX_ARITY] = {have}, count = have;
+    for (size_t j = 1; j < arity; j++) {
+        counts[j] = evaluate(e, step->operands[j - 1], x + j * e->length);
+        if (!counts[j])
+            return 0;
+        count = counts[j] > count ? counts[j] : count;
     }
-    return x->row;
-}
-
-static void push_index(struct block *b)
-{
-    push(b, b->first, b->count > 1);
-    if (b->first + (double)b->count > EXPR_AFFINE_MAX && b->count > 1)
-        widen(b, last(b));
-}
-
-static void unary(struct block *b, enum expr_op op)
-{
-    struct expr_value *x = last(b);
-    if (is_one(x))
-        expr_apply_unary(op, &x->first, 1);
-    else if (x->row || !expr_affine_unary(op, x, &b->count))
-        expr_apply_unary(op, widen(b, x), b->count);
-}
-
-/* Rows often have the same powers of a number, as frequencies of a rotary embedding are, and pow takes longer than all
- * else. */
-static void powers(struct block *b, struct expr_value *base, const struct expr_value *exponents)
-{
-    const struct expr_value e = *exponents, *kept = &b->kept.exponents;
-    if (b->kept.count < b->count || kept->first != e.first || kept->step != e.step || kept->over != e.over ||
-        b->kept.base != base->first) {
-        b->kept.base = base->first;
-        b->kept.exponents = e;
-        b->kept.count = b->count;
-        expr_write_elements(b->kept.powers, &e, b->count);
-        for (size_t k = 0; k < b->count; k++)
-            b->kept.powers[k] = pow(base->first, b->kept.powers[k]);
+    const double first = x[0];
+    for (size_t k = 0; k < count; k++) {
+        double args[EXPR_MAX_ARITY] = {have == 1 ? first : x[k]};
+        for (size_t j = 1; j < arity; j++)
+            args[j] = x[j * e->length + (counts[j] == 1 ? 0 : k)];
+        x[k] = step->function->call(args);
     }
-    memcpy(widen(b, base), b->kept.powers, b->count * sizeof(*b->kept.powers));
-}
-
-static void binary(struct block *b, enum expr_op op)
-{
-    struct expr_value *y = last(b), *x = y - 1;
-    b->top--;
-    if (is_one(x) && is_one(y))
-        expr_apply_binary(op, &x->first, &y->first, true, 1);
-    else if (op == OP_POW && is_one(x) && !y->row)
-        powers(b, x, y);
-    else if (is_one(y) && (x->row || !expr_affine_binary(op, x, y, &b->count)))
-        expr_apply_binary(op, widen(b, x), &y->first, true, b->count);
-    else if (!is_one(y) && (x->row || y->row || !expr_affine_binary(op, x, y, &b->count)))
-        expr_apply_binary(op, widen(b, x), widen(b, y), false, b->count);
-}
-
-static void math(struct block *b, double (*function)(double))
-{
-    struct expr_value *x = last(b);
-    const bool one = is_one(x);
-    double *values = one ? &x->first : widen(b, x);
-    for (size_t k = 0; k < (one ? 1 : b->count); k++)
-        values[k] = function(values[k]);
-}
-
-static void call(struct block *b, const struct expr_function *function)
-{
-    const size_t arity = (size_t)function->arity;
-    struct expr_value *x = &b->values[b->top -= arity];
-    double args[EXPR_MAX_ARITY];
-    bool one = true;
-    for (size_t j = 0; j < arity; j++) {
-        one = one && is_one(&x[j]);
-        args[j] = x[j].first;
-    }
-    b->top++;
-    if (one) {
-        x->first = function->call(args);
-        return;
-    }
-    for (size_t j = 0; j < arity; j++)
-        widen(b, &x[j]);
-    for (size_t k = 0; k < b->count; k++) {
-        for (size_t j = 0; j < arity; j++)
-            args[j] = x[j].row[k];
-        x->row[k] = function->call(args);
-    }
+    return count;
 }
 
 static bool has_element(const struct expr_arrays *arrays, size_t array, double index)
@@ -165,138 +235,104 @@ static bool has_element(const struct expr_arrays *arrays, size_t array, double i
     return arrays && index >= 0 && index < (double)arrays->counts[array] && index == floor(index);
 }
 
-static void element(struct block *b, size_t array)
+static void read_elements(struct evaluation *e, size_t array, double *x, size_t count)
 {
-    const bool one = is_one(last(b));
-    double *x = one ? &last(b)->first : widen(b, last(b));
-    const size_t count = one ? 1 : b->count;
-    b->wanted = x[0];
+    e->operand = x[0];
     for (size_t k = 0; k < count; k++)
-        if (!has_element(b->arrays, array, x[k])) {
-            x[k] = (double)NAN;
+        if (!has_element(e->arrays, array, x[k])) {
+            x[0] = (double)NAN;
             return;
         }
-    b->arrays->read(x, count, array, b->arrays->context);
+    e->arrays->read(x, count, array, e->arrays->context);
 }
 
-/* Returns where to go on. */
-static size_t branch(struct block *b, size_t next, size_t otherwise)
+static size_t apply(struct evaluation *e, const struct expr_step *step, double *x, size_t have)
 {
-    struct expr_value *x = last(b);
-    if (!x->row)
-        expr_affine_unary(OP_TRUTH, x, &b->count);
-    const double taken = x->row ? expr_not_zero(x->row, b->count) : x->first;
-    const bool both = x->row && taken > 0 && taken < (double)b->count;
-    b->both[b->choices++] = both;
-    b->top -= !both;
-    return taken > 0 ? next : otherwise;
-}
-
-static void select_sides(struct block *b)
-{
-    if (!b->both[--b->choices])
-        return;
-    b->top -= 2;
-    struct expr_value *sides = last(b) + 1;
-    expr_select(last(b)->row, widen(b, &sides[0]), widen(b, &sides[1]), b->count);
-}
-
-static bool is_finite(struct block *b)
-{
-    const struct expr_value *x = last(b);
-    return (x->row ? expr_not_finite(x->row, b->count) : x->first - x->first) == 0;
-}
-
-/* The value is the only one on the stack then. Else the step whose result is not finite. */
-static const struct expr_step *run(struct block *b)
-{
-    b->top = b->choices = 0;
-    for (size_t pc = 0, next; pc < b->expr->count; pc = next) {
-        const struct expr_step *step = &b->expr->steps[pc];
-        next = pc + 1;
-        switch (step->op) {
-        case OP_CONST:
-            push(b, step->as.value, 0);
-            continue;
-        case OP_SLOT:
-            push(b, b->slots[step->as.slot], 0);
-            break;
-        case OP_INDEX:
-            push_index(b);
-            continue;
-        case OP_BRANCH:
-            next = branch(b, next, step->as.target);
-            continue;
-        case OP_SKIP:
-            next = b->both[b->choices - 1] ? next : step->as.target;
-            continue;
-        case OP_SELECT:
-            select_sides(b);
-            continue;
-        case OP_CALL:
-            call(b, step->as.call);
-            break;
-        case OP_ELEMENT:
-            element(b, step->as.slot);
-            break;
-        case OP_MATH:
-            math(b, step->as.math->math);
-            break;
-        default:
-            (step->op < OP_ADD ? unary : binary)(b, step->op);
+    double *y = x + e->length;
+    size_t other;
+    switch (step->op) {
+    case OP_CONST:
+        x[0] = step->as.value;
+        return 1;
+    case OP_SLOT:
+        x[0] = e->slots[step->as.slot];
+        return 1;
+    case OP_INDEX:
+        for (int k = 0; k < (int)e->count; k++)
+            x[k] = e->first + k;
+        return e->count;
+    case OP_CHOICE:
+        return choose(e, step, x, have);
+    case OP_CALL:
+        return call(e, step, x, have);
+    case OP_ELEMENT:
+        read_elements(e, step->as.slot, x, have);
+        return have;
+    default:
+        if (step->op < OP_ADD) {
+            apply_unary(step->op, x, have);
+            return have;
         }
-        if (may_be_infinite(step->op) && !is_finite(b))
-            return step;
+        other = evaluate(e, step->operands[0], y);
+        if (!other)
+            return 0;
+        have = match(x, have, y, other);
+        apply_binary(step->op, x, y, have);
+        e->operand = y[0];
+        return have;
     }
-    return NULL;
 }
 
-static enum status fault_of_element(const struct block *b, const struct expr_step *step, struct err *err)
+static size_t evaluate(struct evaluation *e, const struct expr_step *step, double *x)
 {
-    const size_t array = step->as.slot;
-    const char *name = b->expr->arrays[array];
-    const uint64_t count = b->arrays ? b->arrays->counts[array] : 0;
-    if (has_element(b->arrays, array, b->wanted))
-        return err_set(err, ERR_CONFIG, "element %.15g of '%s' is not a finite number at column %u", b->wanted, name,
-                       step->column);
-    return err_set(err, ERR_CONFIG, "'%s' has %llu elements and no number %.15g at column %u", name,
-                   (unsigned long long)count, b->wanted, step->column);
+    size_t have = 1;
+    for (; step; step = step->next) {
+        have = apply(e, step, x, have);
+        if (!have)
+            return 0;
+        if (!all_finite(x, have)) {
+            e->faulty = step;
+            e->result = x[0];
+            return 0;
+        }
+    }
+    return have;
 }
 
-/* Of a block of one element that stopped at `step`. */
-static enum status fault(const struct block *b, const struct expr_step *step, struct err *err)
+/* Of a block of one element. */
+static enum status fault(const struct expr *expr, const struct evaluation *e, struct err *err)
 {
-    const double result = b->values[b->top - 1].first;
-    if ((step->op == OP_DIV || step->op == OP_MOD) && b->values[b->top].first == 0) /* the divisor */
-        return err_set(err, ERR_CONFIG, "%s by zero at column %u", step->op == OP_DIV ? "division" : "remainder",
+    const struct expr_step *step = e->faulty;
+    const enum expr_op op = step->op;
+    const bool is_undefined = isnan(e->result);
+    if ((op == OP_DIV || op == OP_MOD) && e->operand == 0)
+        return err_set(err, ERR_CONFIG, "%s by zero at column %u", op == OP_DIV ? "division" : "remainder",
                        step->column);
-    if ((step->op == OP_CALL || step->op == OP_MATH) && isnan(result))
-        return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u",
-                       step->op == OP_CALL ? step->as.call->name : step->as.math->function.name, step->column);
-    if (step->op == OP_ELEMENT)
-        return fault_of_element(b, step, err);
-    if (step->op == OP_INVERT || (step->op >= OP_BIT_AND && step->op <= OP_SHIFT_RIGHT && isnan(result)))
+    if (is_undefined && (op == OP_CALL || (op >= OP_ROUND && op <= OP_LOG10)))
+        return err_set(err, ERR_CONFIG, "%s(...) is not defined here at column %u", step->function->name, step->column);
+    if (op == OP_ELEMENT && has_element(e->arrays, step->as.slot, e->operand))
+        return err_set(err, ERR_CONFIG, "element %.15g of '%s' is not a finite number at column %u", e->operand,
+                       expr->arrays[step->as.slot], step->column);
+    if (op == OP_ELEMENT)
+        return err_set(
+            err, ERR_CONFIG, "'%s' has %llu elements and no number %.15g at column %u", expr->arrays[step->as.slot],
+            (unsigned long long)(e->arrays ? e->arrays->counts[step->as.slot] : 0), e->operand, step->column);
+    if (op == OP_INVERT || (op >= OP_BIT_AND && op <= OP_SHIFT_RIGHT && is_undefined))
         return err_set(err, ERR_CONFIG, "only whole numbers up to 2^53 have bits%s at column %u",
-                       step->op >= OP_SHIFT_LEFT ? ", which can be shifted by 0 to 63," : "", step->column);
-    if (step->op == OP_SLOT)
+                       op >= OP_SHIFT_LEFT ? ", which can be shifted by 0 to 63," : "", step->column);
+    if (op == OP_SLOT)
         return err_set(err, ERR_CONFIG, "not a finite number at column %u", step->column);
-    return err_set(err, ERR_CONFIG, "the result is %s at column %u", isnan(result) ? "not defined" : "too large",
+    return err_set(err, ERR_CONFIG, "the result is %s at column %u", is_undefined ? "not defined" : "too large",
                    step->column);
 }
 
-static enum status run_each(double *values, const struct block *whole, struct err *err)
+enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err)
 {
-    struct block b = *whole;
-    for (size_t k = 0; k < whole->count; k++) {
-        b.count = 1;
-        b.first = whole->first + (double)k;
-        const struct expr_step *step = run(&b);
-        if (step) {
-            fault(&b, step, err);
-            return err_within(err, "i = %.0f", b.first);
-        }
-        values[k] = b.values[0].first;
-    }
+    double rows[EXPR_MAX_ROWS];
+    struct evaluation e = {.slots = slots, .count = 1, .length = 1};
+    if (!evaluate(&e, expr->steps, rows))
+        return fault(expr, &e, err);
+    *value = rows[0];
     return STATUS_OK;
 }
 
@@ -304,61 +340,33 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
                         uint64_t first, size_t count, struct err *err)
 {
     double rows[AREA];
-    const size_t fitting = AREA / expr->stack;
-    struct block b;
-    begin(&b, expr, slots, arrays);
-    b.rows = rows;
-    b.length = fitting < BLOCK_MAX ? fitting : BLOCK_MAX;
+    const size_t fitting = AREA / expr->rows, length = fitting < BLOCK_MAX ? fitting : BLOCK_MAX;
     const uint64_t end = (uint64_t)1 << 53;
     if (first > end || count > end - first)
         return err_set(err, ERR_CONFIG, "i reaches beyond 2^53");
-    for (size_t done = 0; done < count; done += b.count) {
-        b.first = (double)(first + done);
-        b.count = count - done < b.length ? count - done : b.length;
-        if (!run(&b)) {
-            if (b.values[0].row)
-                memcpy(values + done, b.values[0].row, b.count * sizeof(*values));
-            else
-                expr_write_elements(values + done, &b.values[0], b.count);
-            continue;
+    struct evaluation e = {.slots = slots, .arrays = arrays, .length = length};
+    for (size_t done = 0, block_end = 0; done < count; done += e.count) {
+        /* The rest of a block with a fault is computed element by element. */
+        e.first = (double)(first + done);
+        const size_t whole = length - (size_t)((first + done) % length);
+        e.count = done < block_end ? 1 : count - done < whole ? count - done : whole;
+        size_t have = evaluate(&e, expr->steps, rows);
+        if (!have && e.count > 1) {
+            block_end = done + e.count;
+            e.count = 1;
+            have = evaluate(&e, expr->steps, rows);
         }
-        enum status status = run_each(values + done, &b, err);
-        if (status)
-            return status;
+        if (!have) {
+            fault(expr, &e, err);
+            return err_within(err, "i = %.0f", e.first);
+        }
+        for (size_t k = 0; k < e.count; k++)
+            values[done + k] = rows[have == 1 ? 0 : k];
     }
     return STATUS_OK;
 }
 
-enum status expr_eval(double *value, const struct expr *expr, const double *slots, struct err *err)
-{
-    struct block b;
-    begin(&b, expr, slots, NULL);
-    b.first = 0;
-    b.count = 1;
-    const struct expr_step *step = run(&b);
-    if (step)
-        return fault(&b, step, err);
-    *value = b.values[0].first;
-    return STATUS_OK;
-}
-
 /* ---- the rest of the interface ---- */
-
-static bool uses_arrays(const struct expr *expr)
-{
-    bool uses = false;
-    for (size_t k = 0; k < expr->count && !uses; k++)
-        uses = expr->steps[k].op == OP_ELEMENT;
-    return uses;
-}
-
-static const char *const *copy_names(const char *const *names, size_t count, struct arena *arena)
-{
-    const char **copies = arena_array(arena, count, sizeof(*copies));
-    for (size_t k = 0; k < count; k++)
-        copies[k] = arena_strdup(arena, names[k]);
-    return copies;
-}
 
 enum status expr_compile(const struct expr **out, const char *source, const struct expr_names *names,
                          struct arena *arena, struct err *err)
@@ -368,11 +376,9 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
                        EXPR_MAX_LENGTH + 1);
     struct expr *expr = arena_alloc(arena, sizeof(*expr));
     expr->variable_count = names->variable_count;
-    enum status status = expr_parse(expr, source, names, arena, err);
-    if (status)
-        return status;
+    if (expr_parse(expr, source, names, arena, err))
+        return err->status;
     expr->source = arena_strdup(arena, names->written ? names->written : source);
-    expr->arrays = uses_arrays(expr) ? copy_names(names->arrays, names->array_count, arena) : NULL;
     *out = expr;
     return STATUS_OK;
 }
@@ -384,8 +390,8 @@ const char *expr_source(const struct expr *expr)
 
 bool expr_uses_array(const struct expr *expr, size_t array)
 {
-    for (size_t k = 0; k < expr->count; k++)
-        if (expr->steps[k].op == OP_ELEMENT && expr->steps[k].as.slot == array)
+    for (const struct expr_step *step = expr->last; step; step = step->before)
+        if (step->op == OP_ELEMENT && step->as.slot == array)
             return true;
     return false;
 }
@@ -398,8 +404,8 @@ static size_t owner(const struct expr *expr, size_t slot)
 
 bool expr_uses_slot(const struct expr *expr, size_t slot)
 {
-    for (size_t k = 0; k < expr->count; k++)
-        if (expr->steps[k].op == OP_SLOT && owner(expr, expr->steps[k].as.slot) == owner(expr, slot))
+    for (const struct expr_step *step = expr->last; step; step = step->before)
+        if (step->op == OP_SLOT && owner(expr, step->as.slot) == owner(expr, slot))
             return true;
     return false;
 }

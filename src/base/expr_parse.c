@@ -3,7 +3,6 @@
  * The grammar, the meaning of names, and the steps that come of both. Functions that return bool are false after
  * err_set.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "expr_internal.h"
@@ -14,15 +13,29 @@ struct parser {
     const struct expr_names *names;
     struct arena *arena;
     struct err *err;
-    struct token token; /* the next one */
-    struct expr_step *steps;
-    size_t count;
-    size_t height, stack; /* values on the stack here, and at most */
+    struct token token;     /* the next one */
+    struct expr_step **end; /* of the list that grows */
+    const struct expr_step *last;
+    size_t row, rows; /* values in use here, and at most */
     unsigned depth;
 };
 
-static bool parse_unary(struct parser *p);
+/* What binds more tightly comes later. */
+enum level {
+    LEVEL_CHOICE,
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_COMPARE,
+    LEVEL_BIT_OR,
+    LEVEL_BIT_AND,
+    LEVEL_SHIFT,
+    LEVEL_ADD,
+    LEVEL_MULTIPLY,
+    LEVEL_UNARY
+};
+
 static bool parse_choice(struct parser *p);
+static bool parse_level(struct parser *p, enum level lowest);
 
 /* ---- tokens and steps ---- */
 
@@ -58,46 +71,43 @@ static bool deeper(struct parser *p)
     return false;
 }
 
-/* Appends a step that leaves `growth` more values on the stack, and returns its number. */
-static size_t emit(struct parser *p, struct expr_step step, int growth)
+static struct expr_step *emit(struct parser *p, enum expr_op op, unsigned column)
 {
-    ARRAY_PUSH(p->steps, p->count, step);
-    p->height = (size_t)((long)p->height + growth);
-    if (p->height > p->stack)
-        p->stack = p->height;
-    return p->count - 1;
+    struct expr_step *step = arena_alloc(p->arena, sizeof(*step));
+    *step = (struct expr_step){.op = op, .column = column, .before = p->last};
+    p->last = *p->end = step;
+    p->end = &step->next;
+    return step;
 }
 
 static void emit_const(struct parser *p, double value, unsigned column)
 {
-    emit(p, (struct expr_step){OP_CONST, column, {.value = value}}, 1);
+    emit(p, OP_CONST, column)->as.value = value;
 }
 
-static size_t emit_op(struct parser *p, enum expr_op op, unsigned column, int growth)
+/* What is emitted until `leave` becomes an operand, whose value lies `above` rows above that of its step. Returns the
+ * list to come back to. */
+static struct expr_step **enter(struct parser *p, struct expr_step **operand, size_t above)
 {
-    return emit(p, (struct expr_step){.op = op, .column = column}, growth);
+    struct expr_step **end = p->end;
+    p->end = operand;
+    p->row += above;
+    p->rows = p->row > p->rows ? p->row : p->rows;
+    return end;
 }
 
-/* The condition is on the stack: start_choice, first side, other_side, second side, end_choice. */
-struct choice {
-    size_t branch, skip;
-};
-
-static void start_choice(struct parser *p, struct choice *choice, unsigned column)
+static void leave(struct parser *p, struct expr_step **end, size_t above)
 {
-    choice->branch = emit_op(p, OP_BRANCH, column, 0);
+    p->end = end;
+    p->row -= above;
 }
 
-static void other_side(struct parser *p, struct choice *choice, unsigned column)
+static bool parse_operand(struct parser *p, struct expr_step *step, size_t number, enum level lowest)
 {
-    choice->skip = emit_op(p, OP_SKIP, column, 0);
-    p->steps[choice->branch].as.target = p->count;
-}
-
-static void end_choice(struct parser *p, const struct choice *choice, unsigned column)
-{
-    const size_t end = emit_op(p, OP_SELECT, column, -2); /* may move the steps */
-    p->steps[choice->skip].as.target = end;
+    struct expr_step **end = enter(p, &step->operands[number], number + 1);
+    const bool good = lowest == LEVEL_CHOICE ? parse_choice(p) : parse_level(p, lowest);
+    leave(p, end, number + 1);
+    return good;
 }
 
 /* ---- names and calls ---- */
@@ -160,13 +170,13 @@ static bool parse_name(struct parser *p, const struct token *name)
     const struct expr_names *n = p->names;
     const unsigned column = name->column;
     if (n->has_index && is(name, "i")) {
-        emit_op(p, OP_INDEX, column, 1);
+        emit(p, OP_INDEX, column);
         return true;
     }
     for (size_t k = 0; k < n->variable_count; k++) {
         if (!is(name, n->variables[k]))
             continue;
-        emit(p, (struct expr_step){OP_SLOT, column, {.slot = k}}, 1);
+        emit(p, OP_SLOT, column)->as.slot = k;
         return true;
     }
     for (size_t k = 0; k < n->constant_count; k++) {
@@ -197,7 +207,7 @@ static bool parse_element(struct parser *p, const struct token *name)
         return fail_unknown(p, name, "buffer", n->arrays, n->array_count);
     if (!advance(p) || !parse_choice(p))
         return false;
-    emit(p, (struct expr_step){OP_ELEMENT, name->column, {.slot = array}}, 0);
+    emit(p, OP_ELEMENT, name->column)->as.slot = array;
     return next_is(p, "]") ? advance(p) : unexpected(p, "']'");
 }
 
@@ -220,8 +230,7 @@ static bool parse_list_call(struct parser *p, const struct token *name, bool *do
         return false;
     if (!next_is(p, ")"))
         return unexpected(p, "')'");
-    const unsigned column = name->column;
-    emit(p, (struct expr_step){OP_SLOT, column, {.slot = p->names->variable_count + 3 * list + part}}, 1);
+    emit(p, OP_SLOT, name->column)->as.slot = p->names->variable_count + 3 * list + part;
     *done = true;
     return advance(p);
 }
@@ -247,31 +256,37 @@ static const struct expr_function *copy_function(struct parser *p, const struct 
     return NULL;
 }
 
-/* Arguments up to the closing bracket; `fold` (or OP_CALL: none) joins each with those before it. */
-static bool parse_arguments(struct parser *p, const struct token *name, enum expr_op fold, int *count)
+/* Arguments up to the closing bracket. The first is the value that the function changes, the others are operands; with
+ * `folds` each of them has a step of its own. */
+static bool parse_arguments(struct parser *p, const struct token *name, enum expr_op op, bool folds,
+                            const struct expr_function *function, int *count)
 {
-    *count = 0;
-    while (!next_is(p, ")")) {
+    struct expr_step *step = NULL;
+    for (*count = 0; !next_is(p, ")"); ++*count) {
         if (*count) {
             if (!next_is(p, ","))
                 return unexpected(p, "',' or ')'");
             if (!advance(p))
                 return false;
-        }
-        if (!parse_choice(p))
+        } else if (!parse_choice(p))
             return false;
-        if (++*count > 1 && fold != OP_CALL)
-            emit_op(p, fold, name->column, -1);
+        if (folds == (*count > 0)) {
+            step = emit(p, op, name->column);
+            step->function = function;
+        }
+        const size_t operand = folds || *count < 2 ? 0 : *count < EXPR_MAX_ARITY ? (size_t)*count - 1 : 0;
+        if (*count && !parse_operand(p, step, operand, LEVEL_CHOICE))
+            return false;
     }
     return advance(p);
 }
 
 static bool parse_call(struct parser *p, const struct token *name)
 {
-    const unsigned column = name->column;
     const struct expr_builtin *builtin = find_builtin(name);
     const struct expr_function *function = builtin ? &builtin->function : copy_function(p, name);
-    const bool any_count = builtin && builtin->any_count;
+    const enum expr_op op = builtin ? builtin->op : OP_CALL;
+    const bool folds = op == OP_MIN || op == OP_MAX;
     bool done;
     int count;
     if (!advance(p) || !parse_list_call(p, name, &done))
@@ -280,22 +295,13 @@ static bool parse_call(struct parser *p, const struct token *name)
         return true;
     if (!function)
         return fail_unknown_function(p, name);
-    if (!parse_arguments(p, name, any_count ? builtin->op : OP_CALL, &count))
+    if (!parse_arguments(p, name, op, folds, function, &count))
         return false;
-    if (any_count ? count < 1 : count != function->arity) {
-        err_set(p->err, ERR_CONFIG, "%s takes %s%d argument%s, not %d, at column %u", function->name,
-                any_count ? "at least " : "", function->arity, text_s((size_t)function->arity), count, column);
-        return false;
-    }
-    if (any_count)
+    if (folds ? count >= 1 : count == function->arity)
         return true;
-    if (builtin && builtin->op == OP_MATH)
-        emit(p, (struct expr_step){OP_MATH, column, {.math = builtin}}, 0);
-    else if (builtin && builtin->op != OP_CALL)
-        emit_op(p, builtin->op, column, 1 - count);
-    else
-        emit(p, (struct expr_step){OP_CALL, column, {.call = function}}, 1 - count);
-    return true;
+    err_set(p->err, ERR_CONFIG, "%s takes %s%d argument%s, not %d, at column %u", function->name,
+            folds ? "at least " : "", function->arity, text_s((size_t)function->arity), count, name->column);
+    return false;
 }
 
 /* ---- the grammar ---- */
@@ -325,20 +331,6 @@ static bool parse_primary(struct parser *p)
     return next_is(p, ")") ? advance(p) : unexpected(p, "')'");
 }
 
-static bool parse_power(struct parser *p)
-{
-    if (!parse_primary(p))
-        return false;
-    if (!next_is(p, "^"))
-        return true;
-    const unsigned column = p->token.column;
-    if (!deeper(p) || !advance(p) || !parse_unary(p))
-        return false;
-    p->depth--;
-    emit_op(p, OP_POW, column, -1);
-    return true;
-}
-
 static bool parse_unary(struct parser *p)
 {
     const unsigned column = p->token.column;
@@ -346,34 +338,31 @@ static bool parse_unary(struct parser *p)
                             : next_is(p, "!") ? OP_NOT
                             : next_is(p, "~") ? OP_INVERT
                                               : OP_CONST;
-    if (op == OP_CONST && !next_is(p, "+"))
-        return parse_power(p);
-    if (!deeper(p) || !advance(p) || !parse_unary(p))
+    if (op != OP_CONST || next_is(p, "+")) {
+        if (!deeper(p) || !advance(p) || !parse_unary(p))
+            return false;
+        p->depth--;
+        if (op != OP_CONST)
+            emit(p, op, column);
+        return true;
+    }
+    if (!parse_primary(p))
+        return false;
+    if (!next_is(p, "^"))
+        return true;
+    struct expr_step *power = emit(p, OP_POW, p->token.column);
+    if (!deeper(p) || !advance(p) || !parse_operand(p, power, 0, LEVEL_UNARY))
         return false;
     p->depth--;
-    if (op != OP_CONST)
-        emit_op(p, op, column, 0);
     return true;
 }
-
-enum level {
-    LEVEL_OR,
-    LEVEL_AND,
-    LEVEL_COMPARE,
-    LEVEL_BIT_OR,
-    LEVEL_BIT_AND,
-    LEVEL_SHIFT,
-    LEVEL_ADD,
-    LEVEL_MULTIPLY,
-    LEVEL_UNARY
-};
 
 static const struct binary {
     const char *operator;
     enum level level;
-    enum expr_op op; /* of || and &&: see parse_level */
+    enum expr_op op;
 } binaries[] = {
-    {"||", LEVEL_OR, OP_BRANCH},        {"&&", LEVEL_AND, OP_BRANCH},        {"==", LEVEL_COMPARE, OP_EQ},
+    {"||", LEVEL_OR, OP_CHOICE},        {"&&", LEVEL_AND, OP_CHOICE},        {"==", LEVEL_COMPARE, OP_EQ},
     {"!=", LEVEL_COMPARE, OP_NE},       {"<", LEVEL_COMPARE, OP_LT},         {"<=", LEVEL_COMPARE, OP_LE},
     {">", LEVEL_COMPARE, OP_GT},        {">=", LEVEL_COMPARE, OP_GE},        {"+", LEVEL_ADD, OP_ADD},
     {"-", LEVEL_ADD, OP_SUB},           {"*", LEVEL_MULTIPLY, OP_MUL},       {"/", LEVEL_MULTIPLY, OP_DIV},
@@ -389,7 +378,7 @@ static const struct binary *find_binary(const struct parser *p, enum level lowes
     return NULL;
 }
 
-/* Operators that bind at least as tightly as `lowest`. a || b is a ? 1 : (b != 0); a && b is a ? (b != 0) : 0 */
+/* Operators that bind at least as tightly as `lowest`. a || b is (a ? 1 : b) != 0; a && b is (a ? b : 0) != 0. */
 static bool parse_level(struct parser *p, enum level lowest)
 {
     if (!parse_unary(p))
@@ -397,27 +386,21 @@ static bool parse_level(struct parser *p, enum level lowest)
     const struct binary *binary = find_binary(p, lowest);
     for (enum level level = LEVEL_UNARY; binary; binary = find_binary(p, lowest)) {
         const unsigned column = p->token.column;
-        struct choice choice = {0};
         if (level == LEVEL_COMPARE && binary->level == LEVEL_COMPARE) {
             err_set(p->err, ERR_CONFIG, "comparisons cannot follow each other at column %u; join them with &&", column);
             return false;
         }
         level = binary->level;
-        if (binary->op == OP_BRANCH)
-            start_choice(p, &choice, column);
-        if (level == LEVEL_OR) {
-            emit_const(p, 1, column);
-            other_side(p, &choice, column);
-        }
-        if (!advance(p) || !parse_level(p, level + 1))
+        struct expr_step *step = emit(p, binary->op, column);
+        const size_t side = level == LEVEL_OR, other = !side;
+        if (!advance(p) || !parse_operand(p, step, side, level + 1))
             return false;
-        emit_op(p, binary->op == OP_BRANCH ? OP_TRUTH : binary->op, column, binary->op == OP_BRANCH ? 0 : -1);
-        if (level == LEVEL_AND) {
-            other_side(p, &choice, column);
-            emit_const(p, 0, column);
-        }
-        if (binary->op == OP_BRANCH)
-            end_choice(p, &choice, column);
+        if (binary->op != OP_CHOICE)
+            continue;
+        struct expr_step **end = enter(p, &step->operands[other], other + 1);
+        emit_const(p, level == LEVEL_OR, column);
+        leave(p, end, other + 1);
+        emit(p, OP_TRUTH, column);
     }
     return true;
 }
@@ -427,51 +410,38 @@ static bool parse_choice(struct parser *p)
     if (!deeper(p) || !parse_level(p, LEVEL_OR))
         return false;
     if (next_is(p, "?")) {
-        const unsigned column = p->token.column;
-        struct choice choice;
-        start_choice(p, &choice, column);
-        if (!advance(p) || !parse_choice(p))
+        struct expr_step *choice = emit(p, OP_CHOICE, p->token.column);
+        if (!advance(p) || !parse_operand(p, choice, 0, LEVEL_CHOICE))
             return false;
         if (!next_is(p, ":"))
             return unexpected(p, "':'");
-        other_side(p, &choice, column);
-        if (!advance(p) || !parse_choice(p))
+        if (!advance(p) || !parse_operand(p, choice, 1, LEVEL_CHOICE))
             return false;
-        end_choice(p, &choice, column);
     }
     p->depth--;
-    return true;
-}
-
-static bool parse_all(struct parser *p)
-{
-    if (!expr_next_token(&p->token, p->source, p->source, p->err))
-        return false;
-    if (p->token.kind == TOKEN_END) {
-        err_set(p->err, ERR_CONFIG, "the expression is empty at column 1");
-        return false;
-    }
-    if (!parse_choice(p))
-        return false;
-    if (p->token.kind != TOKEN_END)
-        return unexpected(p, "an operator");
-    if (p->stack > EXPR_MAX_STACK) {
-        err_set(p->err, ERR_CONFIG, "more than %d intermediate values at column 1", EXPR_MAX_STACK);
-        return false;
-    }
     return true;
 }
 
 enum status expr_parse(struct expr *expr, const char *source, const struct expr_names *names, struct arena *arena,
                        struct err *err)
 {
-    struct parser parser = {.source = source, .names = names, .arena = arena, .err = err};
-    const bool good = parse_all(&parser);
-    if (good) {
-        expr->steps = arena_copy(arena, parser.steps, parser.count * sizeof(*parser.steps));
-        expr->count = parser.count;
-        expr->stack = parser.stack;
-    }
-    free(parser.steps);
-    return good ? STATUS_OK : ERR_CONFIG;
+    struct expr_step *first = NULL;
+    struct parser parser = {
+        .source = source, .names = names, .arena = arena, .err = err, .end = &first, .row = 1, .rows = 1};
+    if (!expr_next_token(&parser.token, source, source, err))
+        return ERR_CONFIG;
+    if (parser.token.kind == TOKEN_END)
+        return err_set(err, ERR_CONFIG, "the expression is empty at column 1");
+    if (!parse_choice(&parser) || (parser.token.kind != TOKEN_END && !unexpected(&parser, "an operator")))
+        return ERR_CONFIG;
+    if (parser.rows > EXPR_MAX_ROWS)
+        return err_set(err, ERR_CONFIG, "more than %d intermediate values at column 1", EXPR_MAX_ROWS);
+    const char **arrays = arena_array(arena, names->array_count, sizeof(*arrays));
+    for (size_t k = 0; k < names->array_count; k++)
+        arrays[k] = arena_strdup(arena, names->arrays[k]);
+    expr->steps = first;
+    expr->last = parser.last;
+    expr->rows = parser.rows;
+    expr->arrays = arrays;
+    return STATUS_OK;
 }

@@ -5,52 +5,16 @@
  */
 #include "rooftile/vector_math.h"
 
+#include <math.h>
+
 #include "rooftile/vector.h"
 
 #define QUADRANTS_PER_RADIAN 0x1.45f306dc9c883p-1
 #define NEAR_BELOW 0x1p27 /* so many quadrants have 27 bits, which times 26 are exact */
-#define PART 64
 
 /* pi/2 in three parts of 26 bits, and what is left of it. */
 static const double quarter[] = {0x1.921fb50000000p+0, 0x1.110b460000000p-26, 0x1.1a62630000000p-54,
                                  0x1.8a2e03707344ap-81};
-
-/* 64 zeros, then the bits of 2/pi after the point. */
-static const uint64_t two_over_pi[] = {0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
-                                       0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
-                                       0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
-                                       0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-                                       0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
-                                       0xf0cfbc209af4361d, 0xa9e391615ee61b08};
-
-/* Payne and Hanek 1983: of 2/pi only those bits count that times x are below 4 quadrants, and 192 of them suffice. */
-static double reduce_far(double x, int *quadrant)
-{
-    int exponent;
-    const uint64_t whole = (uint64_t)ldexp(frexp(fabs(x), &exponent), 53); /* |x| = whole * 2^(exponent - 53) */
-    const unsigned first = (unsigned)(exponent - 53 + 62), word = first / 64, shift = first % 64;
-    uint64_t bits[3];
-    for (unsigned k = 0; k < 3; k++)
-        bits[k] = two_over_pi[word + k] << shift | (shift ? two_over_pi[word + k + 1] >> (64 - shift) : 0);
-    const __uint128_t low = (__uint128_t)whole * bits[2], middle = (__uint128_t)whole * bits[1] + (low >> 64);
-    const uint64_t top = whole * bits[0] + (uint64_t)(middle >> 64); /* 2 bits of quadrants, then the fraction */
-    const __uint128_t fraction = (__uint128_t)top << 66 | (__uint128_t)(uint64_t)middle << 2 | (uint64_t)low >> 62;
-    const double rest = (double)(__int128_t)fraction * 0x1p-128 * (quarter[0] + quarter[1]);
-    *quadrant = (int)(top >> 62) + (int)(fraction >> 127);
-    if (x > 0)
-        return rest;
-    *quadrant = -*quadrant;
-    return -rest;
-}
-
-static inline void reduce_near(double *x, int *quadrants, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        const double turns = x[k] * QUADRANTS_PER_RADIAN, near = (turns + 0x1.8p52) - 0x1.8p52;
-        quadrants[k] = (int)near;
-        x[k] = (((x[k] - near * quarter[0]) - near * quarter[1]) - near * quarter[2]) - near * quarter[3];
-    }
-}
 
 /* |x| <= pi/4: what follows is below a quarter of the last bit. */
 static inline double sine(double x, double z)
@@ -74,30 +38,29 @@ static inline double cosine(double z)
     return 1 - (z / 2 - z * z * sum);
 }
 
-WIDER static void sines_part(double *x, size_t count, int ahead)
+WIDER static void near_sines(double *x, size_t count, int ahead)
 {
-    int quadrants[PART];
-    bool near = true;
-    for (size_t k = 0; k < count; k++)
-        near &= fabs(x[k]) < NEAR_BELOW;
-    if (near)
-        reduce_near(x, quadrants, count);
-    for (size_t k = 0; !near && k < count; k++)
-        if (fabs(x[k]) < NEAR_BELOW)
-            reduce_near(&x[k], &quadrants[k], 1);
-        else
-            x[k] = reduce_far(x[k], &quadrants[k]);
     for (size_t k = 0; k < count; k++) {
-        const int quadrant = quadrants[k] + ahead;
-        const double z = x[k] * x[k], value = quadrant & 1 ? cosine(z) : sine(x[k], z);
+        const double turns = x[k] * QUADRANTS_PER_RADIAN, near = (turns + 0x1.8p52) - 0x1.8p52;
+        const double rest = (((x[k] - near * quarter[0]) - near * quarter[1]) - near * quarter[2]) - near * quarter[3];
+        const int quadrant = (int)near + ahead;
+        const double z = rest * rest, value = quadrant & 1 ? cosine(z) : sine(rest, z);
         x[k] = quadrant & 2 ? -value : value;
     }
 }
 
 void vector_sines(double *x, size_t count, int ahead)
 {
-    for (size_t k = 0; k < count; k += PART)
-        sines_part(x + k, count - k < PART ? count - k : PART, ahead);
+    bool near = true;
+    for (size_t k = 0; k < count; k++)
+        near &= fabs(x[k]) < NEAR_BELOW;
+    if (near)
+        near_sines(x, count, ahead);
+    for (size_t k = 0; !near && k < count; k++)
+        if (fabs(x[k]) < NEAR_BELOW)
+            near_sines(&x[k], 1, ahead);
+        else
+            x[k] = ahead ? cos(x[k]) : sin(x[k]);
 }
 
 /* ---- logarithms and exponentials ---- */

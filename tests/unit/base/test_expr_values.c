@@ -86,9 +86,8 @@ static void blocks_equal_single_values(void **state)
     }
 }
 
-/* Values that rise evenly, and where they stop doing so: at a row's end, a remainder's, where a comparison changes, and
- * where numbers are no longer exact. */
-static void runs_end_where_rows_do(void **state)
+/* Across ends of blocks, and where numbers are no longer exact. */
+static void blocks_may_be_cut_anywhere(void **state)
 {
     static const char *const sources[] = {
         "i % 100 + floor(i / 100) * 3",
@@ -355,7 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(blocks_equal_single_values),
-        TEST(runs_end_where_rows_do),
+        TEST(blocks_may_be_cut_anywhere),
         TEST(random_blocks_equal_single_values),
         TEST(blocks_join_seamlessly),
         TEST(blocks_name_the_index_of_an_error),
