@@ -269,22 +269,17 @@ static bool has_other_mode(const struct code_pair *pair)
     return a->wave != b->wave || a->wgp_mode != b->wgp_mode;
 }
 
-static bool differs(const struct code_pair *pair)
+static bool has_changed(const struct code_pair *pair)
 {
     const double *a = pair->figures[0].value, *b = pair->figures[1].value;
     bool differs = has_other_mode(pair) || strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256) != 0;
-    for (int k = 0; k < CODE_METRICS && !differs; k++)
-        differs = isnan(a[k]) != isnan(b[k]) || (!isnan(a[k]) && a[k] != b[k]);
-    return differs;
-}
-
-static bool has_changed(const struct code_pair *pair)
-{
-    for (int k = 0; k < CODE_METRICS; k++)
-        if (k != CODE_BYTES && k != CODE_INSTRUCTIONS && k != CODE_LOOP_INSTRUCTIONS &&
-            code_metric_judge((enum code_metric)k, pair->figures[0].value[k], pair->figures[1].value[k]))
-            return true;
-    return has_other_mode(pair) || codediff_policies_differ(pair);
+    bool counts = has_other_mode(pair) || codediff_policies_differ(pair);
+    for (int k = 0; k < CODE_METRICS; k++) {
+        differs |= isnan(a[k]) != isnan(b[k]) || (!isnan(a[k]) && a[k] != b[k]);
+        counts |= k != CODE_BYTES && k != CODE_INSTRUCTIONS && k != CODE_LOOP_INSTRUCTIONS &&
+                  code_metric_judge((enum code_metric)k, a[k], b[k]);
+    }
+    return differs && counts;
 }
 
 static unsigned signs_of_pair(const struct code_pair *pair)
@@ -292,16 +287,6 @@ static unsigned signs_of_pair(const struct code_pair *pair)
     const bool fences = !codediff_named(pair, 0, CODE_FENCES) && codediff_named(pair, 1, CODE_FENCES);
     return signs_of(&pair->figures[0], &pair->figures[1]) | (codediff_swap_loops(pair) ? OF_SWAPS : 0) |
            (fences ? OF_FENCES : 0);
-}
-
-/* Issue clocks and round trips say nothing where the model's time stays, or where the hot loops are not of one nesting.
- */
-static unsigned not_telling(const struct code_pair *pair, double times)
-{
-    const bool loops = pair->hot[0] != ISA_NO_LOOP && pair->hot[1] != ISA_NO_LOOP;
-    const bool apart = loops && !isnan(times) &&
-                       pair->before->isa->loops[pair->hot[0]].depth != pair->after->isa->loops[pair->hot[1]].depth;
-    return apart || fmax(times, 1 / times) < SAME_TIME ? OF_ISSUE : 0;
 }
 
 /* `worse`, `better`: signs of either build. `times`: the model's time after over that before; NAN: not known. */
@@ -336,17 +321,11 @@ static const char *say(const struct code_pair *pair, unsigned found, bool better
     return text_take(&text, arena);
 }
 
-/* Which of two builds comes first, whatever the order in which they were given. */
-static bool is_second(const struct code_pair *pair)
-{
-    const int order = strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256);
-    return order ? order > 0 : pair->objects[0]->hash > pair->objects[1]->hash;
-}
-
 /* Everything is measured and judged in one order of the two, whichever was asked for: `ways` are both. */
 void code_pair_compare(struct code_pair *pair, struct arena *arena)
 {
-    const bool second = is_second(pair);
+    const int by_code = strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256);
+    const bool second = by_code ? by_code > 0 : pair->objects[0]->hash > pair->objects[1]->hash;
     struct code_pair ways[2] = {second ? turned(pair, arena) : *pair};
     struct code_pair *of = &ways[0];
     find_scale(of, arena);
@@ -358,11 +337,15 @@ void code_pair_compare(struct code_pair *pair, struct arena *arena)
     scale_figures(&ways[1]);
     const bool fences = (signs_of_pair(&ways[0]) | signs_of_pair(&ways[1])) & OF_FENCES;
     const double times = fences ? (double)NAN : of->time_ns[1] / of->time_ns[0];
-    const unsigned telling = ~not_telling(of, times);
+    /* Issue clocks and round trips say nothing where the model's time stays, or where the hot loops are not of one
+     * nesting. */
+    const bool loops = of->hot[0] != ISA_NO_LOOP && of->hot[1] != ISA_NO_LOOP && !isnan(times);
+    const bool apart = loops && of->before->isa->loops[of->hot[0]].depth != of->after->isa->loops[of->hot[1]].depth;
+    const unsigned telling = apart || fmax(times, 1 / times) < SAME_TIME ? ~OF_ISSUE : ~0u;
     const unsigned found[2] = {signs_of_pair(&ways[0]) & telling, signs_of_pair(&ways[1]) & telling};
     const unsigned told = found[0] & ~OF_TIME || found[1] & ~OF_TIME ? ~OF_TIME : ~0u;
     enum code_verdict verdict = verdict_of(found[0] & told, found[1] & told, times);
-    if (verdict == CODE_CHANGED && !(differs(of) && has_changed(of)))
+    if (verdict == CODE_CHANGED && !has_changed(of))
         verdict = CODE_SAME;
     ways[0].verdict = verdict;
     ways[1].verdict = verdict == CODE_HURT ? CODE_HELPED : verdict == CODE_HELPED ? CODE_HURT : verdict;

@@ -94,16 +94,6 @@ static void add_loop(struct code_figures *figures, const struct code_pair *pair,
     figures->value[CODE_LOOP_TRIPS] = schedule.round_trips;
 }
 
-static double live_of(const struct isa_kernel *isa)
-{
-    struct arena scratch = {0};
-    struct isa_live live;
-    isa_live_find(&live, isa, &scratch);
-    const double most = live.vgprs[live.peak] + live.agprs[live.peak];
-    arena_release(&scratch);
-    return most;
-}
-
 void codediff_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)
 {
     const struct inspect_kernel *kernel = side ? pair->after : pair->before;
@@ -125,7 +115,11 @@ void codediff_figures(struct code_figures *figures, const struct code_pair *pair
         return;
     figures->value[CODE_BYTES] = (double)kernel->isa->mix.code_bytes;
     figures->value[CODE_INSTRUCTIONS] = (double)kernel->isa->mix.instructions;
-    if (target_is_amd(pair->target))
-        figures->value[CODE_LIVE] = live_of(kernel->isa);
+    if (target_is_amd(pair->target)) {
+        SCOPED(arena_release) struct arena scratch = {0};
+        struct isa_live live;
+        isa_live_find(&live, kernel->isa, &scratch);
+        figures->value[CODE_LIVE] = live.vgprs[live.peak] + live.agprs[live.peak];
+    }
     add_loop(figures, pair, side, arena);
 }

@@ -33,14 +33,6 @@ static uint64_t loads_outside(const struct code_pair *pair, int side)
     return all > inside ? all - inside : 0;
 }
 
-/* Of the instructions that are more, are some memory's? A load needs an address, and what it loads is used. */
-static bool is_mostly_memory(const struct code_signs *s)
-{
-    const double share = 0.15, scale = s->pair->scale;
-    const double more = codediff_issued(s->out) * scale - codediff_issued(s->in);
-    return memory_of(s->out) * scale - memory_of(s->in) >= share * more;
-}
-
 /* ---- what accesses ask of caches ---- */
 
 static bool add_policies(struct text *text, const struct isa_kernel *a, const struct isa_kernel *b, bool is_mirrored)
@@ -109,21 +101,13 @@ bool codediff_stay_behind(const struct code_signs *s)
     return true;
 }
 
-/* Arguments that the compiler knew to be read or written alone, as they were __restrict and went nowhere else, but no
- * longer does. */
-static unsigned promises_lost(const struct code_signs *s)
-{
-    const struct codeobj_kernel *a = s->before->code, *b = s->after->code;
-    unsigned lost = 0;
-    for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
-        lost += *a->args[k].actual_access && !*b->args[k].actual_access;
-    return lost;
-}
-
 /* What the compiler itself noted of the arguments. */
 bool codediff_promise(const struct code_signs *s)
 {
-    const unsigned lost = promises_lost(s);
+    const struct codeobj_kernel *a = s->before->code, *b = s->after->code;
+    unsigned lost = 0; /* arguments that were __restrict and went nowhere else, but no longer do */
+    for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
+        lost += *a->args[k].actual_access && !*b->args[k].actual_access;
     if (!lost)
         return false;
     if (!repeats(s) && !codediff_stay_behind(s))
@@ -140,9 +124,14 @@ bool codediff_promise(const struct code_signs *s)
  * neighbours once or twice. */
 bool codediff_aliasing(const struct code_signs *s)
 {
-    if (!s->in || !s->out || isnan(s->pair->scale) || !is_mostly_memory(s))
+    const double least_share = 0.15, scale = s->pair->scale;
+    if (!s->in || !s->out || isnan(scale))
         return false;
-    if (fabs(s->pair->scale - 1) > 0.1 && loads_outside(s->pair, 1) >= loads_outside(s->pair, 0))
+    /* Of the instructions that are more, are some memory's? A load needs an address, and what it loads is used. */
+    const double more = codediff_issued(s->out) * scale - codediff_issued(s->in);
+    if (memory_of(s->out) * scale - memory_of(s->in) < least_share * more)
+        return false;
+    if (fabs(scale - 1) > 0.1 && loads_outside(s->pair, 1) >= loads_outside(s->pair, 0))
         return false;
     return repeats(s);
 }

@@ -33,19 +33,12 @@ struct neighbours {
     size_t count;
 };
 
-/* The operation: without its encoding, which follows from the registers, and without its partner in a VOPD. */
-static uint64_t hash_of_name(const char *name)
-{
-    size_t length = strlen(name);
-    if (length > 4 && (!strcmp(name + length - 4, "_e32") || !strcmp(name + length - 4, "_e64")))
-        length -= 4;
-    const size_t prefix = strlen(text_starts(name, "v_dual_") ? "v_dual_" : text_starts(name, "v_") ? "v_" : "");
-    return hash_u64(name + prefix, length - prefix);
-}
-
 static void add_pair(struct neighbours *of, uint64_t *last, const char *name)
 {
-    const uint64_t hash = hash_of_name(name);
+    /* The operation: without its encoding, which follows from the registers, and without its partner in a VOPD. */
+    const size_t length = isa_name_length(name);
+    const size_t prefix = strlen(text_starts(name, "v_dual_") ? "v_dual_" : text_starts(name, "v_") ? "v_" : "");
+    const uint64_t hash = hash_u64(name + prefix, length - prefix);
     if (*last)
         of->pairs[of->count++] = *last * 31 + hash;
     *last = hash;
@@ -113,15 +106,6 @@ bool codediff_is_rescheduled(const struct code_pair *pair, struct arena *arena)
 {
     const bool with_stores = codediff_promises(pair) > 0;
     return order_kept(pair, with_stores, arena) < (with_stores ? ORDER_KEPT_BY_ALLOCATOR : ORDER_KEPT);
-}
-
-/* More registers though no more values are alive at once, in about the same order: not the scheduler's doing. */
-static bool is_reallocated(const struct code_pair *pair, struct arena *arena)
-{
-    const double *a = pair->figures[0].value, *b = pair->figures[1].value;
-    const double more = b[CODE_VGPRS] + b[CODE_AGPRS] - a[CODE_VGPRS] - a[CODE_AGPRS];
-    return more > 0 && !(b[CODE_LIVE] - a[CODE_LIVE] >= more / 2) &&
-           !(order_kept(pair, true, arena) < ORDER_KEPT_AT_ALL);
 }
 
 double codediff_loads_behind(const struct code_pair *pair, int side)
@@ -251,8 +235,12 @@ static bool reordered(const struct code_signs *s)
     const bool waits =
         s->a[CODE_LOOP_WAITS] != s->b[CODE_LOOP_WAITS] || s->a[CODE_LOOP_DRAINS] != s->b[CODE_LOOP_DRAINS];
     const bool saves = after[CODE_WAVES] > before[CODE_WAVES] && after[CODE_VGPRS] < before[CODE_VGPRS];
+    /* More registers though no more values are alive at once, in about the same order: not the scheduler's doing. */
+    const double more = s->b[CODE_VGPRS] + s->b[CODE_AGPRS] - s->a[CODE_VGPRS] - s->a[CODE_AGPRS];
+    const bool reallocated = more > 0 && !(s->b[CODE_LIVE] - s->a[CODE_LIVE] >= more / 2) &&
+                             !(order_kept(s->pair, true, s->arena) < ORDER_KEPT_AT_ALL);
     order(s, waits && codediff_is_alike(s->pair, false) ? "waits (all else in the loop is the same): "
-             : is_reallocated(s->pair, s->arena)        ? "register allocation: "
+             : reallocated                              ? "register allocation: "
              : saves ? "scheduling (the same instructions in another order, for more waves: launch bounds, waves per "
                        "SIMD, or a flag): "
                      : codediff_in_another_order);

@@ -83,13 +83,6 @@ uint32_t codeobj_block(const uint32_t sizes[3])
 
 /* ---- the list ---- */
 
-static enum status read_object(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
-{
-    if (elf_machine(bytes) == ELF_MACHINE_CUDA)
-        return cubin_read(object, bytes, arena, err);
-    return ptx_is(bytes) ? ptx_read(object, bytes, arena, err) : elf_read(object, bytes, arena, err);
-}
-
 /* So many objects are looked at for an equal one: a bundle's. */
 #define LOOK_BACK 4096u
 
@@ -107,29 +100,28 @@ static const struct codeobj *find_equal(const struct codeobj_list *list, const s
     return NULL;
 }
 
-/* The hash of an entry that shares its bytes with the one before is known. */
-static uint64_t hash_of(const struct codeobj_list *list, struct bytes image)
-{
-    const struct codeobj *last = list->count ? &list->objects[list->count - 1] : NULL;
-    return last && last->bytes == image.data && last->size_bytes == image.size ? last->hash
-                                                                               : hash_u64(image.data, image.size);
-}
-
 enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, struct err *err)
 {
+    /* The hash of an entry that shares its bytes with the one before is known. */
+    const struct codeobj *last = list->count ? &list->objects[list->count - 1] : NULL;
+    const bool shared = last && last->bytes == image.data && last->size_bytes == image.size;
     struct codeobj object = {.bytes = image.data,
                              .size_bytes = image.size,
-                             .hash = hash_of(list, image),
+                             .hash = shared ? last->hash : hash_u64(image.data, image.size),
                              .first = list->count,
                              .id = arena_strdup(list->arena, id),
                              .features = ""};
     const struct codeobj *equal = find_equal(list, &object);
+    enum status status = STATUS_OK;
     if (equal) {
         const char *own = object.id;
         object = *equal;
         object.id = own;
+    } else if (elf_machine(image) == ELF_MACHINE_CUDA) {
+        status = cubin_read(&object, image, list->arena, err);
+    } else {
+        status = (ptx_is(image) ? ptx_read : elf_read)(&object, image, list->arena, err);
     }
-    const enum status status = equal ? STATUS_OK : read_object(&object, image, list->arena, err);
     if (status)
         return *id ? err_within(err, "entry '%s'", id) : status;
     ARENA_PUSH(list->arena, list->objects, list->count, object);
@@ -177,27 +169,19 @@ static enum status walk(struct codeobj_list *list, enum codeobj_container *conta
     return elf_walk_fatbins(list, bytes, err);
 }
 
-/* A bundle of nothing but other things is no code object: say what is there instead. */
-static enum status check_found(const struct codeobj_list *list, struct err *err)
-{
-    SCOPED(text_release) struct text ids = {0};
-    if (list->count)
-        return STATUS_OK;
-    for (size_t k = 0; k < list->other_count && k < 8; k++)
-        text_addf(&ids, "%s%s", k ? ", " : "", list->others[k].id);
-    err_set(err, ERR_CONFIG, "not a code object: its bundle has no AMD GPU entry, only: %s",
-            ids.length ? ids.data : "nothing");
-    return err->status;
-}
-
 enum status codeobj_parse(const struct codeobj_file **file, const char *path, const void *bytes, size_t size_bytes,
                           struct arena *arena, struct err *err)
 {
     struct codeobj_list list = {.arena = arena};
     enum codeobj_container container = CODEOBJ_PLAIN;
     enum status status = walk(&list, &container, (struct bytes){bytes, size_bytes}, err);
-    if (!status)
-        status = check_found(&list, err);
+    if (!status && !list.count) {
+        SCOPED(text_release) struct text ids = {0};
+        for (size_t k = 0; k < list.other_count && k < 8; k++)
+            text_addf(&ids, "%s%s", k ? ", " : "", list.others[k].id);
+        status = err_set(err, ERR_CONFIG, "not a code object: its bundle has no AMD GPU entry, only: %s",
+                         ids.length ? ids.data : "nothing");
+    }
     if (status)
         return err_within(err, "%s", path);
     struct codeobj_file *found = arena_alloc(arena, sizeof(*found));
@@ -313,16 +297,6 @@ static const struct {
     {"gfx12-generic", "gfx1200 gfx1201"},
 };
 
-static bool same_processor(const char *object, const char *device, size_t length)
-{
-    if (strlen(object) == length && strncmp(object, device, length) == 0)
-        return true;
-    for (size_t k = 0; k < sizeof(generics) / sizeof(*generics); k++)
-        if (strcmp(object, generics[k].generic) == 0)
-            return text_has_word(generics[k].members, " ", device, length);
-    return false;
-}
-
 /* How many features the object fixes, or -1 when the device has one of them set the other way. */
 static int features_fit(const char *wanted, const char *device)
 {
@@ -347,10 +321,13 @@ static int features_fit(const char *wanted, const char *device)
 static int fitness(const struct codeobj *object, const char *target)
 {
     const size_t length = strcspn(target, ":");
-    if (!same_processor(object->target, target, length))
+    const bool exact = strlen(object->target) == length && !strncmp(object->target, target, length);
+    bool runs = exact;
+    for (size_t k = 0; k < COUNT_OF(generics) && !runs; k++)
+        runs = !strcmp(object->target, generics[k].generic) && text_has_word(generics[k].members, " ", target, length);
+    if (!runs)
         return -1;
     const int fixed = features_fit(object->features, target + length + (target[length] == ':'));
-    const bool exact = strlen(object->target) == length;
     return fixed < 0 ? -1 : fixed + (exact ? 100 : 0);
 }
 

@@ -75,22 +75,17 @@ static bool next_attribute(struct attribute *attribute, struct bytes *rest)
 #define CODE_LOCAL_STORE 0x387u
 #define CODE_SIZE_AT 9u /* in the upper eight bytes */
 
-static uint32_t access_bytes(uint64_t upper)
-{
-    static const uint32_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
-    return sizes[upper >> CODE_SIZE_AT & 7];
-}
-
 /* Pairs of a kind and the offset of an instruction. */
 static void read_marks(struct codeobj_kernel *kernel, struct bytes marks)
 {
+    static const uint32_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
     struct bytes mark, code;
     const struct bytes text = {kernel->code, kernel->code_bytes};
     for (uint64_t at = 0; bytes_part(&mark, marks, at, 8); at += 8) {
         if (load_u32(mark.data) != MARK_SPILL || !bytes_part(&code, text, load_u32(mark.data + 4), CODE_BYTES))
             continue;
         const unsigned operation = load_u16(code.data) & 0xfff;
-        const uint32_t bytes = access_bytes(load_u64(code.data + 8));
+        const uint32_t bytes = sizes[load_u64(code.data + 8) >> CODE_SIZE_AT & 7];
         kernel->spill_bytes_known = true;
         kernel->spill_store_bytes += operation == CODE_LOCAL_STORE ? bytes : 0;
         kernel->spill_load_bytes += operation == CODE_LOCAL_LOAD ? bytes : 0;
@@ -146,28 +141,6 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
 
 /* ---- kernels ---- */
 
-/* The attributes of the whole object name a symbol and have a number each. */
-static void read_common_info(struct codeobj_kernel *kernel, struct bytes info, size_t symbol)
-{
-    struct attribute attribute;
-    while (next_attribute(&attribute, &info)) {
-        if (attribute.value.size < 8 || load_u32(attribute.value.data) != symbol)
-            continue;
-        const uint32_t number = load_u32(attribute.value.data + 4);
-        if (attribute.name == INFO_REGISTERS)
-            kernel->vgpr_count = number;
-        else if (attribute.name == INFO_FRAME_BYTES)
-            kernel->private_segment_bytes = number;
-    }
-}
-
-/* From sm_90 on the section begins with the 1,024 bytes that the system keeps of every workgroup's. */
-static uint32_t own_shared_bytes(const struct cubin *cubin, uint64_t size)
-{
-    const uint64_t kept = cubin->number >= 90 && size >= SYSTEM_SHARED_BYTES ? SYSTEM_SHARED_BYTES : 0;
-    return size - kept > UINT32_MAX ? UINT32_MAX : (uint32_t)(size - kept);
-}
-
 static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin *cubin, const char *name,
                                size_t symbol, struct err *err)
 {
@@ -180,13 +153,27 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin
     if (!find_section(&header, &part, cubin, arena_printf(cubin->arena, ".text.%s", name)) || !part.size)
         return err_set(err, ERR_CONFIG, "kernel %s has no code, or it is truncated", kernel->name);
     codeobj_set_code(kernel, part);
-    if (find_section(&header, &part, cubin, ".nv.info"))
-        read_common_info(kernel, part, symbol);
+    /* The attributes of the whole object name a symbol and have a number each. */
+    struct attribute attribute;
+    const bool has_common = find_section(&header, &part, cubin, ".nv.info");
+    while (has_common && next_attribute(&attribute, &part)) {
+        if (attribute.value.size < 8 || load_u32(attribute.value.data) != symbol)
+            continue;
+        const uint32_t number = load_u32(attribute.value.data + 4);
+        if (attribute.name == INFO_REGISTERS)
+            kernel->vgpr_count = number;
+        else if (attribute.name == INFO_FRAME_BYTES)
+            kernel->private_segment_bytes = number;
+    }
     part = (struct bytes){0};
     find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.info.%s", name));
     read_own_info(kernel, part, cubin->arena);
-    if (find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.shared.%s", name)))
-        kernel->group_segment_bytes = own_shared_bytes(cubin, header.sh_size);
+    if (find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.shared.%s", name))) {
+        /* From sm_90 on the section begins with the 1,024 bytes that the system keeps of every workgroup's. */
+        const bool keeps = cubin->number >= 90 && header.sh_size >= SYSTEM_SHARED_BYTES;
+        const uint64_t own = header.sh_size - (keeps ? SYSTEM_SHARED_BYTES : 0);
+        kernel->group_segment_bytes = own > UINT32_MAX ? UINT32_MAX : (uint32_t)own;
+    }
     return STATUS_OK;
 }
 

@@ -153,15 +153,6 @@ enum { ENTRY_AT = 16, RSRC3_AT = 44, RSRC1_AT = 48, RSRC2_AT = 52, PROPERTIES_AT
 #define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
 #define PROPERTY_WAVE32 (1u << 10)
 
-/* On a unified file everything behind ACCUM_OFFSET is AGPRs; a kernel without any pads its arch part there. */
-static void split_registers(struct codeobj_kernel *kernel, bool unified, bool has_acc_file, uint32_t rsrc3)
-{
-    const uint32_t all = kernel->allocated_vgprs, accum_offset = ((rsrc3 & 0x3f) + 1) * 4;
-    const bool splits = unified && kernel->agpr_count && accum_offset < all;
-    kernel->arch_vgprs = splits ? accum_offset : all;
-    kernel->acc_vgprs = splits ? all - accum_offset : has_acc_file && kernel->agpr_count ? all : 0;
-}
-
 static void count_registers(struct codeobj_kernel *kernel, const char *target, uint32_t rsrc1, uint32_t rsrc3)
 {
     struct codeobj_granules granules;
@@ -170,22 +161,11 @@ static void count_registers(struct codeobj_kernel *kernel, const char *target, u
     kernel->encoded_vgprs = ((rsrc1 & 0x3f) + 1) * granules.encoding;
     const uint32_t short_of = kernel->encoded_vgprs % granules.allocation;
     kernel->allocated_vgprs = kernel->encoded_vgprs + (short_of ? granules.allocation - short_of : 0);
-    split_registers(kernel, granules.unified, strcmp(target, "gfx908") == 0, rsrc3);
-}
-
-/* To the end of the segment; elf_extents cuts it. */
-static void find_code(struct codeobj_kernel *kernel, const struct image *image, uint64_t address, struct arena *arena)
-{
-    struct bytes code;
-    if (!bytes_at(&code, image, address) || code.size < 4) {
-        kernel->code_problem =
-            arena_printf(arena, "its descriptor says that it begins at %#llx, where the file has no code",
-                         (unsigned long long)address);
-        return;
-    }
-    kernel->code = code.data;
-    kernel->code_bytes = code.size;
-    kernel->code_address = address;
+    /* On a unified file everything behind ACCUM_OFFSET is AGPRs; a kernel without any pads its arch part there. */
+    const uint32_t all = kernel->allocated_vgprs, accum_offset = ((rsrc3 & 0x3f) + 1) * 4;
+    const bool splits = granules.unified && kernel->agpr_count && accum_offset < all;
+    kernel->arch_vgprs = splits ? accum_offset : all;
+    kernel->acc_vgprs = splits ? all - accum_offset : !strcmp(target, "gfx908") && kernel->agpr_count ? all : 0;
 }
 
 static void read_descriptor(struct codeobj_kernel *kernel, const struct image *image, const char *target,
@@ -209,8 +189,19 @@ static void read_descriptor(struct codeobj_kernel *kernel, const struct image *i
     if (!kernel->wave)
         kernel->wave = kernel->properties & PROPERTY_WAVE32 ? 32 : 64;
     count_registers(kernel, target, rsrc1, load_u32(at.data + RSRC3_AT));
-    /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. */
-    find_code(kernel, image, symbol->address + load_u64(at.data + ENTRY_AT), arena);
+    /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. To the end of the segment; elf_extents
+     * cuts it. */
+    struct bytes code;
+    const uint64_t address = symbol->address + load_u64(at.data + ENTRY_AT);
+    if (!bytes_at(&code, image, address) || code.size < 4) {
+        kernel->code_problem =
+            arena_printf(arena, "its descriptor says that it begins at %#llx, where the file has no code",
+                         (unsigned long long)address);
+        return;
+    }
+    kernel->code = code.data;
+    kernel->code_bytes = code.size;
+    kernel->code_address = address;
 }
 
 /* ---- the object ---- */
@@ -257,16 +248,6 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
 
 /* ---- host files ---- */
 
-static enum status walk_section(struct codeobj_list *list, struct bytes bytes, const GElf_Shdr *header, struct err *err)
-{
-    struct bytes part;
-    if (!bytes_part(&part, bytes, header->sh_offset, header->sh_size))
-        return err_set(err, ERR_CONFIG,
-                       "truncated: section .hip_fatbin needs %llu bytes from offset %llu, the file has %zu",
-                       (unsigned long long)header->sh_size, (unsigned long long)header->sh_offset, bytes.size);
-    return bundle_walk(list, part, err) ? err_within(err, "section .hip_fatbin") : STATUS_OK;
-}
-
 enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, struct err *err)
 {
     Elf *elf = NULL;
@@ -280,8 +261,14 @@ enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, stru
         if (!name || header.sh_type == SHT_NOBITS || !header.sh_size || !text_starts(name, ".hip_fatbin") ||
             text_starts(name, ".hip_fatbin_segment"))
             continue;
+        struct bytes part;
         found = true;
-        status = walk_section(list, bytes, &header, err);
+        if (!bytes_part(&part, bytes, header.sh_offset, header.sh_size))
+            status = err_set(err, ERR_CONFIG,
+                             "truncated: section .hip_fatbin needs %llu bytes from offset %llu, the file has %zu",
+                             (unsigned long long)header.sh_size, (unsigned long long)header.sh_offset, bytes.size);
+        else if ((status = bundle_walk(list, part, err)))
+            err_within(err, "section .hip_fatbin");
     }
     elf_end(elf);
     if (!status && !found)

@@ -92,16 +92,11 @@ static enum status check_values(struct bytes note, struct err *err)
 
 /* ---- members ---- */
 
-static bool is_text(const msgpack_object *object, const char *text)
-{
-    return object->type == MSGPACK_OBJECT_STR && object->via.str.size == strlen(text) &&
-           memcmp(object->via.str.ptr, text, object->via.str.size) == 0;
-}
-
 static const msgpack_object *member(const msgpack_object *map, const char *key)
 {
     for (uint32_t k = 0; map->type == MSGPACK_OBJECT_MAP && k < map->via.map.size; k++)
-        if (is_text(&map->via.map.ptr[k].key, key))
+        if (map->via.map.ptr[k].key.type == MSGPACK_OBJECT_STR && map->via.map.ptr[k].key.via.str.size == strlen(key) &&
+            !memcmp(map->via.map.ptr[k].key.via.str.ptr, key, strlen(key)))
             return &map->via.map.ptr[k].val;
     return NULL;
 }
@@ -178,17 +173,6 @@ static const struct field arg_fields[] = {
 };
 #undef FIELD
 
-static enum status read_arg(struct codeobj_arg *arg, const msgpack_object *map, struct arena *arena, struct err *err)
-{
-    if (read_fields(arg, map, arg_fields, COUNT_OF(arg_fields), arena, err))
-        return err->status;
-    arg->access = *arg->access ? arg->access : arg->actual_access;
-    arg->hidden = text_starts(arg->value_kind, "hidden_");
-    arg->is_pointer = text_has_word("global_buffer dynamic_shared_pointer image sampler pipe queue", " ",
-                                    arg->value_kind, strlen(arg->value_kind));
-    return STATUS_OK;
-}
-
 static enum status read_args(struct codeobj_kernel *kernel, const msgpack_object *map, struct arena *arena,
                              struct err *err)
 {
@@ -199,8 +183,12 @@ static enum status read_args(struct codeobj_kernel *kernel, const msgpack_object
     for (int hidden = 0; hidden < 2; hidden++) {
         for (uint32_t k = 0; k < list.size; k++) {
             struct codeobj_arg arg = {0};
-            if (read_arg(&arg, &list.ptr[k], arena, err))
+            if (read_fields(&arg, &list.ptr[k], arg_fields, COUNT_OF(arg_fields), arena, err))
                 return err_within(err, "argument %u", k + 1);
+            arg.access = *arg.access ? arg.access : arg.actual_access;
+            arg.hidden = text_starts(arg.value_kind, "hidden_");
+            arg.is_pointer = text_has_word("global_buffer dynamic_shared_pointer image sampler pipe queue", " ",
+                                           arg.value_kind, strlen(arg.value_kind));
             if (arg.hidden == (hidden == 1))
                 args[kernel->arg_count++] = arg;
         }

@@ -35,23 +35,13 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || (c && strchr("._$%", c));
 }
 
-static void skip_space(struct ptx *ptx)
-{
-    while (ptx->at < ptx->end) {
-        if (isspace((unsigned char)*ptx->at)) {
-            ptx->at++;
-        } else if (ptx->end - ptx->at >= 2 && memcmp(ptx->at, "//", 2) == 0) {
-            const char *line = memchr(ptx->at, '\n', (size_t)(ptx->end - ptx->at));
-            ptx->at = line ? line : ptx->end;
-        } else {
-            return;
-        }
-    }
-}
-
 static struct token next_token(struct ptx *ptx)
 {
-    skip_space(ptx);
+    while (ptx->at < ptx->end &&
+           (isspace((unsigned char)*ptx->at) || (ptx->end - ptx->at >= 2 && !memcmp(ptx->at, "//", 2)))) {
+        const char *line = *ptx->at == '/' ? memchr(ptx->at, '\n', (size_t)(ptx->end - ptx->at)) : ptx->at + 1;
+        ptx->at = line ? line : ptx->end;
+    }
     struct token token = {ptx->at, 0};
     while (ptx->at < ptx->end && is_word(*ptx->at))
         ptx->at++;
@@ -163,20 +153,6 @@ static uint32_t read_threads(uint32_t sizes[3], struct ptx *ptx)
     return codeobj_block(sizes);
 }
 
-/* Directives up to the body; false: it is only declared, or the file ends. */
-static bool read_bounds(struct codeobj_kernel *kernel, struct ptx *ptx)
-{
-    struct token token = {0};
-    uint32_t sizes[3];
-    while ((token = next_token(ptx)).length && !is(token, "{") && !is(token, ";")) {
-        if (is(token, ".maxntid"))
-            kernel->max_block = read_threads(sizes, ptx);
-        else if (is(token, ".reqntid"))
-            kernel->max_block = read_threads(kernel->required_block, ptx);
-    }
-    return is(token, "{");
-}
-
 static uint64_t named_bytes(struct token name, struct ptx *ptx, const char *kernel)
 {
     struct ptx_shared *shared = ptx->shared;
@@ -220,7 +196,15 @@ static enum status read_kernel(struct ptx *ptx, const char *first, struct err *e
         return err->status;
     kernel.symbol = kernel.name;
     read_parameters(&kernel, ptx);
-    if (!read_bounds(&kernel, ptx))
+    struct token token = {0};
+    uint32_t sizes[3];
+    while ((token = next_token(ptx)).length && !is(token, "{") && !is(token, ";")) {
+        if (is(token, ".maxntid"))
+            kernel.max_block = read_threads(sizes, ptx);
+        else if (is(token, ".reqntid"))
+            kernel.max_block = read_threads(kernel.required_block, ptx);
+    }
+    if (!is(token, "{")) /* it is only declared, or the file ends */
         return STATUS_OK;
     if (!read_body(&kernel, ptx))
         return err_set(err, ERR_CONFIG, "truncated: kernel %s does not end", kernel.name);

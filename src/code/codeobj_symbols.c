@@ -122,23 +122,6 @@ static struct elf_range *find_ranges(size_t *count, const struct codeobj *object
     return ranges;
 }
 
-/* s_nop and s_code_end between kernels, and what linkers fill with. */
-static bool is_padding(uint32_t word)
-{
-    return word == 0 || word >> 16 == 0xBF80 || word >> 16 == 0xBF9F;
-}
-
-/* The bytes of `code` in the range, without padding behind those that the symbol's size counts. */
-static struct bytes code_of(const struct elf_range *range, const unsigned char *code, size_t most)
-{
-    const uint64_t room = range->end - range->start;
-    size_t size = (room < most ? (size_t)room : most) & ~(size_t)3;
-    const size_t least = range->size && range->size <= size ? (size_t)range->size : 4;
-    while (size >= least + 4 && is_padding(load_u32(code + size - 4)))
-        size -= 4;
-    return (struct bytes){code, size};
-}
-
 static const char *name_of(const struct elf_range *range, struct arena *arena)
 {
     struct err err = {0};
@@ -156,7 +139,14 @@ void elf_extents(struct codeobj *object, const struct elf_symbols *symbols, stru
         if (!kernel->code)
             continue;
         const struct elf_range *range = range_before(ranges, count, kernel->code_address);
-        const struct bytes code = code_of(range, kernel->code, kernel->code_bytes);
+        const uint64_t room = range->end - range->start;
+        size_t size = (room < kernel->code_bytes ? (size_t)room : kernel->code_bytes) & ~(size_t)3;
+        const size_t least = range->size && range->size <= size ? (size_t)range->size : 4;
+        /* Behind what the symbol's size counts: s_nop and s_code_end between kernels, and what linkers fill with. */
+        for (uint32_t word; size >= least + 4; size -= 4)
+            if ((word = load_u32(kernel->code + size - 4)) && word >> 16 != 0xBF80 && word >> 16 != 0xBF9F)
+                break;
+        const struct bytes code = {kernel->code, size};
         kernel->code = NULL; /* hostile objects leave no room for an instruction */
         kernel->code_bytes = 0;
         if (code.size)

@@ -13,14 +13,6 @@ static const struct inspect_launch *find_launch(const struct inspect_choice *cho
     return NULL;
 }
 
-/* Kernels of one source share an object; of a kernel of the catalog only what it launches counts. */
-static bool wants_kernel(const struct inspect_choice *choice, const struct inspect_kernel *kernel)
-{
-    if (choice->launch_count)
-        return find_launch(choice, kernel->code->name);
-    return text_filtered(choice->filters, choice->filter_count, kernel->code->name, kernel->name);
-}
-
 static const char **names_of(const struct codeobj *code, struct arena *arena)
 {
     const char **names = arena_array(arena, code->kernel_count + 1, sizeof(*names));
@@ -28,15 +20,6 @@ static const char **names_of(const struct codeobj *code, struct arena *arena)
         names[k] = code->kernels[k].name;
     demangle(names, code->kernel_count, arena);
     return names;
-}
-
-static bool wants_object(const struct inspect_choice *choice, const struct codeobj *object)
-{
-    const size_t length = strlen(object->target);
-    bool wanted = !choice->arch_count;
-    for (size_t k = 0; k < choice->arch_count && !wanted; k++)
-        wanted = !strncmp(choice->archs[k], object->target, length) && strchr(":", choice->archs[k][length]);
-    return wanted;
 }
 
 /* ---- occupancy ---- */
@@ -214,20 +197,6 @@ static void find_promoted_array(struct finder *finder)
                               : "");
 }
 
-static void find_register_step(struct finder *finder)
-{
-    const struct occupancy *o = &finder->kernel->occupancy;
-    const bool close = o->raise.vgprs && o->raise.vgprs <= NEAR_STEP_VGPRS && !o->raise.sgprs && !o->raise.lds_bytes;
-    if (o->workgroups && close)
-        add(finder, "vgprs-near-step", ISA_HINT,
-            o->limits->words->per_unit
-                ? "shorter lives of values; or tell the compiler with __launch_bounds__(threads, blocks per SM)"
-                : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)",
-            "%u %s%s fewer, %u instead of %u: %.3g %s instead of %.3g", o->raise.vgprs, o->limits->words->registers,
-            text_s(o->raise.vgprs), o->vgprs - o->raise.vgprs, o->vgprs, occupancy_waves(o, o->raise.waves_per_simd),
-            occupancy_waves_unit(o, false), occupancy_waves(o, o->waves_per_simd));
-}
-
 static void find(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)
 {
     struct finder finder = {kernel, object, arena};
@@ -241,7 +210,18 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
     if (!kernel->occupancy_problem) {
         find_lds_limit(&finder);
         find_promoted_array(&finder);
-        find_register_step(&finder);
+        const struct occupancy *o = &kernel->occupancy;
+        const bool close =
+            o->raise.vgprs && o->raise.vgprs <= NEAR_STEP_VGPRS && !o->raise.sgprs && !o->raise.lds_bytes;
+        if (o->workgroups && close)
+            add(&finder, "vgprs-near-step", ISA_HINT,
+                o->limits->words->per_unit
+                    ? "shorter lives of values; or tell the compiler with __launch_bounds__(threads, blocks per SM)"
+                    : "shorter lives of values; or tell the compiler with __launch_bounds__(threads, waves)",
+                "%u %s%s fewer, %u instead of %u: %.3g %s instead of %.3g", o->raise.vgprs, o->limits->words->registers,
+                text_s(o->raise.vgprs), o->vgprs - o->raise.vgprs, o->vgprs,
+                occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false),
+                occupancy_waves(o, o->waves_per_simd));
     }
     const struct codeobj_kernel *code = finder.kernel->code;
     const bool *limited_by = finder.kernel->occupancy.limited_by;
@@ -313,7 +293,10 @@ static void inspect_object(struct inspect_object *object, const struct codeobj *
     for (size_t k = 0; k < code->kernel_count; k++) {
         struct inspect_kernel *kernel = &object->kernels[object->kernel_count];
         *kernel = (struct inspect_kernel){.code = &code->kernels[k], .name = names[k]};
-        object->kernel_count += wants_kernel(choice, kernel);
+        /* Kernels of one source share an object; of a kernel of the catalog only what it launches counts. */
+        object->kernel_count += choice->launch_count ? find_launch(choice, kernel->code->name) != NULL
+                                                     : text_filtered(choice->filters, choice->filter_count,
+                                                                     kernel->code->name, kernel->name);
     }
     object->hidden_count = code->kernel_count - object->kernel_count;
     if (object->kernel_count)
@@ -354,7 +337,9 @@ enum status inspect_file(struct inspection *inspection, const char *path, const 
     inspection->objects = arena_array(arena, inspection->file->count + 1, sizeof(*inspection->objects));
     struct inspect_object **seen = arena_array(arena, inspection->file->count, sizeof(*seen));
     FOR_EACH(const struct codeobj, code, inspection->file->objects, inspection->file->count) {
-        if (!wants_object(choice, code))
+        const size_t length = strlen(code->target);
+        if (choice->arch_count && !COUNT_WHERE(arch, choice->archs, choice->arch_count,
+                                               !strncmp(*arch, code->target, length) && strchr(":", (*arch)[length])))
             continue;
         if (seen[code->first]) {
             seen[code->first]->entries++;

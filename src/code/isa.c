@@ -39,23 +39,17 @@ static struct descriptors find_descriptors(const struct isa_kernel *kernel)
     return found;
 }
 
-static bool uses_descriptor(const struct isa_instruction *in, const struct descriptors *descriptors)
-{
-    const struct isa_operand *base = isa_operand_at(in, in->access->base);
-    for (unsigned i = 0; base->kind == OPERAND_SCALAR && i < descriptors->count; i++)
-        if (base->first == descriptors->first[i])
-            return true;
-    return false;
-}
-
 /* Up to gfx90a and gfx10 the stack lies behind the buffer descriptor that the runtime puts into s[0:3]. Without a stack
  * these registers may hold a program's own buffer. */
 static void mark_scratch(struct isa_kernel *kernel)
 {
     const struct descriptors descriptors = find_descriptors(kernel);
     FOR_EACH(struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
-        if (!in->access || !in->access->is_buffer || (in->kind != ISA_LOAD && in->kind != ISA_STORE) ||
-            !uses_descriptor(in, &descriptors))
+        if (!in->access || !in->access->is_buffer || (in->kind != ISA_LOAD && in->kind != ISA_STORE))
+            continue;
+        const struct isa_operand *base = isa_operand_at(in, in->access->base);
+        if (base->kind != OPERAND_SCALAR ||
+            !COUNT_WHERE(first, descriptors.first, descriptors.count, *first == base->first))
             continue;
         in->kind = in->kind == ISA_LOAD ? ISA_SCRATCH_LOAD : ISA_SCRATCH_STORE;
         in->space = ISA_SCRATCH;
@@ -87,20 +81,6 @@ static size_t without_padding(const struct isa_listing *listing, size_t first, s
     while (last > first && is_padding(&listing->items[last - 1]))
         last--;
     return last;
-}
-
-static void find_callees(struct reach *reach, const struct codeobj *object, struct arena *arena)
-{
-    const struct isa_listing *listing = reach->listing;
-    reach->count = object->function_count;
-    reach->callees = arena_array(arena, reach->count + 1, sizeof(*reach->callees));
-    reach->found = arena_array(arena, reach->count + 1, sizeof(*reach->found));
-    for (size_t k = 0; k < reach->count; k++) {
-        const struct codeobj_function *function = &object->functions[k];
-        const size_t first = isa_find(listing->items, listing->count, function->address);
-        const size_t last = isa_find(listing->items, listing->count, function->address + function->size_bytes);
-        reach->callees[k] = (struct callee){function, first, without_padding(listing, first, last), 0};
-    }
 }
 
 static void reach_address(struct reach *reach, uint64_t address)
@@ -153,26 +133,19 @@ static void append(struct isa_kernel *kernel, const struct isa_listing *listing,
     }
 }
 
-/* True: no other kernel has any of them. */
-static bool take_own(struct reach *reach, size_t first, size_t last)
-{
-    bool is_alone = true;
-    for (size_t i = first; i < last; i++) {
-        is_alone &= !reach->taken[i];
-        reach->instructions += !reach->taken[i];
-        reach->matrix_instructions += !reach->taken[i] && reach->listing->items[i].kind == ISA_MATRIX;
-        reach->taken[i] = true;
-    }
-    return is_alone;
-}
-
 /* The kernel's own instructions [first, last) and those of what it reaches, by address. Without functions they stay
  * where they are. */
 static void take_instructions(struct isa_kernel *kernel, struct reach *reach, size_t first, size_t last,
                               struct arena *arena)
 {
     const struct isa_listing *listing = reach->listing;
-    const bool is_alone = take_own(reach, first, last);
+    bool is_alone = true; /* no other kernel has any of them */
+    for (size_t i = first; i < last; i++) {
+        is_alone &= !reach->taken[i];
+        reach->instructions += !reach->taken[i];
+        reach->matrix_instructions += !reach->taken[i] && listing->items[i].kind == ISA_MATRIX;
+        reach->taken[i] = true;
+    }
     size_t count = last - first;
     reach->found_count = 0;
     reach_from(reach, first, last);
@@ -207,15 +180,20 @@ static void take_instructions(struct isa_kernel *kernel, struct reach *reach, si
 
 /* ---- kernels ---- */
 
-static void find_unknown(struct isa_kernel *kernel, const struct isa_listing *listing, uint64_t from, uint64_t end)
+static void start_listing(struct reach *reach, struct isa_listing *listing, const char *kernel,
+                          const struct codeobj *object, const char *text, struct arena *arena)
 {
-    if (!listing->unknown_count)
-        return;
-    size_t k = array_below(listing->unknown, listing->unknown_count, sizeof(*listing->unknown),
-                           offsetof(struct isa_word, address), from);
-    kernel->unknown_words = listing->unknown + k;
-    for (; k < listing->unknown_count && listing->unknown[k].address < end; k++)
-        kernel->unknown++;
+    isa_listing_read(listing, kernel, object, text, arena);
+    reach->taken = arena_array(arena, listing->count + 1, sizeof(*reach->taken));
+    reach->count = object->function_count;
+    reach->callees = arena_array(arena, reach->count + 1, sizeof(*reach->callees));
+    reach->found = arena_array(arena, reach->count + 1, sizeof(*reach->found));
+    for (size_t k = 0; k < reach->count; k++) {
+        const struct codeobj_function *function = &object->functions[k];
+        const size_t first = isa_find(listing->items, listing->count, function->address);
+        const size_t last = isa_find(listing->items, listing->count, function->address + function->size_bytes);
+        reach->callees[k] = (struct callee){function, first, without_padding(listing, first, last), 0};
+    }
 }
 
 /* One of which nothing was disassembled stays empty. */
@@ -226,7 +204,13 @@ static void read_kernel(struct isa_kernel *kernel, struct reach *reach, const ch
     const size_t first = isa_find(listing->items, listing->count, from);
     const size_t last =
         without_padding(listing, first, isa_find(listing->items, listing->count, end < from ? UINT64_MAX : end));
-    find_unknown(kernel, listing, from, end);
+    if (listing->unknown_count) {
+        size_t k = array_below(listing->unknown, listing->unknown_count, sizeof(*listing->unknown),
+                               offsetof(struct isa_word, address), from);
+        kernel->unknown_words = listing->unknown + k;
+        for (; k < listing->unknown_count && listing->unknown[k].address < end; k++)
+            kernel->unknown++;
+    }
     if (last <= first)
         return;
     take_instructions(kernel, reach, first, last, arena);
@@ -268,14 +252,6 @@ static void count_code(struct isa *isa, const struct reach *reach, struct arena 
     }
 }
 
-static void listing_start(struct reach *reach, struct isa_listing *listing, const char *kernel,
-                          const struct codeobj *object, const char *text, struct arena *arena)
-{
-    isa_listing_read(listing, kernel, object, text, arena);
-    reach->taken = arena_array(arena, listing->count + 1, sizeof(*reach->taken));
-    find_callees(reach, object, arena);
-}
-
 enum status isa_parse(struct isa *isa, const struct codeobj *object, const char *text,
                       const struct codeobj_kernel *kernels, size_t count, struct arena *arena, struct err *err)
 {
@@ -288,7 +264,7 @@ enum status isa_parse(struct isa *isa, const struct codeobj *object, const char 
     for (size_t i = 0; i < count; i++) {
         found.kernels[i].code = kernels[i];
         if (i == 0 || target_is_nvidia(target))
-            listing_start(&reach, &listing, kernels[i].name, object, text, arena);
+            start_listing(&reach, &listing, kernels[i].name, object, text, arena);
         reach.kernel = i + 1;
         read_kernel(&found.kernels[i], &reach, target, arena);
         read += found.kernels[i].instruction_count > 0;

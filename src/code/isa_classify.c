@@ -248,18 +248,6 @@ static unsigned sass_bytes(const struct isa_instruction *in)
 
 /* ---- work ---- */
 
-/* Of one name of AMD's behind its "v_..."; a word of it says whether it is floating point: v_dot2_f32_f16 is,
- * v_mad_u64_u32 is not. */
-static void add_work(struct isa_instruction *in, const char *stem, unsigned values)
-{
-    const struct row *row = find_row(works, COUNT_OF(works), stem, "_ ");
-    const unsigned count = row ? row->ops * values : 0;
-    if (isa_has_word(stem, "f64 f32 f16 bf16"))
-        in->flops += count;
-    else
-        in->ops += count;
-}
-
 static void classify_amd(struct isa_instruction *in, struct arena *arena)
 {
     static const char *const stems[] = {"v_pk_", "v_dual_", "v_"};
@@ -273,7 +261,10 @@ static void classify_amd(struct isa_instruction *in, struct arena *arena)
         return;
     for (size_t k = 0; k < COUNT_OF(stems); k++)
         if (text_starts(in->mnemonic, stems[k])) {
-            add_work(in, in->mnemonic + strlen(stems[k]), k ? 1 : 2);
+            /* A word of the name says whether it is floating point: v_dot2_f32_f16 is, v_mad_u64_u32 is not. */
+            const char *stem = in->mnemonic + strlen(stems[k]);
+            const struct row *work = find_row(works, COUNT_OF(works), stem, "_ ");
+            *(isa_has_word(stem, "f64 f32 f16 bf16") ? &in->flops : &in->ops) += work ? work->ops * (k ? 1u : 2u) : 0;
             return;
         }
 }
@@ -302,22 +293,15 @@ static bool reads_zeros(const struct isa_instruction *in)
     return strstr(in->operands, ", RZ, RZ, ") || strstr(in->operands, ", -RZ, RZ, ");
 }
 
-/* Beyond the destination. */
-static bool reads_zero(const struct isa_instruction *in)
-{
-    const char *at = strchr(in->operands, ',');
-    return at && (strstr(at, " RZ") || strstr(at, " URZ"));
-}
-
 /* NVIDIA's compilers use opcodes for other things: a multiplication by nothing is a move, and so on. What is left is
  * counted. */
 static void correct_sass(struct isa_instruction *in)
 {
-    const char *name = in->mnemonic;
+    const char *name = in->mnemonic, *sources = strchr(in->operands, ',');
     if (isa_is_opcode(in, "IMAD")) {
         const bool moves = isa_has_word(name, "MOV") || reads_zeros(in);
         in->ops = moves ? 0 : isa_has_word(name, "SHL IADD X") ? 1 : in->ops;
-    } else if (isa_is_opcode(in, "IADD3 LOP3") && reads_zero(in)) {
+    } else if (isa_is_opcode(in, "IADD3 LOP3") && sources && (strstr(sources, " RZ") || strstr(sources, " URZ"))) {
         in->ops = 1;
     } else if (isa_is_opcode(in, "HFMA2") && reads_zeros(in)) {
         in->kind = ISA_VECTOR;

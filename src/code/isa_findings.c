@@ -235,12 +235,6 @@ static void check_division(struct isa_scope *scope)
  * branches: off from a comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with what
  * was saved; what is only reached from elsewhere counts as on. Loops that lanes leave one by one are not seen. */
 
-static bool is_together(const struct isa_instruction *in)
-{
-    return isa_starts(in->mnemonic, "v_wmma_ v_swmmac_ v_permlane16_ v_permlanex16_ v_permlane64_") ||
-           strstr(in->operands, "dpp8:");
-}
-
 static void check_lanes(struct isa_scope *scope)
 {
     const struct isa_instruction *branch = NULL, *first = NULL, *off = NULL;
@@ -253,7 +247,10 @@ static void check_lanes(struct isa_scope *scope)
             branch = NULL;
         else if (!branch && exec == ISA_EXEC_NARROWED)
             branch = in;
-        if (!branch || !is_together(in))
+        const bool is_together =
+            isa_starts(in->mnemonic, "v_wmma_ v_swmmac_ v_permlane16_ v_permlanex16_ v_permlane64_") ||
+            strstr(in->operands, "dpp8:");
+        if (!branch || !is_together)
             continue;
         count++;
         off = first ? off : branch;

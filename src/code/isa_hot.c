@@ -44,32 +44,11 @@ static double matrix_clocks(const struct isa_instruction *in)
     return in->matrix_cycles ? in->matrix_cycles : in->matrix_ops / USUAL_MATRIX_RATE;
 }
 
-static uint64_t work_of(const struct isa_mix *mix)
-{
-    uint64_t work = 0;
-    for (int kind = 0; kind < ISA_KINDS; kind++)
-        if (is_work((enum isa_kind)kind))
-            work += mix->count[kind] * (kind == ISA_DUAL ? 2u : 1u);
-    return work;
-}
-
 /* How often a wave passes the loop's header. */
 static double turns_of_wave(const struct isa_kernel *kernel, size_t loop)
 {
     const size_t header = isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].header_address);
     return kernel->executed && header < kernel->instruction_count ? kernel->executed[header] : NAN;
-}
-
-/* What a loop calls is in the sums of all loops around it: an innermost one has nothing else there. */
-static void add_called(struct heat *heat, const struct isa_kernel *kernel, size_t loop)
-{
-    const struct isa_loop *of = &kernel->loops[loop];
-    const double turns = kernel->executed ? turns_of_wave(kernel, loop) : turns_of(of);
-    heat->instructions = (double)of->inclusive.instructions;
-    if (!of->is_innermost || isnan(turns))
-        return;
-    heat->matrix_clocks += turns * (double)(of->inclusive.matrix_cycles - of->own.matrix_cycles);
-    heat->flops += turns * (double)(of->inclusive.flops - of->own.flops);
 }
 
 /* Products of integers count as FLOPs do; sums of addresses do not. */
@@ -87,8 +66,16 @@ static struct heat *heats_of(const struct isa_kernel *kernel, struct arena *aren
         heat->bytes += times * in->bytes;
         heat->work += is_work(in->kind) ? times : 0;
     }
-    for (size_t k = 0; k < kernel->loop_count; k++)
-        add_called(&heats[k], kernel, k);
+    for (size_t k = 0; k < kernel->loop_count; k++) {
+        const struct isa_loop *of = &kernel->loops[k];
+        const double turns = kernel->executed ? turns_of_wave(kernel, k) : turns_of(of);
+        heats[k].instructions = (double)of->inclusive.instructions;
+        /* What a loop calls is in the sums of all loops around it: an innermost one has nothing else there. */
+        if (!of->is_innermost || isnan(turns))
+            continue;
+        heats[k].matrix_clocks += turns * (double)(of->inclusive.matrix_cycles - of->own.matrix_cycles);
+        heats[k].flops += turns * (double)(of->inclusive.flops - of->own.flops);
+    }
     return heats;
 }
 
@@ -113,20 +100,11 @@ struct count {
     bool is_memory;
 };
 
-/* Of equals the access, else the first: a chase has an address computation for each load, and is about the load. */
-static bool is_more(const struct count *a, const struct count *b)
-{
-    return a->count > b->count || (a->count == b->count && a->is_memory && !b->is_memory);
-}
-
 static void count_name(struct count *counts, size_t *known, const struct isa_instruction *in, const char *mnemonic,
                        struct arena *arena)
 {
     /* The same operation has several encodings: v_fma_f32_e64, and a half of a VOPD, v_dual_fma_f32. */
-    size_t length = strlen(mnemonic);
-    const bool suffixed =
-        length > 4 && (!memcmp(mnemonic + length - 4, "_e32", 4) || !memcmp(mnemonic + length - 4, "_e64", 4));
-    length -= suffixed ? 4 : 0;
+    const size_t length = isa_name_length(mnemonic);
     const size_t dual = text_starts(mnemonic, "v_dual_") ? strlen("dual_") : 0;
     const char *name = arena_printf(arena, "%.2s%.*s", mnemonic, (int)(length - dual - 2), mnemonic + dual + 2);
     size_t at = 0;
@@ -149,9 +127,10 @@ static struct count most_frequent(const struct isa_kernel *kernel, size_t loop, 
         if (in->dual)
             count_name(counts, &known, in, in->dual->mnemonic, arena);
     }
-    for (size_t k = 0; k < known; k++)
-        if (is_more(&counts[k], &most))
-            most = counts[k];
+    /* Of equals the access, else the first: a chase has an address computation for each load, and is about the load. */
+    FOR_EACH(const struct count, one, counts, known)
+        if (one->count > most.count || (one->count == most.count && one->is_memory && !most.is_memory))
+            most = *one;
     return most;
 }
 
@@ -164,7 +143,10 @@ bool isa_hot_find(struct isa_hot *hot, const struct isa_kernel *kernel, struct a
             found.loop = k;
     if (found.loop == ISA_NO_LOOP)
         return false;
-    found.work = work_of(&kernel->loops[found.loop].own);
+    const uint64_t *counts = kernel->loops[found.loop].own.count;
+    for (int kind = 0; kind < ISA_KINDS; kind++)
+        if (is_work((enum isa_kind)kind))
+            found.work += counts[kind] * (kind == ISA_DUAL ? 2u : 1u);
     const struct count most = most_frequent(kernel, found.loop, found.work, arena);
     found.instruction = most.name;
     found.share = (double)most.count / (double)found.work;

@@ -66,6 +66,8 @@ void isa_correct(struct isa_instruction *in, const char *target);
 
 /* ---- isa_operands.c, isa_access.c: AMD's ---- */
 
+/* The length of a name without its encoding: of "v_fma_f32_e64" that of "v_fma_f32". */
+size_t isa_name_length(const char *mnemonic);
 /* The operands, which of them are written, and where those of an access stand; after isa_classify. */
 void isa_operands_read(struct isa_instruction *in, struct arena *arena);
 /* What a wait waits for. */
@@ -86,6 +88,9 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target);
 
 /* The first of these instructions at or behind an address; `count`: there is none. */
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address);
+
+/* The instruction that it jumps to; SIZE_MAX: none of the kernel's. */
+size_t isa_target_of(const struct isa_kernel *kernel, const struct isa_instruction *in);
 
 /* Finds the loops and sets `loop` of every instruction. */
 void isa_loops_find(struct isa_kernel *kernel, struct arena *arena);

@@ -49,17 +49,16 @@ struct follower {
 
 /* ---- one instruction ---- */
 
-/* A branch that is always taken: assemblers write both ways of a jump, and one never runs. */
-static bool always_jumps(const struct isa_instruction *in, const struct scalars *now)
+/* A pair of registers that becomes an address of code is a place to go to. */
+static void step(struct follower *follower, size_t at)
 {
-    return now->carry_known && strcmp(in->mnemonic, now->carry ? "s_cbranch_scc1" : "s_cbranch_scc0") == 0;
-}
-
-/* The pair that has just become an address of code is a place to go to. */
-static void note(struct follower *follower, size_t at)
-{
-    uint64_t address = 0;
     const struct isa_listing *listing = follower->listing;
+    const enum scalars_change change = scalars_step(&follower->now, &listing->items[at]);
+    if (change == SCALARS_PC)
+        follower->last_getpc = at;
+    if (change != SCALARS_FROM_PC)
+        return;
+    uint64_t address = 0;
     const unsigned pair = isa_operand_at(&listing->items[at], 0)->first & ~1u;
     const struct isa_operand whole = {.kind = OPERAND_SCALAR, .first = (uint16_t)pair, .count = 2};
     if (!scalars_value(&address, &follower->now, &whole, 2) || !follower->now.is_pc[pair] ||
@@ -68,15 +67,6 @@ static void note(struct follower *follower, size_t at)
     const size_t to = isa_find(listing->items, listing->count, address);
     if (to < listing->count && listing->items[to].address == address)
         ARENA_PUSH(follower->arena, follower->computed, follower->computed_count, (struct computed){pair, address, at});
-}
-
-static void step(struct follower *follower, size_t at)
-{
-    const enum scalars_change change = scalars_step(&follower->now, &follower->listing->items[at]);
-    if (change == SCALARS_PC)
-        follower->last_getpc = at;
-    else if (change == SCALARS_FROM_PC)
-        note(follower, at);
 }
 
 /* ---- labels ---- */
@@ -112,13 +102,12 @@ static void arrive(struct follower *follower, uint64_t address, bool is_open)
 }
 
 /* Keeps what is known for a label that comes soon. */
-static void leave(struct follower *follower, size_t at)
+static void keep_for_label(struct follower *follower, size_t at)
 {
     const struct isa_instruction *in = &follower->listing->items[at];
-    if (!in->target || in->target <= in->address || follower->last_getpc == SIZE_MAX ||
-        at - follower->last_getpc > NEAR_INSTRUCTIONS || follower->pending_count == MAX_PENDING)
-        return;
-    follower->pending[follower->pending_count++] = (struct pending){in->target, follower->now};
+    if (in->target > in->address && follower->last_getpc != SIZE_MAX &&
+        at - follower->last_getpc <= NEAR_INSTRUCTIONS && follower->pending_count < MAX_PENDING)
+        follower->pending[follower->pending_count++] = (struct pending){in->target, follower->now};
 }
 
 /* ---- all ---- */
@@ -145,16 +134,6 @@ static void find_labels(struct follower *follower)
         qsort(labels, follower->label_count, sizeof(*labels), by_value);
 }
 
-static void jump(struct follower *follower, size_t at)
-{
-    struct isa_instruction *in = &follower->listing->items[at];
-    const struct isa_operand *first = isa_operand_at(in, 0), *last = isa_operand_at(in, in->operand_count - 1);
-    if (in->is_call && first->kind == OPERAND_SCALAR && first->count == 2)
-        follower->return_pairs[first->first / 2 / 64] |= UINT64_C(1) << first->first / 2 % 64;
-    if (in->is_indirect && in->operand_count && !scalars_value(&in->target, &follower->now, last, 2))
-        in->target = 0;
-}
-
 static void follow(struct follower *follower)
 {
     struct isa_listing *listing = follower->listing;
@@ -165,11 +144,16 @@ static void follow(struct follower *follower)
         arrive(follower, in->address, is_open);
         is_dead &= label == follower->next_label;
         in->is_indirect &= !is_dead;
-        if (in->is_indirect || in->is_call)
-            jump(follower, i);
+        const struct isa_operand *first = isa_operand_at(in, 0), *last = isa_operand_at(in, in->operand_count - 1);
+        if (in->is_call && first->kind == OPERAND_SCALAR && first->count == 2)
+            follower->return_pairs[first->first / 2 / 64] |= UINT64_C(1) << first->first / 2 % 64;
+        if (in->is_indirect && in->operand_count && !scalars_value(&in->target, &follower->now, last, 2))
+            in->target = 0;
         if (in->kind == ISA_BRANCH)
-            leave(follower, i);
-        is_dead |= always_jumps(in, &follower->now);
+            keep_for_label(follower, i);
+        /* A branch that is always taken: assemblers write both ways of a jump, and one never runs. */
+        is_dead |= follower->now.carry_known &&
+                   strcmp(in->mnemonic, follower->now.carry ? "s_cbranch_scc1" : "s_cbranch_scc0") == 0;
         is_open = !in->ends_block && !is_dead;
         if (in->is_call)
             follower->now = (struct scalars){0};

@@ -156,10 +156,9 @@ static struct step computed(const struct state *state, enum form form, const str
 
 static struct step result_of(const struct state *state, const struct isa_instruction *in)
 {
-    const size_t stem = isa_start(in->mnemonic, "v_ v_dual_"), length = strlen(in->mnemonic);
-    const bool suffixed = text_ends(in->mnemonic, "_e32") || text_ends(in->mnemonic, "_e64");
+    const size_t stem = isa_start(in->mnemonic, "v_ v_dual_"), length = isa_name_length(in->mnemonic);
     for (size_t k = 0; k < COUNT_OF(forms) && stem; k++)
-        if (text_has_word(forms[k].names, " ", in->mnemonic + stem, length - stem - (suffixed ? 4 : 0)))
+        if (text_has_word(forms[k].names, " ", in->mnemonic + stem, length - stem))
             return computed(state, forms[k].form, isa_operand_at(in, (int)forms[k].first),
                             isa_operand_at(in, (int)forms[k].first + 1), isa_operand_at(in, (int)forms[k].first + 2));
     return (struct step){0};
@@ -275,18 +274,15 @@ static void follow(struct worst *lds, struct worst *global, const struct isa_sco
     }
 }
 
-/* A block that is narrower than a wave in x has other neighbours. */
-static bool is_narrow(const struct codeobj_kernel *code)
-{
-    return code->required_block[0] && code->required_block[0] < code->wave;
-}
-
 void isa_check_strides(struct isa_scope *scope)
 {
     SCOPED(arena_release) struct arena scratch = {0};
     const struct isa_traffic *lds_traffic = &scope->mix->traffic[ISA_LDS], *traffic = &scope->mix->traffic[ISA_GLOBAL];
     struct worst lds = {0}, global = {0};
-    if (!is_narrow(&scope->kernel->code) && lds_traffic->loads + lds_traffic->stores + traffic->loads + traffic->stores)
+    /* A block that is narrower than a wave in x has other neighbours. */
+    const struct codeobj_kernel *code = &scope->kernel->code;
+    const bool is_narrow = code->required_block[0] && code->required_block[0] < code->wave;
+    if (!is_narrow && lds_traffic->loads + lds_traffic->stores + traffic->loads + traffic->stores)
         follow(&lds, &global, scope, &scratch);
     if (global.count && 4 * global.bytes <= global.step) /* else one lane's accesses take the line together */
         isa_report(

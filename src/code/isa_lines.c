@@ -111,24 +111,18 @@ static void limit(__rlimit_resource_t resource, rlim_t most)
     setrlimit(resource, &limits);
 }
 
-/* What came with the fork. */
-static rlim_t data_bytes(void)
+static _Noreturn void child(int fd, const struct codeobj *object)
 {
-    unsigned long pages = 0;
+    unsigned long pages = 0; /* of data that came with the fork */
     FILE *file = fopen("/proc/self/statm", "r");
     const bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) == 1;
     if (file)
         fclose(file);
-    return known ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
-static _Noreturn void child(int fd, const struct codeobj *object)
-{
     limit(RLIMIT_CPU, LIMIT_SECONDS);
     limit(RLIMIT_FSIZE, LIMIT_BYTES);
     limit(RLIMIT_CORE, 0);
     if (!HAS_SHADOW)
-        limit(RLIMIT_DATA, data_bytes() + LIMIT_MEMORY_BYTES);
+        limit(RLIMIT_DATA, (known ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) : 0) + LIMIT_MEMORY_BYTES);
     signal(SIGSEGV, SIG_DFL);
     signal(SIGABRT, SIG_DFL);
     signal(SIGBUS, SIG_DFL);
@@ -261,15 +255,6 @@ static void place(struct isa_kernel *kernel, const struct places *places)
 
 /* ---- all ---- */
 
-/* A small section may say that it unpacks to anything. */
-static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header)
-{
-    GElf_Chdr packed;
-    if (!(header->sh_flags & SHF_COMPRESSED))
-        return header->sh_size;
-    return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
-}
-
 /* Is there a table of lines? *problem: why none of it is read, though there is. */
 static bool has_lines(const char **problem, const struct codeobj *object)
 {
@@ -285,7 +270,10 @@ static bool has_lines(const char **problem, const struct codeobj *object)
     while (!elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         const bool is_dwarf = name && text_starts(name, ".debug_");
-        const uint64_t more = is_dwarf ? unpacked_bytes(section, &header) : 0;
+        GElf_Chdr packed = {0}; /* a small section may say that it unpacks to anything */
+        const bool is_packed = is_dwarf && header.sh_flags & SHF_COMPRESSED;
+        const bool has_size = is_packed && gelf_getchdr(section, &packed);
+        const uint64_t more = is_packed ? (has_size ? packed.ch_size : 0) : is_dwarf ? header.sh_size : 0;
         found |= is_dwarf && strcmp(name, ".debug_line") == 0;
         is_old |= name && text_starts(name, ".zdebug_");
         bytes = more < LIMIT_DWARF_BYTES ? bytes + more : LIMIT_DWARF_BYTES + 1;
@@ -332,12 +320,6 @@ void isa_lines_read(struct isa *isa, const struct codeobj *object, struct arena 
         place(&isa->kernels[k], &places);
 }
 
-/* Of a library of headers, which all kernels share. */
-static bool is_shared(const char *path)
-{
-    return text_starts(path, "include/") || strstr(path, "/include/");
-}
-
 /* The file of most of a loop's own instructions, with or without shared ones: a majority wins whatever the order. */
 static const char *common_file(const struct isa_instruction *from, const struct isa_instruction *end, size_t loop,
                                bool with_shared)
@@ -345,7 +327,10 @@ static const char *common_file(const struct isa_instruction *from, const struct 
     const char *file = NULL;
     size_t votes = 0;
     for (const struct isa_instruction *in = from; in < end; in++) {
-        if (in->loop != loop || !in->file || (!with_shared && is_shared(in->file)))
+        if (in->loop != loop || !in->file)
+            continue;
+        const bool is_shared = text_starts(in->file, "include/") || strstr(in->file, "/include/"); /* by all kernels */
+        if (is_shared && !with_shared)
             continue;
         if (!votes)
             file = in->file;

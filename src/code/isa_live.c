@@ -55,7 +55,7 @@ static unsigned count_of(const struct set *set, unsigned file)
     return count;
 }
 
-static size_t target_of(const struct isa_kernel *kernel, const struct isa_instruction *in)
+size_t isa_target_of(const struct isa_kernel *kernel, const struct isa_instruction *in)
 {
     const size_t to = in->target ? isa_find(kernel->instructions, kernel->instruction_count, in->target) : SIZE_MAX;
     return to < kernel->instruction_count && kernel->instructions[to].address == in->target ? to : SIZE_MAX;
@@ -70,7 +70,7 @@ struct isa_blocks isa_blocks_find(const struct isa_kernel *kernel, struct arena 
     starts[0] = true;
     for (size_t i = 0; i < count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        const size_t to = target_of(kernel, in);
+        const size_t to = isa_target_of(kernel, in);
         if (to != SIZE_MAX)
             starts[to] = true;
         starts[i + 1] |= in->target || in->ends_block;
@@ -88,7 +88,7 @@ struct isa_blocks isa_blocks_find(const struct isa_kernel *kernel, struct arena 
     }
     for (size_t k = 0; k < blocks.count; k++) {
         const struct isa_instruction *last = &kernel->instructions[blocks.items[k].last - 1];
-        const size_t to = target_of(kernel, last);
+        const size_t to = isa_target_of(kernel, last);
         blocks.items[k].next[0] = !last->ends_block && k + 1 < blocks.count ? k + 1 : SIZE_MAX;
         blocks.items[k].next[1] = to != SIZE_MAX ? blocks.of[to] : SIZE_MAX;
     }
@@ -102,15 +102,6 @@ static struct set live_behind(const struct flow *flows, const struct isa_block *
         for (size_t w = 0; w < WORDS && block->next[n] != SIZE_MAX; w++)
             live.words[w] |= flows[block->next[n]].in.words[w];
     return live;
-}
-
-static void summarize(const struct isa_kernel *kernel, const struct isa_block *block, struct flow *flow)
-{
-    for (size_t i = block->last; i-- > block->first;) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        put_written(&flow->written, in, true);
-        step_back(&flow->read, in);
-    }
 }
 
 static bool pass(const struct isa_blocks *blocks, struct flow *flows)
@@ -138,7 +129,10 @@ void isa_live_find(struct isa_live *live, const struct isa_kernel *kernel, struc
     const struct isa_blocks blocks = isa_blocks_find(kernel, &scratch);
     struct flow *flows = arena_array(&scratch, blocks.count, sizeof(*flows));
     for (size_t k = 0; k < blocks.count; k++)
-        summarize(kernel, &blocks.items[k], &flows[k]);
+        for (size_t i = blocks.items[k].last; i-- > blocks.items[k].first;) {
+            put_written(&flows[k].written, &kernel->instructions[i], true);
+            step_back(&flows[k].read, &kernel->instructions[i]);
+        }
     for (unsigned k = 0; k < MAX_PASSES && pass(&blocks, flows); k++)
         continue;
     for (size_t k = 0; k < blocks.count; k++) {

@@ -46,19 +46,6 @@ struct graph {
     size_t loop_count;
 };
 
-static void connect(struct graph *graph)
-{
-    const struct isa_kernel *kernel = graph->kernel;
-    for (size_t i = 0; i < graph->count; i++) {
-        const struct isa_instruction *in = &kernel->instructions[i];
-        /* Branches may leave the kernel. */
-        const size_t to = in->target ? isa_find(kernel->instructions, graph->count, in->target) : graph->count;
-        const bool is_here = to < graph->count && kernel->instructions[to].address == in->target;
-        graph->nodes[i].next[0] = !in->ends_block && i + 1 < graph->count ? i + 1 : NONE;
-        graph->nodes[i].next[1] = is_here ? to : NONE;
-    }
-}
-
 /* ---- one level ---- */
 
 static void enter(struct graph *graph, size_t i)
@@ -90,13 +77,6 @@ static void leave(struct graph *graph, size_t i)
     }
 }
 
-/* Loops that were found already are walls: their nodes stay among themselves. */
-static bool is_open(const struct graph *graph, size_t from, size_t to)
-{
-    const struct isa_instruction *instructions = graph->kernel->instructions;
-    return to != NONE && !graph->nodes[to].is_out && instructions[from].loop == instructions[to].loop;
-}
-
 /* Tarjan's search from one node, with a path of our own: kernels may have 100,000 of them. */
 static void search_from(struct graph *graph, size_t start)
 {
@@ -109,7 +89,9 @@ static void search_from(struct graph *graph, size_t start)
             continue;
         }
         const size_t to = node->next[node->next_taken++];
-        if (!is_open(graph, i, to))
+        /* Loops that were found already are walls: their nodes stay among themselves. */
+        const struct isa_instruction *instructions = graph->kernel->instructions;
+        if (to == NONE || graph->nodes[to].is_out || instructions[i].loop != instructions[to].loop)
             continue;
         if (!graph->nodes[to].index)
             enter(graph, to);
@@ -216,7 +198,12 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena)
     graph.stack = arena_array(arena, count, sizeof(*graph.stack));
     graph.path = arena_array(arena, count, sizeof(*graph.path));
     graph.loops = arena_array(arena, count, sizeof(*graph.loops)); /* every loop has a header of its own */
-    connect(&graph);
+    for (size_t i = 0; i < count; i++) {
+        const struct isa_instruction *in = &kernel->instructions[i];
+        const size_t to = isa_target_of(kernel, in); /* branches may leave the kernel */
+        graph.nodes[i].next[0] = !in->ends_block && i + 1 < count ? i + 1 : NONE;
+        graph.nodes[i].next[1] = to;
+    }
     size_t known = NONE;
     for (unsigned depth = 1; depth <= MAX_DEPTH && known != graph.loop_count; depth++) {
         known = graph.loop_count;

@@ -73,17 +73,6 @@ struct shape {
     unsigned long m, n, k, blocks;
 };
 
-/* Names before gfx940 do not say how many blocks there are ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, each this
- * many elements of a type. */
-static unsigned long blocks_of(const struct shape *shape, const char *type)
-{
-    const unsigned long each = text_starts(type, "f32") || text_starts(type, "f64")   ? 1
-                               : text_starts(type, "xf") || strcmp(type, "bf16") == 0 ? 2
-                                                                                      : 4;
-    const unsigned long blocks = 64 * each / (shape->m * shape->k);
-    return blocks ? blocks : 1;
-}
-
 /* "16x16x4_4b_f32" or "64x128x16.F32", and what stands behind them. */
 static bool read_product(struct shape *shape, const char *digits)
 {
@@ -97,9 +86,15 @@ static bool read_product(struct shape *shape, const char *digits)
     shape->k = strtoul(end + 1, &end, 10);
     if (!shape->m || !shape->n || !shape->k || shape->m > 256 || shape->n > 512 || shape->k > 1024)
         return false;
-    if (isalpha((unsigned char)*end))
-        shape->blocks = blocks_of(shape, end);
-    else if (*end == '_' && isdigit((unsigned char)end[1]) && end[1 + strspn(end + 1, "0123456789")] == 'b')
+    if (isalpha((unsigned char)*end)) {
+        /* Names before gfx940 do not say how many blocks there are ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, each
+         * this many elements of a type. */
+        const unsigned long each = text_starts(end, "f32") || text_starts(end, "f64")   ? 1
+                                   : text_starts(end, "xf") || strcmp(end, "bf16") == 0 ? 2
+                                                                                        : 4;
+        shape->blocks = 64 * each / (shape->m * shape->k);
+        shape->blocks += !shape->blocks;
+    } else if (*end == '_' && isdigit((unsigned char)end[1]) && end[1 + strspn(end + 1, "0123456789")] == 'b')
         shape->blocks = strtoul(end + 1, NULL, 10);
     return shape->blocks <= 64;
 }
@@ -123,22 +118,6 @@ static bool read_shape(struct shape *shape, const char *name)
     return false;
 }
 
-/* Twice the rate: sparse products of NVIDIA's, and f8f6f4 without 8-bit operands (cbsz and blgp name the formats of A
- * and B: 0 fp8, 1 bf8, 2 and up have fewer bits). */
-static bool is_double(const struct isa_instruction *in)
-{
-    return isa_has_word(in->mnemonic, "SP") ||
-           (isa_modifier(in, "cbsz") >= 2 && isa_modifier(in, "blgp") >= 2 && isa_has_word(in->mnemonic, "f8f6f4"));
-}
-
-static uint32_t rate_of(const struct isa_instruction *in, const char *target)
-{
-    for (size_t k = 0; k < sizeof(rates) / sizeof(*rates); k++)
-        if (text_matches(target, rates[k].target) && text_matches(in->mnemonic, rates[k].name))
-            return rates[k].rate * (is_double(in) ? 2 : 1);
-    return 0;
-}
-
 void isa_matrix_fill(struct isa_instruction *in, const char *target)
 {
     struct shape shape;
@@ -148,6 +127,14 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target)
     /* Four warps share a warpgroup's product. */
     const unsigned long share = isa_is_opcode(in, "HGMMA QGMMA IGMMA BGMMA") ? 4 : 1;
     in->matrix_ops = (uint32_t)(2 * shape.m * shape.n * shape.k * shape.blocks / share);
-    const uint32_t rate = rate_of(in, target);
+    /* Twice the rate: sparse products of NVIDIA's, and f8f6f4 without 8-bit operands (cbsz and blgp name the formats of
+     * A and B: 0 fp8, 1 bf8, 2 and up have fewer bits). */
+    const bool is_double =
+        isa_has_word(in->mnemonic, "SP") ||
+        (isa_modifier(in, "cbsz") >= 2 && isa_modifier(in, "blgp") >= 2 && isa_has_word(in->mnemonic, "f8f6f4"));
+    uint32_t rate = 0;
+    for (size_t k = 0; k < COUNT_OF(rates) && !rate; k++)
+        if (text_matches(target, rates[k].target) && text_matches(in->mnemonic, rates[k].name))
+            rate = rates[k].rate * (is_double ? 2 : 1);
     in->matrix_cycles = rate ? in->matrix_ops / rate : 0;
 }

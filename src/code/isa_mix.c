@@ -12,29 +12,19 @@ unsigned isa_width_bytes(enum isa_width width)
     return width_bytes[width];
 }
 
-static enum isa_width width_of(uint32_t bytes)
-{
-    unsigned width = 0;
-    while (width + 1 < ISA_WIDTHS && width_bytes[width] < bytes)
-        width++;
-    return (enum isa_width)width;
-}
-
-static bool is_store(const struct isa_instruction *in)
-{
-    if (in->kind == ISA_SCALAR_MEMORY)
-        return isa_has_word(in->mnemonic, "store");
-    return in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
-}
-
 void isa_traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
 {
-    const enum isa_width width = width_of(in->bytes);
+    const bool stores = in->kind == ISA_SCALAR_MEMORY
+                            ? isa_has_word(in->mnemonic, "store")
+                            : in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
+    unsigned width = 0;
+    while (width + 1 < ISA_WIDTHS && width_bytes[width] < in->bytes)
+        width++;
     traffic->unknown += in->bytes == 0;
     if (in->kind == ISA_ATOMIC) {
         traffic->atomics++;
         traffic->atomic_bytes += in->bytes;
-    } else if (is_store(in)) {
+    } else if (stores) {
         traffic->stores++;
         traffic->store_bytes += in->bytes;
         traffic->stores_by_width[width] += in->bytes > 0;

@@ -110,12 +110,6 @@ static struct isa_operand read_operand(const char *at, bool is_double)
 
 /* ---- all of an instruction ---- */
 
-/* s_movk_i32, s_addk_i32, s_cmpk_lt_i32...: the constant of 16 bits is sign-extended, and LLVM writes -32 as 0xffe0. */
-static bool has_signed_k(const char *mnemonic)
-{
-    return text_starts(mnemonic, "s_") && strstr(mnemonic, "k_") && text_ends(mnemonic, "_i32");
-}
-
 /* The word up to a comma or blank that is in no bracket; where it ends. */
 static const char *take_word(char word[WORD_ROOM], const char *text)
 {
@@ -160,7 +154,10 @@ static unsigned read_operands(struct isa_operand operands[MAX_OPERANDS], const s
         if (*at != ',')
             break;
     }
-    for (unsigned k = 0; k < count && has_signed_k(in->mnemonic); k++)
+    /* s_movk_i32, s_addk_i32, s_cmpk_lt_i32...: the constant of 16 bits is sign-extended; LLVM writes -32 as 0xffe0. */
+    const bool has_signed_k =
+        text_starts(in->mnemonic, "s_") && strstr(in->mnemonic, "k_") && text_ends(in->mnemonic, "_i32");
+    for (unsigned k = 0; k < count && has_signed_k; k++)
         if (operands[k].kind == OPERAND_CONSTANT)
             operands[k].constant = (uint64_t)(int16_t)operands[k].constant;
     return count;
@@ -200,6 +197,11 @@ const struct isa_operand *isa_operand_at(const struct isa_instruction *in, int n
 {
     static const struct isa_operand none = {.kind = OPERAND_NONE};
     return number >= 0 && number < in->operand_count ? &in->operand[number] : &none;
+}
+
+size_t isa_name_length(const char *mnemonic)
+{
+    return strlen(mnemonic) - (text_ends(mnemonic, "_e32") || text_ends(mnemonic, "_e64") ? strlen("_e32") : 0);
 }
 
 uint64_t isa_modifier(const struct isa_instruction *in, const char *name)

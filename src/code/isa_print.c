@@ -77,17 +77,6 @@ static void add_amount(struct text *out, size_t start, const char *separator, ui
         text_addf(out, "%s%llu %s", out->length > start ? separator : "", (unsigned long long)amount, unit);
 }
 
-/* The work of one instruction: "16 B", "2 flop", "8192 flop/wave 16 clk", or "". */
-static void add_work(struct text *out, const struct isa_instruction *in)
-{
-    const size_t start = out->length;
-    add_amount(out, start, " ", in->bytes, "B");
-    add_amount(out, start, " ", in->flops, "flop");
-    add_amount(out, start, " ", in->ops, "op");
-    add_amount(out, start, " ", in->matrix_ops, in->is_integer ? "op/wave" : "flop/wave");
-    add_amount(out, start, " ", in->matrix_cycles, "clk");
-}
-
 /* "20 instructions, 8 flop/lane, ..." of one pass through a loop. */
 static void add_mix(struct text *out, const struct isa_mix *mix)
 {
@@ -140,25 +129,6 @@ static void print_loop_ends(struct text *out, const struct isa_kernel *kernel, u
     }
 }
 
-/* Where the source goes on at another line: "; gemm.hip:88". */
-static void print_source(struct text *out, const struct isa_kernel *kernel, size_t i)
-{
-    const struct isa_instruction *in = &kernel->instructions[i], *before = i ? in - 1 : NULL;
-    if (!in->file || (before && before->file == in->file && before->line == in->line))
-        return;
-    text_pad(out, MARGIN_COLUMNS, ' ');
-    text_addf(out, "; %s:%u\n", path_base(in->file), in->line);
-}
-
-static void print_function_start(struct text *out, const struct isa_kernel *kernel, size_t i)
-{
-    for (size_t k = 0; k < kernel->function_count; k++)
-        if (kernel->functions[k].first == i)
-            text_addf(out, "%s:\n", kernel->functions[k].demangled);
-    if (kernel->function_count && kernel->instructions[i].address == kernel->code.code_address)
-        text_addf(out, "%s:\n", kernel->code.name);
-}
-
 void isa_print(struct text *out, const struct isa_kernel *kernel)
 {
     text_addf(out, "%s: ", kernel->code.name);
@@ -166,12 +136,22 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
     text_add(out, "\n");
     for (size_t i = 0; i < kernel->instruction_count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        print_function_start(out, kernel, i);
+        FOR_EACH(const struct isa_function, function, kernel->functions, kernel->function_count)
+            if (function->first == i)
+                text_addf(out, "%s:\n", function->demangled);
+        if (kernel->function_count && in->address == kernel->code.code_address)
+            text_addf(out, "%s:\n", kernel->code.name);
         print_loop_starts(out, kernel, in->address);
-        print_source(out, kernel, i);
+        /* Where the source goes on at another line: "; gemm.hip:88". */
+        if (in->file && (!i || in[-1].file != in->file || in[-1].line != in->line))
+            text_addf(out, "%*s; %s:%u\n", (int)MARGIN_COLUMNS, "", path_base(in->file), in->line);
         text_addf(out, "%10llx %-*s ", (unsigned long long)in->address, (int)KIND_COLUMNS, isa_kind_label(in->kind));
         const size_t start = out->length;
-        add_work(out, in);
+        add_amount(out, start, " ", in->bytes, "B");
+        add_amount(out, start, " ", in->flops, "flop");
+        add_amount(out, start, " ", in->ops, "op");
+        add_amount(out, start, " ", in->matrix_ops, in->is_integer ? "op/wave" : "flop/wave");
+        add_amount(out, start, " ", in->matrix_cycles, "clk");
         const size_t used = out->length - start;
         text_pad(out, (used < WORK_COLUMNS ? WORK_COLUMNS - used : 0) + 1, ' ');
         add_indent(out, in->loop == ISA_NO_LOOP ? 0 : kernel->loops[in->loop].depth);

@@ -81,14 +81,6 @@ static const struct {
     {"s_sext_i32_i16", EXTEND, 1, true},
 };
 
-static size_t find_operation(const char *name)
-{
-    size_t k = 0;
-    while (k < COUNT_OF(operations) && strcmp(operations[k].name, name) != 0)
-        k++;
-    return k;
-}
-
 /* The result; false: not known. */
 static bool compute(uint64_t *result, struct scalars *now, enum operation operation, const struct isa_instruction *in,
                     unsigned words)
@@ -149,7 +141,9 @@ enum scalars_change scalars_step(struct scalars *now, const struct isa_instructi
     uint64_t result = 0;
     if (!in->operand_count || in->space == ISA_GLOBAL)
         return SCALARS_OTHER;
-    const size_t row = in->kind == ISA_SCALAR ? find_operation(in->mnemonic) : COUNT_OF(operations);
+    size_t row = in->kind == ISA_SCALAR ? 0 : COUNT_OF(operations);
+    while (row < COUNT_OF(operations) && strcmp(operations[row].name, in->mnemonic) != 0)
+        row++;
     if (row == COUNT_OF(operations) && text_starts(in->mnemonic, "s_cmp_")) {
         compare(now, in->mnemonic + strlen("s_cmp_"), in);
         return SCALARS_OTHER;

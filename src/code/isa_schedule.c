@@ -38,24 +38,15 @@ struct machine {
     double trips; /* round trips to memory that ended */
 };
 
-static bool counter_of(enum isa_counter *counter, const struct machine *machine, const struct isa_instruction *in)
-{
-    const bool stores = in->kind == ISA_STORE || in->kind == ISA_SCRATCH_STORE;
-    if (in->space == ISA_LDS && text_starts(in->mnemonic, "ds_"))
-        *counter = COUNTER_LDS;
-    else if (in->space == ISA_CONSTANT)
-        *counter = COUNTER_SCALAR;
-    else if (in->space == ISA_GLOBAL || in->space == ISA_SCRATCH)
-        *counter = stores && machine->counts_stores ? COUNTER_STORE : COUNTER_LOAD;
-    else
-        return false;
-    return true;
-}
-
 static void fly(struct machine *machine, const struct isa_instruction *in)
 {
-    enum isa_counter counter;
-    if (!counter_of(&counter, machine, in))
+    const bool stores = machine->counts_stores && (in->kind == ISA_STORE || in->kind == ISA_SCRATCH_STORE);
+    enum isa_counter counter = stores ? COUNTER_STORE : COUNTER_LOAD;
+    if (in->space == ISA_LDS && text_starts(in->mnemonic, "ds_"))
+        counter = COUNTER_LDS;
+    else if (in->space == ISA_CONSTANT)
+        counter = COUNTER_SCALAR;
+    else if (in->space != ISA_GLOBAL && in->space != ISA_SCRATCH)
         return;
     if (machine->count == MAX_IN_FLIGHT)
         memmove(machine->flying, machine->flying + 1, --machine->count * sizeof(*machine->flying));
@@ -126,25 +117,6 @@ static double vector_clocks(const struct machine *machine, const struct isa_inst
     return in->kind == ISA_TRANSCENDENTAL ? 4 * each : each;
 }
 
-/* Of everything but matrix instructions. */
-static double slot_clocks(const struct machine *machine, const struct isa_instruction *in)
-{
-    const bool is_scalar =
-        in->kind == ISA_SCALAR || in->kind == ISA_SCALAR_MEMORY || in->kind == ISA_BRANCH || in->kind == ISA_BARRIER;
-    if (in->kind == ISA_WAIT || in->kind == ISA_OTHER || in->kind == ISA_MATRIX)
-        return 0;
-    const double vector = vector_clocks(machine, in);
-    return vector > 0 ? vector : machine->is_cdna ? CDNA_CLOCKS : is_scalar ? 1 : machine->wave / 32.0;
-}
-
-static double latency(const struct machine *machine, const struct isa_instruction *in)
-{
-    if (in->kind == ISA_MATRIX)
-        return in->matrix_cycles + (machine->is_cdna ? MATRIX_PASSES * CDNA_CLOCKS : 0);
-    const double own = vector_clocks(machine, in);
-    return own > 0 && !machine->is_cdna && own < RDNA_LATENCY ? RDNA_LATENCY : own;
-}
-
 /* ---- chains ---- */
 
 struct depths {
@@ -179,11 +151,11 @@ struct walk {
 
 static void issue(struct walk *walk, const struct isa_instruction *in, bool counts)
 {
-    fly(&walk->machine, in);
+    struct machine *machine = &walk->machine;
+    fly(machine, in);
     if (in->kind == ISA_MATRIX) {
         /* A matrix instruction waits until the unit is free; what the unit waits is a gap. */
         struct isa_schedule *schedule = walk->schedule;
-        struct machine *machine = &walk->machine;
         const double gap = machine->unit_free < 0 ? 0 : machine->clock - machine->unit_free;
         if (gap < 0)
             machine->clock = machine->unit_free;
@@ -197,8 +169,12 @@ static void issue(struct walk *walk, const struct isa_instruction *in, bool coun
         machine->unit_free = machine->clock + in->matrix_cycles;
         machine->clock += machine->is_cdna ? CDNA_CLOCKS : fmax(in->matrix_cycles, 1);
     }
-    walk->machine.clock += slot_clocks(&walk->machine, in);
-    walk->schedule->vector_clocks += counts ? vector_clocks(&walk->machine, in) : 0;
+    const double vector = vector_clocks(machine, in);
+    const bool is_scalar =
+        in->kind == ISA_SCALAR || in->kind == ISA_SCALAR_MEMORY || in->kind == ISA_BRANCH || in->kind == ISA_BARRIER;
+    if (in->kind != ISA_WAIT && in->kind != ISA_OTHER && in->kind != ISA_MATRIX)
+        machine->clock += vector > 0 ? vector : machine->is_cdna ? CDNA_CLOCKS : is_scalar ? 1 : machine->wave / 32.0;
+    walk->schedule->vector_clocks += counts ? vector : 0;
     walk->schedule->matrix_clocks += counts && in->kind == ISA_MATRIX ? in->matrix_cycles : 0;
 }
 
@@ -221,7 +197,10 @@ static size_t first_of(const struct isa_kernel *kernel, size_t loop)
 
 static void step(struct walk *walk, const struct isa_instruction *in, bool counts)
 {
-    const double own = latency(&walk->machine, in);
+    const bool is_cdna = walk->machine.is_cdna;
+    double own = in->kind == ISA_MATRIX ? in->matrix_cycles + (is_cdna ? MATRIX_PASSES * CDNA_CLOCKS : 0)
+                                        : vector_clocks(&walk->machine, in);
+    own = own > 0 && !is_cdna && in->kind != ISA_MATRIX ? fmax(own, RDNA_LATENCY) : own;
     const double first = deepest(walk->depths, in) + own;
     const double second = in->dual ? deepest(walk->depths, in->dual) + own : 0;
     set_depth(walk->depths, in, first);

@@ -260,12 +260,6 @@ static const char *heading(char *line)
     return line + sizeof(section) - 1;
 }
 
-/* What nvdisasm and cuobjdump write between sections. */
-static bool is_border(const char *line)
-{
-    return text_starts(line, "//---") || text_starts(line, "Fatbin ");
-}
-
 /* ".L_x_3:" or "$kernel$__internal_division:", at the line's start. */
 static void add_label(struct reader *reader, char *line)
 {
@@ -408,7 +402,8 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
         text_clear(&line);
         text_addn(&line, text, length);
         const char *name = reader.is_sass ? heading(line.data) : NULL;
-        if (is_inside && reader.is_sass && (name || is_border(line.data)))
+        const bool is_border = text_starts(line.data, "//---") || text_starts(line.data, "Fatbin ");
+        if (is_inside && reader.is_sass && (name || is_border)) /* of a section, as the tools write it */
             break;
         if (name)
             is_inside = strcmp(name, kernel) == 0;

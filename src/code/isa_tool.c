@@ -91,14 +91,6 @@ static enum status open_image(int *fd, const void *bytes, size_t size, struct er
     return STATUS_OK;
 }
 
-static bool is_unknown_target(const char *words)
-{
-    for (size_t i = 0; i < sizeof(unknown_target) / sizeof(*unknown_target); i++)
-        if (strstr(words, unknown_target[i]))
-            return true;
-    return false;
-}
-
 static enum status check(const struct job *job, const struct spawn_result *ran, struct err *err)
 {
     if (ran->timed_out)
@@ -152,8 +144,9 @@ static enum status run_amd(struct job *job, struct err *err)
         argvs[count++] = objdump_argv(job, job->parts[k], k + 1 < job->part_count ? job->parts[k + 1] : job->end);
     if (spawn_all(ran, argvs, count, OUTPUT_LIMIT_BYTES, job->timeout_ms, job->arena, err))
         return err->status;
-    if (is_unknown_target(ran[0].errors))
-        return STATUS_OK;
+    for (size_t i = 0; i < COUNT_OF(unknown_target); i++)
+        if (strstr(ran[0].errors, unknown_target[i]))
+            return STATUS_OK;
     for (size_t k = 0; k < count; k++)
         if (check(job, &ran[k], err))
             return err->status;
