@@ -178,7 +178,7 @@ static int unknown_command(const char *word, struct arena *arena)
         err_set(&err, ERR_USAGE, "'%s' is no command, but 'rooftile run %s' measures it", word, word);
         return fail(&err);
     }
-    for (const struct command *command = commands; command->name; command++)
+    for (const struct command *command = command_table(); command->name; command++)
         ARENA_PUSH(arena, names, count, command->name);
     err_nearest(&err, word, names, count, "try 'rooftile --help'");
     return fail(&err);

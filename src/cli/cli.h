@@ -80,8 +80,8 @@ struct command {
     const char *name;
     const char *args;     /* "[SUITE|KERNEL]..."; lower-case words are literal: "bash|zsh|fish" */
     const char *summary;  /* one line */
-    const char *examples; /* lines "  rooftile run ...   what it does" */
-    const char *details;  /* paragraphs after the options; NULL = none */
+    const char *examples; /* lines "  rooftile run ...   what it does", without the newline of the last */
+    const char *details;  /* paragraphs after the options, with blank lines between them; NULL = none */
     const char *options;  /* their names, in the order of --help; the common ones are added */
     size_t min_args, max_args;
     command_function *run;
@@ -89,7 +89,7 @@ struct command {
     bool makes_file;    /* --out is a JSON file that it writes in addition to what it prints */
 };
 
-extern const struct command commands[];                                /* ends with name == NULL */
+const struct command *command_table(void);                             /* ends with name == NULL */
 const struct command *command_find(const char *name);                  /* NULL: unknown */
 bool command_takes(const struct command *command, const char *option); /* one of its own; a NULL command takes none */
 

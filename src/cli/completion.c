@@ -7,68 +7,11 @@
 
 #include "cli.h"
 #include "rooftile/targets.h"
+#include "texts.h"
 
 static const struct {
     const char *name, *script;
-} shells[] = {
-    {"bash",
-     "# bash completion of rooftile, written by 'rooftile completion bash'\n"
-     "_rooftile() {\n"
-     "    local line=${COMP_LINE:0:COMP_POINT} words=() cur kind=''\n"
-     "    # bash cuts words at ':' and '=' too, so they are cut again here\n"
-     "    read -ra words <<<\"$line\"\n"
-     "    [[ $line == *[[:space:]] ]] && words+=('')\n"
-     "    cur=${words[-1]}\n"
-     "    mapfile -t COMPREPLY < <(rooftile completion words -- \"${words[@]:1}\" 2>/dev/null)\n"
-     "    [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[-1]} == :* ]] && kind=${COMPREPLY[-1]} && unset 'COMPREPLY[-1]'\n"
-     "    COMPREPLY=(\"${COMPREPLY[@]%%$'\\t'*}\")\n"
-     "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
-     "    [[ $cur == *[:=]* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*[:=]}\"}\"}\")\n"
-     "    [[ $cur == --*=* ]] && cur=${cur#*=}\n"
-     "    [[ -n $kind ]] && compopt -o filenames\n"
-     "    [[ $kind == :file ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
-     "    [[ $kind == :json ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.json' -- \"$cur\")\n"
-     "    [[ $kind == :folder || $kind == :json ]] && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "
-     "\"$cur\")\n"
-     "    return 0\n"
-     "}\n"
-     "complete -F _rooftile rooftile\n"},
-    {"zsh",
-     "#compdef rooftile\n"
-     "# zsh completion of rooftile, written by 'rooftile completion zsh'\n"
-     "_rooftile() {\n"
-     "    local -a lines=(${(f)\"$(rooftile completion words -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
-     "    local kind=${(M)lines[-1]:#:*}\n"
-     "    lines=(${lines:#:*})\n"
-     "    local -a open=(${(M)lines:#*=}) plain=(${${lines:#*=}%%$'\\t'*}) shown=(${${lines:#*=}/$'\\t'/  -- })\n"
-     "    compadd -S '' -a open\n"
-     "    compadd -l -d shown -a plain\n"
-     "    compset -P '--*='\n"
-     "    case $kind in\n"
-     "        :file) _files ;;\n"
-     "        :folder) _files -/ ;;\n"
-     "        :json) _files -g '*.json' ;;\n"
-     "    esac\n"
-     "}\n"
-     "if [[ $funcstack[1] == _rooftile ]]; then _rooftile \"$@\"; else compdef _rooftile rooftile; fi\n"},
-    {"fish", "# fish completion of rooftile, written by 'rooftile completion fish'\n"
-             "function __rooftile\n"
-             "    set -l words (commandline -opc) (commandline -ct)\n"
-             "    for line in (rooftile completion words -- $words[2..-1] 2>/dev/null)\n"
-             "        switch $line\n"
-             "            case :file\n"
-             "                __fish_complete_path (commandline -ct)\n"
-             "            case :folder\n"
-             "                __fish_complete_directories (commandline -ct)\n"
-             "            case :json\n"
-             "                __fish_complete_suffix .json\n"
-             "            case '*'\n"
-             "                echo $line\n"
-             "        end\n"
-             "    end\n"
-             "end\n"
-             "complete -c rooftile -f -a '(__rooftile)'\n"},
-};
+} shells[] = {{"bash", cli_bash}, {"zsh", cli_zsh}, {"fish", cli_fish}};
 
 /* The word to complete. */
 struct word {
@@ -178,7 +121,7 @@ static void complete(struct word *word)
     } else if (command) {
         offer_arguments(word, command);
     } else {
-        for (command = commands; command->name; command++)
+        for (command = command_table(); command->name; command++)
             offer(word, command->name, strlen(command->name), command->summary);
         offer(word, "help", 4, "show help");
     }

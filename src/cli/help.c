@@ -82,7 +82,7 @@ void help_command(struct text *out, const struct command *command, const struct 
     const struct option_row *rows[MOST_OPTIONS];
     const size_t count = options_of(rows, command), own = count - COMMON_COUNT;
     add_heading(out, "Examples:", look);
-    text_addf(out, "%s\n", command->examples);
+    text_addf(out, "%s\n\n", command->examples);
     SCOPED(text_release) struct text usage = {0};
     text_addf(&usage, "Usage: rooftile %s [OPTION]...%s%s", command->name, *command->args ? " " : "", command->args);
     text_add_wrapped(out, usage.data, 0, 7, columns_of(look));
@@ -108,7 +108,7 @@ void help_overview(struct text *out, const struct report_options *look)
     add_heading(out, "Examples:", look);
     text_addf(out, "%s\n", overview_examples);
     add_heading(out, "Commands:", look);
-    for (const struct command *command = commands; command->name; command++)
+    for (const struct command *command = command_table(); command->name; command++)
         add_item(out, 14, command->name, command->summary, look);
     text_add(out, "\n");
     add_paragraph(out, "'rooftile COMMAND --help' shows a command's examples and options, 'man rooftile' everything.",

@@ -182,7 +182,7 @@ static const struct option_row *find_long(const struct parse *parse, const char 
 static const char *owners(const struct parse *parse, const char *name)
 {
     struct text text = {0};
-    for (const struct command *command = commands; command->name; command++)
+    for (const struct command *command = command_table(); command->name; command++)
         if (command->options && text_has_word(command->options, " ", name, strlen(name)))
             text_addf(&text, "%s%s", text.length ? ", " : "", command->name);
     return text_take(&text, parse->arena);

@@ -29,7 +29,7 @@ static void assert_fits(const char *what, const char *text)
 static void help_fits_and_starts_with_examples(void **state)
 {
     (void)state;
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct command *command = command_table(); command->name; command++) {
         struct text text = {0};
         help_command(&text, command, &(struct report_options){0});
         assert_true(text_starts(text.data, "Examples:\n  "));
@@ -74,7 +74,7 @@ static size_t check_examples(const char *examples)
         struct err err = {0};
         const size_t length = strcspn(line, "\n");
         const int count = words_of(words, arena_strndup(&arena, line, length));
-        line += length + 1;
+        line += length + (line[length] == '\n');
         if (!count)
             continue;
         const struct command *command = command_find(words[1]);
@@ -91,7 +91,7 @@ static void examples_parse(void **state)
 {
     (void)state;
     assert_true(check_examples(overview_examples) >= 4);
-    for (const struct command *command = commands; command->name; command++)
+    for (const struct command *command = command_table(); command->name; command++)
         assert_true(check_examples(command->examples) >= 1);
 }
 
@@ -104,7 +104,7 @@ static void man_page_and_completion_are_complete(void **state)
     struct call page = {.arena = &arena};
     assert_int_equal(cmd_man(&page, &err), STATUS_OK);
     assert_true(text_starts(page.out.data, ".\\\" SPDX"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct command *command = command_table(); command->name; command++) {
         const char *const words[] = {"words", command->name, "-"};
         const struct cli_options options = {.args = words, .arg_count = COUNT_OF(words)};
         struct call offered = {.options = &options, .arena = &arena};

@@ -273,7 +273,7 @@ static void rows_are_complete(void **state)
 static void commands_take_options_that_are_there(void **state)
 {
     (void)state;
-    for (const struct command *one = commands; one->name; one++) {
+    for (const struct command *one = command_table(); one->name; one++) {
         const struct option_row *rows[MOST_OPTIONS];
         const size_t count = options_of(rows, one);
         assert_true(count > COMMON_COUNT && count <= MOST_OPTIONS);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files of src/cli/texts, which are a part of the program (texts.S). Each ends in a zero byte.
+ */
+#ifndef ROOFTILE_CLI_TEXTS_H
+#define ROOFTILE_CLI_TEXTS_H
+
+extern char cli_commands[]; /* may be written to: command_table cuts it into strings */
+extern const char cli_hints[], cli_man_facts[], cli_bash[], cli_zsh[], cli_fish[];
+
+#endif
