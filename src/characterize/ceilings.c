@@ -16,16 +16,6 @@ double ceilings_ci(const struct result_case *c)
 
 /* ---- peaks ---- */
 
-static struct machine_unit *unit_named(struct machine *machine, const char *name)
-{
-    struct machine_unit *unit = FIND_ROW(machine->units, machine->unit_count, name, name);
-    if (unit || machine->unit_count >= MACHINE_MAX_UNITS)
-        return unit;
-    unit = &machine->units[machine->unit_count++];
-    snprintf(unit->name, sizeof(unit->name), "%s", name);
-    return unit;
-}
-
 /* Rates as multiples of those that a device names. A CPU that has AVX512-FP16 or AVX-512 VNNI runs them on the pipes of
  * its f32 multiply-adds, with two and four times the elements. Dot products of bf16 are missing on purpose: an Intel
  * core was measured to do them at half the rate of f32, and nothing says how others do. */
@@ -67,7 +57,11 @@ static void find_units(struct machine *machine, const struct result *result)
         if (!ceilings_usable(c) || strcmp(c->class, "compute") || !c->work.unit[0] || !(c->flops_per_s > 0) ||
             worked_out)
             continue;
-        struct machine_unit *unit = unit_named(machine, c->work.unit);
+        struct machine_unit *unit = FIND_ROW(machine->units, machine->unit_count, name, c->work.unit);
+        if (!unit && machine->unit_count < MACHINE_MAX_UNITS) {
+            unit = &machine->units[machine->unit_count++];
+            snprintf(unit->name, sizeof(unit->name), "%s", c->work.unit);
+        }
         if (!unit || c->flops_per_s <= unit->peak.measured)
             continue;
         unit->peak.measured = c->flops_per_s;

@@ -195,18 +195,6 @@ static void find_usual(struct ceiling *ceiling, enum machine_traffic kind, const
              inside);
 }
 
-static void measure_level(struct machine_level *level, const struct curve *all, double low, double high)
-{
-    for (const struct point *point = all->points; point < all->points + all->count; point++) {
-        const enum machine_traffic kind = traffic_of(&point->from->work);
-        if (!is_inside(point, low, high))
-            continue;
-        raise(&level->bandwidth, point);
-        if (kind < TRAFFIC_COUNT)
-            raise(&level->traffic[kind], point);
-    }
-}
-
 static void find_bandwidths(struct machine *machine, const struct result *result, const struct curve *curve,
                             uint64_t seed)
 {
@@ -221,7 +209,14 @@ static void find_bandwidths(struct machine *machine, const struct result *result
     for (uint32_t k = 0; k < machine->level_count; k++) {
         struct machine_level *level = &machine->levels[k];
         const double low = k ? boundaries[k - 1].x_high : 0;
-        measure_level(level, &all, low, k < found ? boundaries[k].x_high : INFINITY);
+        for (const struct point *point = all.points; point < all.points + all.count; point++) {
+            const enum machine_traffic kind = traffic_of(&point->from->work);
+            if (!is_inside(point, low, k < found ? boundaries[k].x_high : INFINITY))
+                continue;
+            raise(&level->bandwidth, point);
+            if (kind < TRAFFIC_COUNT)
+                raise(&level->traffic[kind], point);
+        }
         for (int kind = 0; kind < TRAFFIC_COUNT; kind++)
             find_usual(&level->traffic[kind], (enum machine_traffic)kind, &all, low,
                        k < found ? boundaries[k].x_low : INFINITY);

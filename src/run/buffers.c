@@ -313,16 +313,6 @@ static void read_elements(double *values, size_t count, size_t array, const void
     fill_elements(values, &buffers[array].fill, count);
 }
 
-/* Expressions read what a buffer is filled with, whatever launches made of it since. */
-static void offer_elements(struct ready *ready)
-{
-    const struct resolved *resolved = ready->resolved;
-    uint64_t *counts = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*counts));
-    for (size_t k = 0; k < resolved->buffer_count; k++)
-        counts[k] = resolved->buffers[k].count;
-    ready->arrays = (struct expr_arrays){.counts = counts, .read = read_elements, .context = ready->buffers};
-}
-
 enum status ready_init(struct ready *ready, struct device *device, const struct resolved *resolved,
                        const struct build_result *builds, uint32_t rotations, uint64_t seed, struct err *err)
 {
@@ -330,7 +320,11 @@ enum status ready_init(struct ready *ready, struct device *device, const struct 
     enum status status = ready_load(ready, err);
     ready->slots = resolved_slots(resolved, &ready->arena);
     ready->buffers = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*ready->buffers));
-    offer_elements(ready);
+    /* Expressions read what a buffer is filled with, whatever launches made of it since. */
+    uint64_t *counts = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*counts));
+    for (size_t k = 0; k < resolved->buffer_count; k++)
+        counts[k] = resolved->buffers[k].count;
+    ready->arrays = (struct expr_arrays){.counts = counts, .read = read_elements, .context = ready->buffers};
     for (size_t k = 0; k < resolved->buffer_count && !status; k++)
         status = make_buffer(ready, k, seed, err);
     return status ? status : ready_resolve(ready, err);

@@ -24,15 +24,6 @@ static double null_time(struct worker *worker, struct ready *ready, enum timer t
     return median;
 }
 
-static void time_unqueued(struct worker *worker, struct ready *ready, struct calibration *out)
-{
-    const enum timer timer = worker->info.predicted ? TIMED_SIM : TIMED_HOST;
-    struct err err = {0};
-    (void)null_time(worker, ready, timer, 1, NULL_LAUNCHES / 3, &err); /* the first ones pay for waking up */
-    out->null_launch_ns = null_time(worker, ready, timer, 1, NULL_LAUNCHES, &err);
-    out->null_batch_ns = null_time(worker, ready, timer, NULL_BATCH, NULL_BATCHES, &err);
-}
-
 static void time_queued(struct worker *worker, struct ready *ready, struct calibration *out)
 {
     struct err err = {0}, dispatch_err = {0};
@@ -45,16 +36,6 @@ static void time_queued(struct worker *worker, struct ready *ready, struct calib
     if (isnan(out->dispatch_null_ns))
         snprintf(out->dispatch_reason, sizeof(out->dispatch_reason), "%.*s", (int)sizeof(out->dispatch_reason) - 1,
                  dispatch_err.text);
-}
-
-static bool has_cold_case(const struct plan *plan)
-{
-    return plan && COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.cache == CACHE_COLD);
-}
-
-static bool has_calibrated_case(const struct plan *plan)
-{
-    return !plan || COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.calibrates);
 }
 
 enum status calibrate(struct worker *worker, struct err *err)
@@ -74,7 +55,10 @@ enum status calibrate(struct worker *worker, struct err *err)
     if (worker->options->profile || worker->options->verify_only)
         return STATUS_OK; /* a profile shows the cases alone; what is verified is not timed */
     /* Of a GPU these are readings, which cost nothing and tell whether it is idle. */
-    const bool senses = ops->sense && (ops->asynchronous || has_calibrated_case(worker->plan));
+    const struct plan *plan = worker->plan;
+    const bool calibrates =
+        !plan || COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.calibrates);
+    const bool senses = ops->sense && (ops->asynchronous || calibrates);
     if (senses && ops->sense(worker->device, &out->quiet_rates, err))
         return err->status;
     worker->shared->fastest_hz = fmax(worker->shared->fastest_hz, out->quiet_rates.core_hz);
@@ -85,9 +69,14 @@ enum status calibrate(struct worker *worker, struct err *err)
     struct ready *ready = service_ready(worker, SERVICE_NULL, why);
     if (ready && ops->asynchronous)
         time_queued(worker, ready, out);
-    else if (ready)
-        time_unqueued(worker, ready, out);
-    if (ops->asynchronous && !ops->evict && has_cold_case(worker->plan))
+    else if (ready) {
+        const enum timer timer = worker->info.predicted ? TIMED_SIM : TIMED_HOST;
+        (void)null_time(worker, ready, timer, 1, NULL_LAUNCHES / 3, err); /* the first ones pay for waking up */
+        out->null_launch_ns = null_time(worker, ready, timer, 1, NULL_LAUNCHES, err);
+        out->null_batch_ns = null_time(worker, ready, timer, NULL_BATCH, NULL_BATCHES, err);
+    }
+    if (ops->asynchronous && !ops->evict && plan &&
+        COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.cache == CACHE_COLD))
         cold_self_test(worker, out);
     /* A fault in all this may have cost the context, of which the first case would hear. */
     if (ops->asynchronous && ops->wait(worker->device, err) == ERR_DEVICE_LOST)

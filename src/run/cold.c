@@ -73,18 +73,6 @@ enum status cold_init(struct sampling *sampling, struct err *err)
     return ops->alloc(&sampling->flush, ready->device, sampling->flush_bytes, SPACE_DEVICE, err);
 }
 
-static enum status evict_buffers(struct sampling *sampling, struct err *err)
-{
-    struct ready *ready = sampling->ready;
-    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
-        enum status status = ready->device->ops->evict(ready->device, ready_buffer(ready, k, 0),
-                                                       ready->resolved->buffers[k].size_bytes, err);
-        if (status)
-            return status;
-    }
-    return STATUS_OK;
-}
-
 /* A kernel's flush needs no wait: the sample follows it in the stream, and the device stays busy, so its clock stays
  * up. */
 enum status cold_make(struct sampling *sampling, struct err *err)
@@ -93,8 +81,11 @@ enum status cold_make(struct sampling *sampling, struct err *err)
     const struct device_ops *ops = ready->device->ops;
     if (sampling->cache != CACHE_COLD || !ops->executes)
         return STATUS_OK;
+    for (size_t k = 0; ops->evict && k < ready->resolved->buffer_count; k++)
+        if (ops->evict(ready->device, ready_buffer(ready, k, 0), ready->resolved->buffers[k].size_bytes, err))
+            return err->status;
     if (ops->evict)
-        return evict_buffers(sampling, err);
+        return STATUS_OK;
     if (sampling->flusher)
         return ready_run(sampling->flusher, 0, EVENTS_NONE, err);
     enum status status =

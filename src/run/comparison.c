@@ -21,28 +21,6 @@ static void note_range(struct comparison *comparison, const double *want, size_t
     comparison->ranged = comparison->ranged || count;
 }
 
-/* The difference as a share of what is allowed; NaN and infinities are wrong. */
-static double share_of(const struct comparison *comparison, double got, double want)
-{
-    const double difference = fabs(got - want), allowed = comparison->abs + comparison->rel * fabs(want);
-    if (!(difference < INFINITY))
-        return INFINITY;
-    return difference == 0 ? 0 : allowed > 0 ? difference / allowed : INFINITY;
-}
-
-/* Returns that share. */
-static double note_error(struct comparison *comparison, double got, double want)
-{
-    const double share = share_of(comparison, got, want);
-    const double difference = fabs(got - want), relative = want != 0 ? difference / fabs(want) : INFINITY;
-    if (difference > comparison->max_abs || isnan(difference))
-        comparison->max_abs = difference;
-    if (relative > comparison->max_rel && isfinite(relative))
-        comparison->max_rel = relative;
-    comparison->used = fmax(comparison->used, share);
-    return share;
-}
-
 void comparison_add(struct comparison *comparison, const double *got, const double *want, const uint64_t *index,
                     uint64_t first, size_t count)
 {
@@ -51,7 +29,18 @@ void comparison_add(struct comparison *comparison, const double *got, const doub
     for (size_t k = 0; k < count; k++) {
         if (got[k] == want[k] && fabs(got[k]) < INFINITY)
             continue;
-        if (note_error(comparison, got[k], want[k]) <= 1 || comparison->wrong++)
+        const double difference = fabs(got[k] - want[k]), allowed = comparison->abs + comparison->rel * fabs(want[k]);
+        const double relative = want[k] != 0 ? difference / fabs(want[k]) : INFINITY;
+        const double share = !(difference < INFINITY) ? INFINITY /* NaN and infinities are wrong */
+                             : difference == 0        ? 0
+                             : allowed > 0            ? difference / allowed
+                                                      : INFINITY;
+        if (difference > comparison->max_abs || isnan(difference))
+            comparison->max_abs = difference;
+        if (relative > comparison->max_rel && isfinite(relative))
+            comparison->max_rel = relative;
+        comparison->used = fmax(comparison->used, share);
+        if (share <= 1 || comparison->wrong++)
             continue;
         comparison->index = index ? index[k] : first + k;
         comparison->got = got[k];

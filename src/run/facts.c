@@ -56,14 +56,6 @@ static void add_machine(struct capacities *all, const struct machine *machine, c
     }
 }
 
-static void assume(struct capacities *all, const struct device_info *info, struct text *said)
-{
-    add_capacity(all, "L1", ASSUMED_L1_BYTES, info->cus);
-    add_capacity(all, "L2", ASSUMED_L2_BYTES, 1);
-    text_addf(said, "L1 of %.0f KiB a unit and L2 of %.0f MiB, assumed: no machine file of its target tells them",
-              ASSUMED_L1_BYTES / 1024, ASSUMED_L2_BYTES / 1048576);
-}
-
 /* What a core makes of matrix instructions that it works out in loops, where that was not measured. */
 #define WORKED_OUT_FLOP_PER_S 0.5e9
 
@@ -120,8 +112,12 @@ void run_facts_know(struct device_facts *facts, const struct device_info *info, 
     add_machine(&all, like, info, &said);
     if (said.length)
         text_addf(&said, " as %s has, which has the same target", like->name);
-    if (!all.count)
-        assume(&all, info, &said);
+    if (!all.count) {
+        add_capacity(&all, "L1", ASSUMED_L1_BYTES, info->cus);
+        add_capacity(&all, "L2", ASSUMED_L2_BYTES, 1);
+        text_addf(&said, "L1 of %.0f KiB a unit and L2 of %.0f MiB, assumed: no machine file of its target tells them",
+                  ASSUMED_L1_BYTES / 1024, ASSUMED_L2_BYTES / 1048576);
+    }
     facts->caches = fmin((double)all.count, COUNT_OF(levels));
     for (size_t k = 0; k < COUNT_OF(levels); k++) {
         const bool there = k < all.count;
@@ -165,14 +161,6 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
                                 .unit_groups = limits->groups_cu ? limits->groups_cu : limits->barriers_cu};
 }
 
-/* Never more than two loads and two stores of the widest registers, or three and two where these have 256 bits at
- * most. */
-static double cpu_bytes_per_clock(const struct device_info *info)
-{
-    const unsigned bytes = cpu_vector_bytes(info->target);
-    return (bytes > 32 ? 4 : 5) * bytes;
-}
-
 /* A processor's units are known by the features of its target: AVX512-FP16, AVX512-BF16 and AVX-512 VNNI. */
 static struct target_facts facts_of_target(const struct device_info *info, const struct target_facts **layouts,
                                            size_t *layout_count)
@@ -188,7 +176,10 @@ static struct target_facts facts_of_target(const struct device_info *info, const
         facts.i8_dot = cpu_target_has(info->target, "avx512vnni");
         facts.rate_f32 = info->flops_per_clock_f32;
         facts.rate_f64 = info->flops_per_clock_f64;
-        facts.rate_bytes = cpu_bytes_per_clock(info);
+        /* Never more than two loads and two stores of the widest registers, or three and two where these have 256 bits
+         * at most. */
+        const unsigned bytes = cpu_vector_bytes(info->target);
+        facts.rate_bytes = (bytes > 32 ? 4 : 5) * bytes;
     }
     if (facts.lds_declared == 0)
         facts.lds_declared = (double)info->lds_bytes;

@@ -63,20 +63,6 @@ static double held_hz(const float *hz, uint32_t count)
     return used ? median_of(known, used) : 0;
 }
 
-/* How far the clock fell while the case ran, relative: by the probes beside the samples, or else by what the driver
- * said before and after. 0 where neither tells. */
-static double clock_drop(const struct measurement *out, double *from_hz, double *to_hz)
-{
-    const uint32_t part = out->sample_count / CLOCK_PARTS;
-    *from_hz = out->before.core_hz;
-    *to_hz = out->after.core_hz;
-    if (out->has_sample_hz && part) {
-        *from_hz = held_hz(out->sample_hz, part);
-        *to_hz = held_hz(out->sample_hz + out->sample_count - part, part);
-    }
-    return *from_hz > 0 && *to_hz > 0 ? 1 - *to_hz / *from_hz : 0;
-}
-
 /* The counters have 32 bits and wrap, so any change counts. */
 static bool moved(double before, double after)
 {
@@ -105,8 +91,11 @@ static const char *throttle_cause(const struct measurement *out)
 
 void flag_throttling(struct measurement *out)
 {
-    double from_hz, to_hz;
-    const double drop = clock_drop(out, &from_hz, &to_hz);
+    const uint32_t part = out->sample_count / CLOCK_PARTS;
+    const bool probed = out->has_sample_hz && part; /* beside the samples; else the driver says it before and after */
+    const double from_hz = probed ? held_hz(out->sample_hz, part) : out->before.core_hz;
+    const double to_hz = probed ? held_hz(out->sample_hz + out->sample_count - part, part) : out->after.core_hz;
+    const double drop = from_hz > 0 && to_hz > 0 ? 1 - to_hz / from_hz : 0;
     const char *cause = throttle_cause(out);
     if (!cause || drop <= clock_drop_above)
         return;
@@ -127,18 +116,6 @@ double measurement_median(const struct measurement *measured)
     return median_of(sorted, measured->sample_count);
 }
 
-/* The fastest twentieth: neighbours only ever slow some samples down. */
-static double fast_sample(const struct measurement *measured)
-{
-    (void)measurement_median(measured);
-    return sorted[measured->sample_count / 20];
-}
-
-static struct ceiling *ceiling_of(struct machine *machine, const struct run_ceiling *ceiling)
-{
-    return ceiling->is_level ? &machine->levels[ceiling->index].bandwidth : &machine->units[ceiling->index].peak;
-}
-
 static const char *ceiling_name(const struct machine *machine, const struct run_ceiling *ceiling)
 {
     return ceiling->is_level ? machine->levels[ceiling->index].name : machine->units[ceiling->index].name;
@@ -149,7 +126,8 @@ static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known
 {
     struct machine *machine = &worker->shared->machine;
     const struct plan_case *probe = known->probe;
-    struct ceiling *ceiling = ceiling_of(machine, known);
+    struct ceiling *ceiling =
+        known->is_level ? &machine->levels[known->index].bandwidth : &machine->units[known->index].peak;
     struct ready ready = {0};
     struct err err = {0};
     uint32_t rotations = 1;
@@ -161,7 +139,8 @@ static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
         const struct work *work = &probe->resolved.work;
         const double amount = known->is_level ? work->read_bytes + work->write_bytes : work->flops;
-        const double rate = amount / fast_sample(scratch) * 1e9;
+        (void)measurement_median(scratch); /* sorts: neighbours only ever slow some samples down */
+        const double rate = amount / sorted[scratch->sample_count / 20] * 1e9;
         if (rate > ceiling->measured) {
             ceiling->measured = rate;
             ceiling->raised = raised = true;
@@ -241,31 +220,6 @@ void flag_implausible(struct measurement *out, const struct implausible *what)
     }
 }
 
-/* Where a machine is known, a unit that it has no peak of bounds nothing. */
-static void flag_no_ceiling(struct measurement *out, const struct machine *machine, const struct work *work)
-{
-    const char *unit = lower_bound_lacks(machine, work);
-    if (!machine->level_count || !unit)
-        return;
-    out->flags |= FLAG_NO_CEILING;
-    ADD_REASON(out, "the machine file has no peak of %s: the share of the ceiling leaves it out", unit);
-}
-
-/* The ceiling and the case once more. */
-static enum status measure_again(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
-                                 const struct run_ceiling *ceiling, struct measurement *out, struct err *err)
-{
-    struct measurement *scratch = new_zeroed(1, sizeof(*scratch));
-    if (raise_ceiling(worker, ceiling, scratch))
-        out->flags |= FLAG_CEILING_RAISED;
-    free(scratch);
-    memset(out->discarded, 0, sizeof(out->discarded));
-    const enum status status = measure_samples(worker, ready, plan_case, out, err);
-    if (!status && plan_case->measure.calibrates)
-        sense_after(worker, out);
-    return status;
-}
-
 enum status check_plausible(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                             struct measurement *out, struct err *err)
 {
@@ -279,13 +233,25 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
         what.measured_again = ceiling != NULL;
         if (!ceiling)
             break;
-        if (measure_again(worker, ready, plan_case, ceiling, out, err))
+        struct measurement *scratch = new_zeroed(1, sizeof(*scratch));
+        if (raise_ceiling(worker, ceiling, scratch))
+            out->flags |= FLAG_CEILING_RAISED;
+        free(scratch);
+        memset(out->discarded, 0, sizeof(out->discarded));
+        if (measure_samples(worker, ready, plan_case, out, err))
             return err->status;
+        if (plan_case->measure.calibrates)
+            sense_after(worker, out);
         what.interference = fmax(what.interference, interference_seen(out, quiet));
         what.verdict = judge(worker, plan_case, out, 1, what.why);
     }
     what.explained = what.verdict && !judge(worker, plan_case, out, what.interference, ignored);
     flag_implausible(out, &what);
-    flag_no_ceiling(out, &worker->shared->machine, &plan_case->resolved.work);
+    const char *unit = lower_bound_lacks(&worker->shared->machine, &plan_case->resolved.work);
+    if (worker->shared->machine.level_count &&
+        unit) { /* where a machine is known, a unit without a peak bounds nothing */
+        out->flags |= FLAG_NO_CEILING;
+        ADD_REASON(out, "the machine file has no peak of %s: the share of the ceiling leaves it out", unit);
+    }
     return STATUS_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fenv.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "rooftile/clock.h"
 #include "run_internal.h"
@@ -10,7 +9,7 @@ static const double launch_bound_above = 0.05;
 /* Clock before and after one sample. In clock traces that others recorded, 99 % of neighbouring readings of a steady
  * MI350X differ by less. */
 static const double unsteady_above = 0.0078;
-enum { RECOVER_NS = 50000000 };
+enum { RECOVER_NS = 50000000, TOGETHER_NS = 500000000 };
 
 _Static_assert(PHASE_MEASURING - PHASE_FILLING == (int)SPENT_MEASURING && (int)SPENT_COUNT == SPENT_MEASURING + 1,
                "one order");
@@ -28,19 +27,6 @@ static void enter(struct worker *worker, enum run_phase phase, struct measuremen
 
 /* ---- the sampling loop ---- */
 
-/* The clock of every sample goes with its time; the first and the last reading stand for the case. */
-static void note_clock(struct measurement *out, const struct sample *sample)
-{
-    if (!(out->core_hz_before > 0))
-        out->core_hz_before = sample->hz_before;
-    if (sample->hz_after > 0)
-        out->core_hz_after = sample->hz_after;
-    if (!(sample->hz > 0))
-        return;
-    out->has_sample_hz = true;
-    out->clock_unsteady += fabs(sample->hz_after / sample->hz_before - 1) > unsteady_above;
-}
-
 static bool accept(struct measurement *out, const struct sample *sample, double settled_core_hz)
 {
     if (!(sample->time_ns > 0)) {
@@ -53,15 +39,16 @@ static bool accept(struct measurement *out, const struct sample *sample, double 
     }
     out->sample_hz[out->sample_count] = (float)sample->hz;
     out->samples_ns[out->sample_count++] = sample->time_ns;
-    note_clock(out, sample);
+    /* The clock of every sample goes with its time; the first and the last reading stand for the case. */
+    if (!(out->core_hz_before > 0))
+        out->core_hz_before = sample->hz_before;
+    if (sample->hz_after > 0)
+        out->core_hz_after = sample->hz_after;
+    if (sample->hz > 0) {
+        out->has_sample_hz = true;
+        out->clock_unsteady += fabs(sample->hz_after / sample->hz_before - 1) > unsteady_above;
+    }
     return true;
-}
-
-/* A slow sample is followed by more of its kind while the device cools down. */
-static void let_recover(void)
-{
-    const struct timespec pause = {.tv_nsec = RECOVER_NS};
-    nanosleep(&pause, NULL);
 }
 
 static enum status judge_rejected(struct measurement *out, uint32_t rejected, struct err *err)
@@ -76,21 +63,16 @@ static enum status judge_rejected(struct measurement *out, uint32_t rejected, st
                    out->sample_count ? "over 5 %" : "all of them");
 }
 
-/* Devices that are measured at once are so for equally long: one that is done early is no load for the others. */
-static double least_time(const struct worker *worker, const struct measure_options *options)
-{
-    const double enough_ns = 5e8;
-    return worker->options->together.shared ? fmin(options->max_time_ns, fmax(options->min_time_ns, enough_ns))
-                                            : options->min_time_ns;
-}
-
 static enum status sample_until_stop(struct worker *worker, struct sampling *sampling,
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
     static double sorted[MEASUREMENT_MAX_SAMPLES];
-    const double min_time_ns = least_time(worker, options);
+    /* Devices that are measured at once are so for equally long: one that is done early is no load for the others. */
+    const bool together = worker->options->together.shared != NULL;
+    const double min_time_ns =
+        together ? fmin(options->max_time_ns, fmax(options->min_time_ns, TOGETHER_NS)) : options->min_time_ns;
     struct stop_rule rule = {.min_time_ns = min_time_ns,
-                             .max_time_ns = worker->options->together.shared ? min_time_ns : options->max_time_ns,
+                             .max_time_ns = together ? min_time_ns : options->max_time_ns,
                              .precision = options->precision,
                              .min_samples = options->min_samples,
                              .max_samples = options->max_samples};
@@ -106,8 +88,8 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
             stop_add(&rule, sample.time_ns, sample.time_ns * sampling->batch);
         else if (++rejected >= MEASUREMENT_MAX_SAMPLES)
             break;
-        if (out->discarded[DISCARD_CLOCK] > slow)
-            let_recover();
+        if (out->discarded[DISCARD_CLOCK] > slow) /* more of its kind follow while the device cools down */
+            clock_sleep_ns(RECOVER_NS);
         atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
         out->stop = stop_check(&rule, lockstep_now_ns(sampling) - start_ns);
     }
@@ -392,27 +374,9 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
 
 /* ---- what kernels leave behind on the host ---- */
 
-static void reset_arithmetic(void *context, uint32_t part, uint32_t parts)
+static void reset_arithmetic(UNUSED void *context, UNUSED uint32_t part, UNUSED uint32_t parts)
 {
-    (void)context;
-    (void)part;
-    (void)parts;
     fesetenv(FE_DFL_ENV);
-}
-
-/* A kernel on the CPU device may have set another rounding, flush denormals to zero or trap: the next one must not see
- * it. One that forked has two of its kind running, and what was measured is neither's. */
-static void settle_host(struct worker *worker, struct measurement *out)
-{
-    if (worker->device->ops->parallel)
-        worker->device->ops->parallel(worker->device, reset_arithmetic, NULL);
-    if (!worker->device->ops->host_visible || waitpid(-1, NULL, WNOHANG) == -1)
-        return;
-    out->verification = (struct verification){0};
-    out->sample_count = 0;
-    out->status = CASE_ERROR;
-    snprintf(out->reason, sizeof(out->reason), "the kernel started a process");
-    worker->shared->device_lost = true;
 }
 
 void measure_case(struct worker *worker, const struct plan_case *plan_case, const struct build_result *builds,
@@ -429,7 +393,18 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
         snprintf(out->reason, sizeof(out->reason), "%s", err.text);
         worker->shared->device_lost = status == ERR_DEVICE_LOST;
     }
-    settle_host(worker, out);
+    /* A kernel on the CPU device may have set another rounding, flush denormals to zero or trap: the next one must not
+     * see it. One that forked has two of its kind running, and what was measured is neither's. */
+    const struct device_ops *ops = worker->device->ops;
+    if (ops->parallel)
+        ops->parallel(worker->device, reset_arithmetic, NULL);
+    if (ops->host_visible && waitpid(-1, NULL, WNOHANG) != -1) {
+        out->verification = (struct verification){0};
+        out->sample_count = 0;
+        out->status = CASE_ERROR;
+        snprintf(out->reason, sizeof(out->reason), "the kernel started a process");
+        worker->shared->device_lost = true;
+    }
     /* On sim only virtual time counts: its results are the same byte for byte. */
     out->wall_ns = worker->info.predicted ? NAN : (double)(clock_now_ns() - start_ns);
 }

@@ -70,34 +70,19 @@ static enum status hash_part(void *context, uint64_t first, uint64_t count, stru
     return status;
 }
 
-/* Behind the end of a buffer that fills no whole word its guard is hashed, too. */
-static bool is_hashed_there(const struct checking *checking, size_t buffer)
-{
-    const struct resolved_buffer *resolved = &checking->ready->resolved->buffers[buffer];
-    char why[SERVICE_WHY];
-    return !checking->ready->device->ops->host_visible && resolved->space == BUFFER_DEVICE &&
-           resolved->size_bytes >= hashed_from_bytes && resolved->align_offset % HASH_WORD_BYTES == 0 &&
-           !checking->ready->buffers[buffer].unguarded && service_ready(checking->worker, SERVICE_HASH, why);
-}
-
 static enum status hash_pieces(uint64_t *hashes, const struct checking *checking, size_t buffer, struct err *err)
 {
     struct ready *ready = checking->ready;
+    const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
     struct hash_job job = {checking, buffer, hashes};
-    if (is_hashed_there(checking, buffer))
+    char why[SERVICE_WHY];
+    /* Behind the end of a buffer that fills no whole word its guard is hashed, too. */
+    if (!ready->device->ops->host_visible && resolved->space == BUFFER_DEVICE &&
+        resolved->size_bytes >= hashed_from_bytes && resolved->align_offset % HASH_WORD_BYTES == 0 &&
+        !ready->buffers[buffer].unguarded && service_ready(checking->worker, SERVICE_HASH, why))
         return hash_on_device(hashes, checking->worker, ready_buffer(ready, buffer, checking->rotation),
-                              ready->resolved->buffers[buffer].size_bytes, err);
+                              resolved->size_bytes, err);
     return run_in_parts(ready->device, piece_count(ready, buffer), hash_part, &job, err);
-}
-
-static enum status keep(const struct checking *checking, size_t buffer, struct err *err)
-{
-    struct ready_buffer *of = &checking->ready->buffers[buffer];
-    if (!of->kept) {
-        of->kept_count = piece_count(checking->ready, buffer);
-        of->kept = arena_array(&checking->ready->arena, of->kept_count + 1, sizeof(*of->kept));
-    }
-    return hash_pieces(of->kept, checking, buffer, err);
 }
 
 enum status find_change(uint64_t *found, const struct checking *checking, size_t buffer, struct err *err)
@@ -132,10 +117,17 @@ bool is_compared(const struct ready *ready, size_t buffer)
 static enum status keep_all(const struct checking *checking, bool (*which)(const struct ready *ready, size_t buffer),
                             struct err *err)
 {
+    struct ready *ready = checking->ready;
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < checking->ready->resolved->buffer_count && !status; k++)
-        if (which(checking->ready, k))
-            status = keep(checking, k, err);
+    for (size_t k = 0; k < ready->resolved->buffer_count && !status; k++) {
+        struct ready_buffer *of = &ready->buffers[k];
+        if (!which(ready, k))
+            continue;
+        of->kept_count = piece_count(ready, k);
+        if (!of->kept)
+            of->kept = arena_array(&ready->arena, of->kept_count + 1, sizeof(*of->kept));
+        status = hash_pieces(of->kept, checking, k, err);
+    }
     return status;
 }
 
@@ -366,21 +358,13 @@ enum status check_left(const struct checking *checking, struct err *err)
  * element. After the samples they take turns as chance has it. */
 enum found { FOUND_POISON, FOUND_OUTPUTS, FOUND_DAMAGED, FOUND_COUNT };
 
-static enum found what_is_found(const struct checking *checking, bool after_samples, unsigned k, uint64_t seed)
-{
-    if (!is_all_overwritten(checking->ready))
-        return FOUND_POISON;
-    if (!after_samples)
-        return k == 1 ? FOUND_DAMAGED : FOUND_POISON;
-    return k == 0 ? FOUND_POISON : (enum found)(seed % FOUND_COUNT);
-}
-
 static enum status relaunch(const struct checking *checking, bool after_samples, unsigned k, struct err *err)
 {
     static const enum lane_order orders[] = {LANES_BACKWARD, LANES_SHUFFLED};
     static const char *const words[] = {"", ", work-items run backward", ", work-items run in random order"};
     const uint64_t seed = rng_at(checking->worker->options->sample_seed, k);
-    const enum found found = what_is_found(checking, after_samples, k, seed);
+    const bool poisoned = !is_all_overwritten(checking->ready) || (after_samples ? k == 0 : k != 1);
+    const enum found found = poisoned ? FOUND_POISON : after_samples ? (enum found)(seed % FOUND_COUNT) : FOUND_DAMAGED;
     const uint8_t poison = poisons[found == FOUND_DAMAGED ? 0 : k % sizeof(poisons)];
     /* A barrier that is missing shows when those work-items run first that had waited for others by chance. */
     struct checking ordered = *checking;

@@ -48,17 +48,6 @@ static const char *phase_now(struct run_shared *shared)
 
 /* ---- the worker process ---- */
 
-static enum status open_reference_device(struct worker *worker, struct err *err)
-{
-    struct device_info ignored = {0};
-    if (!worker->device->ops->executes || backend_is_cpu(worker->info.backend)) {
-        worker->reference_device = worker->device;
-        return STATUS_OK;
-    }
-    const struct device_request request = {.backend = "cpu"};
-    return device_cpu.open(&worker->reference_device, &request, &ignored, err);
-}
-
 static enum status open_devices(struct worker *worker, bool calibrated, struct err *err)
 {
     const struct device_request *request = &worker->options->device;
@@ -67,8 +56,12 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
         return err_set(err, ERR_USAGE, "there is no device backend '%s'", request->backend);
     atomic_store(&worker->shared->phase, PHASE_OPENING);
     enum status status = ops->open(&worker->device, request, &worker->info, err);
-    if (!status)
-        status = open_reference_device(worker, err);
+    const bool own = !ops->executes || backend_is_cpu(worker->info.backend); /* references run on the CPU */
+    if (!status && own)
+        worker->reference_device = worker->device;
+    else if (!status)
+        status = device_cpu.open(&worker->reference_device, &(struct device_request){.backend = "cpu"},
+                                 &(struct device_info){0}, err);
     if (!status && !calibrated) {
         atomic_store(&worker->shared->phase, PHASE_CALIBRATING);
         status = calibrate(worker, err);
@@ -274,14 +267,6 @@ static enum status start_worker(struct supervisor *supervisor, struct err *err)
 
 /* ---- cases ---- */
 
-static void reset_measurement(struct measurement *measured)
-{
-    memset(measured, 0, offsetof(struct measurement, samples_ns));
-    measured->overhead_ns = measured->cross_ns = measured->core_hz_before = measured->core_hz_after = NAN;
-    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
-        measured->metrics[k] = NAN;
-}
-
 static void describe_death(struct supervisor *supervisor, struct measurement *measured)
 {
     const char *phase = phase_now(supervisor->shared);
@@ -329,15 +314,6 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
     }
 }
 
-/* The length of a compiler's first line that says what is wrong, else of its first. */
-static int first_error(const char **line, const char *message)
-{
-    const char *error = strstr(message, "error: ");
-    for (*line = error ? error : message; *line > message && (*line)[-1] != '\n';)
-        --*line;
-    return (int)strcspn(*line, "\n");
-}
-
 /* Cases that need no worker because they cannot run. */
 static bool settle_without_running(const struct plan_case *plan_case, const struct worker *worker,
                                    struct measurement *measured)
@@ -355,7 +331,10 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
     if (build) {
         measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
         /* Without a command line nothing was compiled: the message says all. Its first line is where lists end. */
-        const int length = first_error(&error, build->message);
+        for (error = strstr(build->message, "error: "); error && error > build->message && error[-1] != '\n';)
+            error--;
+        error = error ? error : build->message;
+        const int length = (int)strcspn(error, "\n");
         if (build->state == BUILD_FAILED && build->command)
             snprintf(measured->reason, sizeof(measured->reason), "does not compile: %.*s%s%s", length, error,
                      build->message[length] ? "\n" : "", build->message[length] ? build->message : "");
@@ -422,7 +401,10 @@ static enum status run_cases(struct supervisor *supervisor, const size_t *order,
         const struct plan_case *plan_case = &worker->plan->cases[order[k]];
         if (stopped(supervisor))
             return err_set(err, ERR_INTERRUPTED, "interrupted");
-        reset_measurement(measured);
+        memset(measured, 0, offsetof(struct measurement, samples_ns));
+        measured->overhead_ns = measured->cross_ns = measured->core_hz_before = measured->core_hz_after = NAN;
+        for (size_t m = 0; m < MEASUREMENT_MAX_METRICS; m++)
+            measured->metrics[m] = NAN;
         measured->order_index = (uint32_t)k;
         if (!settle_without_running(plan_case, worker, measured)) {
             if (run_in_worker(supervisor, plan_case, (uint32_t)k, err))

@@ -64,26 +64,6 @@ static enum status run_next(struct sampling *sampling, enum run_events events, s
     return status;
 }
 
-static enum status run_batch(struct sampling *sampling, struct err *err)
-{
-    struct ready *ready = sampling->ready;
-    const struct device_ops *ops = ready->device->ops;
-    enum status status = ops->event(ready->device, EVENT_BEGIN, 0, err);
-    for (uint32_t k = 0; k < sampling->batch && !status; k++)
-        status = run_next(sampling, EVENTS_NONE, err);
-    return status ? status : ops->event(ready->device, EVENT_END, 0, err);
-}
-
-static enum status run_graph(struct sampling *sampling, struct err *err)
-{
-    struct device *device = sampling->ready->device;
-    enum status status = device->ops->event(device, EVENT_BEGIN, 0, err);
-    if (!status)
-        status = device->ops->graph_launch(device, sampling->graph, 0, err);
-    sampling->ready->runs += sampling->batch / sampling->ready->rotations;
-    return status ? status : device->ops->event(device, EVENT_END, 0, err);
-}
-
 static bool host_timed(const struct sampling *sampling)
 {
     return sampling->timer == TIMED_HOST && sampling->ready->device->ops->asynchronous;
@@ -91,17 +71,24 @@ static bool host_timed(const struct sampling *sampling)
 
 static enum status run_timed(double *host_ns, struct sampling *sampling, struct err *err)
 {
+    struct ready *ready = sampling->ready;
     if (host_timed(sampling)) {
         enum status status = run_next(sampling, EVENTS_HOST, err);
-        *host_ns = sampling->ready->host_ns;
+        *host_ns = ready->host_ns;
         return status;
     }
     if (sampling->timer == TIMED_DISPATCH)
         return run_next(sampling, EVENTS_KERNEL, err);
-    if (sampling->timer == TIMED_GRAPH)
-        return run_graph(sampling, err);
-    return sampling->ready->resolved->timing.all_timed ? run_batch(sampling, err)
-                                                       : run_next(sampling, EVENTS_AROUND, err);
+    const bool graph = sampling->timer == TIMED_GRAPH;
+    if (!graph && !ready->resolved->timing.all_timed)
+        return run_next(sampling, EVENTS_AROUND, err);
+    enum status status = ready->device->ops->event(ready->device, EVENT_BEGIN, 0, err);
+    if (!status && graph)
+        status = ready->device->ops->graph_launch(ready->device, sampling->graph, 0, err);
+    ready->runs += graph ? sampling->batch / ready->rotations : 0;
+    for (uint32_t k = 0; k < sampling->batch && !graph && !status; k++)
+        status = run_next(sampling, EVENTS_NONE, err);
+    return status ? status : ready->device->ops->event(ready->device, EVENT_END, 0, err);
 }
 
 /* With a blocking kernel, all of a sample is in the stream before the first of it runs: so neither the probe's clock
@@ -124,21 +111,10 @@ static enum status queue_sample(double *host_ns, struct sampling *sampling, stru
     return status;
 }
 
-static enum status read_time(struct sample *sample, const struct sampling *sampling, double host_ns, struct err *err)
-{
-    double time_ns = host_ns;
-    enum status status = STATUS_OK;
-    if (!host_timed(sampling))
-        status = elapsed_of(&time_ns, sampling->ready->device, sampling->timer == TIMED_DISPATCH, err);
-    if (!status)
-        sample->time_ns = time_ns / sampling->batch;
-    return status;
-}
-
 enum status sampling_take(struct sampling *sampling, struct sample *sample, struct err *err)
 {
     struct ready *ready = sampling->ready;
-    double host_ns = 0;
+    double time_ns = 0;
     enum status status = STATUS_OK;
     *sample = (struct sample){.hz_before = NAN, .hz_after = NAN, .hz = NAN};
     if (ready->needs_reset) {
@@ -151,9 +127,10 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
     if (!status)
         status = cold_make(sampling, err);
     if (!status)
-        status = queue_sample(&host_ns, sampling, err);
-    if (!status)
-        status = read_time(sample, sampling, host_ns, err);
+        status = queue_sample(&time_ns, sampling, err);
+    if (!status && !host_timed(sampling))
+        status = elapsed_of(&time_ns, ready->device, sampling->timer == TIMED_DISPATCH, err);
+    sample->time_ns = status ? 0 : time_ns / sampling->batch;
     if (!status)
         status = lockstep_sample(sampling, &sample->time_ns, err);
     if (!status && sampling->probe) {
@@ -257,16 +234,11 @@ static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
     return (uint32_t)fmin(fmax(count, 2), most);
 }
 
-/* Plan refuses other timers where only the host's sees the work; `auto` chooses it there. */
-static bool is_the_hosts(const struct sampling *sampling)
-{
-    const struct timing *timing = &sampling->ready->resolved->timing;
-    return timing->waits || timing->apart;
-}
-
 static enum timer single_timer(const struct sampling *sampling)
 {
-    return is_the_hosts(sampling) ? TIMED_HOST : sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
+    /* Plan refuses other timers where only the host's sees the work; `auto` chooses it there. */
+    const struct timing *timing = &sampling->ready->resolved->timing;
+    return timing->waits || timing->apart ? TIMED_HOST : sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
 }
 
 static enum status choose_timer(struct sampling *sampling, enum timer_choice choice, double estimate_ns,
@@ -500,22 +472,17 @@ enum status sampling_remembers(struct sampling *sampling, struct measurement *ou
 
 /* ---- a second timer ---- */
 
-/* What the host's clock saw, events must see too where events do; a single run is set against a batch, if two of them
- * fit one. */
-static bool has_second_timer(const struct sampling *sampling, bool many, double launch_ns)
-{
-    const struct timing *timing = &sampling->ready->resolved->timing;
-    if (sampling->timer == TIMED_HOST)
-        return !timing->reloads && !timing->apart;
-    return many || (sampling_may_batch(sampling) && 2 * launch_ns <= batch_most_ns);
-}
-
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err)
 {
     const bool many = sampling->timer == TIMED_BATCH || sampling->timer == TIMED_GRAPH;
     const double launch_ns = measurement_median(out);
-    if (!sampling->ready->device->ops->asynchronous || sampling->cache != CACHE_HOT ||
-        !has_second_timer(sampling, many, launch_ns))
+    const struct timing *timing = &sampling->ready->resolved->timing;
+    /* What the host's clock saw, events must see too where events do; a single run is set against a batch, if two of
+     * them fit one. */
+    const bool has_second = sampling->timer == TIMED_HOST
+                                ? !timing->reloads && !timing->apart
+                                : many || (sampling_may_batch(sampling) && 2 * launch_ns <= batch_most_ns);
+    if (!sampling->ready->device->ops->asynchronous || sampling->cache != CACHE_HOT || !has_second)
         return STATUS_OK;
     const enum timer timer = sampling->timer == TIMED_HOST ? TIMED_EVENT : many ? single_timer(sampling) : TIMED_BATCH;
     enum status status =

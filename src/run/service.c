@@ -182,13 +182,6 @@ void probe_queue(struct worker *worker, unsigned which)
         say(service->why, err.text);
 }
 
-/* Whether the cycle counter may have gone round unseen between two reads, at the highest clock there is. */
-static bool went_round(const uint64_t *report, double counter_hz)
-{
-    const double step_s = (double)report[LONGEST_STEP] / counter_hz;
-    return report[COUNTER_BITS] < 64 && step_s * fastest_hz >= ldexp(1, (int)report[COUNTER_BITS]);
-}
-
 double probe_read(struct worker *worker, unsigned which, char why[static SERVICE_WHY])
 {
     const struct services *services = services_of(worker);
@@ -196,13 +189,14 @@ double probe_read(struct worker *worker, unsigned which, char why[static SERVICE
     const double counter_hz = probe_counter_hz(worker);
     const uint64_t *report = services->report[which];
     const double hz = (double)report[CYCLES] / (double)report[TICKS] * counter_hz;
+    const double step_s = (double)report[LONGEST_STEP] / counter_hz; /* at the highest clock there is */
     if (__atomic_load_n(&report[DONE], __ATOMIC_SEQ_CST) != 1)
         snprintf(why, SERVICE_WHY, "the probe did not run%s%.60s", failed[0] ? ": " : "", failed);
     else if (report[TICKS] < report[WANTED_TICKS])
         snprintf(why, SERVICE_WHY, "the constant counter went %llu of %llu ticks in %llu reads",
                  (unsigned long long)report[TICKS], (unsigned long long)report[WANTED_TICKS],
                  (unsigned long long)report[LOOPS]);
-    else if (went_round(report, counter_hz))
+    else if (report[COUNTER_BITS] < 64 && step_s * fastest_hz >= ldexp(1, (int)report[COUNTER_BITS]))
         snprintf(why, SERVICE_WHY, "the cycle counter of %u bits may have gone round between two reads",
                  (unsigned)report[COUNTER_BITS]);
     else if (!(hz >= slowest_hz && hz <= fastest_hz))

@@ -10,26 +10,22 @@
 
 /* ---- code ---- */
 
-static enum status load_one(struct device_module **module, const struct ready *ready, size_t code, struct err *err)
-{
-    const struct device_ops *ops = ready->device->ops;
-    const struct build_result *build = &ready->builds[code];
-    if (!build->library)
-        return ops->load(module, ready->device, build->object, err);
-    if (ops->load_library)
-        return ops->load_library(module, ready->device, build->library, err);
-    return err_set(err, ERR_UNSUPPORTED, "the device has no libraries of functions");
-}
-
 enum status ready_load(struct ready *ready, struct err *err)
 {
     const struct resolved *resolved = ready->resolved;
+    const struct device_ops *ops = ready->device->ops;
     enum status status = STATUS_OK;
     if (!ready->modules)
         ready->modules = arena_array(&ready->arena, resolved->code_count + 1, sizeof(*ready->modules));
-    for (size_t k = 0; k < resolved->code_count && !status; k++)
-        if (!ready->modules[k])
-            status = load_one(&ready->modules[k], ready, resolved->codes[k], err);
+    for (size_t k = 0; k < resolved->code_count && !status; k++) {
+        const struct build_result *build = &ready->builds[resolved->codes[k]];
+        struct device_module **module = &ready->modules[k];
+        if (!*module && build->library && !ops->load_library)
+            return err_set(err, ERR_UNSUPPORTED, "the device has no libraries of functions");
+        if (!*module)
+            status = build->library ? ops->load_library(module, ready->device, build->library, err)
+                                    : ops->load(module, ready->device, build->object, err);
+    }
     return status;
 }
 
@@ -79,14 +75,6 @@ static enum status check_args(const struct kernel_info *info, const struct resol
     return STATUS_OK;
 }
 
-static struct device_module *module_of(const struct ready *ready, size_t code)
-{
-    size_t at = 0;
-    while (ready->resolved->codes[at] != code)
-        at++;
-    return ready->modules[at];
-}
-
 static uint64_t address(const struct ready *ready, int buffer, uint64_t offset, uint32_t rotation)
 {
     return (uint64_t)(uintptr_t)((uint8_t *)ready_buffer(ready, (size_t)buffer, rotation) + offset);
@@ -104,17 +92,6 @@ static void *point_struct(void *made, const struct resolved_arg *arg, struct rea
     return bytes;
 }
 
-/* What a library's function takes for a buffer with parts on several devices: the places of all of them. */
-static uint64_t point_parts(uint64_t made, const struct resolved_arg *arg, struct ready *ready, uint32_t rotation)
-{
-    const uint32_t parts = ready->resolved->buffers[arg->buffer].parts;
-    uint64_t *places = made ? (uint64_t *)(uintptr_t)made : arena_array(&ready->arena, parts, sizeof(*places));
-    for (uint32_t part = 0; part < parts; part++)
-        places[part] =
-            address(ready, (int)resolved_part(ready->resolved, (size_t)arg->buffer, part), arg->offset, rotation);
-    return (uint64_t)(uintptr_t)places;
-}
-
 static void point_args(struct ready_step *step, struct ready *ready, uint32_t rotation)
 {
     const struct resolved_launch *resolved = &step->resolved->launch;
@@ -128,12 +105,20 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
             step->arg_pointers[k] = point_struct(step->arg_pointers[k], arg, ready, rotation);
             continue;
         }
-        if (arg->buffer >= 0 && !arg->spec->device && ready->resolved->buffers[arg->buffer].spec->devices)
-            step->arg_values[k] = point_parts(step->arg_values[k], arg, ready, rotation);
-        else if (arg->buffer >= 0)
+        if (arg->buffer >= 0 && !arg->spec->device && ready->resolved->buffers[arg->buffer].spec->devices) {
+            /* A library's function takes the places of all parts of a buffer on several devices. */
+            const uint32_t parts = ready->resolved->buffers[arg->buffer].parts;
+            uint64_t *places = (uint64_t *)(uintptr_t)step->arg_values[k];
+            places = places ? places : arena_array(&ready->arena, parts, sizeof(*places));
+            for (uint32_t part = 0; part < parts; part++)
+                places[part] = address(ready, (int)resolved_part(ready->resolved, (size_t)arg->buffer, part),
+                                       arg->offset, rotation);
+            step->arg_values[k] = (uint64_t)(uintptr_t)places;
+        } else if (arg->buffer >= 0) {
             step->arg_values[k] = address(ready, arg->buffer, arg->offset, rotation);
-        else
+        } else {
             memcpy(&step->arg_values[k], arg->value, sizeof(arg->value));
+        }
         step->arg_pointers[k] = &step->arg_values[k];
     }
 }
@@ -159,8 +144,11 @@ static enum status point_launch(struct ready_step *step, struct ready *ready, ui
 {
     const struct resolved_launch *resolved = &step->resolved->launch;
     struct kernel_info info = {0};
-    enum status status = ready->device->ops->kernel(&step->launch.kernel, &info, ready->device,
-                                                    module_of(ready, resolved->code), resolved->symbol, err);
+    size_t at = 0;
+    while (ready->resolved->codes[at] != resolved->code)
+        at++;
+    enum status status = ready->device->ops->kernel(&step->launch.kernel, &info, ready->device, ready->modules[at],
+                                                    resolved->symbol, err);
     if (!status)
         status = check_args(&info, resolved, err);
     if (status)
@@ -285,12 +273,6 @@ void ready_free_graphs(struct ready *ready)
 
 /* ---- steps, run ---- */
 
-static enum status load(struct ready *ready, struct err *err)
-{
-    enum status status = ready_load(ready, err);
-    return status ? status : ready_resolve(ready, err);
-}
-
 /* Before steps that load the code. Nothing may still run in it. */
 static enum status unload(struct ready *ready, struct err *err)
 {
@@ -298,14 +280,6 @@ static enum status unload(struct ready *ready, struct err *err)
     if (!status)
         ready_unload(ready);
     return status;
-}
-
-static enum status reallocate(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err)
-{
-    enum status status = ready->device->ops->wait(ready->device, err);
-    if (!status)
-        status = ready_realloc(ready, buffer, rotation, err);
-    return status ? status : ready_resolve(ready, err);
 }
 
 static enum status run_step(struct ready *ready, struct ready_step *step, uint32_t rotation, struct err *err);
@@ -331,9 +305,12 @@ static enum status run_once(struct ready *ready, struct ready_step *step, uint32
                    ? ops->wait_event(ready->device, resolved->stream, FIRST_STEP_EVENT + resolved->event, err)
                    : STATUS_OK;
     case STEP_LOAD:
-        return load(ready, err);
+        return ready_load(ready, err) || ready_resolve(ready, err) ? err->status : STATUS_OK;
     case STEP_ALLOC:
-        return reallocate(ready, (size_t)resolved->to, rotation, err);
+        return ops->wait(ready->device, err) || ready_realloc(ready, (size_t)resolved->to, rotation, err) ||
+                       ready_resolve(ready, err)
+                   ? err->status
+                   : STATUS_OK;
     case STEP_GRAPH:
         return ops->graph_launch(ready->device, step->graph, resolved->stream, err);
     case STEP_LOOP:

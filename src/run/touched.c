@@ -21,29 +21,25 @@ struct touched {
     } * buffers;
 };
 
-/* Those that lie in the buffer as a whole, evenly spread. */
-static void add_pages(struct touched *touched, const struct checking *checking, size_t buffer)
-{
-    const struct ready *ready = checking->ready;
-    const uintptr_t begin = (uintptr_t)ready_buffer(ready, buffer, checking->rotation), page = DEVICE_PAGE_BYTES;
-    const uintptr_t first = (begin + page - 1) / page,
-                    last = (begin + ready->resolved->buffers[buffer].size_bytes) / page;
-    const size_t all = last > first ? last - first : 0, count = all < MOST_PAGES ? all : MOST_PAGES;
-    touched->buffers[buffer] = (struct of_buffer){touched->count, count};
-    for (size_t k = 0; k < count; k++)
-        touched->pages[touched->count++] = (struct device_page){
-            .at = (void *)((first + (2 * k + 1) * all / (2 * count)) * page), .writes = !is_input(ready, buffer)};
-}
-
+/* Those that lie in a buffer as a whole, evenly spread. */
 static struct touched pages_of(const struct checking *checking, struct arena *arena)
 {
     const struct ready *ready = checking->ready;
     const size_t count = ready->resolved->buffer_count;
     struct touched touched = {.pages = arena_array(arena, count * MOST_PAGES + 1, sizeof(*touched.pages)),
                               .buffers = arena_array(arena, count + 1, sizeof(*touched.buffers))};
-    for (size_t k = 0; k < count; k++)
-        if (ready->resolved->buffers[k].space == BUFFER_DEVICE && (is_input(ready, k) || is_overwritten(ready, k)))
-            add_pages(&touched, checking, k);
+    for (size_t k = 0; k < count; k++) {
+        const struct resolved_buffer *buffer = &ready->resolved->buffers[k];
+        const uintptr_t begin = (uintptr_t)ready_buffer(ready, k, checking->rotation), page = DEVICE_PAGE_BYTES;
+        const uintptr_t first = (begin + page - 1) / page, last = (begin + buffer->size_bytes) / page;
+        const size_t all = last > first ? last - first : 0, own = all < MOST_PAGES ? all : MOST_PAGES;
+        if (buffer->space != BUFFER_DEVICE || !(is_input(ready, k) || is_overwritten(ready, k)))
+            continue;
+        touched.buffers[k] = (struct of_buffer){touched.count, own};
+        for (size_t n = 0; n < own; n++)
+            touched.pages[touched.count++] = (struct device_page){
+                .at = (void *)((first + (2 * n + 1) * all / (2 * own)) * page), .writes = !is_input(ready, k)};
+    }
     return touched;
 }
 
@@ -55,12 +51,6 @@ static enum status launch_watched(const struct checking *checking, const struct 
     watching.page_count = touched->count;
     checking->out->launches++;
     return launch_again(&watching, poison, err);
-}
-
-static size_t pages_touched(const struct touched *touched, size_t buffer)
-{
-    const struct of_buffer *of = &touched->buffers[buffer];
-    return COUNT_WHERE(page, touched->pages + of->first, of->count, page->touched);
 }
 
 /* ---- outputs ---- */
@@ -103,7 +93,9 @@ static void check_reads(const struct checking *checking, const struct touched *t
     char says[UNITS_TEXT], sees[UNITS_TEXT];
     double seen = 0, outputs = 0;
     for (size_t k = 0; k < resolved->buffer_count; k++) {
-        const size_t count = touched->buffers[k].count, pages = pages_touched(touched, k) + UNSEEN;
+        const struct of_buffer *of = &touched->buffers[k];
+        const size_t count = of->count,
+                     pages = COUNT_WHERE(page, touched->pages + of->first, count, page->touched) + UNSEEN;
         const double share = !is_input(checking->ready, k) || pages >= count ? 1 : (double)pages / (double)count;
         *(resolved->buffers[k].spec->role == ROLE_OUT ? &outputs : &seen) +=
             share * (double)resolved->buffers[k].size_bytes;

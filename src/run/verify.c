@@ -16,15 +16,6 @@ enum { CHUNK = 1024 };
 
 /* ---- faults on purpose ---- */
 
-static uint64_t pick_element(const struct ready *ready, size_t buffer, uint64_t seed)
-{
-    const struct fill *fill = &ready->buffers[buffer].fill;
-    uint64_t index = rng_at(seed, buffer) % fill->count;
-    if (fill->kind == FILL_RING) /* only the heads of slots mean anything */
-        index -= index % ((uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype));
-    return index;
-}
-
 static enum status change_element(struct ready *ready, size_t buffer, uint64_t index, struct err *err)
 {
     const struct fill *fill = &ready->buffers[buffer].fill;
@@ -49,9 +40,15 @@ static enum status perturb_input(struct ready *ready, uint64_t seed, struct err 
 {
     static const enum buffer_role order[] = {ROLE_IN, ROLE_INOUT};
     for (size_t role = 0; role < 2; role++)
-        for (size_t k = 0; k < ready->resolved->buffer_count; k++)
-            if (ready->resolved->buffers[k].spec->role == order[role])
-                return change_element(ready, k, pick_element(ready, k, seed), err);
+        for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
+            const struct fill *fill = &ready->buffers[k].fill;
+            if (ready->resolved->buffers[k].spec->role != order[role])
+                continue;
+            uint64_t index = rng_at(seed, k) % fill->count;
+            if (fill->kind == FILL_RING) /* only the heads of slots mean anything */
+                index -= index % ((uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype));
+            return change_element(ready, k, index, err);
+        }
     return err_set(err, ERR_UNSUPPORTED, "the kernel has no input to perturb");
 }
 
@@ -63,14 +60,6 @@ struct expect_job {
     struct comparison total;
     atomic_flag lock; /* of `total` */
 };
-
-/* Whole numbers beyond 2^53 may differ though their nearest doubles do not. */
-static void tell_apart(double *got, const double *want, const uint8_t *wanted, const uint8_t *found, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (got[k] == want[k] && memcmp(wanted + k * sizeof(uint64_t), found + k * sizeof(uint64_t), sizeof(uint64_t)))
-            got[k] = nextafter(want[k], INFINITY);
-}
 
 static enum status compare_range(struct comparison *part, const struct expect_job *job, uint64_t first, uint64_t last,
                                  struct err *err)
@@ -89,8 +78,10 @@ static enum status compare_range(struct comparison *part, const struct expect_jo
         }
         dtype_load(want, job->want->dtype, raw, count);
         dtype_load(got, job->want->dtype, job->got + at * bytes, count);
-        if (bytes == sizeof(uint64_t) && !dtype_is_float(job->want->dtype))
-            tell_apart(got, want, raw, job->got + at * bytes, count);
+        /* Whole numbers beyond 2^53 may differ though their nearest doubles do not. */
+        for (size_t k = 0; k < count && bytes == sizeof(uint64_t) && !dtype_is_float(job->want->dtype); k++)
+            if (got[k] == want[k] && memcmp(raw + k * bytes, job->got + (at + k) * bytes, bytes))
+                got[k] = nextafter(want[k], INFINITY);
         comparison_add(part, got, want, NULL, at, count);
     }
     return STATUS_OK;
@@ -151,17 +142,6 @@ static enum status check_part(const struct checking *checking, const struct expe
 out:
     arena_release(&arena);
     return status ? err_within(err, "check.expect of '%s'", name) : STATUS_OK;
-}
-
-static enum status check_expectation(const struct checking *checking, const struct expectation *expect,
-                                     struct verification *out, struct err *err)
-{
-    const struct resolved *resolved = checking->ready->resolved;
-    const size_t buffer = (size_t)expect->buffer;
-    enum status status = STATUS_OK;
-    for (uint32_t part = 0; part < resolved->buffers[buffer].parts && !status; part++)
-        status = check_part(checking, expect, resolved_part(resolved, buffer, part), out, err);
-    return status;
 }
 
 /* ---- references ---- */
@@ -273,8 +253,10 @@ enum status compare_outputs(const struct checking *checking, struct verification
 {
     const struct manifest_check *check = &checking->ready->resolved->manifest->check;
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < check->expect_count && !status; k++)
-        status = check_expectation(checking, &check->expect[k], out, err);
+    const struct resolved *resolved = checking->ready->resolved;
+    FOR_EACH(const struct expectation, expect, check->expect, check->expect_count)
+        for (uint32_t part = 0; part < resolved->buffers[expect->buffer].parts && !status; part++)
+            status = check_part(checking, expect, resolved_part(resolved, (size_t)expect->buffer, part), out, err);
     if (!status && checking->reference)
         status = check_reference(checking, out, err);
     return status;
@@ -353,14 +335,6 @@ static enum status first_launch(const struct checking *checking, struct err *err
     return status;
 }
 
-static void note_unguarded(const struct ready *ready, struct verification *out)
-{
-    for (size_t k = 0; k < ready->resolved->buffer_count; k++)
-        if (ready->buffers[k].unguarded)
-            NOTE_UNCHECKED(out, "writes outside of '%.60s', which a step allocates",
-                           ready->resolved->buffers[k].spec->name);
-}
-
 /* A fault that was injected must be seen in the outputs themselves. `last`: nothing is launched afterwards. */
 static enum status verify_ready(const struct checking *checking, bool last, struct err *err)
 {
@@ -376,7 +350,11 @@ static enum status verify_ready(const struct checking *checking, bool last, stru
         status = lockstep_verdict(checking, err);
     if (status || injected || out->verdict == VERIFY_FAIL)
         return status;
-    note_unguarded(checking->ready, out);
+    const struct ready *ready = checking->ready;
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++)
+        if (ready->buffers[k].unguarded)
+            NOTE_UNCHECKED(out, "writes outside of '%.60s', which a step allocates",
+                           ready->resolved->buffers[k].spec->name);
     status = keep_outputs(checking, err);
     if (!status)
         status = check_relaunches(checking, false, err);
@@ -407,16 +385,6 @@ static enum status verify_variant(struct worker *worker, const struct plan_case 
     return status ? err_within(err, "at check.params") : STATUS_OK;
 }
 
-static void note_samples(struct verification *out, const struct worker *worker, const struct plan_reference *reference,
-                         const struct resolved *resolved)
-{
-    const double groups = launch_workgroups(resolved);
-    out->sample_seed = worker->options->sample_seed;
-    if ((double)reference->samples < groups)
-        NOTE_UNCHECKED(out, "values in %llu places, for %.0f workgroups", (unsigned long long)reference->samples,
-                       groups);
-}
-
 static struct checking checking_of(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                                    const struct build_result *builds, struct verification *out)
 {
@@ -439,8 +407,12 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
                  worker->device->ops->executes ? "the manifest has nothing to check" : "sim executes nothing");
         return STATUS_OK;
     }
-    if (checking.reference && !checking.reference->every)
-        note_samples(out, worker, checking.reference, &plan_case->resolved);
+    if (checking.reference && !checking.reference->every) {
+        const double groups = launch_workgroups(&plan_case->resolved), places = (double)checking.reference->samples;
+        out->sample_seed = worker->options->sample_seed;
+        if (places < groups)
+            NOTE_UNCHECKED(out, "values in %.0f places, for %.0f workgroups", places, groups);
+    }
     enum status status =
         plan_case->verify == VERIFY_VARIANT ? verify_variant(worker, plan_case, builds, out, err) : STATUS_OK;
     return status || out->verdict == VERIFY_FAIL ? status : verify_ready(&checking, worker->options->verify_only, err);
