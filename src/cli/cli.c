@@ -197,17 +197,6 @@ static int show_help(const struct command *command)
     return 0;
 }
 
-static int call_command(const struct command *command, const struct cli_options *options, struct arena *arena)
-{
-    struct call call = {.options = options, .arena = arena};
-    struct err err = {0};
-    enum status status = command->run(&call, &err);
-    if (!status && call.out.length) /* else the command has written what it shows */
-        status = cli_write(command->prints_to_out ? options->out : NULL, &call.out, &err);
-    text_release(&call.out);
-    return status ? fail(&err) : call.code;
-}
-
 /* `at` is the command's place in argv; common options may stand before it. */
 static int run_command(int at, int argc, char **argv, struct arena *arena)
 {
@@ -229,16 +218,17 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
         log_set_level(LOG_QUIET);
     else if (options.verbose)
         log_set_level(options.verbose > 1 ? LOG_DEBUG : LOG_VERBOSE);
-    return options.help ? show_help(command) : call_command(command, &options, arena);
+    if (options.help)
+        return show_help(command);
+    struct call call = {.options = &options, .arena = arena};
+    enum status status = command->run(&call, &err);
+    if (!status && call.out.length) /* else the command has written what it shows */
+        status = cli_write(command->prints_to_out ? options.out : NULL, &call.out, &err);
+    text_release(&call.out);
+    return status ? fail(&err) : call.code;
 }
 
 /* ---- words that stand in place of a command ---- */
-
-static int special_help(const char *word, struct arena *arena)
-{
-    const struct command *command = word ? command_find(word) : NULL;
-    return !word || command ? show_help(command) : unknown_command(word, arena);
-}
 
 static const struct {
     const char *name, *version;
@@ -294,8 +284,9 @@ static int dispatch(int argc, char **argv, struct arena *arena)
 {
     struct err err = {0};
     int at = argc;
+    const char *of = argc > 2 ? argv[2] : NULL;
     if (argc > 1 && is_one_of(argv[1], "--help -h help"))
-        return special_help(argv[2], arena);
+        return !of || command_find(of) ? show_help(of ? command_find(of) : NULL) : unknown_command(of, arena);
     if (argc > 1 && is_one_of(argv[1], "--version -V version"))
         return special_version(argc - 1, argv + 1);
     if (options_first_argument(&at, argc, argv, arena, &err))

@@ -143,14 +143,6 @@ static struct table *cases_of(const struct session *session)
     return table_making(session->arena, columns, COUNT_OF(columns), session->plan->count, make_case, session->plan);
 }
 
-static void add_plan(struct document *document, const struct session *session, const struct uncompiled *uncompiled)
-{
-    document_add(document, (struct section){.show = SHOW_DATA, .table = head_of(session, uncompiled)});
-    document_table(document, "cases", NULL, cases_of(session));
-    add_total(document, session, uncompiled);
-    add_legend(document, session);
-}
-
 /* For people one table, in JSON one plan for each. */
 static enum status add_plans(struct document *document, struct per_device *sides, size_t count, struct err *err)
 {
@@ -198,9 +190,12 @@ enum status cmd_plan(struct call *call, struct err *err)
     if (!status && count > 1)
         status = add_plans(&document, sides, count, err);
     else if (!status && !session_go(first, SESSION_PREPARE | SESSION_PREDICT, err) &&
-             !session_uncompiled(&uncompiled, first, err))
-        add_plan(&document, first, &uncompiled);
-    else
+             !session_uncompiled(&uncompiled, first, err)) {
+        document_add(&document, (struct section){.show = SHOW_DATA, .table = head_of(first, &uncompiled)});
+        document_table(&document, "cases", NULL, cases_of(first));
+        add_total(&document, first, &uncompiled);
+        add_legend(&document, first);
+    } else
         return err->status;
     if (!status)
         status = cli_show_document(call->options, &document, true, err);
@@ -282,26 +277,6 @@ static enum status build_target_codes(struct session *session, struct tally *tot
     return STATUS_OK;
 }
 
-static enum status build_device(struct session *session, struct tally *total, struct err *err)
-{
-    const enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE, err);
-    return status ? status : build_target_codes(session, total, err);
-}
-
-/* A target that nobody here knows is said once, not for every kernel. */
-static enum status build_arch(struct session *session, const char *arch, struct tally *total, struct err *err)
-{
-    const struct build_target target = build_target_of(arch);
-    struct compiler compiler;
-    if (build_find_compiler(&compiler, &target, 0, session->arena, err) == ERR_UNSUPPORTED) {
-        printf("%s: %s\n", arch, err->text);
-        total->failed++;
-        return STATUS_OK;
-    }
-    enum status status = session_target(session, arch, err);
-    return status ? status : build_target_codes(session, total, err);
-}
-
 /* ---- references ---- */
 
 /* The codes of a plan that run on the processor: the others need a compiler that may not be here. */
@@ -318,29 +293,21 @@ static enum status build_plan_references(struct session *session, struct tally *
     return status;
 }
 
-/* What the suites compare results with on this target, and what every kernel does at its check size. */
-static enum status build_target_references(const struct session *session, const char *arch, struct tally *tally,
-                                           struct err *err)
-{
-    struct session own = *session;
-    enum status status = session_target(&own, arch, err);
-    if (!status && own.suite_count)
-        status = build_plan_references(&own, tally, err);
-    if (!status)
-        status = session_all_kernels(&own, true, err);
-    own.at_check_params = true;
-    return status ? status : build_plan_references(&own, tally, err);
-}
-
 /* Targets differ in types and sizes, and so in what is compared with; most references are the same for all. */
 static enum status build_references(struct session *session, struct tally *total, struct err *err)
 {
     const struct cli_options *options = session->options;
     const size_t count = options->arch_count ? options->arch_count : target_count;
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < count && !status; k++)
-        status =
-            build_target_references(session, options->arch_count ? options->archs[k] : targets[k].arch, total, err);
+    for (size_t k = 0; k < count && !status; k++) {
+        /* What the suites compare results with on this target, and what every kernel does at its check size. */
+        struct session own = *session;
+        if (session_target(&own, options->arch_count ? options->archs[k] : targets[k].arch, err) ||
+            (own.suite_count && build_plan_references(&own, total, err)) || session_all_kernels(&own, true, err))
+            return err->status;
+        own.at_check_params = true;
+        status = build_plan_references(&own, total, err);
+    }
     if (!status)
         printf("references for %zu target%s: %zu compiled, %zu failed, %zu skipped\n", count, text_s(count),
                total->compiled, total->failed, total->skipped);
@@ -358,10 +325,22 @@ enum status cmd_build(struct call *call, struct err *err)
     enum status status = STATUS_OK;
     if (options->references)
         status = build_references(&session, &total, err);
-    else if (!options->arch_count)
-        status = build_device(&session, &total, err);
-    for (size_t k = 0; k < options->arch_count && !options->references && !status; k++)
-        status = build_arch(&session, options->archs[k], &total, err);
+    else if (!options->arch_count &&
+             (session_go(&session, SESSION_DEVICE | SESSION_MACHINE, err) || build_target_codes(&session, &total, err)))
+        return err->status;
+    for (size_t k = 0; k < options->arch_count && !options->references && !status; k++) {
+        const char *arch = options->archs[k];
+        const struct build_target target = build_target_of(arch);
+        struct compiler compiler;
+        /* A target that nobody here knows is said once, not for every kernel. */
+        if (build_find_compiler(&compiler, &target, 0, call->arena, err) == ERR_UNSUPPORTED) {
+            printf("%s: %s\n", arch, err->text);
+            total.failed++;
+            *err = (struct err){0};
+        } else if (session_target(&session, arch, err) || build_target_codes(&session, &total, err)) {
+            return err->status;
+        }
+    }
     call->code = total.failed ? 1 : 0;
     return status;
 }

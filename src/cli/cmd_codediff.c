@@ -38,20 +38,6 @@ static enum status read_object(struct build *build, const struct cli_options *op
     return STATUS_OK;
 }
 
-static enum status read_build(struct build *build, const struct cli_options *options, struct arena *arena,
-                              struct err *err)
-{
-    static const char *const none[] = {NULL};
-    if (build->of.kind == SIDE_OBJECT)
-        return read_object(build, options, arena, err);
-    build->session = (struct session){.options = options,
-                                      .arena = arena,
-                                      .args = build->word_count ? build->words : none,
-                                      .arg_count = build->word_count};
-    side_use(&build->session, &build->of);
-    return inspections_build(&build->found, &build->session, err);
-}
-
 /* ---- pairs ---- */
 
 /* A kernel of one side. */
@@ -66,18 +52,6 @@ struct items {
     struct item *list;
     size_t count;
 };
-
-static void flatten(struct items *items, const struct inspections *found, struct arena *arena)
-{
-    for (size_t k = 0; k < found->count; k++)
-        FOR_EACH(const struct inspect_object, object, found->items[k].objects, found->items[k].object_count) {
-            for (size_t n = 0; n < object->kernel_count; n++) {
-                const struct inspect_kernel *kernel = &object->kernels[n];
-                const char *label = found->items[k].label ? found->items[k].label : kernel->code->name;
-                ARENA_PUSH(arena, items->list, items->count, (struct item){label, object->code, kernel, false});
-            }
-        }
-}
 
 static bool same_arguments(const struct codeobj_kernel *a, const struct codeobj_kernel *b)
 {
@@ -116,7 +90,12 @@ static enum status pair_up(struct codediff *diff, struct build *builds, const st
     struct walk_machine machine = {0};
     struct items sides[2] = {0};
     for (int k = 0; k < 2; k++)
-        flatten(&sides[k], &builds[k].found, arena);
+        FOR_EACH(const struct inspection, found, builds[k].found.items, builds[k].found.count)
+            FOR_EACH(const struct inspect_object, object, found->objects, found->object_count)
+                FOR_EACH(const struct inspect_kernel, kernel, object->kernels, object->kernel_count) {
+                    const char *label = found->label ? found->label : kernel->code->name;
+                    ARENA_PUSH(arena, sides[k].list, sides[k].count, (struct item){label, object->code, kernel, false});
+                }
     session_catch_signals(1);
     for (size_t i = 0; i < sides[0].count; i++) {
         if (session_stop)
@@ -147,14 +126,6 @@ static enum status pair_up(struct codediff *diff, struct build *builds, const st
     return STATUS_OK;
 }
 
-static void take_problems(struct codediff *diff, const struct build *builds, struct arena *arena)
-{
-    for (int k = 0; k < 2; k++)
-        for (size_t n = 0; n < builds[k].found.problem_count; n++)
-            ARENA_PUSH(arena, diff->problems, diff->problem_count,
-                       arena_printf(arena, "%s: %s", diff->names[k], builds[k].found.problems[n]));
-}
-
 /* ---- the command ---- */
 
 static enum status compare(struct codediff *diff, struct build *builds, struct call *call, struct err *err)
@@ -169,13 +140,23 @@ static enum status compare(struct codediff *diff, struct build *builds, struct c
     }
     if (!status)
         status = sides_check(&builds[0].of, &builds[1].of, "codediff", err);
-    for (int k = 0; k < 2 && !status; k++)
-        status = read_build(&builds[k], options, call->arena, err);
-    if (status)
-        return status;
-    if (pair_up(diff, builds, options, call->arena, err))
+    static const char *const none[] = {NULL};
+    for (int k = 0; k < 2 && !status; k++) {
+        struct build *build = &builds[k];
+        build->session = (struct session){.options = options,
+                                          .arena = call->arena,
+                                          .args = build->word_count ? build->words : none,
+                                          .arg_count = build->word_count};
+        side_use(&build->session, &build->of);
+        status = build->of.kind == SIDE_OBJECT ? read_object(build, options, call->arena, err)
+                                               : inspections_build(&build->found, &build->session, err);
+    }
+    if (status || pair_up(diff, builds, options, call->arena, err))
         return err->status;
-    take_problems(diff, builds, call->arena);
+    for (int k = 0; k < 2; k++)
+        for (size_t n = 0; n < builds[k].found.problem_count; n++)
+            ARENA_PUSH(call->arena, diff->problems, diff->problem_count,
+                       arena_printf(call->arena, "%s: %s", diff->names[k], builds[k].found.problems[n]));
     if (!diff->count)
         return err_set(err, ERR_CONFIG, "no kernel is in both %s and %s%s%s", diff->names[0], diff->names[1],
                        diff->problem_count ? ": " : "", diff->problem_count ? diff->problems[0] : "");

@@ -40,16 +40,6 @@ static void find_real(struct listed_backend *backend, int count, bool names_only
     }
 }
 
-static void read_model(struct listed_device *device, const char *name, struct arena *arena)
-{
-    struct machine *machine = arena_alloc(arena, sizeof(*machine));
-    struct err err = {0};
-    if (session_model(machine, &device->info, name, arena, &err))
-        device->problem = arena_strdup(arena, err.text);
-    else if (machine->level_count)
-        device->bandwidth = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
-}
-
 /* The sim device's models are the machine files. */
 static void find_models(struct listed_backend *backend, bool names_only, struct arena *arena)
 {
@@ -65,21 +55,14 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
     for (size_t k = 0; k < count; k++) {
         const char *name = path_stem(path_base(paths[k]), ".json", arena);
         backend->devices[k].id = arena_printf(arena, "%s:%s", backend->ops->name, name);
-        if (!names_only)
-            read_model(&backend->devices[k], name, arena);
+        struct machine *machine = arena_alloc(arena, sizeof(*machine));
+        if (names_only)
+            continue;
+        if (session_model(machine, &backend->devices[k].info, name, arena, &err))
+            backend->devices[k].problem = arena_strdup(arena, err.text);
+        else if (machine->level_count)
+            backend->devices[k].bandwidth = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
     }
-}
-
-static void find_devices(struct listed_backend *backend, bool names_only, struct arena *arena)
-{
-    SCOPED(text_release) struct text why = {0};
-    const int count = backend->ops->executes ? backend->ops->count(&why) : 0;
-    if (!backend->ops->executes)
-        find_models(backend, names_only, arena);
-    else if (count > 0)
-        find_real(backend, count, names_only, arena);
-    else
-        backend->why_off = why.length ? text_take(&why, arena) : "no device";
 }
 
 /* ---- as a document ---- */
@@ -242,7 +225,15 @@ enum status cmd_devices(struct call *call, struct err *err)
     struct table *backends = TABLE(call->arena, columns);
     for (size_t k = 0; device_backends[k]; k++) {
         struct listed_backend backend = {.ops = device_backends[k]};
-        find_devices(&backend, names, call->arena);
+        struct text why = {0};
+        const int count = backend.ops->executes ? backend.ops->count(&why) : 0;
+        if (!backend.ops->executes)
+            find_models(&backend, names, call->arena);
+        else if (count > 0)
+            find_real(&backend, count, names, call->arena);
+        else
+            backend.why_off = why.length ? arena_strdup(call->arena, why.data) : "no device";
+        text_release(&why);
         for (size_t d = 0; names && d < backend.device_count; d++)
             text_addf(&call->out, "%s\n", backend.devices[d].id);
         if (!names)

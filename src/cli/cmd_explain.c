@@ -11,13 +11,6 @@
 
 /* ---- the words that run a case ---- */
 
-/* `defaults`: of the device. */
-static bool is_default(const struct resolved *resolved, const struct param_value *defaults, size_t k)
-{
-    return param_is_hidden(&resolved->manifest->params[k], &resolved->values[k]) ||
-           param_equal(&defaults[k], &resolved->values[k]);
-}
-
 static const char *words_of(const struct resolved *resolved, struct arena *arena)
 {
     struct param_value *defaults = arena_array(arena, resolved->manifest->param_count + 1, sizeof(*defaults));
@@ -26,7 +19,8 @@ static const char *words_of(const struct resolved *resolved, struct arena *arena
     (void)plan_device_values(defaults, resolved->manifest, resolved->device, &ignored);
     text_add(&text, resolved->manifest->name);
     for (size_t k = 0; k < resolved->manifest->param_count; k++)
-        if (!is_default(resolved, defaults, k))
+        if (!param_is_hidden(&resolved->manifest->params[k], &resolved->values[k]) &&
+            !param_equal(&defaults[k], &resolved->values[k]))
             text_addf(&text, " --set %s=%s", resolved->manifest->params[k].name,
                       param_text(arena, &resolved->values[k]));
     return text_take(&text, arena);

@@ -24,62 +24,23 @@ struct listing {
 
 /* ---- what there is ---- */
 
-static enum status find_suites(struct listing *listing, struct err *err)
-{
-    const char *const *paths = NULL;
-    size_t count = 0;
-    enum status status = session_suites(&paths, &count, listing->arena, err);
-    for (size_t k = 0; k < count; k++)
-        ARENA_PUSH(
-            listing->arena, listing->suites, listing->suite_count,
-            (struct listed_suite){.name = path_stem(path_base(paths[k]), ".json", listing->arena), .path = paths[k]});
-    return status;
-}
-
-static void read_suite(struct listed_suite *listed, struct arena *arena)
-{
-    struct measure_options measure;
-    struct err err = {0};
-    measure_defaults(&measure);
-    if (suite_read(&listed->suite, listed->path, &measure, arena, &err))
-        listed->problem = arena_strdup(arena, err.text);
-}
-
 /* ---- what was asked for ---- */
-
-static bool is_wanted(const struct manifest *manifest, const struct cli_options *options, struct arena *arena)
-{
-    const char **texts = arena_array(arena, manifest->tag_count + 2, sizeof(*texts));
-    texts[0] = manifest->name;
-    texts[1] = list_family(manifest);
-    for (size_t k = 0; k < manifest->tag_count; k++)
-        texts[k + 2] = manifest->tags[k];
-    return text_filtered_any(options->filters, options->filter_count, texts, manifest->tag_count + 2);
-}
-
-static void choose_kernel(struct listing *listing, const struct manifest *manifest)
-{
-    ARENA_PUSH(listing->arena, listing->kernels, listing->kernel_count, manifest);
-}
 
 /* Of one family, or (NULL) of all. */
 static void choose_kernels(struct listing *listing, const struct cli_options *options, const char *family)
 {
     size_t count = 0;
     const struct manifest *const *all = catalog_all(&count, &listing->catalog);
-    for (size_t k = 0; k < count; k++)
-        if (is_wanted(all[k], options, listing->arena) && (!family || !strcmp(list_family(all[k]), family)))
-            choose_kernel(listing, all[k]);
-}
-
-static bool choose_suite(struct listing *listing, const struct listed_suite *all, size_t count, const char *name)
-{
-    const struct listed_suite file = {.name = name, .path = name};
-    const struct listed_suite *chosen =
-        strchr(name, '/') || text_ends(name, ".json") ? &file : FIND_ROW(all, count, name, name);
-    if (chosen)
-        ARENA_PUSH(listing->arena, listing->suites, listing->suite_count, *chosen);
-    return chosen;
+    for (size_t k = 0; k < count; k++) {
+        const char **texts = arena_array(listing->arena, all[k]->tag_count + 2, sizeof(*texts));
+        texts[0] = all[k]->name;
+        texts[1] = list_family(all[k]);
+        for (size_t n = 0; n < all[k]->tag_count; n++)
+            texts[n + 2] = all[k]->tags[n];
+        if (text_filtered_any(options->filters, options->filter_count, texts, all[k]->tag_count + 2) &&
+            (!family || !strcmp(texts[1], family)))
+            ARENA_PUSH(listing->arena, listing->kernels, listing->kernel_count, all[k]);
+    }
 }
 
 static enum status choose_named(struct listing *listing, const struct session *session, struct err *err)
@@ -93,10 +54,15 @@ static enum status choose_named(struct listing *listing, const struct session *s
         const char *name = options->args[k];
         const struct manifest *manifest = catalog_find(&listing->catalog, name);
         const size_t before = listing->kernel_count;
-        const bool named = manifest || choose_suite(listing, all, count, name);
+        const struct listed_suite file = {.name = name, .path = name};
+        const struct listed_suite *suite =
+            strchr(name, '/') || text_ends(name, ".json") ? &file : FIND_ROW(all, count, name, name);
+        const bool named = manifest || suite;
         if (manifest)
-            choose_kernel(listing, manifest);
-        else if (!named)
+            ARENA_PUSH(listing->arena, listing->kernels, listing->kernel_count, manifest);
+        else if (suite)
+            ARENA_PUSH(listing->arena, listing->suites, listing->suite_count, *suite);
+        else
             choose_kernels(listing, options, name);
         if (!named && listing->kernel_count == before)
             return argument_unknown(session, name, err);
@@ -116,8 +82,14 @@ static enum status find_all(struct listing *listing, const struct cli_options *o
 {
     struct session session = {.options = options, .arena = listing->arena, .kernel_count = options->arg_count};
     session.kernels = arena_copy(listing->arena, options->args, (options->arg_count + 1) * sizeof(*options->args));
-    if (session_go(&session, SESSION_CATALOG, err) || find_suites(listing, err))
+    const char *const *paths = NULL;
+    size_t count = 0;
+    if (session_go(&session, SESSION_CATALOG, err) || session_suites(&paths, &count, listing->arena, err))
         return err->status;
+    for (size_t k = 0; k < count; k++)
+        ARENA_PUSH(
+            listing->arena, listing->suites, listing->suite_count,
+            (struct listed_suite){.name = path_stem(path_base(paths[k]), ".json", listing->arena), .path = paths[k]});
     listing->catalog = session.catalog;
     if (options->arg_count && choose_named(listing, &session, err))
         return err->status;
@@ -128,10 +100,16 @@ static enum status find_all(struct listing *listing, const struct cli_options *o
     if (listing->kernel_count)
         qsort(listing->kernels, listing->kernel_count, sizeof(*listing->kernels), by_family);
     for (size_t k = 0; k < listing->suite_count && !options->names; k++) {
-        read_suite(&listing->suites[k], listing->arena);
-        if (listing->full && listing->suites[k].problem) {
-            err_set(err, ERR_CONFIG, "%s", listing->suites[k].problem);
-            return argument_explain(err, listing->suites[k].path, "a suite", listing->arena);
+        struct listed_suite *listed = &listing->suites[k];
+        struct measure_options measure;
+        struct err why = {0};
+        measure_defaults(&measure);
+        if (!suite_read(&listed->suite, listed->path, &measure, listing->arena, &why))
+            continue;
+        listed->problem = arena_strdup(listing->arena, why.text);
+        if (listing->full) {
+            err_set(err, ERR_CONFIG, "%s", listed->problem);
+            return argument_explain(err, listed->path, "a suite", listing->arena);
         }
     }
     return STATUS_OK;

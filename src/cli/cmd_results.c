@@ -18,14 +18,6 @@ static bool is_format(const struct cli_options *options, const char *format)
     return options->format && !strcmp(options->format, format);
 }
 
-static enum status write_picture(const struct cli_options *options, const struct result *result, struct err *err)
-{
-    SCOPED(text_release) struct text text = {0};
-    if (report_picture(&text, result, options->picture ? options->picture : "roofline", err))
-        return err->status;
-    return cli_write(options->out, &text, err);
-}
-
 /* With what was learned of this device's noise. */
 static enum status judge(struct comparison *comparison, const struct result *base, const struct result *now,
                          struct compare_options *options, struct arena *arena, struct err *err)
@@ -34,13 +26,6 @@ static enum status judge(struct comparison *comparison, const struct result *bas
     return noise_file_path(&noise, now, false, arena, err) || noise_file_read(&options->noise, noise, arena, err)
                ? err->status
                : compare_results(comparison, base, now, options, arena, err);
-}
-
-/* Do they have half of their cases in common, as two runs of one suite have? */
-static bool is_pair(const struct result *a, const struct result *b)
-{
-    const size_t both = COUNT_WHERE(c, a->cases, a->case_count, FIND_ROW(b->cases, b->case_count, id, c->id) != NULL);
-    return 2 * both >= (a->case_count < b->case_count ? a->case_count : b->case_count);
 }
 
 /* Two of one device and suite are compared; those of several suites on one device are called after their files. */
@@ -57,7 +42,10 @@ static enum status write_page(const struct call *call, const struct result *cons
     for (size_t k = 0; k < count; k++)
         names[k] = path_stem(path_base(call->options->args[k]), ".json", call->arena);
     page.names = alike ? names : NULL;
-    if (count == 2 && alike && is_pair(results[0], results[1])) {
+    const struct result *a = results[0], *b = results[count - 1];
+    const size_t both = COUNT_WHERE(c, a->cases, a->case_count, FIND_ROW(b->cases, b->case_count, id, c->id) != NULL);
+    /* Two runs of one suite have half of their cases in common. */
+    if (count == 2 && alike && 2 * both >= (a->case_count < b->case_count ? a->case_count : b->case_count)) {
         status = judge(&comparison, results[0], results[1], &compare, call->arena, err);
         page.comparison = &comparison;
     }
@@ -92,8 +80,12 @@ enum status cmd_report(struct call *call, struct err *err)
         return status;
     if (is_format(options, "html"))
         return write_page(call, results, options->arg_count, err);
+    SCOPED(text_release) struct text text = {0};
     if (is_format(options, "svg") || (options->picture && !options->format))
-        return write_picture(options, chosen, err);
+        return report_picture(&text, chosen, options->picture ? options->picture : "roofline", err) ||
+                       cli_write(options->out, &text, err)
+                   ? err->status
+                   : STATUS_OK;
     return cli_show(options, options->out, write_result, chosen, err);
 }
 

@@ -65,12 +65,6 @@ static void judge_memory(struct call *call, const struct session *session, const
     call->code = 1;
 }
 
-static enum status check_measured(const struct result *result, struct err *err)
-{
-    const char *why = result_unmeasured(result);
-    return why ? err_set(err, ERR_DEVICE, "nothing was measured, so there are no ceilings: %s", why) : STATUS_OK;
-}
-
 /* The cases marked in `again` once more; of both passes the better ones. The others are carried over. */
 static enum status measure_again(struct result *result, struct session *session, const struct execution *first,
                                  const bool *again, double *other_ns, struct err *err)
@@ -98,8 +92,12 @@ static enum status measure_ceilings(struct machine *machine, struct result *resu
                                     const struct execution *execution, struct err *err)
 {
     const uint64_t seed = session->options->seed;
-    if (execute_plan(result, session, execution, err) || check_measured(result, err) ||
-        ceilings_find(machine, result, seed, err))
+    if (execute_plan(result, session, execution, err))
+        return err->status;
+    const char *why = result_unmeasured(result);
+    if (why)
+        return err_set(err, ERR_DEVICE, "nothing was measured, so there are no ceilings: %s", why);
+    if (ceilings_find(machine, result, seed, err))
         return err->status;
     bool *again = arena_array(session->arena, result->case_count, sizeof(*again));
     double *other_ns = arena_array(session->arena, result->case_count, sizeof(*other_ns));

@@ -125,15 +125,6 @@ static enum status measure(struct result *result, struct session *session, struc
     return status;
 }
 
-static void say_interrupted(const struct result *result, const struct session *session)
-{
-    if (session->options->trials > 1)
-        log_info("interrupted: the result has what was measured of %u trials; --resume continues it", result->trials);
-    else
-        log_info("interrupted: %zu of %zu case%s are in the result; --resume continues it", result->case_count,
-                 session->plan->count, text_s(session->plan->count));
-}
-
 /* Where the report was all that this run left, and there was no place for it; the program's end says why. */
 static void keep_unprinted(struct session *session)
 {
@@ -203,25 +194,19 @@ static int run_side(struct per_device *side, struct arena *arena)
     return code;
 }
 
-/* DIR/NODE.json, and behind the node the process's number on it where there may be several: each has its devices. */
-static enum status out_dir_file(const char **path, const struct cli_options *options, struct arena *arena,
-                                struct err *err)
-{
-    struct result_job job;
-    if (result_job_find(&job, arena, err))
-        return err->status;
-    const char *name = arena_printf(arena, job.local_rank ? "%s.%u.json" : "%s.json", job.node, job.local_rank);
-    *path = path_join(arena, options->out_dir, name);
-    return STATUS_OK;
-}
-
 static enum status name_files(struct per_device *sides, size_t count, struct arena *arena, struct err *err)
 {
     if (count && sides->options.out_dir)
         file_follow_no_link_in(sides->options.out_dir);
     FOR_EACH(struct per_device, side, sides, count) {
-        if (side->options.out_dir && out_dir_file(&side->options.out, &side->options, arena, err))
+        struct result_job job;
+        if (side->options.out_dir && result_job_find(&job, arena, err))
             return err->status;
+        /* Behind the node stands the process's number on it where there may be several: each has its devices. */
+        if (side->options.out_dir)
+            side->options.out =
+                path_join(arena, side->options.out_dir,
+                          arena_printf(arena, job.local_rank ? "%s.%u.json" : "%s.json", job.node, job.local_rank));
         if (side->options.out && side->name)
             side->options.out = device_file(side->options.out, side, arena);
         side->session.job.devices = (uint32_t)count;
@@ -250,19 +235,6 @@ static void start_apart(struct per_device *side)
         setpgid(side->pid, side->pid);
 }
 
-/* Its result is read back from its file. */
-static int end_apart(struct per_device *side, int state)
-{
-    struct err err = {0};
-    if (side->session.together.shared)
-        run_together_gone(&side->session.together);
-    side->pid = 0;
-    if (file_exists(side->options.out) &&
-        argument_result(&side->result, side->options.out, true, side->session.arena, &err))
-        log_error("%s: %s", side->name, err.text);
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
-}
-
 /* With its share of the time that is left. */
 static int run_apart(struct per_device *sides, size_t count, double left_ns)
 {
@@ -285,9 +257,19 @@ static int run_apart(struct per_device *sides, size_t count, double left_ns)
                 kill(side->pid, SIGTERM);
             if (side->pid > 0 && late && !kill(-side->pid, SIGKILL))
                 log_error("%s did not end within its share of the budget, and was killed", side->name);
-            if (side->pid < 0 || (side->pid && waitpid(side->pid, &state, WNOHANG)))
-                code = worse(code, end_apart(side, side->pid < 0 ? 3 << 8 : state));
+            struct err err = {0};
             ended += !side->pid;
+            if (!side->pid || (side->pid > 0 && !waitpid(side->pid, &state, WNOHANG)))
+                continue;
+            code = worse(code, side->pid < 0 ? 3 : WIFEXITED(state) ? WEXITSTATUS(state) : 1);
+            if (side->session.together.shared)
+                run_together_gone(&side->session.together);
+            side->pid = 0;
+            ended++;
+            /* Its result is read back from its file. */
+            if (file_exists(side->options.out) &&
+                argument_result(&side->result, side->options.out, true, side->session.arena, &err))
+                log_error("%s: %s", side->name, err.text);
         }
     }
     return code;
@@ -305,16 +287,6 @@ static struct per_device *together_of(const struct per_device *sides, size_t cou
         session->together = (struct run_together){shared, (unsigned)k};
     }
     return again;
-}
-
-static enum together together_wanted(const struct cli_options *options, const struct per_device *sides, size_t count)
-{
-    const struct session *session = &sides[0].session;
-    if (count < 2 || count > RUN_MAX_TOGETHER || !options->out_dir)
-        return TOGETHER_ALONE;
-    return options->together >= 0                        ? (enum together)options->together
-           : session->suite_count && options->trials < 2 ? session->suites[0]->together
-                                                         : TOGETHER_ALONE;
 }
 
 static void say_sides(struct document *document, const struct per_device *sides, size_t count)
@@ -337,7 +309,12 @@ static enum status run_sides(struct call *call, struct per_device *sides, size_t
     if (check_sides(call->options, err) || name_files(sides, count, call->arena, err) ||
         devices_suites(sides, count, err))
         return err->status;
-    const enum together how = together_wanted(call->options, sides, count);
+    const struct session *first = &sides[0].session;
+    const bool can = count >= 2 && count <= RUN_MAX_TOGETHER && call->options->out_dir;
+    const enum together how = !can                                              ? TOGETHER_ALONE
+                              : call->options->together >= 0                    ? (enum together)call->options->together
+                              : first->suite_count && call->options->trials < 2 ? first->suites[0]->together
+                                                                                : TOGETHER_ALONE;
     struct per_device *again = how == TOGETHER_ALONE ? NULL : together_of(sides, count, call->arena);
     for (size_t k = 0; k < count && session_stop != STOP_SIGNAL && how != TOGETHER_NODE; k++) {
         const double left_ns = (budget_end_ns - (double)clock_now_ns()) / (double)(count - k + (again != NULL));
@@ -401,8 +378,11 @@ enum status cmd_run(struct call *call, struct err *err)
         return execute_journals_kept(&session, err);
     print_report(result, options);
     keep_unprinted(&session);
-    if (interrupted)
-        say_interrupted(result, &session);
+    if (interrupted && options->trials > 1)
+        log_info("interrupted: the result has what was measured of %u trials; --resume continues it", result->trials);
+    else if (interrupted)
+        log_info("interrupted: %zu of %zu case%s are in the result; --resume continues it", result->case_count,
+                 session.plan->count, text_s(session.plan->count));
     call->code = interrupted ? 130 : result_exit_code(result, options->strict);
     if (session_say_work(&session))
         call->code = worse(call->code, 1);

@@ -34,17 +34,6 @@ static size_t split(const char ***words, const char *text, struct arena *arena)
     }
 }
 
-static enum status expand_machines(const char ***words, size_t *count, struct arena *arena, struct err *err)
-{
-    char **paths = NULL;
-    size_t path_count = 0;
-    const enum status status = session_configs(&paths, &path_count, "machines", ".json", arena, err);
-    for (size_t k = 0; k < path_count && !status; k++)
-        ARENA_PUSH(arena, *words, *count,
-                   arena_printf(arena, "sim:%s", path_stem(path_base(paths[k]), ".json", arena)));
-    return status;
-}
-
 /* "all" of the first GPUs' backend that has some, or of a backend that is named, which of sim are all machine files;
  * "local": the one of this process's rank on its node, unless its launcher shows it a single one anyway. Any other word
  * stands for itself. */
@@ -57,8 +46,15 @@ static enum status expand(const char ***words, size_t *count, const char *word, 
         ARENA_PUSH(arena, *words, *count, word);
         return STATUS_OK;
     }
-    if (!strcmp(word, "sim:all"))
-        return expand_machines(words, count, arena, err);
+    if (!strcmp(word, "sim:all")) {
+        char **paths = NULL;
+        size_t path_count = 0;
+        const enum status status = session_configs(&paths, &path_count, "machines", ".json", arena, err);
+        for (size_t k = 0; k < path_count && !status; k++)
+            ARENA_PUSH(arena, *words, *count,
+                       arena_printf(arena, "sim:%s", path_stem(path_base(paths[k]), ".json", arena)));
+        return status;
+    }
     const char *const named = arena_strndup(arena, word, strcspn(word, ":"));
     const char *const *backends = local || all ? gpus : &named;
     struct text why = {0};
@@ -110,18 +106,6 @@ static struct device_ranks ranks_of(const struct cli_options *options, struct ar
                                  budget->text ? budget->ns / 3 : RANKS_WAIT_NS};
 }
 
-static enum status check_devices(const char *const *devices, size_t count, struct err *err)
-{
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < count && !status; k++) {
-        status = device_parse(&(struct device_request){0}, devices[k], err);
-        for (size_t n = 0; n < k && !status; n++)
-            if (!strcmp(devices[n], devices[k]))
-                status = err_set(err, ERR_USAGE, "'%s' is named twice", devices[k]);
-    }
-    return status;
-}
-
 enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
                        struct err *err)
 {
@@ -141,8 +125,13 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
         return err_set(err, ERR_USAGE,
                        "--device names %zu and --machine %zu: give one machine for all, or one for each", device_count,
                        machine_count);
-    if (*count > 1 && check_devices(devices, device_count, err))
-        return err->status;
+    for (size_t k = 0; k<device_count && * count> 1; k++) {
+        if (device_parse(&(struct device_request){0}, devices[k], err))
+            return err->status;
+        for (size_t n = 0; n < k; n++)
+            if (!strcmp(devices[n], devices[k]))
+                return err_set(err, ERR_USAGE, "'%s' is named twice", devices[k]);
+    }
     const struct device_ranks ranks = ranks_of(options, arena);
     struct per_device *made = arena_array(arena, *count, sizeof(*made));
     for (size_t k = 0; k < *count; k++) {
@@ -190,28 +179,6 @@ struct asked {
     const struct plan_case *plan_case; /* NULL: it is no case there */
     const struct result_case *result;  /* NULL: it was not run */
 };
-
-static size_t asked_count(const struct per_device *sides, size_t count)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < count; k++)
-        for (size_t c = 0; sides[k].session.plan && c < sides[k].session.plan->count; c++)
-            if (sides[k].session.plan->cases[c].asked >= most)
-                most = sides[k].session.plan->cases[c].asked + 1;
-    return most;
-}
-
-/* asked[number * count + side] */
-static void fill_asked(struct asked *asked, const struct per_device *sides, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        const struct plan *plan = sides[k].session.plan;
-        size_t next = 0;
-        for (size_t c = 0; plan && c < plan->count; c++)
-            asked[plan->cases[c].asked * count + k] =
-                (struct asked){&plan->cases[c], execute_find(sides[k].result, plan->cases[c].id, &next)};
-    }
-}
 
 static double time_of(const struct asked *a)
 {
@@ -283,12 +250,22 @@ static const struct table_column *columns_of(const struct per_device *sides, siz
 void devices_document(struct document *document, const struct per_device *sides, size_t count)
 {
     struct arena *arena = document->arena;
-    const size_t rows = asked_count(sides, count);
-    struct asked *asked = arena_array(arena, rows * count + 1, sizeof(*asked));
+    size_t rows = 0;
+    for (size_t k = 0; k < count; k++)
+        for (size_t c = 0; sides[k].session.plan && c < sides[k].session.plan->count; c++)
+            if (sides[k].session.plan->cases[c].asked >= rows)
+                rows = sides[k].session.plan->cases[c].asked + 1;
+    struct asked *asked = arena_array(arena, rows * count + 1, sizeof(*asked)); /* [row * count + side] */
     struct table *table = table_new(arena, columns_of(sides, count, arena), 1 + EACH * count);
     const char *last = "";
     size_t described = 0;
-    fill_asked(asked, sides, count);
+    for (size_t k = 0; k < count; k++) {
+        const struct plan *plan = sides[k].session.plan;
+        size_t next = 0;
+        for (size_t c = 0; plan && c < plan->count; c++)
+            asked[plan->cases[c].asked * count + k] =
+                (struct asked){&plan->cases[c], execute_find(sides[k].result, plan->cases[c].id, &next)};
+    }
     for (size_t r = 0; r < rows; r++) {
         const struct asked *row = &asked[r * count];
         size_t named = 0;

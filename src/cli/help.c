@@ -54,29 +54,6 @@ static void add_heading(struct text *out, const char *heading, const struct repo
 
 /* ---- one command ---- */
 
-static void add_option(struct text *out, const struct option_row *row, const struct report_options *look)
-{
-    SCOPED(text_release) struct text left = {0};
-    if (row->key)
-        text_addf(&left, "-%c, ", row->key);
-    else
-        text_pad(&left, 4, ' ');
-    text_addf(&left, "--%s%s%s", row->name, row->argument ? " " : "", row->argument ? row->argument : "");
-    add_item(out, TEXT_COLUMN, left.data, row->help, look);
-}
-
-static void add_details(struct text *out, const char *details, const struct report_options *look)
-{
-    for (const char *at = details; *at;) {
-        SCOPED(text_release) struct text paragraph = {0};
-        const size_t length = strcspn(at, "\n");
-        text_addn(&paragraph, at, length);
-        text_add(out, "\n");
-        add_paragraph(out, paragraph.data, 0, look);
-        at += length + strspn(at + length, "\n");
-    }
-}
-
 void help_command(struct text *out, const struct command *command, const struct report_options *look)
 {
     const struct option_row *rows[MOST_OPTIONS];
@@ -95,10 +72,22 @@ void help_command(struct text *out, const struct command *command, const struct 
             text_add(out, "\n");
             add_heading(out, k == own ? "Common options:" : "Options:", look);
         }
-        add_option(out, rows[k], look);
+        SCOPED(text_release) struct text left = {0};
+        if (rows[k]->key)
+            text_addf(&left, "-%c, ", rows[k]->key);
+        else
+            text_pad(&left, 4, ' ');
+        text_addf(&left, "--%s%s%s", rows[k]->name, rows[k]->argument ? " " : "",
+                  rows[k]->argument ? rows[k]->argument : "");
+        add_item(out, TEXT_COLUMN, left.data, rows[k]->help, look);
     }
-    if (command->details)
-        add_details(out, command->details, look);
+    for (const char *at = command->details; at && *at; at += strspn(at, "\n")) {
+        SCOPED(text_release) struct text paragraph = {0};
+        text_addn(&paragraph, at, strcspn(at, "\n"));
+        text_add(out, "\n");
+        add_paragraph(out, paragraph.data, 0, look);
+        at += strcspn(at, "\n");
+    }
 }
 
 void help_overview(struct text *out, const struct report_options *look)

@@ -71,23 +71,19 @@ const char *list_tags(const struct manifest *manifest, struct arena *arena)
     return text_take(&text, arena);
 }
 
-/* "a, b, c", and of many values the first ones, the last and their number. */
-static void add_values(struct text *text, const struct param_value *values, size_t count, struct arena *arena)
-{
-    const bool cut = count > VALUES_SHOWN;
-    for (size_t k = 0; k < (cut ? 3 : count); k++)
-        text_addf(text, "%s%s", k ? "," : "", value_text(arena, &values[k]));
-    if (cut)
-        text_addf(text, ",..,%s (%zu values)", value_text(arena, &values[count - 1]), count);
-}
-
 const char *list_sweeps(const struct suite_case *entry, struct arena *arena)
 {
     struct text text = {0};
     add_params(&text, entry->params + entry->default_count, entry->param_count - entry->default_count, arena);
     for (size_t s = 0; s < entry->sweep_count; s++) {
         text_addf(&text, "%s%s=", text.length ? " " : "", entry->sweeps[s].param);
-        add_values(&text, entry->sweeps[s].values, entry->sweeps[s].count, arena);
+        /* "a, b, c", and of many values the first ones, the last and their number. */
+        const struct param_value *values = entry->sweeps[s].values;
+        const size_t count = entry->sweeps[s].count;
+        for (size_t k = 0; k < (count > VALUES_SHOWN ? 3 : count); k++)
+            text_addf(&text, "%s%s", k ? "," : "", value_text(arena, &values[k]));
+        if (count > VALUES_SHOWN)
+            text_addf(&text, ",..,%s (%zu values)", value_text(arena, &values[count - 1]), count);
     }
     for (size_t z = 0; z < entry->zip_count; z++)
         for (size_t name = 0; entry->zips[z][name]; name++)

@@ -49,17 +49,6 @@ static enum status append_split(const struct parse *parse, const struct option_r
     }
 }
 
-static enum status append_pair(const struct parse *parse, const struct option_row *row, const char *value)
-{
-    if (value[strcspn(value, "=")] != '=' || value[0] == '=') {
-        err_set(parse->err, ERR_USAGE, "--%s %s: expected %s", row->name, value, row->argument);
-        hint_add(parse->err, HINT_VALUE, row->name, parse->command);
-        return ERR_USAGE;
-    }
-    append(parse, row, value);
-    return STATUS_OK;
-}
-
 static enum status parse_whole(uint64_t *number, const struct parse *parse, const struct option_row *row,
                                const char *value, uint64_t least, uint64_t most)
 {
@@ -92,17 +81,6 @@ static enum status find_choice(int *choice, const struct parse *parse, const str
     return err_nearest(parse->err, value, row->choices, count, NULL);
 }
 
-static enum status parse_time(struct duration *time, const struct parse *parse, const struct option_row *row,
-                              const char *value)
-{
-    double ns = 0;
-    if (!units_parse_time_ns(&ns, value) || ns <= 0)
-        return err_set(parse->err, ERR_USAGE,
-                       "--%s %s: not a duration: a number with ns, us, ms, s or min, such as 0.5s", row->name, value);
-    *time = (struct duration){value, ns};
-    return STATUS_OK;
-}
-
 static enum status parse_fraction(double *fraction, const struct parse *parse, const struct option_row *row,
                                   const char *value)
 {
@@ -124,6 +102,7 @@ static enum status store(const struct parse *parse, const struct option_row *row
 {
     void *field = (char *)parse->options + row->offset;
     uint64_t number = 0;
+    double ns = 0;
     int choice = 0;
     enum status status = STATUS_OK;
     switch (row->kind) {
@@ -150,7 +129,13 @@ static enum status store(const struct parse *parse, const struct option_row *row
         append(parse, row, value);
         break;
     case OPTION_PAIRS:
-        return append_pair(parse, row, value);
+        if (!strchr(value, '=') || value[0] == '=') {
+            err_set(parse->err, ERR_USAGE, "--%s %s: expected %s", row->name, value, row->argument);
+            hint_add(parse->err, HINT_VALUE, row->name, parse->command);
+            return ERR_USAGE;
+        }
+        append(parse, row, value);
+        break;
     case OPTION_SPLIT:
         return append_split(parse, row, value);
     case OPTION_U64:
@@ -161,7 +146,12 @@ static enum status store(const struct parse *parse, const struct option_row *row
         *(unsigned *)field = (unsigned)number;
         break;
     case OPTION_TIME:
-        return parse_time(field, parse, row, value);
+        if (!units_parse_time_ns(&ns, value) || ns <= 0)
+            return err_set(parse->err, ERR_USAGE,
+                           "--%s %s: not a duration: a number with ns, us, ms, s or min, such as 0.5s", row->name,
+                           value);
+        *(struct duration *)field = (struct duration){value, ns};
+        break;
     case OPTION_FRACTION:
         return parse_fraction(field, parse, row, value);
     }
@@ -236,30 +226,18 @@ static const struct option_row *find_short(const struct parse *parse, char key)
     return NULL;
 }
 
-/* Would this word, found where a value belongs, be one of the command's options? */
-static bool names_option(const struct parse *parse, const char *word)
-{
-    if (text_starts(word, "--"))
-        return !word[2] || find_long(parse, word + 2, strcspn(word + 2, "="));
-    return word[0] == '-' && word[1] && !word[2] && find_short(parse, word[1]);
-}
-
 /* The next word, as a value of the option. */
 static enum status next_value(const char **value, struct parse *parse, const struct option_row *row)
 {
     const char *word = ++parse->at < parse->argc ? parse->argv[parse->at] : "";
-    if (*word && !names_option(parse, word)) {
+    /* Would it, found where a value belongs, be one of the command's options? */
+    const bool is_short = word[0] == '-' && strlen(word) == 2 && find_short(parse, word[1]);
+    const bool is_long = text_starts(word, "--") && find_long(parse, word + 2, strcspn(word, "=") - 2);
+    if (*word && !is_short && !is_long && strcmp(word, "--") != 0) {
         *value = word;
         return STATUS_OK;
     }
     return needs_value(parse, row, word);
-}
-
-static enum status take_two(struct parse *parse, const struct option_row *row)
-{
-    const char **field = (void *)((char *)parse->options + row->offset);
-    const enum status status = next_value(&field[0], parse, row);
-    return status ? status : next_value(&field[1], parse, row);
 }
 
 /* Stores the option with its value: `attached` to its own word, or (NULL) the next word. */
@@ -271,20 +249,14 @@ static enum status take(struct parse *parse, const struct option_row *row, const
     if (row->kind == OPTION_TWO && attached)
         return err_set(parse->err, ERR_USAGE, "option '--%s' takes two words: --%s %s", row->name, row->name,
                        row->argument);
+    const char **two = (void *)((char *)parse->options + row->offset);
     if (row->kind == OPTION_TWO)
-        return take_two(parse, row);
+        return next_value(&two[0], parse, row) || next_value(&two[1], parse, row) ? ERR_USAGE : STATUS_OK;
     if (attached && !*attached)
         return needs_value(parse, row, "");
     if (row->argument && !attached && next_value(&value, parse, row))
         return ERR_USAGE;
     return store(parse, row, value);
-}
-
-static enum status long_option(struct parse *parse, const char *word)
-{
-    const size_t length = strcspn(word, "=");
-    const struct option_row *row = find_long(parse, word + 2, length - 2);
-    return row ? take(parse, row, word[length] ? word + length + 1 : NULL) : unknown_long(parse, word, length);
 }
 
 /* Of several letters it may be a long option of another tool ("-arch=gfx942"), else its first letter counts. */
@@ -331,19 +303,15 @@ static enum status parse_words(struct parse *parse)
             options_end |= dashes;
             continue;
         }
-        status = word[1] == '-' ? long_option(parse, word) : short_options(parse, word);
+        const size_t length = strcspn(word, "=");
+        const struct option_row *row = word[1] == '-' ? find_long(parse, word + 2, length - 2) : NULL;
+        status = row              ? take(parse, row, word[length] ? word + length + 1 : NULL)
+                 : word[1] == '-' ? unknown_long(parse, word, length)
+                                  : short_options(parse, word);
         if (status)
             return status;
     }
     return STATUS_OK;
-}
-
-/* The command line of an example, up to the gap before its explanation. */
-static int example_length(const char *example)
-{
-    const char *gap = strstr(example, "  ");
-    const size_t line = strcspn(example, "\n");
-    return (int)(gap && (size_t)(gap - example) < line ? (size_t)(gap - example) : line);
 }
 
 static const char *some_arguments(size_t count, struct arena *arena)
@@ -376,8 +344,11 @@ static enum status check_count(const struct parse *parse)
     if (count > command->max_args)
         return err_set(parse->err, ERR_USAGE, "%s, from '%.200s' on; try 'rooftile %s --help'", parse->err->text,
                        options->args[command->max_args], command->name);
-    return err_set(parse->err, ERR_USAGE, "%s, as in '%.*s'; try 'rooftile %s --help'", parse->err->text,
-                   example_length(command->examples + 2), command->examples + 2, command->name);
+    /* The command line of an example, up to the gap before its explanation. */
+    const char *example = command->examples + 2, *gap = strstr(example, "  ");
+    const size_t line = strcspn(example, "\n"), length = gap && gap < example + line ? (size_t)(gap - example) : line;
+    return err_set(parse->err, ERR_USAGE, "%s, as in '%.*s'; try 'rooftile %s --help'", parse->err->text, (int)length,
+                   example, command->name);
 }
 
 /* The format that a file's name asks for; NULL: none. */
@@ -402,22 +373,15 @@ static enum status refuse(const struct parse *parse, const char *option, const c
     return ERR_USAGE;
 }
 
-/* A table in a file that a spreadsheet is to open helps nobody, nor does a folder of objects that is named cold. */
-static enum status check_names(const struct parse *parse)
-{
-    const struct cli_options *options = parse->options;
-    const char *end = options->out && !options->format ? strrchr(options->out, '.') : NULL, *cache = options->cache_dir;
-    if (end && refuse(parse, "out", end, arena_printf(parse->arena, "-o %s: such files are not written", options->out)))
-        return ERR_USAGE;
-    return cache ? refuse(parse, "cache", cache, arena_printf(parse->arena, "--cache %s: it names a folder", cache))
-                 : STATUS_OK;
-}
-
 static enum status unite_outputs(const struct parse *parse)
 {
     struct cli_options *options = parse->options;
     const char *format = format_of_name(options->out);
-    if (check_names(parse))
+    /* A table in a file that a spreadsheet is to open helps nobody, nor does a folder of objects that is named cold. */
+    const char *end = options->out && !options->format ? strrchr(options->out, '.') : NULL, *cache = options->cache_dir;
+    if ((end &&
+         refuse(parse, "out", end, arena_printf(parse->arena, "-o %s: such files are not written", options->out))) ||
+        (cache && refuse(parse, "cache", cache, arena_printf(parse->arena, "--cache %s: it names a folder", cache))))
         return ERR_USAGE;
     const bool json = format && !strcmp(format, "json");
     if (!parse->command->makes_file) {

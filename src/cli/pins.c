@@ -8,19 +8,6 @@
 
 /* ---- writing ---- */
 
-static void put_pair(struct json_out *out, const struct code_pair *pair)
-{
-    json_out_object(out, NULL);
-    json_out_string(out, "kernel", pair->label);
-    json_out_string(out, "symbol", pair->name);
-    json_out_string(out, "target", pair->target);
-    json_out_object(out, "figures");
-    for (int k = 0; k < CODE_METRICS; k++)
-        json_out_number(out, code_metrics[k].key, pair->figures[1].value[k]);
-    json_out_end(out);
-    json_out_end(out);
-}
-
 static enum status write_pins(struct codediff *diff, const char *path, struct err *err)
 {
     struct json_out *out = json_out_new();
@@ -28,8 +15,17 @@ static enum status write_pins(struct codediff *diff, const char *path, struct er
     json_out_string(out, "schema", PINS_SCHEMA);
     json_out_string(out, "schema_version", "1.0.0");
     json_out_array(out, "kernels");
-    for (size_t k = 0; k < diff->count; k++)
-        put_pair(out, &diff->pairs[k]);
+    FOR_EACH(const struct code_pair, pair, diff->pairs, diff->count) {
+        json_out_object(out, NULL);
+        json_out_string(out, "kernel", pair->label);
+        json_out_string(out, "symbol", pair->name);
+        json_out_string(out, "target", pair->target);
+        json_out_object(out, "figures");
+        for (int k = 0; k < CODE_METRICS; k++)
+            json_out_number(out, code_metrics[k].key, pair->figures[1].value[k]);
+        json_out_end(out);
+        json_out_end(out);
+    }
     json_out_end(out);
     json_out_finish(out, &text, true);
     text_add(&text, "\n");
@@ -37,18 +33,6 @@ static enum status write_pins(struct codediff *diff, const char *path, struct er
 }
 
 /* ---- reading ---- */
-
-static enum status read_pins(const cJSON **kernels, const char *path, struct arena *arena, struct err *err)
-{
-    const cJSON *root = NULL;
-    const char *schema = "";
-    enum status status = json_read(&root, path, arena, err);
-    if (!status)
-        status = json_get_string(&schema, root, "schema", JSON_REQUIRED, err);
-    if (!status && strcmp(schema, PINS_SCHEMA) != 0)
-        return json_fail(json_member(root, "schema"), err, "is no file of accepted figures (--pin writes one)");
-    return status ? status : json_get_array(kernels, root, "kernels", JSON_REQUIRED, err);
-}
 
 static bool is_of(const cJSON *pin, const char *key, const char *value)
 {
@@ -65,18 +49,6 @@ static const cJSON *pin_of(const cJSON *kernels, const struct code_pair *pair)
     return pin;
 }
 
-static enum status figures_of(struct code_figures *figures, const cJSON *pin, struct err *err)
-{
-    const cJSON *at = json_member(pin, "figures");
-    if (!cJSON_IsObject(at))
-        return json_fail(pin, err, "the object 'figures' is missing");
-    for (int k = 0; k < CODE_METRICS; k++) {
-        const cJSON *number = json_member(at, code_metrics[k].key);
-        figures->value[k] = cJSON_IsNumber(number) ? number->valuedouble : (double)NAN;
-    }
-    return STATUS_OK;
-}
-
 /* The loop's figures of a pass depend on the pass of the first side, so they are compared by its own. */
 static enum status apply(struct codediff *diff, struct code_pair *pair, const cJSON *pin, struct arena *arena,
                          struct err *err)
@@ -84,8 +56,13 @@ static enum status apply(struct codediff *diff, struct code_pair *pair, const cJ
     const struct occupancy *occupancy = pair->after->occupancy_problem ? NULL : &pair->after->occupancy;
     struct code_figures accepted;
     SCOPED(text_release) struct text why = {0};
-    if (figures_of(&accepted, pin, err))
-        return err->status;
+    const cJSON *at = json_member(pin, "figures");
+    if (!cJSON_IsObject(at))
+        return json_fail(pin, err, "the object 'figures' is missing");
+    for (int k = 0; k < CODE_METRICS; k++) {
+        const cJSON *number = json_member(at, code_metrics[k].key);
+        accepted.value[k] = cJSON_IsNumber(number) ? number->valuedouble : (double)NAN;
+    }
     if (code_figures_hurt(&why, &accepted, &pair->figures[1], occupancy)) {
         pair->verdict = CODE_HURT;
         pair->worse = arena_printf(arena, "%s, beyond what is accepted", why.data);
@@ -107,7 +84,13 @@ enum status pins_apply(struct codediff *diff, const char *path, bool anew, struc
             }
         return write_pins(diff, path, err);
     }
-    enum status status = read_pins(&kernels, path, arena, err);
+    const cJSON *root = NULL;
+    const char *schema = "";
+    if (json_read(&root, path, arena, err) || json_get_string(&schema, root, "schema", JSON_REQUIRED, err))
+        return err->status;
+    if (strcmp(schema, PINS_SCHEMA) != 0)
+        return json_fail(json_member(root, "schema"), err, "is no file of accepted figures (--pin writes one)");
+    enum status status = json_get_array(&kernels, root, "kernels", JSON_REQUIRED, err);
     for (size_t k = 0; k < diff->count && !status; k++) {
         const cJSON *pin = pin_of(kernels, &diff->pairs[k]);
         if (pin)

@@ -20,11 +20,6 @@ struct site {
 enum { MOST_NAME = 120 };
 static const char index_file[] = "index.html";
 
-static bool is_taken(const struct site *site, const char *file)
-{
-    return !strcmp(file, index_file) || FIND_ROW(site->pages, site->count, file, file);
-}
-
 /* A page's file stays the same from one day to the next: its name is made of what the page is of. */
 static const char *file_of(const struct site *site, const char *name)
 {
@@ -35,7 +30,7 @@ static const char *file_of(const struct site *site, const char *name)
             stem[length++] = isalnum((unsigned char)*at) ? *at : '-';
     stem[length] = '\0';
     const char *file = arena_printf(site->arena, "%s.html", stem);
-    for (unsigned again = 2; is_taken(site, file); again++)
+    for (unsigned again = 2; !strcmp(file, index_file) || FIND_ROW(site->pages, site->count, file, file); again++)
         file = arena_printf(site->arena, "%s-%u.html", stem, again);
     return file;
 }

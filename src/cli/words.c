@@ -44,12 +44,6 @@ enum status argument_is_other(const struct cli_options *options, const char *wor
 
 /* ---- targets ---- */
 
-/* "gfx90a:xnack-", "gfx9-4-generic", "sm_90a". */
-static bool is_target(const char *word)
-{
-    return target_is_amd(word) || target_is_nvidia(word) || backend_is_cpu(word);
-}
-
 /* A target, a product that has it, or nvcc's name for it; NULL: none. */
 static const char *target_of(const char *word, struct arena *arena)
 {
@@ -59,7 +53,7 @@ static const char *target_of(const char *word, struct arena *arena)
     struct machine *machine = arena_alloc(arena, sizeof(*machine));
     struct device_info *info = arena_alloc(arena, sizeof(*info));
     struct err ignored = {0};
-    if (is_target(name))
+    if (target_is_amd(name) || target_is_nvidia(name) || backend_is_cpu(name)) /* "gfx90a:xnack-", "sm_90a" */
         return name;
     if (*number && target_is_nvidia(nvidia))
         return nvidia;
@@ -72,16 +66,6 @@ static const char *target_of(const char *word, struct arena *arena)
                : arena_strdup(arena, machine->arch);
 }
 
-/* One that is in no table may still be a compiler's: "gfx1153". */
-static bool is_known(const char *arch, struct arena *arena)
-{
-    const struct build_target target = build_target_of(arch);
-    struct compiler compiler;
-    struct err ignored = {0};
-    return target.kind == BUILD_CPU || target_find(arch) ||
-           build_find_compiler(&compiler, &target, 0, arena, &ignored) != ERR_UNSUPPORTED;
-}
-
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err)
 {
     const struct command *command = command_find(options->command);
@@ -92,7 +76,12 @@ enum status argument_archs(struct cli_options *options, struct arena *arena, str
     for (size_t k = 0; k < options->arch_count; k++) {
         const char *pair = arena_printf(arena, "arch=%s", options->archs[k]);
         archs[k] = target_of(options->archs[k], arena);
-        if (archs[k] && is_known(archs[k], arena))
+        const struct build_target target = build_target_of(archs[k] ? archs[k] : "");
+        struct compiler compiler;
+        struct err ignored = {0};
+        /* One that is in no table may still be a compiler's: "gfx1153". */
+        if (archs[k] && (target.kind == BUILD_CPU || target_find(archs[k]) ||
+                         build_find_compiler(&compiler, &target, 0, arena, &ignored) != ERR_UNSUPPORTED))
             continue;
         err_set(err, ERR_USAGE, "--arch %s: there is no such target%s", options->archs[k],
                 archs[k] ? ", and no compiler here knows it" : "");

@@ -188,19 +188,6 @@ enum status argument_unknown(const struct session *session, const char *word, st
 
 /* ---- patterns ---- */
 
-static enum status expand_pattern(struct session *session, const char *pattern, const char ***names, size_t *count,
-                                  struct err *err)
-{
-    const size_t before = *count;
-    size_t all = 0;
-    const struct manifest *const *manifests = catalog_all(&all, &session->catalog);
-    for (size_t k = 0; k < all; k++)
-        if (!session_is_helper(manifests[k]) && text_matches(manifests[k]->name, pattern))
-            ARENA_PUSH(session->arena, *names, *count, manifests[k]->name);
-    return *count > before ? STATUS_OK
-                           : err_set(err, ERR_USAGE, "no kernel matches '%s'; 'rooftile list' shows all", pattern);
-}
-
 enum status argument_kernels(const char ***names, size_t *count, struct session *session, struct err *err)
 {
     enum status status = STATUS_OK;
@@ -208,10 +195,17 @@ enum status argument_kernels(const char ***names, size_t *count, struct session 
         const char *word = session->kernels[k];
         if (catalog_find(&session->catalog, word))
             ARENA_PUSH(session->arena, *names, *count, word);
-        else if (strpbrk(word, "*?["))
-            status = expand_pattern(session, word, names, count, err);
-        else
+        else if (!strpbrk(word, "*?["))
             status = argument_unknown(session, word, err);
+        const bool pattern = strpbrk(word, "*?[") && !catalog_find(&session->catalog, word);
+        const size_t before = *count;
+        size_t all = 0;
+        const struct manifest *const *manifests = pattern ? catalog_all(&all, &session->catalog) : NULL;
+        for (size_t n = 0; n < all; n++)
+            if (!session_is_helper(manifests[n]) && text_matches(manifests[n]->name, word))
+                ARENA_PUSH(session->arena, *names, *count, manifests[n]->name);
+        if (pattern && *count == before)
+            status = err_set(err, ERR_USAGE, "no kernel matches '%s'; 'rooftile list' shows all", word);
     }
     return status;
 }

@@ -14,24 +14,19 @@
 
 static const uint64_t sizes[] = {1u << 21, 1u << 12};
 
-/* Work-items of a workgroup that both builds allow. */
-static uint32_t block_of(const struct code_pair *pair, const struct cli_options *options)
-{
-    const uint32_t a = pair->before->code->max_block, b = pair->after->code->max_block;
-    const uint32_t most = a && a < b ? a : b;
-    return options->block ? options->block : most && most < USUAL_BLOCK ? most : USUAL_BLOCK;
-}
-
 static struct walk_launch made_up(const struct code_pair *pair, int side, double cus, uint64_t size,
                                   const struct cli_options *options, struct arena *arena)
 {
     const struct inspect_kernel *kernel = side ? pair->after : pair->before;
     const struct walk_code *code = walk_decode(kernel->isa, pair->target, arena);
     const size_t count = kernel->code->explicit_count;
+    /* Work-items of a workgroup that both builds allow. */
+    const uint32_t a = pair->before->code->max_block, b = pair->after->code->max_block, most = a && a < b ? a : b;
+    const uint32_t block = most && most < USUAL_BLOCK ? most : USUAL_BLOCK;
     struct resolved_arg *args = arena_array(arena, count + 1, sizeof(*args));
     struct predicted_buffers buffers = {.items = arena_array(arena, count + 1, sizeof(*buffers.items)), .count = count};
     struct resolved_launch launch = {.grid = {ROUNDS * (uint32_t)cus, 1, 1},
-                                     .block = {block_of(pair, options), 1, 1},
+                                     .block = {options->block ? options->block : block, 1, 1},
                                      .args = args,
                                      .arg_count = count};
     struct walk_launch walk = {.code = NULL};

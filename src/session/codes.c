@@ -158,19 +158,6 @@ struct loops {
     uint32_t issues[ISSUE_CLASSES];
 };
 
-static void add_occupancy(struct result_code *facts, struct arena *arena, const struct codeobj *object,
-                          const struct codeobj_kernel *kernel, const struct resolved_launch *launch)
-{
-    struct occupancy occupancy;
-    struct err err = {0};
-    struct text limit = {0};
-    if (launch_occupancy(&occupancy, launch, object->target, kernel, &err))
-        return;
-    facts->waves_per_simd = occupancy.waves_per_simd;
-    occupancy_limiters(&limit, &occupancy);
-    facts->occupancy_limit = text_take(&limit, arena);
-}
-
 static void count_issues(uint32_t issues[ISSUE_CLASSES], const struct isa_mix *mix)
 {
     static const enum result_issue classes[ISA_KINDS] = {
@@ -231,7 +218,14 @@ static struct result_code facts_of(const struct codes *codes, struct loops *of_c
     facts.sgpr_spills = kernel->sgpr_spills;
     facts.kernarg_bytes = kernel->kernarg_bytes;
     facts.wave = kernel->wave;
-    add_occupancy(&facts, codes->session->arena, object, kernel, launch);
+    struct occupancy occupancy;
+    struct err err = {0};
+    if (!launch_occupancy(&occupancy, launch, object->target, kernel, &err)) {
+        struct text limit = {0};
+        facts.waves_per_simd = occupancy.waves_per_simd;
+        occupancy_limiters(&limit, &occupancy);
+        facts.occupancy_limit = text_take(&limit, codes->session->arena);
+    }
     struct loops *loops = &of_codes[launch->code];
     if (loops->kernel != kernel)
         find_loops(loops, object, kernel, codes->session->arena);

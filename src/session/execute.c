@@ -21,20 +21,15 @@ struct progress {
 
 /* ---- progress ---- */
 
-static double remaining_ns(const struct progress *progress)
-{
-    const double wall_ns = (double)(clock_now_ns() - progress->start_ns);
-    /* What was planned, corrected by how the plan has held so far (once there is something to correct by). */
-    const double scale = progress->spent_ns > 1e9 ? wall_ns / progress->spent_ns : 1;
-    return (progress->planned_ns - progress->spent_ns) * scale;
-}
-
 static void on_tick(void *context, const struct plan_case *plan_case, const char *phase, size_t done, size_t total)
 {
     const struct progress *progress = context;
     char left[UNITS_TEXT];
+    const double wall_ns = (double)(clock_now_ns() - progress->start_ns);
+    /* What was planned, corrected by how the plan has held so far (once there is something to correct by). */
+    const double scale = progress->spent_ns > 1e9 ? wall_ns / progress->spent_ns : 1;
     progress_show(progress->session->options, "%s %zu/%zu  %s left  %s  %s", progress->what->title, done + 1, total,
-                  units_time(left, remaining_ns(progress)), phase, plan_case->label);
+                  units_time(left, (progress->planned_ns - progress->spent_ns) * scale), phase, plan_case->label);
 }
 
 /* For those who ask where the time goes (-vv), and what the plan got wrong. */
@@ -83,19 +78,6 @@ static void on_opened(void *context, const struct device_info *info, const struc
 
 /* ---- before and after ---- */
 
-/* The result of a case that the budget left no time for: skipped, with that reason. */
-static void build_skipped(struct result_case *out, const struct plan_case *plan_case, const struct session *session)
-{
-    struct measurement *measured = arena_alloc(session->arena, sizeof(*measured));
-    *measured = (struct measurement){
-        .status = CASE_SKIPPED, .overhead_ns = NAN, .cross_ns = NAN, .core_hz_before = NAN, .core_hz_after = NAN};
-    for (size_t k = 0; k < MEASUREMENT_MAX_METRICS; k++)
-        measured->metrics[k] = NAN;
-    const char *reason = plan_case->state == PLAN_SKIPPED ? plan_case->reason : session_late_reason(session, "run");
-    snprintf(measured->reason, sizeof(measured->reason), "%s", reason);
-    result_case_build(out, plan_case, measured, "", &session->machine, session->arena);
-}
-
 /* What the budget left no time for is in the result too; a run with such cases is one to --resume. */
 static void skip_rest(struct progress *progress, struct result *result)
 {
@@ -104,9 +86,17 @@ static void skip_rest(struct progress *progress, struct result *result)
     for (size_t k = 0; k < session->plan->count; k++) {
         if (progress->have[k] || progress->skip[k])
             continue;
-        build_skipped(&progress->cases[k], &session->plan->cases[k], session);
+        const struct plan_case *c = &session->plan->cases[k];
+        struct measurement *measured = arena_alloc(session->arena, sizeof(*measured));
+        *measured = (struct measurement){
+            .status = CASE_SKIPPED, .overhead_ns = NAN, .cross_ns = NAN, .core_hz_before = NAN, .core_hz_after = NAN};
+        for (size_t m = 0; m < MEASUREMENT_MAX_METRICS; m++)
+            measured->metrics[m] = NAN;
+        snprintf(measured->reason, sizeof(measured->reason), "%s",
+                 c->state == PLAN_SKIPPED ? c->reason : session_late_reason(session, "run"));
+        result_case_build(&progress->cases[k], c, measured, "", &session->machine, session->arena);
         progress->have[k] = true;
-        count += session->plan->cases[k].state == PLAN_READY;
+        count += c->state == PLAN_READY;
     }
     result->status = "interrupted";
     log_warn("W015", "the time budget of %s ran out: %zu of %zu case%s were not run", session->options->budget.text,

@@ -33,21 +33,6 @@ struct launches {
     size_t count;
 };
 
-static void add_launch(struct launches *launches, const struct resolved *resolved, const struct resolved_launch *launch,
-                       struct arena *arena)
-{
-    const struct manifest_launch *spec = launch->spec;
-    const char **names = arena_array(arena, spec->arg_count + 1, sizeof(*names));
-    for (size_t k = 0; k < spec->arg_count; k++)
-        names[k] = launch_arg_name(resolved->manifest, &spec->args[k]);
-    ARENA_PUSH(arena, launches->items, launches->count,
-               (struct inspect_launch){.symbol = launch->symbol,
-                                       .block = launch->block[0] * launch->block[1] * launch->block[2],
-                                       .lds_bytes = launch->lds_bytes,
-                                       .arg_names = names,
-                                       .arg_count = spec->arg_count});
-}
-
 /* Those of the code that no case before has. */
 static void collect(struct launches *launches, const struct launches *seen, const struct resolved *resolved,
                     const struct resolved_step *steps, size_t count, size_t code, struct arena *arena)
@@ -59,20 +44,20 @@ static void collect(struct launches *launches, const struct launches *seen, cons
             continue;
         for (size_t s = 0; s < seen->count && !is_seen; s++)
             is_seen = strcmp(seen->items[s].symbol, steps[k].launch.symbol) == 0;
-        if (!is_seen)
-            add_launch(launches, resolved, &steps[k].launch, arena);
+        if (is_seen)
+            continue;
+        const struct resolved_launch *launch = &steps[k].launch;
+        const size_t args = launch->spec->arg_count;
+        const char **names = arena_array(arena, args + 1, sizeof(*names));
+        for (size_t n = 0; n < args; n++)
+            names[n] = launch_arg_name(resolved->manifest, &launch->spec->args[n]);
+        ARENA_PUSH(arena, launches->items, launches->count,
+                   (struct inspect_launch){.symbol = launch->symbol,
+                                           .block = launch->block[0] * launch->block[1] * launch->block[2],
+                                           .lds_bytes = launch->lds_bytes,
+                                           .arg_names = names,
+                                           .arg_count = args});
     }
-}
-
-static enum status add_ir(struct inspection *inspection, const struct session *session,
-                          const struct build_request *request, struct err *err)
-{
-    const struct build_options options = {.cache_dir = session->options->cache_dir,
-                                          .allow_flags = session->options->allow_flags};
-    char *ir = NULL;
-    enum status status = session->options->ir ? build_ir(&ir, request, &options, session->arena, err) : STATUS_OK;
-    inspection->ir = ir;
-    return status;
 }
 
 /* ---- what of it runs ---- */
@@ -150,8 +135,14 @@ static enum status inspect_case(struct inspection *inspection, struct inspection
                        result->message);
     if (result->state == BUILD_SKIPPED || request->library)
         return err_set(err, ERR_UNSUPPORTED, "%s: %s", inspection->label, result->message);
-    enum status status = inspect_file(inspection, result->object, &choice, session->arena, err);
-    return status ? status : add_ir(inspection, session, request, err);
+    const struct build_options options = {.cache_dir = session->options->cache_dir,
+                                          .allow_flags = session->options->allow_flags};
+    char *ir = NULL;
+    if (inspect_file(inspection, result->object, &choice, session->arena, err) ||
+        (session->options->ir && build_ir(&ir, request, &options, session->arena, err)))
+        return err->status;
+    inspection->ir = ir;
+    return STATUS_OK;
 }
 
 /* Why there is nothing to build. */

@@ -53,19 +53,6 @@ static enum status build_walked(struct session *session, struct err *err)
     return status;
 }
 
-/* The code to walk, by code of the plan; session->walked is NULL where every case is described. */
-static enum status find_walked(struct session *session, struct err *err)
-{
-    const bool cpu = backend_is_cpu(session->info.backend), known = session->machine.level_count > 0;
-    session->walked = NULL;
-    if (session->options->described || !known || !(cpu || target_is_amd(session->info.arch)))
-        return STATUS_OK;
-    if (cpu || session->info.predicted || !session->builds)
-        return build_walked(session, err);
-    session->walked = session->builds;
-    return STATUS_OK;
-}
-
 /* A compiler that was named for a comparison and does not compile: what is compared then is not its code. */
 static void warn_of_failures(const struct session *session)
 {
@@ -97,8 +84,11 @@ enum status session_predict(struct session *session, struct err *err)
     session->complete = complete;
     session->borrowed = borrowed;
     enum status status = machine_complete(complete, session_config(arena, "", "machines"), borrowed, err);
-    if (!status)
-        status = find_walked(session, err);
+    const bool cpu = backend_is_cpu(session->info.backend), known = session->machine.level_count > 0;
+    const bool walked = !session->options->described && known && (cpu || target_is_amd(session->info.arch));
+    session->walked = walked ? session->builds : NULL;
+    if (!status && walked && (cpu || session->info.predicted || !session->builds))
+        status = build_walked(session, err);
     if (!status) {
         warn_of_failures(session);
         status = predictor_plan(session->plan, own ? own : session->predictor, session->walked, complete, take, session,
@@ -109,16 +99,6 @@ enum status session_predict(struct session *session, struct err *err)
     return status;
 }
 
-/* Of a kernel whose work is stated wrong all cases are off: of a few, it is their sizes that the walk misses. */
-static bool all_disagree(const struct plan *plan, const struct manifest *manifest)
-{
-    bool all = true;
-    FOR_EACH(const struct plan_case, c, plan->cases, plan->count)
-        all = all && (c->resolved.manifest != manifest || c->state != PLAN_READY ||
-                      (c->prediction && c->prediction->work_disagrees));
-    return all;
-}
-
 size_t session_say_work(const struct session *session)
 {
     const struct manifest *last = NULL;
@@ -126,8 +106,12 @@ size_t session_say_work(const struct session *session)
     for (size_t k = 0; session->plan && k < session->plan->count; k++) {
         const struct plan_case *c = &session->plan->cases[k];
         const struct predicted *p = c->prediction;
-        if (c->resolved.manifest == last || !p || !p->work_disagrees ||
-            !all_disagree(session->plan, c->resolved.manifest))
+        if (c->resolved.manifest == last || !p || !p->work_disagrees)
+            continue;
+        /* Of a kernel whose work is stated wrong all cases are off: of a few, it is their sizes that the walk misses. */
+        if (COUNT_WHERE(other, session->plan->cases, session->plan->count,
+                        other->resolved.manifest == c->resolved.manifest && other->state == PLAN_READY &&
+                            !(other->prediction && other->prediction->work_disagrees)))
             continue;
         last = c->resolved.manifest;
         for (size_t n = 0; n < p->note_count; n++)

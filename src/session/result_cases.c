@@ -17,20 +17,6 @@ bool result_is_file(const char *word, struct arena *arena)
            ((json_member(root, "cases") && json_member(root, "environment")) || json_member(root, "documents"));
 }
 
-static bool is_wanted(const struct result_case *c, const struct cli_options *options)
-{
-    const char *const names[] = {c->id, c->kernel, c->label ? c->label : c->id};
-    return result_case_counts(c) && !result_case_is_twin(c) &&
-           text_filtered_any(options->filters, options->filter_count, names, COUNT_OF(names));
-}
-
-static bool same_value(const struct manifest *manifest, const struct param_value *values,
-                       const struct result_param *given, struct arena *arena)
-{
-    const int param = manifest_param(manifest, given->name);
-    return param >= 0 && !strcmp(param_text(arena, &values[param]), param_text(arena, &given->value));
-}
-
 /* The parameters that the device's defaults do not give. */
 static enum status pin(struct suite_case *made, const struct result_case *c, const struct manifest *manifest,
                        const struct device_facts *device, struct arena *arena, struct err *err)
@@ -38,9 +24,12 @@ static enum status pin(struct suite_case *made, const struct result_case *c, con
     struct param_value *values = arena_array(arena, manifest->param_count + 1, sizeof(*values));
     struct param *params = arena_array(arena, c->param_count + 1, sizeof(*params));
     enum status status = plan_device_values(values, manifest, device, err);
-    for (size_t k = 0; k < c->param_count && !status; k++)
-        if (!same_value(manifest, values, &c->params[k], arena))
-            params[made->param_count++] = (struct param){.name = c->params[k].name, .value = c->params[k].value};
+    for (size_t k = 0; k < c->param_count && !status; k++) {
+        const struct result_param *given = &c->params[k];
+        const int at = manifest_param(manifest, given->name);
+        if (at < 0 || strcmp(param_text(arena, &values[at]), param_text(arena, &given->value)))
+            params[made->param_count++] = (struct param){.name = given->name, .value = given->value};
+    }
     made->params = params;
     return status;
 }
@@ -65,23 +54,15 @@ static enum status make_suite(const struct suite **suite, const struct result_ca
     return status;
 }
 
-/* Its kernels: in the folders of kernels, or with a manifest in the working folder. */
-static enum status read_kernels(struct session *session, const struct result *result, struct err *err)
-{
-    for (size_t k = 0; k < result->case_count; k++)
-        ARENA_PUSH(session->arena, session->kernels, session->kernel_count, result->cases[k].kernel);
-    const enum status status = session_go(session, SESSION_CATALOG, err);
-    session->kernel_count = 0;
-    return status;
-}
-
 /* What counts, passes --filter and has its kernel here. */
 static enum status choose(struct result_cases *of, const struct session *session, const char *path, struct err *err)
 {
     const struct cli_options *options = session->options;
     const char *missing = NULL;
     FOR_EACH(const struct result_case, c, of->result->cases, of->result->case_count) {
-        if (!is_wanted(c, options))
+        const char *const names[] = {c->id, c->kernel, c->label ? c->label : c->id};
+        if (!result_case_counts(c) || result_case_is_twin(c) ||
+            !text_filtered_any(options->filters, options->filter_count, names, COUNT_OF(names)))
             continue;
         if (!catalog_find(&session->catalog, c->kernel))
             missing = c->kernel;
@@ -102,8 +83,14 @@ enum status result_cases(struct result_cases *of, struct session *session, const
     const struct suite **suites = arena_array(arena, 1, sizeof(*suites));
     struct cli_options *options = arena_copy(arena, session->options, sizeof(*options));
     *of = (struct result_cases){0};
-    if (argument_result(&of->result, path, true, arena, err) || read_kernels(session, of->result, err) ||
-        choose(of, session, path, err) || make_suite(&suites[0], of, &session->catalog, arena, err))
+    if (argument_result(&of->result, path, true, arena, err))
+        return err->status;
+    /* Its kernels are in the folders of kernels, or have a manifest in the working folder. */
+    for (size_t k = 0; k < of->result->case_count; k++)
+        ARENA_PUSH(arena, session->kernels, session->kernel_count, of->result->cases[k].kernel);
+    enum status status = session_go(session, SESSION_CATALOG, err);
+    session->kernel_count = 0;
+    if (status || choose(of, session, path, err) || make_suite(&suites[0], of, &session->catalog, arena, err))
         return err->status;
     options->filter_count = 0; /* they were of the result's cases */
     session->options = options;

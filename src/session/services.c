@@ -126,13 +126,6 @@ void services_warn(const struct session *session, const struct device_info *info
 
 /* ---- ceilings to measure again ---- */
 
-static void set_mode(struct measure_options *measure, const char *name)
-{
-    for (enum cache_mode mode = CACHE_HOT; mode <= CACHE_ROTATE; mode++)
-        if (!strcmp(name, cache_mode_names[mode]))
-            measure->cache = mode;
-}
-
 /* A suite case from a case id "kernel/name=value;...", measured quickly in the id's mode; its timer is measured anew.
  * False when it is not an id. */
 static bool case_from_id(struct suite_case *out, const char *id, struct arena *arena)
@@ -152,7 +145,8 @@ static bool case_from_id(struct suite_case *out, const char *id, struct arena *a
         const char *name = arena_strndup(arena, at, (size_t)(equals - at));
         const char *value = arena_strndup(arena, equals + 1, length - (size_t)(equals + 1 - at));
         if (!strcmp(name, "mode"))
-            set_mode(&out->measure, value);
+            for (enum cache_mode mode = CACHE_HOT; mode <= CACHE_ROTATE; mode++)
+                out->measure.cache = strcmp(value, cache_mode_names[mode]) ? out->measure.cache : mode;
         else if (strcmp(name, "timer"))
             ARENA_PUSH(arena, params, count, (struct param){.name = name, .value = param_from_text(arena, value)});
         at += length + (at[length] == ';');

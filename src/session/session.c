@@ -20,14 +20,6 @@ const char *volatile session_last_words;
 static const uint64_t twice_ns = 500000000;
 static volatile unsigned grace_s;
 
-static void end_at_once(void)
-{
-    const char *words = session_last_words;
-    const bool heard = words && write(STDERR_FILENO, words, strlen(words)) > 0;
-    (void)heard; /* the end is the same */
-    _exit(130);
-}
-
 static void on_signal(int number)
 {
     static uint64_t first_ns;
@@ -36,8 +28,12 @@ static void on_signal(int number)
         session_stop = STOP_BUDGET;
         return;
     }
-    if (ending && (number == SIGALRM ? grace_s > 0 : clock_now_ns() - first_ns >= twice_ns))
-        end_at_once();
+    if (ending && (number == SIGALRM ? grace_s > 0 : clock_now_ns() - first_ns >= twice_ns)) {
+        const char *words = session_last_words;
+        const bool heard = words && write(STDERR_FILENO, words, strlen(words)) > 0;
+        (void)heard; /* the end is the same */
+        _exit(130);
+    }
     first_ns = ending ? first_ns : clock_now_ns();
     session_stop = STOP_SIGNAL;
     if (grace_s && !ending)
@@ -224,15 +220,6 @@ bool session_is_helper(const struct manifest *manifest)
     return text_among("service", manifest->tags, manifest->tag_count) || text_ends(manifest->name, "_reference");
 }
 
-/* Of the folder whose kernels win over all others, where there is one. */
-static bool is_asked_for(const struct session *session, const struct manifest *manifest)
-{
-    bool own = !session->kernel_dir;
-    for (size_t k = 0; k < session->catalog.count && !own; k++)
-        own = session->catalog.entries[k].manifest == manifest && session->catalog.entries[k].dir == 0;
-    return own;
-}
-
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err)
 {
     size_t all = 0, count = 0;
@@ -240,9 +227,13 @@ enum status session_all_kernels(struct session *session, bool helpers, struct er
     const char **names = arena_array(session->arena, all + 1, sizeof(*names));
     const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
     struct measure_options measure;
-    for (size_t k = 0; k < all; k++)
-        if ((helpers || !session_is_helper(manifests[k])) && is_asked_for(session, manifests[k]))
+    for (size_t k = 0; k < all; k++) {
+        /* Of the folder whose kernels win over all others, where there is one. */
+        const bool own = !session->kernel_dir || COUNT_WHERE(entry, session->catalog.entries, session->catalog.count,
+                                                             entry->manifest == manifests[k] && entry->dir == 0);
+        if (own && (helpers || !session_is_helper(manifests[k])))
             names[count++] = manifests[k]->name;
+    }
     if (!count)
         return err_set(err, ERR_CONFIG, "there is no kernel in %s",
                        session->catalog.dir_count ? session->catalog.dirs[0] : "any folder");
@@ -266,16 +257,6 @@ enum status session_reference_target(struct session *session, struct err *err)
      * very processor, unless that lacks some of it. */
     const bool has_level = cpu_target_has(info->target, "avx2") && !strstr(info->target, ",no-");
     session->cpu_target = has_level ? "x86-64-v3" : info->target;
-    return status;
-}
-
-/* The sim device plays the model of a machine file. */
-static enum status find_model(struct session *session, struct err *err)
-{
-    struct device_info *info = arena_alloc(session->arena, sizeof(*info));
-    enum status status = session_model(&session->machine, info, session->request.model, session->arena, err);
-    session->request.sim_info = info;
-    session->request.sim_launch_ns = session->machine.launch_ns;
     return status;
 }
 
@@ -314,8 +295,12 @@ static enum status find_device(struct session *session, struct err *err)
         device_default(&session->request, &reason);
         log_verbose("device: %s", text_take(&reason, session->arena));
     }
-    if (!status && !strcmp(session->request.backend, "sim"))
-        status = find_model(session, err);
+    if (!status && !strcmp(session->request.backend, "sim")) { /* it plays the model of a machine file */
+        struct device_info *info = arena_alloc(session->arena, sizeof(*info));
+        status = session_model(&session->machine, info, session->request.model, session->arena, err);
+        session->request.sim_info = info;
+        session->request.sim_launch_ns = session->machine.launch_ns;
+    }
     if (status)
         return status;
     session->request.seed = session->options->seed;
@@ -344,28 +329,24 @@ static struct plan_options plan_options_of(const struct session *session)
                                  .cpu_wave = cpu ? session->info.wave : 64};
 }
 
-static void warn_of_sizes(const struct plan *plan)
-{
-    const size_t sized = COUNT_WHERE(one, plan->cases, plan->count, one->sized_by);
-    for (size_t k = 0; k < plan->count && sized; k++)
-        if (plan->cases[k].sized_by) {
-            log_warn("W011", "the sizes of %zu case%s follow from %s", sized, text_s(sized), plan->cases[k].sized_by);
-            return;
-        }
-}
-
 static enum status make_plan(struct session *session, struct err *err)
 {
     struct plan_options options = plan_options_of(session);
     options.at_check_params = session->at_check_params;
     const enum status status = plan_build(&session->plan, session->suites, session->suite_count, &session->catalog,
                                           &session->machine, &session->facts, &options, session->arena, err);
-    if (!status) {
-        session_check_images(session);
-        foreign_ask(session);
-        warn_of_sizes(session->plan);
-    }
-    return status;
+    if (status)
+        return status;
+    session_check_images(session);
+    foreign_ask(session);
+    const struct plan *plan = session->plan;
+    const size_t sized = COUNT_WHERE(one, plan->cases, plan->count, one->sized_by);
+    for (size_t k = 0; k < plan->count && sized; k++)
+        if (plan->cases[k].sized_by) {
+            log_warn("W011", "the sizes of %zu case%s follow from %s", sized, text_s(sized), plan->cases[k].sized_by);
+            break;
+        }
+    return STATUS_OK;
 }
 
 static enum status refuse_invalid(struct session *session, struct err *err)

@@ -79,14 +79,6 @@ static void add_type(struct triton *triton, const char *name, const char *type, 
     triton->types[triton->type_count++] = arena_strndup(arena, type, length);
 }
 
-/* "signature": {"0": "*fp16", "n": "i32"}, or a list of the same. */
-static void read_signature(struct triton *triton, const cJSON *signature, struct arena *arena)
-{
-    for (const cJSON *at = signature ? signature->child : NULL; at; at = at->next)
-        if (cJSON_IsString(at) && strcmp(at->valuestring, "constexpr") != 0)
-            add_type(triton, at->string ? at->string : "", at->valuestring, strlen(at->valuestring), arena);
-}
-
 /* tt.func public @name(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc(...), %n: i32 ...): the types alone. */
 static void read_ttir(struct triton *triton, const char *text, struct arena *arena)
 {
@@ -138,7 +130,11 @@ static void read_triton(struct triton *triton, const char *path, struct arena *a
         json_get_u64(&triton->wave, target, "warp_size", JSON_OPTIONAL, &ignored);
     for (size_t k = 0; k < COUNT_OF(scratch) && json_member(root, scratch[k]); k++)
         json_get_u64(&triton->scratch_bytes[triton->scratch_count++], root, scratch[k], JSON_OPTIONAL, &ignored);
-    read_signature(triton, json_member(root, "signature"), arena);
+    /* "signature": {"0": "*fp16", "n": "i32"}, or a list of the same. */
+    const cJSON *signature = json_member(root, "signature");
+    for (const cJSON *at = signature ? signature->child : NULL; at; at = at->next)
+        if (cJSON_IsString(at) && strcmp(at->valuestring, "constexpr") != 0)
+            add_type(triton, at->string ? at->string : "", at->valuestring, strlen(at->valuestring), arena);
     if (!triton->type_count && file_exists(ttir) && !file_read(&text, &length, ttir, FILE_LIMIT_BYTES, arena, &ignored))
         read_ttir(triton, text, arena);
 }
@@ -207,104 +203,92 @@ static enum dtype seen_type(const struct skeleton *s, size_t arg)
     return dtype ? dtype : DTYPE_U8;
 }
 
-/* Whole numbers are often indices: 0 is one that is always there. */
-static void put_seen_buffer(struct skeleton *s, size_t arg)
+/* A buffer; `ask`, `fill`: NULL where there is nothing to ask or to fill in. */
+static void put_buffer(struct skeleton *s, size_t arg, const char *ask, enum dtype dtype, const char *count,
+                       const char *role, const char *fill)
 {
-    const char *role = seen_role(s, arg);
     json_out_object(s->out, arg_name(s, arg));
-    json_out_string(s->out, "type", dtype_name(seen_type(s, arg)));
-    json_out_string(s->out, "count", arena_printf(s->arena, "%llu", (unsigned long long)s->seen->args[arg].elements));
+    if (ask)
+        put_comment(s, ask);
+    json_out_string(s->out, "type", dtype_name(dtype));
+    json_out_string(s->out, "count", count);
     json_out_string(s->out, "role", role);
-    if (strcmp(role, "out") != 0)
-        json_out_string(s->out, "fill", dtype_is_float(seen_type(s, arg)) ? "i % 7" : "0");
+    if (fill)
+        json_out_string(s->out, "fill", fill);
     json_out_end(s->out);
 }
 
-static void put_unseen_buffer(struct skeleton *s, size_t k)
+/* Those that arguments point to. Whole numbers are often indices: 0 is one that is always there. */
+static void put_buffers(struct skeleton *s)
 {
-    const struct codeobj_arg *arg = &s->kernel->args[k];
-    const enum dtype dtype = dtype_in(type_text(s, k), s->arena);
-    const bool in = !strcmp(arg->access, "read_only") || strstr(arg->type, "const");
-    json_out_object(s->out, arg_name(s, k));
-    if (!dtype)
-        put_comment(s, "of what type? the code object does not say");
-    json_out_string(s->out, "type", dtype_name(dtype ? dtype : DTYPE_F32));
-    json_out_string(s->out, "count", "n");
-    json_out_string(s->out, "role", in ? "in" : "inout");
-    json_out_string(s->out, "fill", "i % 7");
+    const struct seen_launch *seen = s->seen;
+    json_out_object(s->out, "buffers");
+    for (size_t k = 0; k < s->kernel->explicit_count; k++) {
+        const struct codeobj_arg *arg = &s->kernel->args[k];
+        uint64_t bytes = 0;
+        if (is_buffer(s, k) && seen) {
+            const char *role = seen_role(s, k), *fill = dtype_is_float(seen_type(s, k)) ? "i % 7" : "0";
+            put_buffer(s, k, NULL, seen_type(s, k),
+                       arena_printf(s->arena, "%llu", (unsigned long long)seen->args[k].elements), role,
+                       strcmp(role, "out") != 0 ? fill : NULL);
+        } else if (is_buffer(s, k)) {
+            const enum dtype dtype = dtype_in(type_text(s, k), s->arena);
+            const bool in = !strcmp(arg->access, "read_only") || strstr(arg->type, "const");
+            put_buffer(s, k, dtype ? NULL : "of what type? the code object does not say", dtype ? dtype : DTYPE_F32,
+                       "n", in ? "in" : "inout", "i % 7");
+        } else if (is_scratch(s, k, &bytes) && bytes) { /* each program of the grid has its own part */
+            const char *programs =
+                seen ? arena_printf(s->arena, "%llu * %llu * %llu", (unsigned long long)seen->grid[0],
+                                    (unsigned long long)seen->grid[1], (unsigned long long)seen->grid[2])
+                     : PROGRAMS;
+            put_buffer(s, k, seen ? NULL : "bytes of a program, times the programs of the whole grid", DTYPE_U8,
+                       arena_printf(s->arena, "%llu * %s", (unsigned long long)bytes, programs), "temp", NULL);
+        }
+    }
     json_out_end(s->out);
 }
 
-/* Each program of the grid has its own part. */
-static void put_scratch(struct skeleton *s, size_t arg, uint64_t bytes)
+static void put_scalar(struct skeleton *s, const char *ask, const char *value, enum dtype dtype, uint64_t repeat)
 {
-    const char *programs =
-        s->seen ? arena_printf(s->arena, "%llu * %llu * %llu", (unsigned long long)s->seen->grid[0],
-                               (unsigned long long)s->seen->grid[1], (unsigned long long)s->seen->grid[2])
-                : PROGRAMS;
-    json_out_object(s->out, arg_name(s, arg));
-    if (!s->seen)
-        put_comment(s, "bytes of a program, times the programs of the whole grid");
-    json_out_string(s->out, "type", "u8");
-    json_out_string(s->out, "count", arena_printf(s->arena, "%llu * %s", (unsigned long long)bytes, programs));
-    json_out_string(s->out, "role", "temp");
+    json_out_object(s->out, NULL);
+    if (ask)
+        put_comment(s, ask);
+    json_out_string(s->out, "value", value);
+    json_out_string(s->out, "type", dtype_name(dtype));
+    if (repeat)
+        json_out_u64(s->out, "repeat", repeat);
     json_out_end(s->out);
 }
 
-/* By value: a size where it is a whole number of 4 or 8 bytes, 1 else; whatever is no scalar is a struct of bytes. */
+/* By value: what was seen; else a size where it is a whole number of 4 or 8 bytes, 1 otherwise. Whatever is no scalar is
+ * a struct of bytes. The type is Triton's where it is known. */
 static void put_value(struct skeleton *s, size_t index)
 {
-    static const enum dtype by_size[] = {[1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_I32, [8] = DTYPE_I64};
-    const uint32_t size = s->kernel->args[index].size_bytes;
+    static const enum dtype unseen[9] = {[1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_I32, [8] = DTYPE_I64};
+    static const enum dtype whole[9] = {[2] = DTYPE_I16, [4] = DTYPE_I32, [8] = DTYPE_I64};
+    static const enum dtype fractions[9] = {[2] = DTYPE_F16, [4] = DTYPE_F32, [8] = DTYPE_F64};
+    const struct seen_argument none = {0}, *seen = s->seen ? &s->seen->args[index] : &none;
+    const uint32_t size = s->kernel->args[index].size_bytes, at = size < COUNT_OF(unseen) ? size : 0;
     const enum dtype known = dtype_in(type_text(s, index), s->arena);
-    const bool scalar = size < COUNT_OF(by_size) && by_size[size];
-    const enum dtype dtype = known && dtype_bytes(known) == size ? known : scalar ? by_size[size] : DTYPE_U8;
-    json_out_object(s->out, NULL);
-    if (!known || !scalar)
-        put_comment(s, arena_printf(s->arena, "%s%s%u bytes by value: what are they?", arg_name(s, index), ": ", size));
-    if (!scalar) {
-        json_out_array(s->out, "struct");
-        json_out_object(s->out, NULL);
+    const enum dtype *by_size = !seen->value ? unseen : seen->value[strcspn(seen->value, ".einE")] ? fractions : whole;
+    const enum dtype dtype = known && dtype_bytes(known) == size ? known : by_size[at] ? by_size[at] : DTYPE_U8;
+    const bool is_scalar = seen->value || (unseen[at] && !seen->bytes);
+    const char *usual = !dtype_is_float(dtype) && size >= 4 ? "n" : "1", *ask = NULL;
+    if (!seen->value && !seen->bytes && (!known || !is_scalar))
+        ask = arena_printf(s->arena, "%s: %u bytes by value: what are they?", arg_name(s, index), size);
+    if (is_scalar) {
+        put_scalar(s, ask, seen->value ? seen->value : usual, dtype, 0);
+        return;
     }
-    json_out_string(s->out, "value", !scalar ? "0" : !dtype_is_float(dtype) && size >= 4 ? "n" : "1");
-    json_out_string(s->out, "type", dtype_name(dtype));
-    if (!scalar) {
-        json_out_u64(s->out, "repeat", size);
-        json_out_end(s->out);
-        json_out_end(s->out);
-    }
-    json_out_end(s->out);
-}
-
-static void put_seen_bytes(struct skeleton *s, size_t arg)
-{
-    const unsigned char *bytes = s->seen->args[arg].bytes;
     json_out_object(s->out, NULL);
+    if (ask)
+        put_comment(s, ask);
     json_out_array(s->out, "struct");
-    for (uint32_t k = 0; k < s->kernel->args[arg].size_bytes; k++) {
-        json_out_object(s->out, NULL);
-        json_out_string(s->out, "value", arena_printf(s->arena, "%u", bytes[k]));
-        json_out_string(s->out, "type", "u8");
-        json_out_end(s->out);
-    }
+    for (uint32_t k = 0; k < size && seen->bytes; k++)
+        put_scalar(s, NULL, arena_printf(s->arena, "%u", seen->bytes[k]), DTYPE_U8, 0);
+    if (!seen->bytes)
+        put_scalar(s, NULL, "0", dtype, size);
     json_out_end(s->out);
-    json_out_end(s->out);
-}
-
-/* The type is Triton's where it is known; else the value's own. */
-static void put_seen_value(struct skeleton *s, size_t arg)
-{
-    const char *value = s->seen->args[arg].value;
-    const uint32_t size = s->kernel->args[arg].size_bytes;
-    const bool fraction = value[strcspn(value, ".einE")];
-    const enum dtype by_value = size == 8   ? (fraction ? DTYPE_F64 : DTYPE_I64)
-                                : size == 4 ? (fraction ? DTYPE_F32 : DTYPE_I32)
-                                : size == 2 ? (fraction ? DTYPE_F16 : DTYPE_I16)
-                                            : DTYPE_U8;
-    const enum dtype known = dtype_in(type_text(s, arg), s->arena);
-    json_out_object(s->out, NULL);
-    json_out_string(s->out, "value", value);
-    json_out_string(s->out, "type", dtype_name(known && dtype_bytes(known) == size ? known : by_value));
     json_out_end(s->out);
 }
 
@@ -314,10 +298,8 @@ static void put_args(struct skeleton *s)
     json_out_array(s->out, "args");
     for (size_t k = 0; k < s->kernel->explicit_count; k++) {
         const struct seen_argument *seen = s->seen ? &s->seen->args[k] : NULL;
-        if (seen && seen->bytes)
-            put_seen_bytes(s, k);
-        else if (seen && seen->value)
-            put_seen_value(s, k);
+        if (seen && (seen->bytes || seen->value))
+            put_value(s, k);
         else if (is_buffer(s, k) || (is_scratch(s, k, &bytes) && bytes))
             json_out_string(s->out, NULL, arg_name(s, k));
         else if (seen || is_scratch(s, k, &bytes))
@@ -384,16 +366,6 @@ static void put_launch(struct skeleton *s)
     json_out_end(s->out);
 }
 
-static uint64_t block_of(const struct skeleton *s)
-{
-    const uint64_t wave = s->triton.wave ? s->triton.wave : s->kernel->wave;
-    if (s->triton.is_known)
-        return s->triton.warps * wave;
-    if (s->kernel->required_block[0])
-        return s->kernel->required_block[0];
-    return s->kernel->max_block && s->kernel->max_block < 256 ? s->kernel->max_block : 256;
-}
-
 /* A name that a manifest can have: of the file, which people chose, without its suffix. */
 static const char *name_of(const char *path, struct arena *arena)
 {
@@ -405,23 +377,13 @@ static const char *name_of(const char *path, struct arena *arena)
     return *name == '-' || *name == '.' ? arena_printf(arena, "k%s", name) : name;
 }
 
-/* The code, and the buffers that its arguments point to. */
 static void put_code(struct skeleton *s, const char *image)
 {
     json_out_object(s->out, "code");
     json_out_string(s->out, "image", image);
     json_out_string(s->out, "symbol", s->kernel->name);
     json_out_end(s->out);
-    uint64_t bytes = 0;
-    json_out_object(s->out, "buffers");
-    for (size_t k = 0; k < s->kernel->explicit_count; k++)
-        if (is_buffer(s, k) && s->seen)
-            put_seen_buffer(s, k);
-        else if (is_buffer(s, k))
-            put_unseen_buffer(s, k);
-        else if (is_scratch(s, k, &bytes) && bytes)
-            put_scratch(s, k, bytes);
-    json_out_end(s->out);
+    put_buffers(s);
 }
 
 const char *skeleton_write(const char *image, const char *path, const struct codeobj_kernel *kernel,
@@ -434,7 +396,10 @@ const char *skeleton_write(const char *image, const char *path, const struct cod
     json_out_string(s.out, "summary", arena_printf(arena, "%.200s of %s", kernel->name, path_base(path)));
     json_out_object(s.out, "params");
     json_out_u64(s.out, "n", 1 << 20);
-    json_out_u64(s.out, "block", block_of(&s));
+    const uint64_t required = kernel->required_block[0], most = kernel->max_block;
+    const uint64_t usual = required ? required : most && most < 256 ? most : 256;
+    json_out_u64(s.out, "block",
+                 s.triton.is_known ? s.triton.warps * (s.triton.wave ? s.triton.wave : kernel->wave) : usual);
     json_out_end(s.out);
     put_code(&s, image);
     put_launch(&s);
