@@ -71,8 +71,8 @@ static enum status put_element(struct ready *ready, size_t buffer, uint32_t rota
                                      element->raw, bytes, err);
 }
 
-/* Two elements change places, by turns at an odd and at an even distance: the next turn never undoes this one, so that a
- * kernel that remembers the inputs of some launches does not meet them again. */
+/* Two elements change places, by turns at an odd and at an even distance: the next turn never undoes this one, so that
+ * a kernel that remembers the inputs of some launches does not meet them again. */
 enum status inputs_stir(struct ready *ready, uint32_t rotation, struct err *err)
 {
     const uint64_t turn = ready->stirs++;

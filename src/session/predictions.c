@@ -108,7 +108,7 @@ size_t session_say_work(const struct session *session)
         const struct predicted *p = c->prediction;
         if (c->resolved.manifest == last || !p || !p->work_disagrees)
             continue;
-        /* Of a kernel whose work is stated wrong all cases are off: of a few, it is their sizes that the walk misses. */
+        /* Where a kernel states its work wrong all cases are off: where a few are, the walk misses their sizes. */
         if (COUNT_WHERE(other, session->plan->cases, session->plan->count,
                         other->resolved.manifest == c->resolved.manifest && other->state == PLAN_READY &&
                             !(other->prediction && other->prediction->work_disagrees)))

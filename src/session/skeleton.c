@@ -260,8 +260,8 @@ static void put_scalar(struct skeleton *s, const char *ask, const char *value, e
     json_out_end(s->out);
 }
 
-/* By value: what was seen; else a size where it is a whole number of 4 or 8 bytes, 1 otherwise. Whatever is no scalar is
- * a struct of bytes. The type is Triton's where it is known. */
+/* By value: what was seen; else a size where it is a whole number of 4 or 8 bytes, 1 otherwise. Whatever is no scalar
+ * is a struct of bytes. The type is Triton's where it is known. */
 static void put_value(struct skeleton *s, size_t index)
 {
     static const enum dtype unseen[9] = {[1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_I32, [8] = DTYPE_I64};
