@@ -45,11 +45,6 @@ static const struct machine_level *counterpart(const struct machine *machine, ui
     return NULL;
 }
 
-static double memory_rate(const struct machine *machine)
-{
-    return ceiling_expected(&machine->levels[machine->level_count - 1].bandwidth);
-}
-
 /* A share of the peak carries over; of a level whose peak is not known here, what each compute unit gets. No cache is
  * slower than the memory behind it, which the units of a smaller relative share. */
 static void borrow_bandwidth(const struct borrowing *with, struct machine_level *level,
@@ -58,26 +53,13 @@ static void borrow_bandwidth(const struct borrowing *with, struct machine_level 
     struct ceiling *own = &level->bandwidth;
     const struct ceiling *theirs = &other->bandwidth;
     const double expected = ceiling_expected(theirs);
+    const double memory_rate = ceiling_expected(&with->to->levels[with->to->level_count - 1].bandwidth);
     if (own->measured > 0 || own->effective > 0 || expected <= 0 || (own->vendor > 0 && theirs->effective <= 0))
         return;
     own->effective = own->vendor > 0 && theirs->vendor > 0 ? own->vendor * theirs->effective / theirs->vendor
-                                                           : fmax(expected * with->compute, memory_rate(with->to));
+                                                           : fmax(expected * with->compute, memory_rate);
     snprintf(own->effective_source, sizeof(own->effective_source), "as %s", with->from->name);
     note(with, "%s bandwidth", level->name);
-}
-
-static void borrow_level(const struct borrowing *with, uint32_t k)
-{
-    struct machine_level *level = &with->to->levels[k];
-    const struct machine_level *other = counterpart(with->to, k, with->from);
-    if (!other)
-        return;
-    borrow_bandwidth(with, level, other);
-    if (level->latency_ns > 0 || other->latency_ns <= 0)
-        return;
-    level->latency_ns = other->latency_ns * (k + 1 == with->to->level_count ? 1 : with->clocks);
-    snprintf(level->latency_source, sizeof(level->latency_source), "as %s", with->from->name);
-    note(with, "%s latency", level->name);
 }
 
 static void borrow_number(const struct borrowing *with, double *to, double from, double factor, const char *what)
@@ -86,16 +68,6 @@ static void borrow_number(const struct borrowing *with, double *to, double from,
         return;
     *to = from * factor;
     note(with, "%s", what);
-}
-
-static void borrow_figures(const struct borrowing *with)
-{
-    FOR_EACH(const struct machine_figure, figure, with->from->figures, with->from->figure_count) {
-        if (machine_figure(with->to, figure->name) || with->to->figure_count == MACHINE_MAX_FIGURES)
-            continue;
-        with->to->figures[with->to->figure_count++] = *figure;
-        note(with, "%s", figure->name);
-    }
 }
 
 void machine_borrow(struct machine *machine, const struct machine *relative, struct machine_borrowed *borrowed)
@@ -108,14 +80,29 @@ void machine_borrow(struct machine *machine, const struct machine *relative, str
                                    .clocks = clocks ? relative->core_hz / machine->core_hz : 1,
                                    .compute =
                                        units ? machine->cus * machine->core_hz / relative->cus / relative->core_hz : 1};
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        borrow_level(&with, k);
+    for (uint32_t k = 0; k < machine->level_count; k++) {
+        struct machine_level *level = &machine->levels[k];
+        const struct machine_level *other = counterpart(machine, k, relative);
+        if (!other)
+            continue;
+        borrow_bandwidth(&with, level, other);
+        if (level->latency_ns > 0 || other->latency_ns <= 0)
+            continue;
+        level->latency_ns = other->latency_ns * (k + 1 == machine->level_count ? 1 : with.clocks);
+        snprintf(level->latency_source, sizeof(level->latency_source), "as %s", relative->name);
+        note(&with, "%s latency", level->name);
+    }
     borrow_number(&with, &machine->launch_ns, relative->launch_ns, 1, "launch time");
     borrow_number(&with, &machine->launch_next_ns, relative->launch_next_ns, 1, "time of a launch behind another");
     borrow_number(&with, &machine->lds_latency_ns, relative->lds_latency_ns, with.clocks, "LDS latency");
     borrow_number(&with, &machine->dispatch_hz, relative->dispatch_hz,
                   machine->xccs && relative->xccs ? (double)machine->xccs / relative->xccs : 1, "dispatch rate");
-    borrow_figures(&with);
+    FOR_EACH(const struct machine_figure, figure, relative->figures, relative->figure_count) {
+        if (machine_figure(machine, figure->name) || machine->figure_count == MACHINE_MAX_FIGURES)
+            continue;
+        machine->figures[machine->figure_count++] = *figure;
+        note(&with, "%s", figure->name);
+    }
 }
 
 enum status machine_complete(struct machine *machine, const char *folder, struct machine_borrowed *borrowed,

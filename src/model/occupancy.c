@@ -36,14 +36,6 @@ static uint32_t waves_of(uint32_t file, uint32_t allocated, uint32_t waves_max)
     return waves < 1 ? 1 : smaller(waves, waves_max);
 }
 
-static uint32_t workgroups_by_lds(const struct occupancy *o, const struct occupancy_use *use)
-{
-    const uint64_t pool = (uint64_t)o->limits->lds_cu * (o->wgp_mode ? 2 : 1);
-    if (!o->lds_allocated)
-        return OCCUPANCY_UNLIMITED;
-    return use->lds_bytes > o->limits->lds_max ? 0 : (uint32_t)(pool / o->lds_allocated);
-}
-
 /* On AMD a workgroup of one wave needs no barrier. */
 static uint32_t workgroups_by_barriers(const struct occupancy *o, const struct occupancy_use *use)
 {
@@ -59,7 +51,10 @@ static void count_workgroups(struct occupancy *o, const struct occupancy_use *us
 {
     o->workgroups_by[LIMITER_VGPRS] = o->waves_by_vgprs * o->simds / o->waves_per_workgroup;
     o->workgroups_by[LIMITER_SGPRS] = o->waves_by_sgprs * o->simds / o->waves_per_workgroup;
-    o->workgroups_by[LIMITER_LDS] = workgroups_by_lds(o, use);
+    const uint64_t pool = (uint64_t)o->limits->lds_cu * (o->wgp_mode ? 2 : 1);
+    o->workgroups_by[LIMITER_LDS] = !o->lds_allocated                     ? OCCUPANCY_UNLIMITED
+                                    : use->lds_bytes > o->limits->lds_max ? 0
+                                                                          : (uint32_t)(pool / o->lds_allocated);
     o->workgroups_by[LIMITER_WAVES] = o->waves_max * o->simds / o->waves_per_workgroup;
     o->workgroups_by[LIMITER_BARRIERS] = workgroups_by_barriers(o, use);
     o->workgroups = OCCUPANCY_UNLIMITED;
@@ -119,20 +114,6 @@ static bool fit_one_more(struct occupancy_use *use, const struct occupancy *o)
     return true;
 }
 
-static void find_raise(struct occupancy *o, const struct occupancy_use *use)
-{
-    struct occupancy_use lighter = *use;
-    struct occupancy then;
-    if (!fit_one_more(&lighter, o))
-        return;
-    compute(&then, o->limits, &lighter);
-    o->raise.vgprs = o->limited_by[LIMITER_VGPRS] ? o->vgprs - then.vgprs : 0;
-    o->raise.sgprs = use->sgprs - lighter.sgprs;
-    o->raise.lds_bytes = use->lds_bytes - lighter.lds_bytes;
-    o->raise.workgroups = then.workgroups;
-    o->raise.waves_per_simd = then.waves_per_simd;
-}
-
 /* Where workgroups are too many, larger ones; else smaller ones. */
 static void find_better_block(struct occupancy *o, const struct occupancy_use *use)
 {
@@ -180,7 +161,16 @@ enum status occupancy_compute(struct occupancy *occupancy, const struct occupanc
     if (refuse(limits, use, err))
         return err->status;
     compute(occupancy, limits, use);
-    find_raise(occupancy, use);
+    struct occupancy_use lighter = *use;
+    struct occupancy then;
+    if (fit_one_more(&lighter, occupancy)) {
+        compute(&then, limits, &lighter);
+        occupancy->raise.vgprs = occupancy->limited_by[LIMITER_VGPRS] ? occupancy->vgprs - then.vgprs : 0;
+        occupancy->raise.sgprs = use->sgprs - lighter.sgprs;
+        occupancy->raise.lds_bytes = use->lds_bytes - lighter.lds_bytes;
+        occupancy->raise.workgroups = then.workgroups;
+        occupancy->raise.waves_per_simd = then.waves_per_simd;
+    }
     find_better_block(occupancy, use);
     return STATUS_OK;
 }

@@ -312,15 +312,6 @@ static struct demand item_demand(const struct machine *machine, const struct wor
     return (struct demand){machine_unit(machine, work->steps ? LIMIT_STEPS : LIMIT_ITEMS), work->items};
 }
 
-/* The unit that a demand is judged by: operations by that of all where theirs is not known. */
-static struct demand judged(const struct machine *machine, const struct work *work, int k)
-{
-    struct demand of = k < DEMANDS ? demand(machine, work, k) : item_demand(machine, work);
-    if (!of.unit && of.amount > 0)
-        of.unit = machine_unit(machine, LIMIT_OPERATIONS);
-    return of;
-}
-
 enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
                                     double time_ns, double tick_ns, char why[static 256])
 {
@@ -337,7 +328,9 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
     if (link)
         judge_ceiling(&worst, &(struct limit){link->name, link->rate, total_bytes(work), "B/s"}, time_ns, tick_ns, why);
     for (int k = 0; k <= DEMANDS; k++) {
-        const struct demand of = judged(machine, work, k);
+        struct demand of = k < DEMANDS ? demand(machine, work, k) : item_demand(machine, work);
+        if (!of.unit && of.amount > 0) /* by operations of all types where its own are not known */
+            of.unit = machine_unit(machine, LIMIT_OPERATIONS);
         if (!of.unit || !(of.amount > 0))
             continue;
         struct limit limit = {of.unit->name, of.unit->peak, of.amount, machine_unit_rate(of.unit->name)};

@@ -55,12 +55,6 @@ static double lines_each(const struct walk_sums *sums)
     return sums->accesses > 0 ? sums->access_lines / sums->accesses : 1;
 }
 
-/* Neighbouring lanes ask for neighbouring bytes: wider accesses would do the same. */
-static bool is_contiguous(const struct walk_sums *sums, double line_bytes)
-{
-    return lines_each(sums) < 1.5 * least_lines(sums, line_bytes) + 0.5;
-}
-
 /* A loop that accesses this often in a wave makes fewer turns with wider accesses; else there are fewer workgroups. */
 #define ACCESSES_OF_A_LOOP 16.0
 
@@ -69,7 +63,9 @@ static void widen(struct device_change *change, const struct walk_options *optio
 {
     struct walk_sums *sums = &change->walk.sums;
     const double width = mean_width(sums), less = 1 - width / WIDEST, waves = fmax(1, sums->waves);
-    if (width >= WIDEST || !is_contiguous(sums, options->line_bytes))
+    /* Neighbouring lanes ask for neighbouring bytes: wider accesses would do the same. */
+    const bool is_contiguous = lines_each(sums) < 1.5 * least_lines(sums, options->line_bytes) + 0.5;
+    if (width >= WIDEST || !is_contiguous)
         return;
     const double saved = less * (sums->wait_memory_clocks + sums->index_clocks + sums->control_clocks +
                                  sums->accesses * options->clocks.vector);
@@ -87,39 +83,28 @@ static double lane_share(const struct walk_sums *sums, double wave)
     return asked > 0 ? fmin(1, sums->lanes / asked) : 1;
 }
 
-static void fill_lanes(struct device_change *change, double share)
-{
-    struct walk_sums *sums = &change->walk.sums;
-    change->walk.clocks -= (1 - share) * sums->vector_clocks / fmax(1, sums->waves);
-    sums->vector_clocks *= share;
-}
-
-/* And what sums up the lanes of a wave before its atomic. */
-static void drop_atomics(struct device_change *change)
-{
-    struct walk_sums *sums = &change->walk.sums;
-    change->atomics = 0;
-    change->walk.clocks -= sums->lane_clocks / fmax(1, sums->waves);
-    sums->vector_clocks -= sums->lane_vector_clocks;
-    sums->scalar_clocks -= sums->lane_scalar_clocks;
-}
-
 void device_change(struct device_change *change, const struct device_launch_model *model,
                    const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
                    enum cost without)
 {
     *change = (struct device_change){
         .walk = *walk, .atomics = 1, .dispatch = 1, .memory_bytes = INFINITY, .fullest = model->fullest};
-    if (without == COST_NARROW)
+    struct walk_sums *sums = &change->walk.sums;
+    const double share = lane_share(&walk->sums, launch->code_object->code.wave), waves = fmax(1, sums->waves);
+    if (without == COST_NARROW) {
         widen(change, options);
-    else if (without == COST_IDLE_LANES)
-        fill_lanes(change, lane_share(&walk->sums, launch->code_object->code.wave));
-    else if (without == COST_SPILLS)
+    } else if (without == COST_IDLE_LANES) {
+        change->walk.clocks -= (1 - share) * sums->vector_clocks / waves;
+        sums->vector_clocks *= share;
+    } else if (without == COST_ATOMICS) { /* and what sums up the lanes of a wave before its atomic */
+        change->atomics = 0;
+        change->walk.clocks -= sums->lane_clocks / waves;
+        sums->vector_clocks -= sums->lane_vector_clocks;
+        sums->scalar_clocks -= sums->lane_scalar_clocks;
+    } else if (without == COST_SPILLS)
         change->walk.clocks -= walk->sums.scratch * options->clocks.vector / fmax(1, walk->sums.waves);
     else if (without == COST_TAIL)
         change->fullest = model->working / fmax(1, model->units);
-    else if (without == COST_ATOMICS)
-        drop_atomics(change);
     else if (without == COST_DISPATCH)
         change->dispatch = 0;
     else if (without == COST_TRAFFIC && model->least_bytes > 0)
@@ -185,15 +170,6 @@ static void say_accesses(struct text *text, enum cost cause, const struct seen *
                   sums->accesses / fmax(1, sums->waves));
 }
 
-static void say_occupancy(struct text *text, const struct seen *seen)
-{
-    const struct occupancy *occupancy = &seen->model->occupancy;
-    text_addf(text, "%.3g of %u waves per SIMD, limited by ", occupancy->waves_per_simd, occupancy->waves_max);
-    occupancy_limiters(text, occupancy);
-    text_addf(text, " (%u VGPRs a lane, %.1f KiB of LDS a workgroup)", occupancy->vgprs_allocated,
-              (double)occupancy->lds_allocated / 1024);
-}
-
 static void say_waves(struct text *text, enum cost cause, const struct seen *seen)
 {
     const struct walk_sums *sums = &seen->walk->sums;
@@ -235,6 +211,7 @@ void cost_evidence(struct text *text, enum cost cause, const struct device_launc
                    const struct walk_launch *launch, const struct walk_result *walk, const struct machine *machine)
 {
     const struct seen seen = {model, launch, walk, machine};
+    const struct occupancy *occupancy = &model->occupancy;
     switch (cause) {
     case COST_CONFLICTS:
     case COST_UNCOALESCED:
@@ -243,7 +220,10 @@ void cost_evidence(struct text *text, enum cost cause, const struct device_launc
         say_accesses(text, cause, &seen);
         break;
     case COST_OCCUPANCY:
-        say_occupancy(text, &seen);
+        text_addf(text, "%.3g of %u waves per SIMD, limited by ", occupancy->waves_per_simd, occupancy->waves_max);
+        occupancy_limiters(text, occupancy);
+        text_addf(text, " (%u VGPRs a lane, %.1f KiB of LDS a workgroup)", occupancy->vgprs_allocated,
+                  (double)occupancy->lds_allocated / 1024);
         break;
     case COST_CHAIN:
     case COST_WAITS:

@@ -118,20 +118,6 @@ static void place_workgroups(struct device_launch_model *model, const struct mac
         model->occupancy = (struct occupancy){0};
 }
 
-/* What the cause adds to the clocks of a wave. */
-static void change_options(struct walk_options *options, enum cost without)
-{
-    struct walk_clocks *clocks = &options->clocks;
-    double *const latencies[] = {&clocks->l1, &clocks->l2, &clocks->memory, &clocks->lds, &clocks->scalar_load};
-    options->no_conflicts = without == COST_CONFLICTS;
-    options->coalesced = without == COST_UNCOALESCED;
-    options->no_scratch = without == COST_SPILLS;
-    if (without == COST_CHAIN)
-        clocks->vector_latency = clocks->vector;
-    for (size_t k = 0; without == COST_WAITS && k < COUNT_OF(latencies); k++)
-        *latencies[k] /= 2;
-}
-
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
                          const struct walk_launch *launch, double footprint_bytes, enum cost without)
 {
@@ -169,7 +155,16 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
         .l1_lines = (uint64_t)fmax(1, l1_cu / LINE_BYTES / fmax(1, here)),
         .l2_lines = (uint64_t)fmax(1, l2_die / LINE_BYTES / fmax(1, die)),
     };
-    change_options(options, without);
+    /* What the cause adds to the clocks of a wave. */
+    struct walk_clocks *clocks = &options->clocks;
+    double *const latencies[] = {&clocks->l1, &clocks->l2, &clocks->memory, &clocks->lds, &clocks->scalar_load};
+    options->no_conflicts = without == COST_CONFLICTS;
+    options->coalesced = without == COST_UNCOALESCED;
+    options->no_scratch = without == COST_SPILLS;
+    if (without == COST_CHAIN)
+        clocks->vector_latency = clocks->vector;
+    for (size_t k = 0; without == COST_WAITS && k < COUNT_OF(latencies); k++)
+        *latencies[k] /= 2;
 }
 
 /* ---- terms ---- */

@@ -112,25 +112,20 @@ static void execute_pair(struct wave *wave, const struct op *op)
     wave->v_known[at] = known_after;
 }
 
-static void skip(struct wave *wave, const struct op *op)
-{
-    vector_forget(wave, &op->operands[0]);
-    for (unsigned k = 0; k < op->sources_first; k++)
-        if (op->operands[k].kind == OPERAND_SCALAR) /* a mask */
-            mask_set(wave, &op->operands[k], 0, 0);
-    if (op->second)
-        vector_forget(wave, &op->second->operands[0]);
-}
-
 static void perform(struct wave *wave, const struct op *op)
 {
-    if (op->unneeded && !op->access)
-        skip(wave, op);
-    else if (op->execute && op->second)
+    if (op->unneeded && !op->access) {
+        vector_forget(wave, &op->operands[0]);
+        for (unsigned k = 0; k < op->sources_first; k++)
+            if (op->operands[k].kind == OPERAND_SCALAR) /* a mask */
+                mask_set(wave, &op->operands[k], 0, 0);
+        if (op->second)
+            vector_forget(wave, &op->second->operands[0]);
+    } else if (op->execute && op->second) {
         execute_pair(wave, op);
-    else if (op->execute)
+    } else if (op->execute) {
         op->execute(wave, op);
-    else {
+    } else {
         forget_result(wave, op);
         if (!op->unknown_data)
             note_not_executed(wave->group->walker, op);
@@ -150,15 +145,6 @@ static double operands_ready(const struct wave *wave, const struct op *op, unsig
                 ready = ready < when ? when : ready; /* fmax is a call */
             }
     return ready;
-}
-
-static void await_sources(struct wave *wave, const struct op *op)
-{
-    const double ready = operands_ready(wave, op, 0);
-    if (ready <= wave->time)
-        return;
-    wave->sums.wait_result_clocks += ready - wave->time;
-    wave->time = ready;
 }
 
 static void promise_result(struct wave *wave, const struct op *op, double when)
@@ -206,21 +192,6 @@ static double matrix_issue(struct wave *wave, const struct op *op)
     return wave->group->walker->options->clocks.vector;
 }
 
-static void await_memory(struct wave *wave, const struct op *op)
-{
-    for (unsigned queue = 0; queue < COUNTERS; queue++)
-        if (op->in->wait[queue] != NO_WAIT)
-            queue_wait(wave, queue, op->in->wait[queue]);
-}
-
-static void count_work(struct wave *wave, const struct isa_instruction *in)
-{
-    const double lanes = __builtin_popcountll(wave->exec);
-    wave->sums.lanes += lanes;
-    wave->sums.flops += lanes * in->flops;
-    wave->sums.operations += lanes * isa_operations(in);
-}
-
 static void count_scalar(struct wave *wave, const struct op *op, double clocks)
 {
     wave->sums.scalar_clocks += clocks;
@@ -231,6 +202,7 @@ static void count_scalar(struct wave *wave, const struct op *op, double clocks)
 static double issue(struct wave *wave, const struct op *op)
 {
     const struct walk_clocks *clocks = &wave->group->walker->options->clocks;
+    const double lanes = __builtin_popcountll(wave->exec);
     double takes = clocks->scalar;
     switch (op->class) {
     case WALK_VECTOR:
@@ -238,7 +210,9 @@ static double issue(struct wave *wave, const struct op *op)
         takes = vector_clocks(clocks, op);
         wave->sums.vector_clocks += takes;
         wave->sums.index_clocks += op->is_index ? takes : 0;
-        count_work(wave, op->in);
+        wave->sums.lanes += lanes;
+        wave->sums.flops += lanes * op->in->flops;
+        wave->sums.operations += lanes * isa_operations(op->in);
         if (wave->group->walker->tracks_results)
             promise_result(wave, op, wave->time + takes + clocks->vector_latency - clocks->vector);
         return takes;
@@ -263,24 +237,14 @@ static double issue(struct wave *wave, const struct op *op)
 }
 
 /* Until it has touched memory, waits at a barrier, or has ended: then another wave may be earlier. */
-static bool is_access(const struct op *op)
-{
-    return op->class == WALK_LOAD || op->class == WALK_STORE;
-}
-
-static void count_lanes(struct wave *wave, const struct op *op, double takes, double took)
-{
-    wave->sums.lane_clocks += took;
-    *(op->class == WALK_VECTOR ? &wave->sums.lane_vector_clocks : &wave->sums.lane_scalar_clocks) += takes;
-}
-
 void wave_run(struct wave *wave)
 {
     struct walker *walker = wave->group->walker;
     const struct walk_code *code = wave->code;
     for (bool first = true; wave->state == WAVE_RUNS; first = false) {
         /* Accesses of a workgroup come in the order of their times. */
-        if (!first && wave->at < code->count && is_access(&code->ops[wave->at]))
+        if (!first && wave->at < code->count &&
+            (code->ops[wave->at].class == WALK_LOAD || code->ops[wave->at].class == WALK_STORE))
             return;
         if (wave->at >= code->count) {
             wave->state = WAVE_ENDED;
@@ -303,16 +267,22 @@ void wave_run(struct wave *wave)
             continue;
         }
         const double began = wave->time;
-        if (op->class == WALK_WAIT)
-            await_memory(wave, op);
+        for (unsigned queue = 0; queue < COUNTERS && op->class == WALK_WAIT; queue++)
+            if (op->in->wait[queue] != NO_WAIT)
+                queue_wait(wave, queue, op->in->wait[queue]);
         if (walker->options->window)
             complete(wave, op);
-        if (walker->tracks_results && op->class != WALK_SCALAR)
-            await_sources(wave, op);
+        if (walker->tracks_results && op->class != WALK_SCALAR) {
+            const double ready = operands_ready(wave, op, 0);
+            wave->sums.wait_result_clocks += fmax(0, ready - wave->time);
+            wave->time = fmax(wave->time, ready);
+        }
         const double issued = issue(wave, op), takes = walker->options->window ? 0 : issued;
         perform(wave, op);
         wave->time += takes;
-        if (op->takes_lanes)
-            count_lanes(wave, op, takes, wave->time - began);
+        if (op->takes_lanes) {
+            wave->sums.lane_clocks += wave->time - began;
+            *(op->class == WALK_VECTOR ? &wave->sums.lane_vector_clocks : &wave->sums.lane_scalar_clocks) += takes;
+        }
     }
 }

@@ -143,18 +143,6 @@ static void guess_addresses(struct addresses *at, struct wave *wave, const struc
     }
 }
 
-static void find_addresses(struct addresses *at, struct wave *wave, const struct op *op)
-{
-    *at = (struct addresses){.buffer = NO_BUFFER};
-    if (op->in->space == ISA_SCRATCH)
-        scratch_addresses(at, wave, op);
-    else if (op->access->is_buffer)
-        buffer_addresses(at, wave, op);
-    else
-        global_addresses(at, wave, op);
-    guess_addresses(at, wave, op);
-}
-
 /* ---- lines ---- */
 
 #define MOST_LINES (2 * LANES)
@@ -230,13 +218,6 @@ static double l1_clocks(const struct walk_options *options, double lines, double
 
 /* When L1 begins with it: waves of the workgroup take turns. One that has jumped ahead in a loop delays nobody. */
 #define LONGEST_TURN 4096.0
-static double l1_begins(struct group *group, double time, double busy)
-{
-    const double begin = group->l1_free - time < LONGEST_TURN ? fmax(time, group->l1_free) : time;
-    group->l1_free = fmax(group->l1_free, begin + busy);
-    return begin;
-}
-
 static void move_lines(struct wave *wave, const struct op *op, const struct addresses *at)
 {
     const struct walker *walker = wave->group->walker;
@@ -286,8 +267,11 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     wave->sums.access_lines += lines;
     wave->sums.access_lanes += lanes;
     wave->sums.access_bytes += bytes;
+    double *l1_free = &wave->group->l1_free;
+    const double begin = *l1_free - wave->time < LONGEST_TURN ? fmax(wave->time, *l1_free) : wave->time;
+    *l1_free = fmax(*l1_free, begin + busy);
     queue_push(wave, stores && wave->code->is_gfx10 && !op->access->returns ? COUNTER_STORE : COUNTER_LOAD,
-               l1_begins(wave->group, wave->time, busy) + worst + busy);
+               begin + worst + busy);
 }
 
 /* ---- values ---- */
@@ -454,13 +438,6 @@ static void count_conflicts(struct wave *wave, const struct addresses *at)
     wave->sums.atomic_same += (double)__builtin_popcountll(wave->exec) - touched.count;
 }
 
-/* Loads past the registers leave unknown data in LDS, at M0 and beyond. */
-static void forget_lds(struct wave *wave)
-{
-    if (wave->group->lds_known)
-        memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(*wave->group->lds_known));
-}
-
 static void touch_scratch(struct wave *wave, const struct op *op)
 {
     const struct walk_options *options = wave->group->walker->options;
@@ -478,17 +455,23 @@ static void touch_scratch(struct wave *wave, const struct op *op)
 
 void access_execute(struct wave *wave, const struct op *op)
 {
-    struct addresses at;
+    struct addresses at = {.buffer = NO_BUFFER};
     guess_matters(wave);
-    find_addresses(&at, wave, op);
+    if (op->in->space == ISA_SCRATCH)
+        scratch_addresses(&at, wave, op);
+    else if (op->access->is_buffer)
+        buffer_addresses(&at, wave, op);
+    else
+        global_addresses(&at, wave, op);
+    guess_addresses(&at, wave, op);
     if (wave->watching && op->in->space != ISA_SCRATCH)
         loop_accessed(wave, op, at.lanes, at.known, wave->exec & ~at.outside);
     if (op->in->space != ISA_SCRATCH)
         move_lines(wave, op, &at);
     else
         touch_scratch(wave, op);
-    if (op->access->to_lds)
-        forget_lds(wave);
+    if (op->access->to_lds && wave->group->lds_known) /* unknown data in LDS, at M0 and beyond */
+        memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(*wave->group->lds_known));
     else if (op->access->kind == ACCESS_LOAD)
         load_values(wave, op, &at);
     else if (op->access->kind == ACCESS_STORE)

@@ -33,13 +33,6 @@ static void bucket_add(struct lines *lines, uint32_t at)
     *bucket = at;
 }
 
-static void rehash(struct lines *lines)
-{
-    memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
-    for (uint32_t k = 0; k < lines->count; k++)
-        bucket_add(lines, k + 1);
-}
-
 static void grow(struct lines *lines)
 {
     lines->room = lines->room ? 4 * lines->room : FIRST_ROOM;
@@ -48,7 +41,9 @@ static void grow(struct lines *lines)
     lines->buckets = realloc(lines->buckets, lines->bucket_count * sizeof(*lines->buckets));
     if (!lines->items || !lines->buckets)
         arena_out_of_memory(lines->room * sizeof(*lines->items));
-    rehash(lines);
+    memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
+    for (uint32_t k = 0; k < lines->count; k++)
+        bucket_add(lines, k + 1);
 }
 
 static uint32_t find(const struct lines *lines, uint64_t line)
@@ -98,15 +93,6 @@ static void bucket_remove(struct lines *lines, uint32_t at)
     *link = lines->items[at - 1].next;
 }
 
-/* The place of the line that was used longest ago. */
-static uint32_t evict(struct lines *lines)
-{
-    const uint32_t at = lines->oldest;
-    bucket_remove(lines, at);
-    unlink_use(lines, at);
-    return at;
-}
-
 /* Its place is empty until it would have been the oldest. */
 void lines_drop(struct lines *lines, uint64_t line)
 {
@@ -130,7 +116,9 @@ bool lines_touch(struct lines *lines, uint64_t line)
         return true;
     }
     if (lines->limit && lines->count >= lines->limit) {
-        at = evict(lines);
+        at = lines->oldest;
+        bucket_remove(lines, at);
+        unlink_use(lines, at);
     } else {
         if (lines->count == lines->room)
             grow(lines);

@@ -38,18 +38,6 @@ static const char *const types[] = {"u16", "i16", "u32", "i32", "u64", "i64", "f
 
 static const struct meaning compares = {.names = "", .flags = 0}, float_compares = {.names = "", .flags = IS_FLOAT};
 
-static bool find_type(struct op *op, const char *name)
-{
-    for (size_t k = 0; k < COUNT_OF(types); k++) {
-        if (strcmp(types[k], name) != 0)
-            continue;
-        op->type = (uint8_t)k;
-        op->width = k == TYPE_U64 || k == TYPE_I64 || k == TYPE_F64 ? 64 : 32;
-        return true;
-    }
-    return false;
-}
-
 static execute_fn scalar_compare_execute;
 
 bool compare_decode(struct op *op, const char *name, const struct walk_code *code)
@@ -70,8 +58,13 @@ bool compare_decode(struct op *op, const char *name, const struct walk_code *cod
     }
     for (size_t k = 0; k < COUNT_OF(relations); k++) {
         const size_t length = strlen(relations[k].name);
-        if (strncmp(at, relations[k].name, length) != 0 || at[length] != '_' || !find_type(op, at + length + 1))
+        size_t type = strncmp(at, relations[k].name, length) != 0 || at[length] != '_' ? COUNT_OF(types) : 0;
+        while (type < COUNT_OF(types) && strcmp(types[type], at + length + 1) != 0)
+            type++;
+        if (type == COUNT_OF(types))
             continue;
+        op->type = (uint8_t)type;
+        op->width = type == TYPE_U64 || type == TYPE_I64 || type == TYPE_F64 ? 64 : 32;
         op->relation = relations[k].relation;
         if (op->type >= TYPE_F32)
             op->meaning = &float_compares;
@@ -201,16 +194,6 @@ static void scalar_compare_execute(struct wave *wave, const struct op *op)
 
 enum { MOST_UNKNOWN = 64 }; /* decisions in a row at one place before its loop is left */
 
-static bool mask_is_zero(const struct wave *wave, unsigned first, bool *known)
-{
-    const bool wide = wave->code->wave == 64;
-    const uint64_t value = wave->s[first] | (wide ? (uint64_t)wave->s[first + 1] << 32 : 0);
-    const uint64_t bits =
-        wave->s_known[first] | (wide ? (uint64_t)wave->s_known[first + 1] << 32 : ~(uint64_t)UINT32_MAX);
-    *known = (value & bits) || bits == UINT64_MAX;
-    return !(value & bits);
-}
-
 static bool is_taken(const struct wave *wave, const char *name, bool *known)
 {
     *known = true;
@@ -221,8 +204,13 @@ static bool is_taken(const struct wave *wave, const char *name, bool *known)
         return wave->scc == text_ends(name, "1");
     }
     if (strstr(name, "vcc") || strstr(name, "exec")) {
-        const bool zero = mask_is_zero(wave, strstr(name, "vcc") ? SCALAR_VCC : SCALAR_EXEC, known);
-        return zero != text_ends(name, "nz");
+        const unsigned first = strstr(name, "vcc") ? SCALAR_VCC : SCALAR_EXEC;
+        const bool wide = wave->code->wave == 64;
+        const uint64_t value = wave->s[first] | (wide ? (uint64_t)wave->s[first + 1] << 32 : 0);
+        const uint64_t bits =
+            wave->s_known[first] | (wide ? (uint64_t)wave->s_known[first + 1] << 32 : ~(uint64_t)UINT32_MAX);
+        *known = (value & bits) || bits == UINT64_MAX;
+        return !(value & bits) != text_ends(name, "nz");
     }
     return false; /* debugger's conditions: off */
 }

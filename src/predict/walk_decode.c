@@ -137,15 +137,6 @@ static bool flow_decode(struct op *op, const char *name)
     return true;
 }
 
-/* Where sources begin: behind the destination, and behind a mask that is written too. */
-static uint16_t sources_of(const char *name)
-{
-    return strstr(name, "_co_") || text_starts(name, "v_div_scale") || text_starts(name, "v_mad_u64") ||
-                   text_starts(name, "v_mad_i64")
-               ? 2
-               : 1;
-}
-
 static bool uses_half_registers(const char *operands)
 {
     for (const char *at = operands; (at = strchr(at, '.')) != NULL; at++)
@@ -174,12 +165,6 @@ static void decode_meaning(struct op *op, const char *name, const struct walk_co
         op->unknown_data = is_data(op->in, name);
 }
 
-static bool accesses_memory(const struct isa_mix *mix)
-{
-    const struct isa_traffic *traffic = &mix->traffic[ISA_GLOBAL];
-    return traffic->loads + traffic->stores + traffic->atomics > 0;
-}
-
 /* Loops that find the first lane left, and read it. */
 static void mark_lanes(struct walk_code *code)
 {
@@ -199,14 +184,19 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
 {
     char name[NAME_ROOM];
     *op = (struct op){.in = in, .target = NO_TARGET, .clocks = in->matrix_cycles};
-    op->serves_access = in->loop == ISA_NO_LOOP || accesses_memory(&code->isa->loops[in->loop].inclusive);
+    const struct isa_traffic *traffic =
+        in->loop == ISA_NO_LOOP ? NULL : &code->isa->loops[in->loop].inclusive.traffic[ISA_GLOBAL];
+    op->serves_access = !traffic || traffic->loads + traffic->stores + traffic->atomics > 0;
     plain_name(name, in->mnemonic);
     if (strstr(in->operands, " clamp") && (!strcmp(name, "v_add_u32") || !strcmp(name, "v_sub_u32")))
         memcpy(name + strlen("v_add"), "_sat_u32", sizeof("_sat_u32"));
     op->width = strstr(name, "64") && name[0] == 's' ? 64 : 32;
     if (strstr(name, "_f64") && name[0] == 'v')
         op->width = 64;
-    op->sources_first = sources_of(name);
+    /* Behind the destination, and behind a mask that is written too. */
+    const bool writes_mask = strstr(name, "_co_") || text_starts(name, "v_div_scale") ||
+                             text_starts(name, "v_mad_u64") || text_starts(name, "v_mad_i64");
+    op->sources_first = writes_mask ? 2 : 1;
     op->operand_count = in->operand_count < MAX_SOURCES ? in->operand_count : MAX_SOURCES;
     memcpy(op->operands, in->operand, op->operand_count * sizeof(*op->operands));
     decode_meaning(op, name, code);

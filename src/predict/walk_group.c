@@ -7,12 +7,6 @@
 
 #include "walk_internal.h"
 
-static bool packs_ids(const char *target)
-{
-    return text_starts(target, "gfx90a") || text_starts(target, "gfx94") || text_starts(target, "gfx95") ||
-           text_starts(target, "gfx9-4") || text_starts(target, "gfx11") || text_starts(target, "gfx12");
-}
-
 static void set_known(struct wave *wave, unsigned at, uint32_t value)
 {
     if (at < SCALARS) {
@@ -55,7 +49,9 @@ static void start_scalars(struct wave *wave)
 static void start_vectors(struct wave *wave)
 {
     const uint32_t *block = wave->group->walker->launch->block, lanes = wave->code->wave;
-    const bool packed = packs_ids(wave->code->target);
+    const char *target = wave->code->target;
+    const bool packed = text_starts(target, "gfx90a") || text_starts(target, "gfx94") || text_starts(target, "gfx95") ||
+                        text_starts(target, "gfx9-4") || text_starts(target, "gfx11") || text_starts(target, "gfx12");
     for (uint32_t k = 0; k < lanes; k++) {
         const uint32_t item = wave->number * lanes + k;
         const uint32_t id[3] = {item % block[0], item / block[0] % block[1], item / block[0] / block[1]};
@@ -92,20 +88,6 @@ static void start_wave(struct wave *wave, struct group *group, uint32_t number)
     exec_set(wave, wave->lanes, UINT64_MAX);
 }
 
-static void end_wave(struct wave *wave)
-{
-    loops_release(wave);
-    free(wave->v);
-    free(wave->v_known);
-    free(wave->ready);
-    free(wave->completed);
-    free(wave->origin);
-    free(wave->undecided);
-    free(wave->traffic);
-    free(wave->last);
-    free(wave->executed);
-}
-
 void group_start(struct group *group, struct walker *walker, uint64_t number)
 {
     const struct walk_launch *launch = walker->launch;
@@ -130,8 +112,18 @@ void group_start(struct group *group, struct walker *walker, uint64_t number)
 
 void group_end(struct group *group)
 {
-    for (uint32_t k = 0; k < group->wave_count; k++)
-        end_wave(&group->waves[k]);
+    FOR_EACH(struct wave, wave, group->waves, group->wave_count) {
+        loops_release(wave);
+        free(wave->v);
+        free(wave->v_known);
+        free(wave->ready);
+        free(wave->completed);
+        free(wave->origin);
+        free(wave->undecided);
+        free(wave->traffic);
+        free(wave->last);
+        free(wave->executed);
+    }
     free(group->waves);
     free(group->lds);
     free(group->lds_known);

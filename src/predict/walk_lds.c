@@ -194,15 +194,6 @@ static void permute(struct wave *wave, const struct op *op, const struct values 
     vector_set(wave, operand_at(op, op->access->destination), 0, result, known);
 }
 
-/* "ds_swizzle_b32": four lanes by 2 bits each, or within 32 by and, or and xor masks. */
-static unsigned swizzle_source(unsigned lane, unsigned pattern)
-{
-    if (pattern & 0x8000)
-        return (lane & ~3u) + (pattern >> 2 * (lane & 3) & 3);
-    const unsigned within = (((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
-    return (lane & ~31u) + within;
-}
-
 /* "offset:swizzle(BITMASK_PERM, "00p11")" and its sisters, or a number. */
 static bool swizzle_pattern(unsigned *pattern, const char *operands)
 {
@@ -241,7 +232,10 @@ static void swizzle(struct wave *wave, const struct op *op)
     vector_get(&data, wave, operand_at(op, op->access->data), 0);
     if (swizzle_pattern(&pattern, op->in->operands))
         for (unsigned k = 0; k < LANES; k++) {
-            const unsigned from = swizzle_source(k, pattern) & 63;
+            /* Four lanes by 2 bits each, or within 32 by and, or and xor masks. */
+            const unsigned within = (((k & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
+            const unsigned from =
+                pattern & 0x8000 ? (k & ~3u) + (pattern >> 2 * (k & 3) & 3) : ((k & ~31u) + within) & 63;
             const bool on = wave->exec >> from & 1;
             result[k] = on ? data.lanes[from] : 0;
             known |= (on ? data.known >> from & 1 : 1) << k;
@@ -288,14 +282,6 @@ static void note_beyond(struct wave *wave, const struct isa_access *access, cons
     }
 }
 
-static void watch_lanes(struct wave *wave, const struct op *op, const struct values *address)
-{
-    uint64_t lanes[LANES];
-    for (unsigned k = 0; k < LANES; k++)
-        lanes[k] = address->lanes[k];
-    loop_accessed(wave, op, lanes, address->known, wave->exec);
-}
-
 void lds_execute(struct wave *wave, const struct op *op)
 {
     const struct isa_access *access = op->access;
@@ -322,9 +308,12 @@ void lds_execute(struct wave *wave, const struct op *op)
     } else if (access->kind == ACCESS_PERMUTE || access->kind == ACCESS_PERMUTE_BACK) {
         permute(wave, op, &copy);
     } else {
+        uint64_t lanes[LANES];
         note_beyond(wave, access, &copy);
+        for (unsigned k = 0; k < LANES && wave->watching; k++)
+            lanes[k] = copy.lanes[k];
         if (wave->watching)
-            watch_lanes(wave, op, &copy);
+            loop_accessed(wave, op, lanes, copy.known, wave->exec);
         if (wave->group->lds_dwords)
             move_values(wave, op, &copy);
     }

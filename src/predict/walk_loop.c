@@ -275,17 +275,6 @@ static unsigned round_watched(const struct wave *wave, const struct loop *loop)
     return round < ROUND && !comes_back(wave, loop, round) ? round : ROUND;
 }
 
-static void watch(struct wave *wave, struct loop *loop)
-{
-    if (loop->round != ROUND)
-        return;
-    const bool is_watched = loop->passes >= 1 && loop->passes <= WATCHED;
-    wave->watching += is_watched - loop->is_watched;
-    loop->is_watched = is_watched;
-    if (loop->passes == 1 + WATCHED)
-        loop->round = round_watched(wave, loop);
-}
-
 /* ---- how many passes are left ---- */
 
 static int64_t passes_to_flip(int64_t before, int64_t now)
@@ -389,16 +378,6 @@ static void add_rounds(void *now, const void *then, size_t bytes, double times)
         to[k] += (to[k] - from[k]) * times;
 }
 
-static void forget_stores(struct wave *wave, const struct loop *loop)
-{
-    struct group *group = wave->group;
-    for (size_t k = 0; k + 1 < rows_of(wave); k++)
-        if (wave->traffic[k].stores > loop->traffic[k].stores)
-            memory_forget_buffer(&group->walker->memory, k);
-    if (group->lds_dwords && wave->sums.lds_clocks > loop->sums.lds_clocks)
-        memset(group->lds_known, 0, (group->lds_dwords / 64 + 1) * sizeof(*group->lds_known));
-}
-
 static void touch_lines(struct wave *wave, const struct accessed *first, uint64_t moved)
 {
     struct group *group = wave->group;
@@ -440,7 +419,12 @@ static void touch_passed(struct wave *wave, const struct loop *loop, int64_t pas
 static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
 {
     const double rounds = (double)(passes / loop->round), more = (wave->time - loop->time) * rounds;
-    forget_stores(wave, loop);
+    struct group *group = wave->group;
+    for (size_t k = 0; k + 1 < rows_of(wave); k++)
+        if (wave->traffic[k].stores > loop->traffic[k].stores)
+            memory_forget_buffer(&group->walker->memory, k);
+    if (group->lds_dwords && wave->sums.lds_clocks > loop->sums.lds_clocks)
+        memset(group->lds_known, 0, (group->lds_dwords / 64 + 1) * sizeof(*group->lds_known));
     touch_passed(wave, loop, passes);
     advance_scalars(wave, loop, passes);
     advance_vectors(wave, loop, passes);
@@ -483,7 +467,13 @@ void loop_turned(struct wave *wave, size_t branch, size_t target)
     if (loop->is_done)
         return;
     loop->passes++;
-    watch(wave, loop);
+    if (loop->round == ROUND) {
+        const bool is_watched = loop->passes <= WATCHED;
+        wave->watching += is_watched - loop->is_watched;
+        loop->is_watched = is_watched;
+        if (loop->passes == 1 + WATCHED)
+            loop->round = round_watched(wave, loop);
+    }
     const unsigned last = last_pass(loop);
     if (loop->passes == loop->round + 1)
         keep_counters(wave, loop);

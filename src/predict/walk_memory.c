@@ -40,19 +40,6 @@ static void put_hidden(struct memory *memory, const struct codeobj_arg *arg)
         put(memory, arg->offset_bytes, launch->lds_bytes, arg->size_bytes);
 }
 
-static void fill_kernarg(struct memory *memory)
-{
-    const struct walk_launch *launch = memory->launch;
-    const struct codeobj_kernel *kernel = &launch->code->isa->code;
-    for (size_t k = 0; k < launch->kernarg_bytes && k < sizeof(memory->kernarg); k++) {
-        memory->kernarg[k] = launch->kernarg[k];
-        memory->kernarg_known[k] = !launch->kernarg_known || launch->kernarg_known[k];
-    }
-    for (size_t k = 0; k < kernel->arg_count; k++)
-        if (kernel->args[k].hidden)
-            put_hidden(memory, &kernel->args[k]);
-}
-
 /* hsa_kernel_dispatch_packet_t: sizes of the workgroup and of the grid in work-items. */
 static bool read_packet(const struct walk_launch *launch, uint64_t offset, uint32_t *value)
 {
@@ -73,17 +60,6 @@ static bool read_packet(const struct walk_launch *launch, uint64_t offset, uint3
     }
 }
 
-static bool read_kernarg(const struct memory *memory, uint64_t offset, uint32_t *value)
-{
-    bool known = true;
-    *value = 0;
-    for (unsigned k = 0; k < 4; k++) {
-        *value |= (uint32_t)memory->kernarg[offset + k] << 8 * k;
-        known &= memory->kernarg_known[offset + k];
-    }
-    return known;
-}
-
 /* ---- pages ---- */
 
 void memory_init(struct memory *memory, const struct walk_launch *launch, struct arena *arena)
@@ -91,7 +67,14 @@ void memory_init(struct memory *memory, const struct walk_launch *launch, struct
     *memory = (struct memory){.launch = launch};
     memory->unknown = arena_array(arena, launch->buffer_count + 1, sizeof(*memory->unknown));
     memory->stored = arena_array(arena, launch->buffer_count + 1, sizeof(*memory->stored));
-    fill_kernarg(memory);
+    for (size_t k = 0; k < launch->kernarg_bytes && k < sizeof(memory->kernarg); k++) {
+        memory->kernarg[k] = launch->kernarg[k];
+        memory->kernarg_known[k] = !launch->kernarg_known || launch->kernarg_known[k];
+    }
+    const struct codeobj_kernel *kernel = &launch->code->isa->code;
+    for (size_t k = 0; k < kernel->arg_count; k++)
+        if (kernel->args[k].hidden)
+            put_hidden(memory, &kernel->args[k]);
 }
 
 bool memory_is_blank(const struct memory *memory, size_t buffer)
@@ -244,8 +227,14 @@ static struct page *memory_page(struct memory *memory, uint64_t address)
 bool memory_read(struct memory *memory, uint64_t address, uint32_t *value)
 {
     *value = 0;
-    if (address - KERNARG_BASE < sizeof(memory->kernarg) - 3)
-        return read_kernarg(memory, address - KERNARG_BASE, value);
+    if (address - KERNARG_BASE < sizeof(memory->kernarg) - 3) {
+        bool known = true;
+        for (unsigned k = 0; k < 4; k++) {
+            *value |= (uint32_t)memory->kernarg[address - KERNARG_BASE + k] << 8 * k;
+            known &= memory->kernarg_known[address - KERNARG_BASE + k];
+        }
+        return known;
+    }
     if (address - PACKET_BASE < 64)
         return read_packet(memory->launch, address - PACKET_BASE, value);
     const struct page *page = memory_page(memory, address);

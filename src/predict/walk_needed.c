@@ -70,20 +70,6 @@ static void use(struct registers *before, const struct isa_operand *operand)
     put(before, operand, true);
 }
 
-/* Of a pair whose both results take the same half, that one alone. */
-static void use_halves(struct registers *before, const struct op *op, unsigned number)
-{
-    struct isa_operand operand = op->operands[number];
-    const struct modifiers *how = op->modifiers;
-    const unsigned source = number - op->sources_first;
-    const bool low = how && how->op_sel >> source & 1, high = !how || how->op_sel_hi >> source & 1;
-    if (operand.count == 2 && low == high) {
-        operand.count = 1;
-        operand.first = (uint16_t)(operand.first + low);
-    }
-    use(before, &operand);
-}
-
 static void merge(struct registers *to, const struct registers *from)
 {
     for (size_t k = 0; k < WORDS; k++)
@@ -145,12 +131,6 @@ static bool jumps_anywhere(const struct op *op)
            text_starts(op->in->mnemonic, "s_call") || (op->class == WALK_BRANCH && op->target == NO_TARGET);
 }
 
-static bool indexes_registers(const struct op *op)
-{
-    return strstr(op->in->mnemonic, "gpr_idx") || strstr(op->in->mnemonic, "v_movrel") ||
-           strstr(op->in->mnemonic, "set_vgpr_msb");
-}
-
 /* A result that `after` needs; its own needs are added by the caller. */
 static bool takes_result(struct registers *before, const struct op *op, const struct registers *after)
 {
@@ -174,11 +154,18 @@ static void use_vcc(struct registers *before, const struct op *op)
 static void use_sources(struct registers *before, const struct op *op)
 {
     const bool again = writes_part(op) || (op->meaning && op->meaning->flags & ADDS_TO_RESULT);
-    for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++)
-        if (op->execute == packed_execute && op->meaning->detail != PACKED_MOV)
-            use_halves(before, op, k);
-        else
-            use(before, &op->operands[k]);
+    const bool is_pair = op->execute == packed_execute && op->meaning->detail != PACKED_MOV;
+    for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++) {
+        struct isa_operand operand = op->operands[k];
+        const struct modifiers *how = op->modifiers;
+        const unsigned source = k - op->sources_first;
+        const bool low = how && how->op_sel >> source & 1, high = !how || how->op_sel_hi >> source & 1;
+        if (is_pair && operand.count == 2 && low == high) { /* both results take the same half: that one alone */
+            operand.count = 1;
+            operand.first = (uint16_t)(operand.first + low);
+        }
+        use(before, &operand);
+    }
     use_vcc(before, op);
 }
 
@@ -365,7 +352,8 @@ void needed_find(struct walk_code *code)
 {
     struct search search = {.code = code, .changed = true};
     for (size_t k = 0; k < code->count; k++)
-        if (indexes_registers(&code->ops[k]))
+        if (strstr(code->ops[k].in->mnemonic, "gpr_idx") || strstr(code->ops[k].in->mnemonic, "v_movrel") ||
+            strstr(code->ops[k].in->mnemonic, "set_vgpr_msb"))
             return;
     search.before = new_zeroed(code->count + 1, sizeof(*search.before));
     search.wakes = new_zeroed(code->count + 1, sizeof(*search.wakes));

@@ -61,13 +61,6 @@ static uint64_t middle(uint64_t count)
     return count == 2 ? 0 : count / 2;
 }
 
-/* Half way along each axis: at the beginning of a row it would share less with its neighbours than others do. */
-static uint64_t middle_group(const struct walk_launch *launch)
-{
-    const uint64_t row = middle(launch->grid[1]) + (uint64_t)launch->grid[1] * middle(launch->grid[2]);
-    return middle(launch->grid[0]) + launch->grid[0] * row;
-}
-
 /* Workgroups of the same die whose lines the sample may find in L2: those just before it, and those above it in the
  * grid; of a small grid all. */
 static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const struct walker *walker, uint64_t sample)
@@ -345,10 +338,13 @@ static double probed_share(struct walker *walker, uint64_t *sample, struct arena
 /* The workgroup in the middle; where it touches no memory, the first, if that one does, or another that does. */
 static void walk_one(struct walker *walker, struct arena *arena)
 {
-    const uint64_t budget = walker->left, middle = middle_group(walker->launch);
+    const struct walk_launch *launch = walker->launch;
+    /* Half way along each axis: at the beginning of a row it would share less with its neighbours than others do. */
+    const uint64_t row = middle(launch->grid[1]) + (uint64_t)launch->grid[1] * middle(launch->grid[2]);
+    const uint64_t budget = walker->left, half_way = middle(launch->grid[0]) + launch->grid[0] * row;
     uint64_t sample = 0;
-    walk_sample(walker, middle, arena);
-    if (walker->result->sums.accesses > 0 || walker->over_budget || !middle)
+    walk_sample(walker, half_way, arena);
+    if (walker->result->sums.accesses > 0 || walker->over_budget || !half_way)
         return;
     const double working =
         touches_memory(walker, 0, arena) ? working_share(walker, arena) : probed_share(walker, &sample, arena);

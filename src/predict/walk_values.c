@@ -148,18 +148,13 @@ void vector_forget(struct wave *wave, const struct isa_operand *operand)
 
 /* ---- DPP ("Data Parallel Primitives" of the ISA documents) ---- */
 
-static unsigned quad_of(unsigned lane, const struct modifiers *how)
-{
-    return (lane & ~3u) + (how->pattern >> 2 * (lane & 3) & 3);
-}
-
 /* The lane that `lane` reads; LANES: there is none. */
 static unsigned lane_source(unsigned lane, const struct modifiers *how, unsigned wave)
 {
     const unsigned row = lane & ~15u, in_row = lane & 15;
     switch (how->move) {
     case MOVE_QUAD:
-        return quad_of(lane, how);
+        return (lane & ~3u) + (how->pattern >> 2 * (lane & 3) & 3);
     case MOVE_SHL:
         return in_row + how->amount < 16 ? lane + how->amount : LANES;
     case MOVE_SHR:
