@@ -32,17 +32,6 @@ static void element(struct text *out, const char *name, const char *words)
     text_addf(out, "</%s>", name);
 }
 
-/* A string of CSS: what could end it, or the element around it, by its number. */
-static void css_string(struct text *out, const char *string)
-{
-    text_add(out, "\"");
-    for (const unsigned char *p = (const unsigned char *)string; *p; p++) {
-        const bool plain = *p >= 0x80 || (*p >= ' ' && !strchr("\"\\<>&", *p));
-        text_addf(out, plain ? "%c" : "\\%x ", *p);
-    }
-    text_add(out, "\"");
-}
-
 /* ---- tables ---- */
 
 static void put_text(struct text *out, const struct section *section)
@@ -64,9 +53,8 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
 {
     if (!t->named || !keys)
         return;
-    text_add(out, " id=\"case=");
-    text_add_xml(out, keys->id);
-    text_add(out, "\"");
+    SCOPED(arena_release) struct arena arena = {0};
+    html_attribute(out, "id", arena_printf(&arena, "case=%s", keys->id));
     const size_t length = strlen(keys->kernel);
     if (strncmp(keys->id, keys->kernel, length) != 0 || keys->id[length] != '/')
         html_attribute(out, "data-k", keys->kernel);
@@ -143,10 +131,12 @@ static void put_looks(struct page *page, const struct table *t, const size_t *sh
     text_add(page->out, "@media screen and (max-width:44rem){");
     for (size_t k = 1; k < count; k++)
         if (*t->columns[shown[k]].title) {
-            text_addf(page->out, "#table%u td:nth-last-child(%zu)::before{content:", page->tables,
+            text_addf(page->out, "#table%u td:nth-last-child(%zu)::before{content:\"", page->tables,
                       count - k); /* the first may be that of rows above */
-            css_string(page->out, t->columns[shown[k]].title);
-            text_add(page->out, "}");
+            /* What could end the string, or the element around it, by its number. */
+            for (const unsigned char *p = (const unsigned char *)t->columns[shown[k]].title; *p; p++)
+                text_addf(page->out, *p >= 0x80 || (*p >= ' ' && !strchr("\"\\<>&", *p)) ? "%c" : "\\%x ", *p);
+            text_add(page->out, "\"}");
         }
     text_add(page->out, "}</style>\n");
 }
@@ -199,11 +189,10 @@ static void put_tiles(struct page *page, const struct table *record)
 
 static void put_mark(struct text *out, const struct cell *mark)
 {
-    if (!mark->kind)
-        return;
-    text_addf(out, " <span class=\"mark %s\">", html_tones[mark->tone]);
-    text_add_xml(out, mark->text);
-    text_add(out, "</span>");
+    if (mark->kind)
+        text_addf(out, " <span class=\"mark %s\">", html_tones[mark->tone]);
+    text_add_xml(out, mark->kind ? mark->text : "");
+    text_add(out, mark->kind ? "</span>" : "");
 }
 
 static void put_heading(struct page *page, const struct section *section)
@@ -223,25 +212,18 @@ static void put_heading(struct page *page, const struct section *section)
     text_add(page->out, section->folded ? "</summary>\n" : section->level ? "</h3>\n" : "</h2>\n");
 }
 
-/* The table of cases that a picture belongs to: the next one. */
-static const struct table *cases_behind(const struct document *document, const struct section *section)
-{
-    for (const struct section *next = section + 1; next < document->sections + document->count; next++)
-        if (next->table && next->table->named)
-            return next->table;
-    return NULL;
-}
-
 static void put_picture(struct page *page, const struct section *section, const struct document *document)
 {
     const struct chart *chart = section->chart;
-    const struct table *table = section->table;
+    const struct table *table = section->table, *cases = NULL; /* that it belongs to: the next one */
+    for (const struct section *next = section + 1; !cases && next < document->sections + document->count; next++)
+        cases = next->table && next->table->named ? next->table : NULL;
     text_add(page->out, "<figure");
     html_attribute(page->out, "data-picture", chart->name);
     text_add(page->out, ">\n<div class=\"wide\" tabindex=\"0\" role=\"region\"");
     html_attribute(page->out, "aria-label", chart->title);
     text_add(page->out, ">\n");
-    chart_svg(page->out, chart, cases_behind(document, section), false);
+    chart_svg(page->out, chart, cases, false);
     text_add(page->out, "</div>\n");
     element(page->out, "figcaption", chart->desc);
     if (table && table->row_count) {
@@ -293,37 +275,27 @@ static void put_top(struct page *page, const struct document *document)
     text_add(out, "</h1></div>\n<div class=\"tools\" id=\"tools\"></div>\n</header>\n");
 }
 
+static bool is_place(const struct section *section)
+{
+    return section->key && section->title && !section->level && section_shown(section, SHOW_HTML);
+}
+
 /* Where there is much to jump to. */
 static void put_contents(struct page *page, const struct document *document)
 {
-    size_t count = 0;
-    for (int write = 0; write < 2; write++) {
-        text_add(page->out, write ? "<nav aria-label=\"Sections\"><ul>\n" : "");
-        FOR_EACH(const struct section, section, document->sections, document->count) {
-            if (!section->key || !section->title || section->level || !section_shown(section, SHOW_HTML))
-                continue;
-            count += !write;
-            if (!write)
-                continue;
-            text_add(page->out, "<li><a href=\"#");
-            text_add_xml(page->out, section->key);
-            text_add(page->out, "\">");
-            put_title(page->out, section->title);
-            text_add(page->out, "</a></li>\n");
-        }
-        if (count < 2)
-            return;
+    if (COUNT_WHERE(section, document->sections, document->count, is_place(section)) < 2)
+        return;
+    text_add(page->out, "<nav aria-label=\"Sections\"><ul>\n");
+    FOR_EACH(const struct section, section, document->sections, document->count) {
+        if (!is_place(section))
+            continue;
+        text_add(page->out, "<li><a href=\"#");
+        text_add_xml(page->out, section->key);
+        text_add(page->out, "\">");
+        put_title(page->out, section->title);
+        text_add(page->out, "</a></li>\n");
     }
     text_add(page->out, "</ul></nav>\n");
-}
-
-static void put_data(struct text *out, const char *json)
-{
-    SCOPED(text_release) struct text columns = {0};
-    text_add_columns(&columns, json);
-    text_add(out, "<script type=\"text/plain\" id=\"data-json\">");
-    text_add_packed(out, columns.data, columns.length);
-    text_add(out, "</script>\n");
 }
 
 void render_html(struct text *out, const struct document *document, const struct report_options *options)
@@ -336,7 +308,10 @@ void render_html(struct text *out, const struct document *document, const struct
         if (section_shown(&document->sections[k], SHOW_HTML))
             put_section(&page, &document->sections[k], document);
     text_add(out, page.open ? "</section>\n</main>\n" : "</main>\n");
-    if (document->data)
-        put_data(out, document->data);
+    if (document->data) {
+        text_add(out, "<script type=\"text/plain\" id=\"data-json\">");
+        text_add_packed(out, document->data, strlen(document->data));
+        text_add(out, "</script>\n");
+    }
     text_add(out, "</body></html>\n");
 }

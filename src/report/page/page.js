@@ -26,22 +26,10 @@ function show_theme() {
 show_theme();
 
 /* ---- data ---- */
-/* As page_data.c packs it: 13 bits in two of 91 letters, or 6 in the last one. */
+/* As page_data.c packs it. */
 async function unpack(id) {
-  const letters = $(id).textContent, bytes = new Uint8Array((letters.length >> 1) * 13 + (letters.length & 1) * 6 >> 3);
-  const value = at => { const c = letters.charCodeAt(at); return c - 33 - (c > 34) - (c > 38) - (c > 60); };
-  for (let at = 0, k = 0, bits = 0, count = 0; at < letters.length; at += 2)
-    for (bits |= value(at) + 91 * value(at + 1) << count, count += 13; count > 7; count -= 8, bits >>= 8) bytes[k++] = bits;
+  const bytes = Uint8Array.from(atob($(id).textContent), c => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}
-/* Values stand by their keys, behind the document without them. */
-async function unpack_json(id) {
-  const [bare, ...rest] = (await unpack(id)).split("\f"), columns = {};
-  let column;
-  return bare.replace(/("(?:[^"\\]|\\.)*"):|#/g, (found, key) => {
-    if (key) column = columns[key] ??= rest.shift().split("\n").values();
-    return key ? found : column.next().value;
-  });
 }
 function save(name, type, content) {
   const a = el("a", "", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
@@ -64,7 +52,7 @@ function add_tools() {
   name();
   tools.append(button);
   if ($("data-json")) tools.append(el("button", "JSON", { type: "button", id: "save-json", title: "Save the data of this page as JSON",
-    onclick: async () => save(stem() + ".json", "application/json", await unpack_json("data-json")) }));
+    onclick: async () => save(stem() + ".json", "application/json", await unpack("data-json")) }));
 }
 
 /* ---- pictures as files ---- */
