@@ -50,6 +50,22 @@ struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name);
 /* Sorts, the longest first; returns the time of all. */
 double kernel_sums_sort(struct kernel_sums *sums);
 
+/* The cases that are points of a roofline, by their kernels; `by_unit`: by arithmetic unit, where there is one kernel.
+ */
+struct roofline {
+    const struct result *result;
+    bool by_unit;
+    const struct result_case **cases;
+    size_t count;
+    struct kernel_sums kernels;
+    double held[MACHINE_MAX_UNITS]; /* picture_roofline: the clock held of each unit's vendor peak; NaN */
+};
+void roofline_collect(struct roofline *r, const struct result *result, bool by_unit, struct arena *arena);
+/* The peak of a unit that the cases use, else 0: a matrix unit's peak says nothing about a vector kernel. */
+double roofline_peak(const struct roofline *r, const struct machine_unit *unit);
+/* The best case of each of the first `most` kernels; `letters`: which stands for it in a plot of characters. */
+struct table *roofline_table(const struct roofline *r, size_t most, bool letters, struct arena *arena);
+
 void picture_roofline(struct document *document, const struct result *result, const char *suffix);
 void picture_kernels(struct document *document, const struct result *result, const char *suffix);
 /* The same of other sums, which it sorts; nothing where no lower bound is known. */

@@ -9,29 +9,75 @@
 #include "picture.h"
 #include "report_internal.h"
 
-struct roofline {
-    const struct result *result;
-    bool by_unit; /* marks are told apart by arithmetic unit: there is one kernel */
-    const struct result_case **cases;
-    size_t count;
-    struct kernel_sums kernels;
-    double held[MACHINE_MAX_UNITS]; /* the middle clock of cases of each unit, as a share of its vendor peak's; NaN */
-};
-
-/* ---- what is drawn ---- */
-
 static struct kernel_sum *kernel_of(struct roofline *r, const struct result_case *c)
 {
     return kernel_sum_of(&r->kernels, r->by_unit ? c->work.unit : c->kernel);
 }
 
-/* A matrix unit's peak says nothing about a vector kernel: only those that cases use. */
 static bool is_used(const struct roofline *r, const struct machine_unit *unit)
 {
     return COUNT_WHERE(c, r->cases, r->count, !strcmp((*c)->work.unit, unit->name)) > 0;
 }
 
-/* Of cases that use the unit. */
+double roofline_peak(const struct roofline *r, const struct machine_unit *unit)
+{
+    return is_used(r, unit) ? ceiling_value(&unit->peak) : 0;
+}
+
+static bool is_point(const struct result_case *c)
+{
+    return c->status == CASE_OK && result_case_timed(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
+           c->lower_bound.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;
+}
+
+void roofline_collect(struct roofline *r, const struct result *result, bool by_unit, struct arena *arena)
+{
+    *r = (struct roofline){.result = result, .by_unit = by_unit};
+    r->cases = arena_array(arena, result->case_count + 1, sizeof(*r->cases));
+    r->kernels = kernel_sums_new(arena, result->case_count);
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
+        if (is_point(c)) {
+            r->by_unit &= !r->count || !strcmp(r->cases[0]->kernel, c->kernel);
+            r->cases[r->count++] = c;
+        }
+    for (size_t k = 0; k < r->count; k++) {
+        const struct result_case *c = r->cases[k];
+        struct kernel_sum *kernel = kernel_of(r, c);
+        kernel->cases++;
+        kernel->time_ns += weight_of(c) * result_case_time(c);
+        if (!kernel->best || c->flops_per_s > kernel->best->flops_per_s)
+            kernel->best = c;
+    }
+}
+
+struct table *roofline_table(const struct roofline *r, size_t most, bool letters, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = ""},
+                                                  {.title = ""},
+                                                  {.title = "cases", .unit = UNIT_COUNT},
+                                                  {.title = "best", .unit = UNIT_FLOP_RATE},
+                                                  {.title = "FLOP/B", .unit = UNIT_INTENSITY},
+                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
+                                                  {.title = "ceiling"}};
+    struct table_column *shown = arena_copy(arena, columns, sizeof(columns));
+    shown[letters ? 2 : 0].title = NULL;
+    struct table *table = table_new(arena, shown, COUNT_OF(columns));
+    for (size_t k = 0; k < r->kernels.count && k < most; k++) {
+        const struct kernel_sum *kernel = &r->kernels.items[k];
+        const struct result_case *c = kernel->best;
+        const char *ceiling = c->lower_bound.ceiling_name;
+        table_add(table, (struct cell[]){cell_text(letters ? arena_printf(arena, "%c", (char)('A' + k)) : ""),
+                                         cell_text(kernel->name), cell_number((double)kernel->cases),
+                                         cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
+                                         cell_number(c->lower_bound.intensity), cell_positive(c->fraction),
+                                         letters ? cell_text(c->fraction > 0 ? ceiling : "") : cell_known(ceiling)});
+    }
+    return table;
+}
+
+/* ---- the clock held ---- */
+
+/* The middle clock of cases that use the unit, as a share of that of its vendor peak. */
 static double held_of(const struct roofline *r, const struct machine_unit *unit, struct arena *arena)
 {
     const double clock = unit->clock_hz > 0 ? unit->clock_hz : r->result->machine.core_hz;
@@ -51,35 +97,6 @@ static double highest_peak(const struct roofline *r)
     return highest;
 }
 
-static bool collect(struct roofline *r, const struct result *result, struct arena *arena)
-{
-    const char *first = NULL;
-    *r = (struct roofline){.result = result, .by_unit = true};
-    for (size_t k = 0; k < result->case_count; k++)
-        if (on_roofline(&result->cases[k])) {
-            first = first ? first : result->cases[k].kernel;
-            r->by_unit &= !strcmp(first, result->cases[k].kernel);
-        }
-    r->cases = arena_array(arena, result->case_count + 1, sizeof(*r->cases));
-    r->kernels = kernel_sums_new(arena, result->case_count);
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        if (!on_roofline(c))
-            continue;
-        struct kernel_sum *kernel = kernel_of(r, c);
-        r->cases[r->count++] = c;
-        kernel->cases++;
-        kernel->time_ns += weight_of(c) * result_case_time(c);
-        if (!kernel->best || c->flops_per_s > kernel->best->flops_per_s)
-            kernel->best = c;
-    }
-    if (!r->count || !result->machine.level_count)
-        return false;
-    for (uint32_t k = 0; k < result->machine.unit_count; k++)
-        r->held[k] = held_of(r, &result->machine.units[k], arena);
-    kernel_sums_sort(&r->kernels);
-    return true;
-}
-
 /* ---- ceilings ---- */
 
 static void add_ceiling(struct chart *chart, bool measured, const char *said, const double xy[static 4],
@@ -88,19 +105,6 @@ static void add_ceiling(struct chart *chart, bool measured, const char *said, co
     chart_line(chart, measured ? CHART_LINE : CHART_DASHED, said, xy);
     for (size_t k = 0; k < 2; k++)
         chart->series[chart->count - 1].points[k].ceiling = name;
-}
-
-/* Where a level meets the peaks: below that intensity its bandwidth limits, above it the arithmetic. */
-static const char *ridges(const struct roofline *r, const char *said, double bandwidth, struct arena *arena)
-{
-    const struct machine *machine = &r->result->machine;
-    for (uint32_t k = 0; k < machine->unit_count; k++) {
-        const double peak = ceiling_value(&machine->units[k].peak);
-        if (is_used(r, &machine->units[k]) && peak > 0)
-            said = arena_printf(arena, "%s\nmeets %s at %s FLOP/B", said, machine->units[k].name,
-                                quantity_words(peak / bandwidth, UNIT_INTENSITY, arena));
-    }
-    return said;
 }
 
 /* From below the axes up to the highest peak. */
@@ -117,7 +121,13 @@ static void add_levels(struct chart *chart, const struct roofline *r)
                                         quantity_words(value, UNIT_BYTE_RATE, chart->arena));
         add_ceiling(chart, ceiling->measured > 0, name, (double[]){from, from * value, highest / value, highest},
                     machine->levels[k].name);
-        chart->series[chart->count - 1].points[0].said = ridges(r, name, value, chart->arena);
+        /* Where it meets the peaks: below that intensity its bandwidth limits, above it the arithmetic. */
+        const char *said = name;
+        FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count)
+            if (roofline_peak(r, unit) > 0)
+                said = arena_printf(chart->arena, "%s\nmeets %s at %s FLOP/B", said, unit->name,
+                                    quantity_words(roofline_peak(r, unit) / value, UNIT_INTENSITY, chart->arena));
+        chart->series[chart->count - 1].points[0].said = said;
     }
 }
 
@@ -191,48 +201,18 @@ static void add_series(struct chart *chart, struct roofline *r)
     }
 }
 
-/* The ridge of the slowest level belongs in the picture, and so do the peaks. */
-static void choose_range(struct chart *chart, const struct roofline *r)
-{
-    const struct machine *machine = &r->result->machine;
-    const double memory = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
-    chart->x = (struct chart_axis){.title = "arithmetic intensity in FLOP/B", .unit = UNIT_INTENSITY};
-    chart->y = (struct chart_axis){.title = "arithmetic rate", .unit = UNIT_FLOP_RATE};
-    chart_fit(chart, false, 10);
-    chart_fit(chart, true, 10);
-    chart->y.high = fmax(chart->y.high, 2 * highest_peak(r));
-    if (memory > 0)
-        chart->x.high = fmax(chart->x.high, 2 * chart->y.high / memory);
-}
-
 /* ---- the section ---- */
-
-static struct table *data_of(const struct roofline *r, struct arena *arena)
-{
-    static const struct table_column columns[] = {{.title = ""},
-                                                  {.title = "cases", .unit = UNIT_COUNT},
-                                                  {.title = "best", .unit = UNIT_FLOP_RATE},
-                                                  {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
-                                                  {.title = "ceiling"}};
-    struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < r->kernels.count; k++) {
-        const struct result_case *c = r->kernels.items[k].best;
-        table_add(table,
-                  (struct cell[]){cell_text(r->kernels.items[k].name), cell_number((double)r->kernels.items[k].cases),
-                                  cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
-                                  cell_number(c->lower_bound.intensity), cell_positive(c->fraction),
-                                  cell_known(c->lower_bound.ceiling_name)});
-    }
-    return table;
-}
 
 void picture_roofline(struct document *document, const struct result *result, const char *suffix)
 {
     struct arena *arena = document->arena;
     struct roofline *r = arena_alloc(arena, sizeof(*r));
-    if (!collect(r, result, arena))
+    roofline_collect(r, result, true, arena);
+    if (!r->count || !result->machine.level_count)
         return;
+    for (uint32_t k = 0; k < result->machine.unit_count; k++)
+        r->held[k] = held_of(r, &result->machine.units[k], arena);
+    kernel_sums_sort(&r->kernels);
     struct chart *chart = chart_new(arena, arena_printf(arena, "roofline%s", suffix), "Roofline", "");
     bool held = false;
     for (uint32_t k = 0; k < result->machine.unit_count; k++)
@@ -247,9 +227,17 @@ void picture_roofline(struct document *document, const struct result *result, co
                      held ? ", and what they come to at the clock that cases held" : "",
                      r->by_unit ? "Arithmetic units" : "Kernels");
     add_series(chart, r);
-    choose_range(chart, r);
+    chart->x = (struct chart_axis){.title = "arithmetic intensity in FLOP/B", .unit = UNIT_INTENSITY};
+    chart->y = (struct chart_axis){.title = "arithmetic rate", .unit = UNIT_FLOP_RATE};
+    chart_fit(chart, false, 10);
+    chart_fit(chart, true, 10);
+    /* The peaks belong in the picture, and so does the ridge of the slowest level. */
+    const double memory = ceiling_value(&result->machine.levels[result->machine.level_count - 1].bandwidth);
+    chart->y.high = fmax(chart->y.high, 2 * highest_peak(r));
+    if (memory > 0)
+        chart->x.high = fmax(chart->x.high, 2 * chart->y.high / memory);
     add_levels(chart, r);
     for (enum peak kind = 0; kind < PEAK_COUNT; kind++)
         add_units(chart, r, kind);
-    document_chart(document, chart, data_of(r, arena));
+    document_chart(document, chart, roofline_table(r, SIZE_MAX, false, arena));
 }

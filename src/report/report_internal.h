@@ -32,9 +32,6 @@ struct count {
 /* Members of a summary, and for people those that are not 0: "1 slower, 11 same". */
 const char *count_members(struct table *summary, const struct count *counts, size_t count);
 
-/* Can it be a point of a roofline? */
-bool on_roofline(const struct result_case *c);
-
 /* ---- rendering ---- */
 
 unsigned report_columns(const struct report_options *options);

@@ -4,6 +4,7 @@
  * outside the picture are skipped and nothing is written beyond it.
  */
 
+#include "picture.h"
 #include "report_internal.h"
 #include "rooftile/units.h"
 
@@ -81,15 +82,6 @@ static void plot_level(struct plot *plot, double peak, double bandwidth, const c
             plot->names[at] = name;
             return;
         }
-}
-
-static void plot_point(struct plot *plot, double x, double y, char letter)
-{
-    const double edge = pow(10, plot->x_high);
-    const int row = row_of(plot, y);
-    if (x > edge && row >= 0)
-        plot->beyond = true;
-    put(plot, row, x > edge ? plot->width - 1 : column_of(plot, x), letter, PLOT_POINT);
 }
 
 /* The word and a blank on either side. */
@@ -173,82 +165,28 @@ static void plot_text(struct text *out, const struct plot *plot, const char *x_u
 
 /* ---- what is drawn ---- */
 
-/* Cases with a place in the picture, and of each kernel the best one: kernels have letters, in order. */
-struct points {
-    const struct result_case **cases, *best[MAX_KERNELS];
-    size_t count, kernels, skipped;
-    const struct machine *machine;
-};
-
-bool on_roofline(const struct result_case *c)
-{
-    return c->status == CASE_OK && result_case_timed(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
-           c->lower_bound.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;
-}
-
-static size_t index_of(const struct points *points, const char *kernel)
-{
-    size_t at = 0;
-    while (at < points->kernels && strcmp(points->best[at]->kernel, kernel) != 0)
-        at++;
-    return at;
-}
-
-static struct points collect(const struct result *result, struct arena *arena)
-{
-    struct points points = {.machine = &result->machine};
-    const char *last_skipped = "";
-    points.cases = arena_array(arena, result->case_count + 1, sizeof(*points.cases));
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        if (!on_roofline(c))
-            continue;
-        const size_t at = index_of(&points, c->kernel);
-        points.cases[points.count++] = c;
-        if (at == MAX_KERNELS) {
-            points.skipped += strcmp(last_skipped, c->kernel) != 0;
-            last_skipped = c->kernel;
-        } else if (at == points.kernels) {
-            points.best[points.kernels++] = c;
-        } else if (c->flops_per_s > points.best[at]->flops_per_s) {
-            points.best[at] = c;
-        }
-    }
-    return points;
-}
-
-/* The peak of a unit that the cases use, else 0: a matrix unit's peak says nothing about a vector kernel. */
-static double peak_of(const struct points *points, const struct machine_unit *unit)
-{
-    for (size_t k = 0; k < points->count; k++)
-        if (!strcmp(points->cases[k]->work.unit, unit->name))
-            return ceiling_value(&unit->peak);
-    return 0;
-}
-
-static double highest_peak(const struct points *points)
+static double highest_peak(const struct roofline *r)
 {
     double highest = 0;
-    for (uint32_t k = 0; k < points->machine->unit_count; k++)
-        highest = fmax(highest, peak_of(points, &points->machine->units[k]));
+    FOR_EACH(const struct machine_unit, unit, r->result->machine.units, r->result->machine.unit_count)
+        highest = fmax(highest, roofline_peak(r, unit));
     return highest;
 }
 
 /* One axis for both, where a run has both: of operations. */
-static const char *axis_unit(const struct points *points)
+static const char *axis_unit(const struct roofline *r)
 {
-    for (size_t k = 0; k < points->count; k++)
-        if (!strcmp(machine_unit_rate(points->cases[k]->work.unit), "OP/s"))
-            return "OP/s";
-    return "FLOP/s"; /* an operation on real numbers is one as well */
+    /* An operation on real numbers is one as well. */
+    return COUNT_WHERE(c, r->cases, r->count, !strcmp(machine_unit_rate((*c)->work.unit), "OP/s")) ? "OP/s" : "FLOP/s";
 }
 
 /* At most five decades right of the leftmost case and six below the highest ceiling. */
-static void choose_range(struct plot *plot, const struct points *points)
+static void choose_range(struct plot *plot, const struct roofline *r)
 {
-    const struct machine *machine = points->machine;
-    double x_low = INFINITY, x_high = 0, y_low = INFINITY, y_high = highest_peak(points);
-    for (size_t k = 0; k < points->count; k++) {
-        const struct result_case *c = points->cases[k];
+    const struct machine *machine = &r->result->machine;
+    double x_low = INFINITY, x_high = 0, y_low = INFINITY, y_high = highest_peak(r);
+    for (size_t k = 0; k < r->count; k++) {
+        const struct result_case *c = r->cases[k];
         x_low = fmin(x_low, c->lower_bound.intensity);
         x_high = fmax(x_high, c->lower_bound.intensity);
         y_low = fmin(y_low, c->flops_per_s);
@@ -263,12 +201,12 @@ static void choose_range(struct plot *plot, const struct points *points)
     plot->y_high = log10(y_high) + 0.25;
 }
 
-static void draw(struct plot *plot, const struct points *points)
+static void draw(struct plot *plot, struct roofline *r)
 {
-    const struct machine *machine = points->machine;
-    const double peak = highest_peak(points), highest = peak > 0 ? peak : INFINITY;
+    const struct machine *machine = &r->result->machine;
+    const double peak = highest_peak(r), highest = peak > 0 ? peak : INFINITY;
     double fastest = 0;
-    choose_range(plot, points);
+    choose_range(plot, r);
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const double bandwidth = ceiling_value(&machine->levels[k].bandwidth);
         fastest = fmax(fastest, bandwidth);
@@ -277,14 +215,19 @@ static void draw(struct plot *plot, const struct points *points)
             if (y_at(plot, row) <= highest)
                 put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_CEILING);
     }
-    for (uint32_t k = 0; k < machine->unit_count; k++)
-        if (peak_of(points, &machine->units[k]) > 0)
-            plot_level(plot, peak_of(points, &machine->units[k]), fastest, machine->units[k].name);
-    for (size_t k = 0; k < points->count; k++) {
-        const struct result_case *c = points->cases[k];
-        const size_t at = index_of(points, c->kernel);
-        if (at < points->kernels)
-            plot_point(plot, c->lower_bound.intensity, c->flops_per_s, (char)('A' + at));
+    FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count)
+        if (roofline_peak(r, unit) > 0)
+            plot_level(plot, roofline_peak(r, unit), fastest, unit->name);
+    for (size_t k = 0; k < r->count; k++) {
+        const struct result_case *c = r->cases[k];
+        const size_t at = (size_t)(kernel_sum_of(&r->kernels, c->kernel) - r->kernels.items);
+        const bool beyond = c->lower_bound.intensity > pow(10, plot->x_high);
+        const int row = row_of(plot, c->flops_per_s);
+        if (at >= MAX_KERNELS)
+            continue;
+        plot->beyond |= beyond && row >= 0;
+        put(plot, row, beyond ? plot->width - 1 : column_of(plot, c->lower_bound.intensity), (char)('A' + at),
+            PLOT_POINT);
     }
     for (uint32_t k = 0; k < machine->level_count; k++)
         plot_slope_name(plot, ceiling_value(&machine->levels[k].bandwidth), highest, machine->levels[k].name);
@@ -292,49 +235,13 @@ static void draw(struct plot *plot, const struct points *points)
 
 /* ---- text ---- */
 
-static struct table *legend(const struct points *points, struct arena *arena)
-{
-    static const struct table_column columns[] = {{.title = ""},
-                                                  {.title = ""},
-                                                  {.title = "best", .unit = UNIT_FLOP_RATE},
-                                                  {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT},
-                                                  {.title = "ceiling"}};
-    struct table *table = TABLE(arena, columns);
-    table->indent = 2;
-    for (size_t k = 0; k < points->kernels; k++) {
-        const struct result_case *c = points->best[k];
-        const double fraction = figure_value("% of ceiling", c);
-        table_add(table, (struct cell[]){cell_text(arena_printf(arena, "%c", (char)('A' + k))), cell_text(c->kernel),
-                                         cell_quantity(c->flops_per_s, machine_unit_rate(c->work.unit)),
-                                         cell_number(c->lower_bound.intensity), cell_positive(fraction),
-                                         cell_text(fraction > 0 ? c->lower_bound.ceiling_name : "")});
-    }
-    return table;
-}
-
 static void add_ceiling(struct text *line, const char *name, const struct ceiling *ceiling, const char *unit)
 {
     char rate[UNITS_TEXT];
     const double value = ceiling_value(ceiling);
-    if (value <= 0)
-        return;
-    text_addf(line, "%s%s %s", line->length ? ", " : "", name, units_rate(rate, value, unit));
-    if (ceiling->raised)
-        text_add(line, " (raised in this run)");
-}
-
-static const char *ceilings(const struct points *points, struct arena *arena)
-{
-    const struct machine *machine = points->machine;
-    struct text line = {0};
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        add_ceiling(&line, machine->levels[k].name, &machine->levels[k].bandwidth, "B/s");
-    for (uint32_t k = 0; k < machine->unit_count; k++)
-        if (peak_of(points, &machine->units[k]) > 0)
-            add_ceiling(&line, machine->units[k].name, &machine->units[k].peak,
-                        machine_unit_rate(machine->units[k].name));
-    return text_take(&line, arena);
+    if (value > 0)
+        text_addf(line, "%s%s %s%s", line->length ? ", " : "", name, units_rate(rate, value, unit),
+                  ceiling->raised ? " (raised in this run)" : "");
 }
 
 void report_roofline_text(struct text *out, const struct result *result, const struct report_options *options)
@@ -347,27 +254,35 @@ void report_roofline_text(struct text *out, const struct result *result, const s
         text_add(out, "\nno ceiling is known for this device; 'rooftile roofline' measures them\n");
         return;
     }
-    const struct points points = collect(result, &arena);
-    const char *known = ceilings(&points, &arena);
+    SCOPED(text_release) struct text known = {0};
+    struct roofline r;
+    roofline_collect(&r, result, false, &arena);
+    FOR_EACH(const struct machine_level, level, result->machine.levels, result->machine.level_count)
+        add_ceiling(&known, level->name, &level->bandwidth, "B/s");
+    FOR_EACH(const struct machine_unit, unit, result->machine.units, result->machine.unit_count)
+        if (roofline_peak(&r, unit) > 0)
+            add_ceiling(&known, unit->name, &unit->peak, machine_unit_rate(unit->name));
     text_add(out, "\n");
-    if (points.count) {
-        draw(&plot, &points);
+    if (r.count) {
+        draw(&plot, &r);
         text_add_toned(out, options->color, TONE_BOLD, "Roofline");
         text_add_wrapped(out, "(log-log; / memory levels, - arithmetic units, letters are cases)", strlen("Roofline"),
                          2, report_columns(options));
         text_add(out, "\n");
-        plot_text(out, &plot, "FLOP/B", axis_unit(&points), options);
-        document_table(&document, NULL, NULL, legend(&points, &arena));
+        plot_text(out, &plot, "FLOP/B", axis_unit(&r), options);
+        struct table *legend = roofline_table(&r, MAX_KERNELS, true, &arena);
+        legend->indent = 2;
+        document_table(&document, NULL, NULL, legend);
     }
     render_text(out, &document, options);
-    if (points.skipped)
-        text_addf(out, "  and %zu more kernels that are not drawn\n", points.skipped);
+    if (r.kernels.count > MAX_KERNELS)
+        text_addf(out, "  and %zu more kernels that are not drawn\n", r.kernels.count - MAX_KERNELS);
     document = (struct document){.arena = &arena};
     if (plot.beyond)
         document_text(&document, 0, TONE_PLAIN,
                       "  letters at the right edge stand for more FLOP/B than the axis shows");
-    if (*known)
+    if (known.length)
         document_text(&document, 0, TONE_PLAIN, "ceilings (%s): %s",
-                      result->machine.measured ? "measured" : "vendor by data sheets", known);
+                      result->machine.measured ? "measured" : "vendor by data sheets", known.data);
     render_text(out, &document, options);
 }
