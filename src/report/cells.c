@@ -158,27 +158,22 @@ size_t columns_shown(size_t *shown, const struct table *table, const struct repo
     return count;
 }
 
-/* Something is known in it; of the last one, a note is. */
-static bool says_something(const struct table *t, size_t column, bool last)
-{
-    SCOPED(arena_release) struct arena arena = {0};
-    bool some = false;
-    for (size_t row = 0; row < rows_shown(t) && !some; row++) {
-        const char *words = flat_words(t, row, column, false, last, &arena);
-        some = *words && strcmp(words, "-") != 0;
-        arena_reset(&arena);
-    }
-    return some;
-}
-
 size_t columns_known(size_t *shown, const struct table *t, const struct report_options *options)
 {
     const size_t all = columns_shown(shown, t, options);
     const size_t always = has_instead(t) ? 2 : 1;
+    SCOPED(arena_release) struct arena arena = {0};
     size_t count = 0;
-    for (size_t k = 0; k < all; k++)
-        if (k < always || says_something(t, shown[k], k + 1 == all))
+    for (size_t k = 0; k < all; k++) {
+        bool known = k < always; /* something in it; of the last one, a note is */
+        for (size_t row = 0; row < rows_shown(t) && !known; row++) {
+            const char *words = flat_words(t, row, shown[k], false, k + 1 == all, &arena);
+            known = *words && strcmp(words, "-") != 0;
+            arena_reset(&arena);
+        }
+        if (known)
             shown[count++] = shown[k];
+    }
     return count;
 }
 
@@ -204,15 +199,11 @@ const struct table *table_for_people(const struct table *table, struct arena *ar
     return rows;
 }
 
-static bool has_title(const struct table *table)
-{
-    return COUNT_WHERE(column, table->columns, table->column_count, column->title) > 0;
-}
-
 bool section_shown(const struct section *section, unsigned reader)
 {
     const struct table *table = section->table;
-    const bool rows = table && table->row_count && has_title(table);
+    const bool rows =
+        table && table->row_count && COUNT_WHERE(column, table->columns, table->column_count, column->title);
     return (!section->show || section->show & reader) &&
            (rows || section->chart || (section->text && *section->text) || (!table && section->title));
 }

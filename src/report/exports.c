@@ -77,37 +77,6 @@ static void gha_entry(struct table *table, const char *name, const char *unit, d
                                      isfinite(half_width) ? cell_text(range) : cell_absent(), cell_text(extra)});
 }
 
-static const char *gha_extra(struct arena *arena, const struct result *result, const struct result_case *c)
-{
-    const char *flags = figure_words("flags", c, arena);
-    const char *ceiling = c->fraction > 0 ? arena_printf(arena, "\n%s of the ceiling (%s)",
-                                                         percent_words(c->fraction, arena), c->lower_bound.ceiling_name)
-                                          : "";
-    const char *how = result->predicted
-                          ? "predicted"
-                          : arena_printf(arena, "timer %s, %zu samples", timer_names[c->timer], c->sample_count);
-    return arena_printf(arena, "%s, %s%s%s%s", how, result->device.name, ceiling, *flags ? "\n" : "", flags);
-}
-
-static void gha_case(struct table *table, const struct result *result, const struct result_case *c, bool bigger)
-{
-    struct arena *arena = table->arena;
-    const char *name = marked(arena, result, "", plain_id(arena, c)), *extra = gha_extra(arena, result, c);
-    const struct result_interval in = result_case_interval(c);
-    const double half_ns = (in.high_ns - in.low_ns) / 2;
-    const struct {
-        double rate;
-        const char *unit;
-    } rates[] = {{figure_value("bytes_per_s", c), "B/s"},
-                 {figure_value("flops_per_s", c), machine_unit_rate(c->work.unit)}};
-    if (!bigger)
-        gha_entry(table, name, "ns", result_case_time(c), half_ns, extra);
-    for (size_t k = 0; bigger && k < COUNT_OF(rates); k++)
-        if (isfinite(rates[k].rate))
-            gha_entry(table, arena_printf(arena, "%s [%s]", name, rates[k].unit), rates[k].unit, rates[k].rate,
-                      rates[k].rate * half_ns / result_case_time(c), extra);
-}
-
 static void gha(struct text *out, const struct result *result, bool bigger)
 {
     static const struct table_column columns[] = {
@@ -118,9 +87,33 @@ static void gha(struct text *out, const struct result *result, bool bigger)
         if (isfinite(kpi->value) && kpi->higher_is_better == bigger)
             gha_entry(table, marked(&arena, result, "kpi/", kpi->name), kpi->unit, kpi->value, NAN,
                       arena_printf(&arena, "%s of %u case%s", kpi->method, kpi->case_count, text_s(kpi->case_count)));
-    for (size_t k = 0; k < result->case_count; k++)
-        if (result_case_counts(&result->cases[k]))
-            gha_case(table, result, &result->cases[k], bigger);
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+        const char *name = marked(&arena, result, "", plain_id(&arena, c)), *flags = figure_words("flags", c, &arena);
+        const struct result_interval in = result_case_interval(c);
+        const double half_ns = (in.high_ns - in.low_ns) / 2, time_ns = result_case_time(c);
+        const struct {
+            double rate;
+            const char *unit;
+        } rates[] = {{figure_value("bytes_per_s", c), "B/s"},
+                     {figure_value("flops_per_s", c), machine_unit_rate(c->work.unit)}};
+        const char *how = result->predicted
+                              ? "predicted"
+                              : arena_printf(&arena, "timer %s, %zu samples", timer_names[c->timer], c->sample_count);
+        const char *ceiling = c->fraction > 0
+                                  ? arena_printf(&arena, "\n%s of the ceiling (%s)", percent_words(c->fraction, &arena),
+                                                 c->lower_bound.ceiling_name)
+                                  : "";
+        const char *extra =
+            arena_printf(&arena, "%s, %s%s%s%s", how, result->device.name, ceiling, *flags ? "\n" : "", flags);
+        if (!result_case_counts(c))
+            continue;
+        if (!bigger)
+            gha_entry(table, name, "ns", time_ns, half_ns, extra);
+        for (size_t k = 0; bigger && k < COUNT_OF(rates); k++)
+            if (isfinite(rates[k].rate))
+                gha_entry(table, arena_printf(&arena, "%s [%s]", name, rates[k].unit), rates[k].unit, rates[k].rate,
+                          rates[k].rate * half_ns / time_ns, extra);
+    }
     render_json_table(out, table);
 }
 
@@ -137,40 +130,40 @@ void report_gha_bigger(struct text *out, const struct result *result)
 /* ---- google/benchmark, so that its compare.py and everything built on it can read our results: a trial is a
  * repetition; without trials the whole run is one. A case that failed stands there with error_occurred ---- */
 
-static struct table *caches_of(const struct device_info *device, struct arena *arena)
+static struct table *context_of(const struct result *result, struct arena *arena)
 {
+    const struct device_info *device = &result->device;
     static const struct table_column columns[] = {
         {.key = "type"}, {.key = "level"}, {.key = "size"}, {.key = "num_sharing"}};
-    struct table *caches = TABLE(arena, columns);
+    struct table *context = table_record(arena), *caches = TABLE(arena, columns);
     for (uint32_t k = 0; k < device->cache_count; k++) {
         const struct device_cache *cache = &device->caches[k];
         table_add(caches,
                   (struct cell[]){cell_text("Unified"), cell_number(k + 1), cell_number((double)cache->size_bytes),
                                   cell_number(cache->instances ? fmax(1, device->cus / cache->instances) : 1)});
     }
-    return caches;
-}
-
-static struct table *context_of(const struct result *result, struct arena *arena)
-{
-    const struct device_info *device = &result->device;
-    struct table *context = table_record(arena);
     const char *host = result->host_id_hash && result->host_id_hash[0] ? result->host_id_hash : "unknown";
-    table_member(context, "date", NULL, cell_text(result->started_at ? result->started_at : "1970-01-01T00:00:00Z"));
-    table_member(context, "host_name", NULL, cell_text(host));
-    table_member(context, "executable", NULL, cell_text("rooftile"));
-    table_member(context, "num_cpus", NULL, cell_number(device->cus));
-    table_member(context, "mhz_per_cpu", NULL, cell_number(floor(device->core_hz / 1e6)));
-    table_member(context, "cpu_scaling_enabled", NULL, cell_bool(false));
-    table_member(context, "caches", NULL, cell_table(caches_of(device, arena)));
-    table_member(context, "load_avg", NULL, cell_table(table_list(arena)));
-    table_member(context, "library_version", NULL, cell_text(result->tool_version ? result->tool_version : ""));
-    table_member(context, "library_build_type", NULL, cell_text("release"));
-    table_member(context, "json_schema_version", NULL, cell_number(1));
-    table_member(context, "rooftile_device", NULL, cell_text(device->name));
-    table_member(context, "rooftile_arch", NULL, cell_text(device->arch));
-    table_member(context, "rooftile_kind", NULL,
-                 cell_text(result->predicted ? "PREDICTED: nothing was executed" : "measured"));
+    const struct {
+        const char *key;
+        struct cell cell;
+    } members[] = {
+        {"date", cell_text(result->started_at ? result->started_at : "1970-01-01T00:00:00Z")},
+        {"host_name", cell_text(host)},
+        {"executable", cell_text("rooftile")},
+        {"num_cpus", cell_number(device->cus)},
+        {"mhz_per_cpu", cell_number(floor(device->core_hz / 1e6))},
+        {"cpu_scaling_enabled", cell_bool(false)},
+        {"caches", cell_table(caches)},
+        {"load_avg", cell_table(table_list(arena))},
+        {"library_version", cell_text(text_or_empty(result->tool_version))},
+        {"library_build_type", cell_text("release")},
+        {"json_schema_version", cell_number(1)},
+        {"rooftile_device", cell_text(device->name)},
+        {"rooftile_arch", cell_text(device->arch)},
+        {"rooftile_kind", cell_text(result->predicted ? "PREDICTED: nothing was executed" : "measured")},
+    };
+    for (size_t k = 0; k < COUNT_OF(members); k++)
+        table_member(context, members[k].key, NULL, members[k].cell);
     for (size_t k = 0; k < result->kpi_count; k++) { /* they are no benchmarks: not all of them are times */
         const struct result_kpi *kpi = &result->kpis[k];
         struct table *figure = table_record(arena);
@@ -180,13 +173,6 @@ static struct table *context_of(const struct result *result, struct arena *arena
     }
     return context;
 }
-
-struct repetition {
-    size_t family;
-    uint32_t index, count;
-    double time_ns, iterations;
-    const char *error; /* NULL: it was measured */
-};
 
 /* Counters are flat members of the entry, with the names that google/benchmark gives its own. */
 static const struct table_column entry_columns[] = {
@@ -210,46 +196,29 @@ static const struct table_column entry_columns[] = {
     {.key = "fraction_of_ceiling"},
 };
 
-static void add_repetition(struct table *entries, const struct result_case *c, const struct repetition *rep)
-{
-    const struct cell id = cell_text(plain_id(entries->arena, c));
-    const double scale = rep->error ? 0 : result_case_time(c) / rep->time_ns;
-    table_add(entries, (struct cell[]){id, cell_number((double)rep->family), cell_number(0), id, cell_text("iteration"),
-                                       cell_number(rep->count), cell_number(rep->index), cell_number(1),
-                                       rep->error ? cell_bool(true) : cell_absent(),
-                                       rep->error ? cell_text(rep->error) : cell_absent(), cell_number(rep->iterations),
-                                       cell_number(rep->time_ns), cell_number(rep->time_ns), cell_text("ns"),
-                                       if_positive(c->bytes_per_s * scale), if_positive(c->items_per_s * scale),
-                                       if_positive(c->flops_per_s * scale), if_positive(c->fraction * scale)});
-}
-
-static bool is_measured(const struct result_trial *trial)
-{
-    return isfinite(trial->median_ns) && trial->median_ns > 0;
-}
-
 static void add_case(struct table *entries, const struct result_case *c, size_t family)
 {
-    struct repetition rep = {
-        .family = family, .count = 1, .time_ns = result_case_time(c), .iterations = (double)c->sample_count * c->batch};
+    struct arena *arena = entries->arena;
+    const struct cell id = cell_text(plain_id(arena, c));
     const char *finding = result_case_finding(c);
-    uint32_t count = (uint32_t)COUNT_WHERE(one, c->trials, c->trial_count, is_measured(one));
-    if (!result_case_counts(c)) {
-        rep = (struct repetition){.family = family, .count = 1};
-        rep.error = arena_printf(entries->arena, "%s: %s", finding[0] ? finding : case_status_names[c->status],
-                                 c->reason ? c->reason : "");
-        count = 0;
-    }
-    if (!count)
-        add_repetition(entries, c, &rep);
-    rep.count = count;
-    for (size_t k = 0; count && k < c->trial_count; k++) {
-        if (!is_measured(&c->trials[k]))
+    const bool counts = result_case_counts(c);
+    const struct result_trial whole = {.median_ns = result_case_time(c), .n = (uint32_t)c->sample_count};
+    const size_t measured = counts ? COUNT_WHERE(one, c->trials, c->trial_count, one->median_ns > 0) : 0;
+    const char *error =
+        arena_printf(arena, "%s: %s", finding[0] ? finding : case_status_names[c->status], text_or_empty(c->reason));
+    for (size_t k = 0, index = 0; k < (measured ? c->trial_count : 1); k++) {
+        const struct result_trial *trial = measured ? &c->trials[k] : &whole;
+        const double time_ns = counts ? trial->median_ns : 0, scale = counts ? result_case_time(c) / time_ns : 0;
+        if (measured && !(trial->median_ns > 0))
             continue;
-        rep.time_ns = c->trials[k].median_ns;
-        rep.iterations = (double)c->trials[k].n * c->batch;
-        add_repetition(entries, c, &rep);
-        rep.index++;
+        table_add(entries, (struct cell[]){id, cell_number((double)family), cell_number(0), id, cell_text("iteration"),
+                                           cell_number(measured ? (double)measured : 1), cell_number((double)index++),
+                                           cell_number(1), counts ? cell_absent() : cell_bool(true),
+                                           counts ? cell_absent() : cell_text(error),
+                                           cell_number(counts ? (double)trial->n * c->batch : 0), cell_number(time_ns),
+                                           cell_number(time_ns), cell_text("ns"), if_positive(c->bytes_per_s * scale),
+                                           if_positive(c->items_per_s * scale), if_positive(c->flops_per_s * scale),
+                                           if_positive(c->fraction * scale)});
     }
 }
 

@@ -8,6 +8,7 @@
 
 struct reading {
     const struct result_case *c;
+    const struct result *result; /* NULL: the case stands alone */
     struct arena *arena;
     bool arithmetic; /* the kernel's rate is one of arithmetic */
 };
@@ -205,6 +206,16 @@ static struct cell flags_listed(const struct reading *r)
     return flags_between(r, ", ");
 }
 
+static struct cell kind(const struct reading *r)
+{
+    return cell_text(r->result && r->result->predicted ? "predicted" : "measured");
+}
+
+static struct cell device(const struct reading *r)
+{
+    return cell_text(r->result ? r->result->device.name : NULL);
+}
+
 /* Members of the case; KNOWN: unless it is 0 or "". */
 #define OF_CASE(member) FIELD(struct result_case, member)
 #define KNOWN(member) .flags = COLUMN_OPTIONAL, OF_CASE(member)
@@ -269,8 +280,8 @@ static const struct figure {
     {.column = {.title = "hot loop", .flags = COLUMN_VERBOSE}, .read = hot_loop},
     {.column = {.key = "flags"}, .read = flags},
     {.column = {.title = "", .flags = COLUMN_INITIALS, .drop = 2}, .read = flags_listed},
-    {.column = {.key = "kind"}},
-    {.column = {.key = "device"}},
+    {.column = {.key = "kind"}, .read = kind},
+    {.column = {.key = "device"}, .read = device},
     {.column = {.key = "reason", OF_CASE(reason)}},
 };
 enum { FIGURES = COUNT_OF(figures), PARAMS_AT = 3 };
@@ -288,12 +299,6 @@ static const struct figure *figure_find(const char *name)
             return &figures[k];
     }
     return NULL;
-}
-
-static const struct figure *figure_named(const char *name)
-{
-    const struct figure *figure = figure_find(name);
-    return figure ? figure : &figures[0];
 }
 
 bool figure_known(const char *name)
@@ -321,10 +326,15 @@ bool figure_more_is_better(const char *name)
     return figure && (text_ends(name, "per_s") || figure->read == rate || figure->read == fraction);
 }
 
+static struct cell figure_of(const struct figure *figure, const struct result_case *c, struct arena *arena)
+{
+    return read_figure(figure, &(struct reading){c, NULL, arena, is_arithmetic(c, 1, c->kernel)});
+}
+
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena)
 {
-    const struct figure *figure = figure_named(name);
-    const struct cell cell = read_figure(figure, &(struct reading){c, arena, is_arithmetic(c, 1, c->kernel)});
+    const struct figure *figure = figure_find(name);
+    const struct cell cell = figure_of(figure, c, arena);
     return cell_words(&cell, &figure->column, arena);
 }
 
@@ -338,8 +348,7 @@ const char *time_words(const struct result_case *c, struct arena *arena)
 double figure_value(const char *name, const struct result_case *c)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    const struct cell cell =
-        read_figure(figure_named(name), &(struct reading){c, &arena, is_arithmetic(c, 1, c->kernel)});
+    const struct cell cell = figure_of(figure_find(name), c, &arena);
     return cell.kind == CELL_NUMBER ? cell.value : NAN;
 }
 
@@ -357,27 +366,6 @@ static size_t param_names(const char ***names, const struct result *result, stru
             if (!text_among(result->cases[k].params[p].name, *names, count))
                 (*names)[count++] = result->cases[k].params[p].name;
     return count;
-}
-
-static struct cell param_cell(const struct result_case *c, const char *name, struct arena *arena)
-{
-    const struct param_value *value = result_param(c, name);
-    return value ? cell_text(param_text(arena, value)) : cell_absent();
-}
-
-static void set(struct table_row *row, const struct table *table, const char *key, struct cell cell)
-{
-    for (size_t k = 0; k < table->column_count; k++)
-        if (table->columns[k].key && !strcmp(table->columns[k].key, key))
-            row->cells[k] = cell;
-}
-
-static struct table_row *add_row(struct table *table, const struct result *result, const struct cell *cells)
-{
-    struct table_row *row = table_add(table, cells);
-    set(row, table, "kind", cell_text(result->predicted ? "predicted" : "measured"));
-    set(row, table, "device", cell_text(result->device.name));
-    return row;
 }
 
 /* Why a row has no figures, impossible ones, or those of a clock that was held back; what was said of the row above it
@@ -400,28 +388,6 @@ static struct cell instead(const struct result_case *c, struct arena *arena)
     const char *words = c->status == CASE_OK ? figure_words("verified", c, arena) : case_status_names[c->status];
     const char *flags = figure_words("flags", c, arena);
     return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
-}
-
-/* What is predicted is named so, and what only a measurement has stands in no table of predictions. */
-static struct table_column column_in(const struct figure *figure, const struct result *result)
-{
-    struct table_column column = figure->column;
-    if (figure->shown == (result->predicted ? OF_MEASURED : OF_PREDICTED))
-        column.title = NULL;
-    if (result->predicted && figure->read == time_of)
-        column.title = "predicted";
-    return column;
-}
-
-static struct table *empty_table(const struct result *result, const char *const *params, size_t param_count,
-                                 struct arena *arena)
-{
-    struct table_column *columns = arena_array(arena, FIGURES + param_count, sizeof(*columns));
-    for (size_t k = 0; k < FIGURES; k++)
-        columns[k < PARAMS_AT ? k : k + param_count] = column_in(&figures[k], result);
-    for (size_t k = 0; k < param_count; k++)
-        columns[PARAMS_AT + k].key = arena_printf(arena, "param_%s", params[k]);
-    return table_new(arena, columns, FIGURES + param_count);
 }
 
 /* Of each kernel once, however the cases are sorted. */
@@ -451,7 +417,19 @@ struct table *figures_table(const struct result *result, struct arena *arena)
 {
     const char **params = NULL;
     const size_t param_count = param_names(&params, result, arena);
-    struct table *table = empty_table(result, params, param_count, arena);
+    struct table_column *columns = arena_array(arena, FIGURES + param_count, sizeof(*columns));
+    for (size_t k = 0; k < FIGURES; k++) {
+        struct table_column *column = &columns[k < PARAMS_AT ? k : k + param_count];
+        *column = figures[k].column;
+        /* What is predicted is named so, and what only a measurement has stands in no table of predictions. */
+        if (figures[k].shown == (result->predicted ? OF_MEASURED : OF_PREDICTED))
+            column->title = NULL;
+        if (result->predicted && figures[k].read == time_of)
+            column->title = "predicted";
+    }
+    for (size_t k = 0; k < param_count; k++)
+        columns[PARAMS_AT + k].key = arena_printf(arena, "param_%s", params[k]);
+    struct table *table = table_new(arena, columns, FIGURES + param_count);
     struct cell *cells = arena_array(arena, table->column_count, sizeof(*cells));
     struct rates rates = {0};
     for (size_t k = 0; k < result->case_count; k++) {
@@ -459,10 +437,12 @@ struct table *figures_table(const struct result *result, struct arena *arena)
         const bool arithmetic = rate_of_kernel(&rates, result, c->kernel, arena);
         for (size_t f = 0; f < FIGURES; f++)
             cells[f < PARAMS_AT ? f : f + param_count] =
-                read_figure(&figures[f], &(struct reading){c, arena, arithmetic});
-        for (size_t p = 0; p < param_count; p++)
-            cells[PARAMS_AT + p] = param_cell(c, params[p], arena);
-        struct table_row *row = add_row(table, result, cells);
+                read_figure(&figures[f], &(struct reading){c, result, arena, arithmetic});
+        for (size_t p = 0; p < param_count; p++) {
+            const struct param_value *value = result_param(c, params[p]);
+            cells[PARAMS_AT + p] = value ? cell_text(param_text(arena, value)) : cell_absent();
+        }
+        struct table_row *row = table_add(table, cells);
         row->note = note(result, k, arena);
         if (c->status == CASE_SKIPPED && c->reason && *c->reason) {
             row->family = c->kernel;

@@ -45,43 +45,6 @@ double html_longest(const struct table *t, size_t column)
     return fmin(most, most_change);
 }
 
-static double on_bar(double value, double most)
-{
-    return 50 + 46 * fmax(-1, fmin(value / most, 1));
-}
-
-/* A change from 0 in the middle to either side. */
-static void interval_bar(struct text *out, const struct cell *cell, double most)
-{
-    const double low = on_bar(cell->value, most), high = on_bar(cell->high, most);
-    const char *class = cell->value > 0 ? "slower" : cell->high < 0 ? "faster" : "same";
-    text_addf(out,
-              "<svg class=\"picture interval\" viewBox=\"0 0 100 14\" aria-hidden=\"true\"><path class=\"zero\" "
-              "d=\"M50 1V13\"/><path class=\"%s\" d=\"",
-              class);
-    if (cell->value >= most) /* all of it is further away */
-        text_add(out, "M89 4L96 7L89 10M80 7H95\"/></svg>");
-    else
-        text_addf(out, "M%.1f 7H%.1f\"/></svg>", low, fmax(high, low + 1.5));
-}
-
-static void bar_style(struct text *out, const struct cell *cell)
-{
-    if (cell->kind == CELL_NUMBER && !cell->text)
-        text_addf(out, " style=\"--v:%.0f%%\"", 100 * fmin(fmax(cell->value, 0), 1));
-}
-
-/* Where a cell leads to; NULL: nowhere. Rows of cases lead to the table of all of them, those of a site to pages. */
-static const char *link_of(const struct table *t, size_t row, size_t column, const char *words, struct arena *arena)
-{
-    const struct row_keys *keys = table_at(t, row)->keys;
-    if (!column && keys && keys->page)
-        return keys->page;
-    if (!column && keys && keys->id && !t->named)
-        return arena_printf(arena, "#case=%s", keys->id);
-    return t->columns[column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words) : NULL;
-}
-
 enum {
     LONG_NAME = 300,  /* columns; a longer one is shown without its middle */
     LONG_WORDS = 20,  /* on a phone they have a line of their own */
@@ -105,7 +68,12 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
     const struct table_row *row = table_at(at->t, at->row);
     const struct cell *cell = &row->cells[at->column];
     const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
-    const char *link = link_of(at->t, at->row, at->column, words, arena);
+    const struct row_keys *keys = at->column ? NULL : row->keys;
+    /* Rows of cases lead to the table of all of them, those of a site to pages. */
+    const char *link = keys && keys->page                               ? keys->page
+                       : keys && keys->id && !at->t->named              ? arena_printf(arena, "#case=%s", keys->id)
+                       : at->t->columns[at->column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words)
+                                                                        : NULL;
     if (link) {
         text_add(out, "<a");
         html_attribute(out, "href", link);
@@ -124,17 +92,21 @@ bool html_takes_row(const struct table_row *row)
     return row->instead.kind && (row->note || (row->instead.text && text_columns(row->instead.text) > LONG_WORDS));
 }
 
+static bool same_name(const struct table *t, size_t row, size_t other, size_t column)
+{
+    const char *name = table_at(t, other)->cells[column].text; /* lives longer than its row */
+    return name && table_at(t, row)->cells[column].text && !strcmp(table_at(t, row)->cells[column].text, name);
+}
+
 /* How many rows from this one on begin with the same name; 0: the one above it does. */
 static size_t rows_of_name(const struct table *t, size_t row, size_t column)
 {
-    const char *name = table_at(t, row)->cells[column].text;
     size_t count = 1;
-    if (t->named || !name || table_at(t, row)->keys || table_at(t, row)->heading)
+    if (t->named || table_at(t, row)->keys || table_at(t, row)->heading)
         return 1;
-    if (row && table_at(t, row - 1)->cells[column].text && !strcmp(table_at(t, row - 1)->cells[column].text, name))
+    if (row && same_name(t, row - 1, row, column))
         return 0;
-    while (row + count < rows_shown(t) && table_at(t, row + count)->cells[column].text &&
-           !strcmp(table_at(t, row + count)->cells[column].text, name))
+    while (row + count < rows_shown(t) && same_name(t, row + count, row, column))
         count++;
     return count;
 }
@@ -172,8 +144,8 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
                  cell->text && text_columns(cell->text) < SHORT_PROSE ? " class=\"prose whole\"" : " class=\"prose\"");
     else if (!head && text_columns(flat_words(at->t, at->row, at->column, at->second, at->last, &arena)) > LONG_WORDS)
         text_add(out, " class=\"long\"");
-    if (bar)
-        bar_style(out, cell);
+    if (bar && !cell->text)
+        text_addf(out, " style=\"--v:%.0f%%\"", 100 * fmin(fmax(cell->value, 0), 1));
     text_add(out, ">");
     put_words(out, at, &arena);
     if (at->note) {
@@ -181,7 +153,19 @@ void html_cell(struct text *out, const struct html_place *at, double most, size_
         text_add_xml(out, at->note);
         text_add(out, "</span>");
     }
-    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE)
-        interval_bar(out, cell, most);
+    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE) { /* a change from 0 in the middle to either side */
+        const double low = 50 + 46 * fmax(-1, fmin(cell->value / most, 1)),
+                     high = 50 + 46 * fmax(-1, fmin(cell->high / most, 1));
+        text_addf(out,
+                  "<svg class=\"picture interval\" viewBox=\"0 0 100 14\" aria-hidden=\"true\"><path class=\"zero\" "
+                  "d=\"M50 1V13\"/><path class=\"%s\" d=\"",
+                  cell->value > 0  ? "slower"
+                  : cell->high < 0 ? "faster"
+                                   : "same");
+        if (cell->value >= most) /* all of it is further away */
+            text_add(out, "M89 4L96 7L89 10M80 7H95\"/></svg>");
+        else
+            text_addf(out, "M%.1f 7H%.1f\"/></svg>", low, fmax(high, low + 1.5));
+    }
     text_add(out, head ? "</th>" : ""); /* </td> may be left away: a page of 5,000 cases has 60,000 */
 }

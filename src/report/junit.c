@@ -4,6 +4,7 @@
  * that one of them lacks, at most one of skipped, error and failure in a test case, and a timestamp without zone.
  */
 
+#include "html_cells.h"
 #include "report_internal.h"
 
 enum junit_outcome { JUNIT_PASSED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_SKIPPED };
@@ -27,13 +28,6 @@ struct junit_suite {
 
 /* ---- the writer ---- */
 
-static void attribute(struct text *out, const char *name, const char *value)
-{
-    text_addf(out, " %s=\"", name);
-    text_add_xml(out, value);
-    text_add(out, "\"");
-}
-
 static void add_properties(struct text *out, const struct table *properties)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -43,8 +37,8 @@ static void add_properties(struct text *out, const struct table *properties)
         if (!*value || table_at(properties, 0)->cells[k].kind == CELL_UNKNOWN)
             continue;
         text_add(out, "      <property");
-        attribute(out, "name", properties->columns[k].key);
-        attribute(out, "value", value);
+        html_attribute(out, "name", properties->columns[k].key);
+        html_attribute(out, "value", value);
         text_add(out, "/>\n");
     }
     text_add(out, "    </properties>\n");
@@ -54,17 +48,17 @@ static void add_case(struct text *out, const struct junit_case *c)
 {
     static const char *const elements[] = {
         [JUNIT_FAILURE] = "failure", [JUNIT_ERROR] = "error", [JUNIT_SKIPPED] = "skipped"};
+    SCOPED(arena_release) struct arena arena = {0};
     text_add(out, "    <testcase");
-    attribute(out, "name", c->name);
-    text_add(out, " classname=\"rooftile.");
-    text_add_xml(out, c->class_name);
-    text_addf(out, "\" time=\"%.6f\"%s", isfinite(c->time_s) && c->time_s > 0 ? c->time_s : 0.0,
+    html_attribute(out, "name", c->name);
+    html_attribute(out, "classname", arena_printf(&arena, "rooftile.%s", c->class_name));
+    text_addf(out, " time=\"%.6f\"%s", isfinite(c->time_s) && c->time_s > 0 ? c->time_s : 0.0,
               c->outcome ? ">\n" : "/>\n");
     if (!c->outcome)
         return;
     text_addf(out, "      <%s", elements[c->outcome]);
-    attribute(out, "message", c->message);
-    attribute(out, "type", c->type);
+    html_attribute(out, "message", c->message);
+    html_attribute(out, "type", c->type);
     text_add(out, ">");
     text_add_xml(out, c->body);
     text_addf(out, "</%s>\n", elements[c->outcome]);
@@ -81,10 +75,10 @@ static void write_suite(struct text *out, const struct junit_suite *suite)
     }
     const bool timed = suite->timestamp && strspn(suite->timestamp, "0123456789-T:") >= 19;
     text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
-    attribute(out, "name", suite->name);
+    html_attribute(out, "name", suite->name);
     text_addf(out, " package=\"rooftile\" id=\"0\" timestamp=\"%.19s\"",
               timed ? suite->timestamp : "1970-01-01T00:00:00");
-    attribute(out, "hostname", suite->host && *suite->host ? suite->host : "localhost");
+    html_attribute(out, "hostname", suite->host && *suite->host ? suite->host : "localhost");
     text_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", suite->count,
               of_outcome[JUNIT_FAILURE], of_outcome[JUNIT_ERROR], of_outcome[JUNIT_SKIPPED], time_s);
     add_properties(out, suite->properties);

@@ -35,15 +35,6 @@ static const char *join(const struct words *words, uint32_t which, const char *b
     return text_take(&text, arena);
 }
 
-static uint32_t difference(const struct words *a, const struct words *b)
-{
-    uint32_t which = 0;
-    for (size_t k = 0; k < a->count; k++)
-        if (strcmp(a->word[k], b->word[k]) != 0)
-            which |= 1u << k;
-    return which;
-}
-
 /* How many rows from `first` on stand under one heading, and the words that vary among them. Two rows may differ in
  * anything; a further one joins when no other word begins to vary. */
 static size_t run_length(uint32_t *varies, const char *const *labels, size_t count, struct arena *scratch)
@@ -56,7 +47,9 @@ static size_t run_length(uint32_t *varies, const char *const *labels, size_t cou
         split(&next, labels[length], scratch);
         if (next.count != first.count || strcmp(next.word[0], first.word[0]) != 0)
             break;
-        const uint32_t now = *varies | difference(&first, &next);
+        uint32_t now = *varies;
+        for (size_t k = 0; k < first.count; k++)
+            now |= strcmp(first.word[k], next.word[k]) ? 1u << k : 0;
         if (length >= 2 && now != *varies)
             break;
         *varies = now;

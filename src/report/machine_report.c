@@ -18,9 +18,8 @@ static struct cell extent(double low, double high)
 
 static const char *extent_words(double low, double high, struct arena *arena)
 {
-    static const struct table_column bytes = {.unit = UNIT_BYTES};
     const struct cell cell = extent(low, high);
-    return cell_words(&cell, &bytes, arena);
+    return cell_words(&cell, &(struct table_column){.unit = UNIT_BYTES}, arena);
 }
 
 /* The kernel of a case's id; of a sentence that says where a number is from, what stands before the address. */
@@ -38,20 +37,13 @@ static struct cell spread(double ci_rel)
 
 /* ---- tables ---- */
 
-/* Older files know the best of all traffic only. */
-static bool knows_traffic(const struct machine *machine)
-{
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        for (enum machine_traffic kind = 0; kind < TRAFFIC_COUNT; kind++)
-            if (ceiling_value(&machine->levels[k].traffic[kind]) > 0)
-                return true;
-    return false;
-}
-
 static struct table *levels(const struct machine *machine, struct arena *arena)
 {
     enum { NAME, CAPACITY, CONFIDENCE, BANDWIDTH };
-    const bool by_traffic = knows_traffic(machine);
+    bool by_traffic = false; /* older files know the best of all traffic only */
+    for (uint32_t k = 0; k < machine->level_count; k++)
+        for (enum machine_traffic kind = 0; kind < TRAFFIC_COUNT; kind++)
+            by_traffic |= ceiling_value(&machine->levels[k].traffic[kind]) > 0;
     const size_t rates = by_traffic ? TRAFFIC_COUNT : 1, latency = BANDWIDTH + rates;
     struct table_column *columns = arena_array(arena, latency + 1, sizeof(*columns));
     columns[NAME] = (struct table_column){.title = "memory"};
@@ -124,25 +116,20 @@ static struct table *units(const struct machine *machine, struct arena *arena)
     return table;
 }
 
-static struct table *figures(const struct machine *machine, struct arena *arena)
+void machine_tables(struct document *document, const struct machine *machine)
 {
     static const struct table_column columns[] = {{.title = "LDS, launches, timer"},
                                                   {.title = "measured", .unit = UNIT_NUMBER},
                                                   {.title = "\u00b195 %", .unit = UNIT_PERCENT},
                                                   {.title = "by", .drop = 1}};
-    struct table *table = TABLE(arena, columns);
+    struct table *figures = TABLE(document->arena, columns);
     FOR_EACH(const struct machine_figure, figure, machine->figures, machine->figure_count)
-        table_add(table, (struct cell[]){cell_text(figure->name), cell_quantity(figure->value, figure->unit),
-                                         spread(figure->ci_rel), kernel_of(figure->source, arena)});
-    return table;
-}
-
-void machine_tables(struct document *document, const struct machine *machine)
-{
+        table_add(figures, (struct cell[]){cell_text(figure->name), cell_quantity(figure->value, figure->unit),
+                                           spread(figure->ci_rel), kernel_of(figure->source, document->arena)});
     document_table(document, NULL, NULL, levels(machine, document->arena));
     document_table(document, NULL, NULL, latencies(machine, document->arena));
     document_table(document, NULL, NULL, units(machine, document->arena));
-    document_table(document, NULL, NULL, figures(machine, document->arena));
+    document_table(document, NULL, NULL, figures);
 }
 
 /* ---- sentences ---- */

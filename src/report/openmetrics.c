@@ -145,25 +145,21 @@ static const struct result_label *case_labels(const struct result *result, const
     return labels;
 }
 
-static double value_of(const struct case_family *family, const struct result_case *c)
-{
-    if (!family->figure)
-        return family->value(c) * family->scale;
-    return result_case_counts(c) ? figure_value(family->figure, c) * family->scale : NAN;
-}
-
 static void write_cases(struct metrics *m, const struct result *result)
 {
     FOR_EACH(const struct case_family, family, case_families, COUNT_OF(case_families)) {
         bool some = false;
         for (size_t k = 0; k < result->case_count; k++) {
-            const double value = value_of(family, &result->cases[k]);
+            const struct result_case *c = &result->cases[k];
+            const double value = !family->figure         ? family->value(c)
+                                 : result_case_counts(c) ? figure_value(family->figure, c)
+                                                         : NAN;
             if (!isfinite(value))
                 continue;
             if (!some)
                 add_head(m, &family->family);
             some = true;
-            add_sample(m, family->family.name, value, case_labels(result, &result->cases[k], &m->arena));
+            add_sample(m, family->family.name, value * family->scale, case_labels(result, c, &m->arena));
         }
     }
 }
@@ -182,45 +178,35 @@ static const struct kpi_unit {
                  {"1", "ratio", 1},
                  {NULL, NULL, 1}};
 
-static const struct kpi_unit *kpi_unit(const struct result_kpi *kpi)
-{
-    const struct kpi_unit *unit = kpi_units;
-    while (unit->unit && strcmp(unit->unit, kpi->unit) != 0)
-        unit++;
-    return unit;
-}
-
-static struct family kpi_family(const struct result_kpi *kpi, struct arena *arena)
-{
-    const struct kpi_unit *known = kpi_unit(kpi);
-    char *unit = arena_strdup(arena, known->unit ? known->name : *kpi->unit ? kpi->unit : "value");
-    for (char *c = unit; *c; c++)
-        *c = isalnum((unsigned char)*c) ? *c : '_';
-    return (struct family){arena_printf(arena, "kpi_%s", unit), unit, "Key figures that the suite declares."};
-}
-
 static void write_kpis(struct metrics *m, const struct result *result)
 {
     struct family *families = arena_array(&m->arena, result->kpi_count + 1, sizeof(*families));
-    for (size_t k = 0; k < result->kpi_count; k++)
-        families[k] = kpi_family(&result->kpis[k], &m->arena);
+    double *scales = arena_array(&m->arena, result->kpi_count + 1, sizeof(*scales));
+    for (size_t k = 0; k < result->kpi_count; k++) {
+        const struct result_kpi *kpi = &result->kpis[k];
+        const struct kpi_unit *known = kpi_units;
+        while (known->unit && strcmp(known->unit, kpi->unit) != 0)
+            known++;
+        char *unit = arena_strdup(&m->arena, known->unit ? known->name : *kpi->unit ? kpi->unit : "value");
+        for (char *c = unit; *c; c++)
+            *c = isalnum((unsigned char)*c) ? *c : '_';
+        scales[k] = known->scale;
+        families[k] = (struct family){isfinite(kpi->value) ? arena_printf(&m->arena, "kpi_%s", unit) : "", unit,
+                                      "Key figures that the suite declares."};
+    }
     for (size_t first = 0; first < result->kpi_count; first++) {
-        bool seen = !isfinite(result->kpis[first].value);
-        for (size_t k = 0; k < first && !seen; k++)
-            seen = isfinite(result->kpis[k].value) && !strcmp(families[k].name, families[first].name);
-        if (seen)
+        const char *name = families[first].name;
+        if (!*name || FIND_ROW(families, first, name, name))
             continue;
         add_head(m, &families[first]);
-        for (size_t k = first; k < result->kpi_count; k++) {
-            const struct result_kpi *kpi = &result->kpis[k];
-            if (isfinite(kpi->value) && !strcmp(families[k].name, families[first].name))
-                add_sample(m, families[k].name, kpi->value * kpi_unit(kpi)->scale,
-                           (struct result_label[]){{"kpi", kpi->name},
-                                                   {"better", kpi->higher_is_better ? "higher" : "lower"},
+        for (size_t k = first; k < result->kpi_count; k++)
+            if (!strcmp(families[k].name, name))
+                add_sample(m, name, result->kpis[k].value * scales[k],
+                           (struct result_label[]){{"kpi", result->kpis[k].name},
+                                                   {"better", result->kpis[k].higher_is_better ? "higher" : "lower"},
                                                    {"gpu", result->device.name},
                                                    {"arch", result->device.arch},
                                                    {NULL, NULL}});
-        }
     }
 }
 
@@ -307,56 +293,41 @@ void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
 
 /* ---- a fleet ---- */
 
-static void write_fleet_devices(struct metrics *m, const struct fleet *fleet)
+void fleet_openmetrics(struct text *out, const struct fleet *fleet)
 {
+    static const struct family missing = {"fleet_missing", NULL, "Nodes, devices and ranks that gave no result."};
     static const struct family bad = {"fleet_device_bad", NULL, "1: the device is slow or broken; 0: it is not."};
+    static const struct family slower = {"fleet_slower_ratio", "ratio",
+                                         "Time / median of the others - 1, of devices that are slow."};
+    static const struct family median = {"fleet_median_seconds", "seconds", "Median time over the devices of a group."};
+    struct metrics m = {.out = out, .prefix = fleet->predicted ? "rooftile_predicted_" : "rooftile_"};
+    const struct result_label labels[] = {{"of", "fleet"}, {NULL, NULL}};
     if (fleet->device_count)
-        add_head(m, &bad);
+        add_head(&m, &bad);
     FOR_EACH(const struct fleet_device, d, fleet->devices, fleet->device_count)
-        add_sample(m, bad.name, d->verdict >= FLEET_SLOW,
+        add_sample(&m, bad.name, d->verdict >= FLEET_SLOW,
                    (struct result_label[]){{"node", d->node},
                                            {"device", d->name},
                                            {"key", d->key},
                                            {"verdict", fleet_verdict_names[d->verdict]},
                                            {NULL, NULL}});
-}
-
-static void write_fleet_slow(struct metrics *m, const struct fleet *fleet)
-{
-    static const struct family slower = {"fleet_slower_ratio", "ratio",
-                                         "Time / median of the others - 1, of devices that are slow."};
     if (fleet->outlier_count)
-        add_head(m, &slower);
+        add_head(&m, &slower);
     FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
-        add_sample(m, slower.name, o->change,
+        add_sample(&m, slower.name, o->change,
                    (struct result_label[]){{"device", fleet->devices[o->device].name},
                                            {"key", fleet->devices[o->device].key},
                                            {"case", fleet->metrics[o->metric].name},
                                            {"cause", fleet_cause_names[o->cause]},
                                            {NULL, NULL}});
-}
-
-static void write_fleet_medians(struct metrics *m, const struct fleet *fleet)
-{
-    static const struct family median = {"fleet_median_seconds", "seconds", "Median time over the devices of a group."};
     if (fleet->spread_count)
-        add_head(m, &median);
+        add_head(&m, &median);
     FOR_EACH(const struct fleet_spread, s, fleet->spreads, fleet->spread_count)
-        add_sample(m, median.name, s->median_ns * 1e-9,
+        add_sample(&m, median.name, s->median_ns * 1e-9,
                    (struct result_label[]){{"group", fleet->groups[s->group].name},
                                            {"case", fleet->metrics[s->metric].name},
                                            {"id", fleet->metrics[s->metric].id},
                                            {NULL, NULL}});
-}
-
-void fleet_openmetrics(struct text *out, const struct fleet *fleet)
-{
-    static const struct family missing = {"fleet_missing", NULL, "Nodes, devices and ranks that gave no result."};
-    struct metrics m = {.out = out, .prefix = fleet->predicted ? "rooftile_predicted_" : "rooftile_"};
-    const struct result_label labels[] = {{"of", "fleet"}, {NULL, NULL}};
-    write_fleet_devices(&m, fleet);
-    write_fleet_slow(&m, fleet);
-    write_fleet_medians(&m, fleet);
     add_single(&m, &missing, (double)fleet->missing_count, labels);
     text_add(out, "# EOF\n");
     arena_release(&m.arena);

@@ -14,40 +14,35 @@ enum { MOST_WORST = 10, MOST_SAMPLES = 200000 };
 
 /* ---- keys ---- */
 
-/* What a case can be chosen by: its status, its flags, what a comparison says of it. */
-static const char *verdict_of(const struct result_case *c, const struct compare_case *change, struct arena *arena)
-{
-    const char *finding = result_case_finding(c);
-    const char *words = *finding ? finding : case_status_names[c->status];
-    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
-        if (c->flags & flag->flag && strcmp(words, flag->name) != 0)
-            words = arena_printf(arena, "%s %s", words, flag->name);
-    if (change && change->state == COMPARE_JUDGED)
-        words = arena_printf(arena, "%s %s", words, shift_verdict_names[change->shift.verdict]);
-    else if (change)
-        words = arena_printf(arena, "%s %s", words, compare_state_names[change->state]);
-    return words;
-}
-
 static const struct row_keys *keys_of(const struct comparison *comparison, const struct result_case *c,
                                       const char *suffix, struct arena *arena)
 {
     struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
     const char *id = plain_id(arena, c);
     const struct compare_case *change = comparison ? FIND_ROW(comparison->cases, comparison->case_count, id, id) : NULL;
+    /* What it can be chosen by: its status, its flags, what a comparison says of it. */
+    const char *words = *result_case_finding(c) ? result_case_finding(c) : case_status_names[c->status];
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
+        if (c->flags & flag->flag && strcmp(words, flag->name) != 0)
+            words = arena_printf(arena, "%s %s", words, flag->name);
+    if (change)
+        words = arena_printf(arena, "%s %s", words,
+                             change->state == COMPARE_JUDGED ? shift_verdict_names[change->shift.verdict]
+                                                             : compare_state_names[change->state]);
     *keys = (struct row_keys){.id = *suffix ? arena_printf(arena, "%s%s", id, suffix) : id,
                               .kernel = c->kernel,
                               .tags = c->tags,
                               .tag_count = c->tag_count,
-                              .verdict = verdict_of(c, change, arena)};
+                              .verdict = words};
     return keys;
 }
 
 /* ---- the first screen ---- */
 
 struct counts {
-    size_t ok, verified, findings, impossible, interference, skipped, shares;
+    size_t ok, verified, findings, impossible, interference, shares;
     double middle_share; /* NaN: no case has one */
+    struct cell mark;
 };
 
 static bool has_share(const struct result_case *c)
@@ -65,24 +60,18 @@ static struct counts count(const struct result *result, struct arena *arena)
         counts.findings += *result_case_finding(c) || c->status == CASE_ERROR;
         counts.impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
         counts.interference += (c->flags & (FLAG_INTERFERENCE | FLAG_THROTTLED)) != 0;
-        counts.skipped += c->status == CASE_SKIPPED;
         if (has_share(c))
             shares[counts.shares++] = c->fraction;
     }
     counts.middle_share = median_of(shares, counts.shares);
+    const bool interrupted = result->status && strcmp(result->status, "complete") != 0;
+    counts.mark = counts.findings       ? cell_toned("findings", TONE_BAD)
+                  : result->predicted   ? cell_toned(counts.ok ? "predicted" : "nothing predicted", TONE_DOUBT)
+                  : counts.interference ? cell_toned("interference", TONE_DOUBT)
+                  : interrupted         ? cell_toned("interrupted", TONE_DOUBT)
+                  : counts.ok           ? cell_toned("no findings", TONE_GOOD)
+                                        : cell_toned("nothing measured", TONE_DOUBT);
     return counts;
-}
-
-static struct cell mark_of(const struct result *result, const struct counts *counts)
-{
-    if (counts->findings)
-        return cell_toned("findings", TONE_BAD);
-    if (result->predicted)
-        return cell_toned(counts->ok ? "predicted" : "nothing predicted", TONE_DOUBT);
-    return counts->interference                                   ? cell_toned("interference", TONE_DOUBT)
-           : result->status && strcmp(result->status, "complete") ? cell_toned("interrupted", TONE_DOUBT)
-           : counts->ok                                           ? cell_toned("no findings", TONE_GOOD)
-                                                                  : cell_toned("nothing measured", TONE_DOUBT);
 }
 
 static struct cell counted(size_t value, enum tone some)
@@ -92,9 +81,11 @@ static struct cell counted(size_t value, enum tone some)
     return cell;
 }
 
-static void add_tiles(struct document *document, const struct result *result, const struct counts *counts,
-                      const struct comparison *comparison)
+/* What is wrong, the most important numbers, and what to doubt. */
+static void add_first(struct document *document, const struct result *result, const struct counts *counts,
+                      const struct comparison *comparison, const char *suffix)
 {
+    result_findings(document, result, suffix);
     struct table *tiles = table_record(document->arena);
     if (comparison) {
         table_member(tiles, NULL, "slower", counted(comparison->verdicts[SHIFT_SLOWER], TONE_BAD));
@@ -113,10 +104,6 @@ static void add_tiles(struct document *document, const struct result *result, co
         table_member(tiles, NULL, "with interference", counted(counts->interference, TONE_DOUBT));
     table_member(tiles, NULL, "impossible", counted(counts->impossible, TONE_BAD));
     document_add(document, (struct section){.show = SHOW_HTML, .table = tiles, .tiles = true});
-}
-
-static void add_warnings(struct document *document, const struct result *result)
-{
     if (result->status && !strcmp(result->status, "interrupted"))
         document_text(document, SHOW_HTML, TONE_DOUBT, "Interrupted: this is a partial result.");
     const char *disturbed = disturbed_words(result, document->arena);
@@ -295,7 +282,7 @@ static const struct table *side_by_side(const struct report_page *page, struct a
 /* Samples of more than a page should hold stay in the result file. */
 static void add_json(struct text *out, const struct result *result)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct result copy = *result;
     struct result_case *cases = arena_copy(&arena, result->cases, (result->case_count + 1) * sizeof(*cases));
     size_t samples = 0;
@@ -305,7 +292,6 @@ static void add_json(struct text *out, const struct result *result)
         cases[k].samples_ns = NULL;
     copy.cases = cases;
     result_document(out, &copy);
-    arena_release(&arena);
 }
 
 static const char *data_of(const struct report_page *page, struct arena *arena)
@@ -328,51 +314,47 @@ static const char *data_of(const struct report_page *page, struct arena *arena)
 static void page_document(struct document *document, const struct report_page *page)
 {
     struct arena *arena = document->arena;
-    const struct result *newest = page->results[page->count - 1];
-    const struct counts counts = count(newest, arena);
+    const size_t last = page->count - 1;
+    const struct result *newest = page->results[last];
+    struct counts *counts = arena_array(arena, page->count, sizeof(*counts));
     const bool several = page->count > 1 && !page->comparison;
     document->title = several && !page->names ? arena_printf(arena, "%zu devices", page->count)
                                               : device_title(newest->device.name, arena);
-    document->mark = page->comparison ? comparison_mark(page->comparison) : mark_of(newest, &counts);
-    for (size_t r = 0; several && r < page->count; r++) { /* that of the worst */
-        const struct counts own = count(page->results[r], arena);
-        const struct cell mark = mark_of(page->results[r], &own);
-        document->mark = mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD ? mark : document->mark;
-    }
+    for (size_t r = 0; r < page->count; r++)
+        counts[r] = count(page->results[r], arena);
+    document->mark = page->comparison ? comparison_mark(page->comparison) : counts[last].mark;
+    for (size_t r = 0; several && r < page->count; r++) /* that of the worst */
+        if (counts[r].mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD)
+            document->mark = counts[r].mark;
     document->data = data_of(page, arena);
     if (newest->predicted)
         document_text(document, SHOW_HTML, TONE_DOUBT,
                       "Predicted: nothing was executed, and no time here was measured.");
     if (!several) {
         document_text(document, SHOW_HTML, TONE_DIM, "%s", about(newest, arena));
-        result_findings(document, newest, "");
-        add_tiles(document, newest, &counts, page->comparison);
-        add_warnings(document, newest);
+        add_first(document, newest, &counts[last], page->comparison, "");
     }
-    if (page->comparison)
+    if (page->comparison) {
         comparison_sections(document, page->comparison);
-    if (page->comparison)
         picture_changes(document, page->comparison);
+    }
     if (several && !page->names)
         picture_machines(document, page->results, page->count, side_by_side(page, arena));
-    for (size_t r = page->comparison ? page->count - 1 : 0; r < page->count; r++) {
-        const struct counts own = count(page->results[r], arena);
-        if (several)
-            document_add(document,
-                         (struct section){.show = SHOW_HTML,
-                                          .key = arena_printf(arena, "device-%zu", r + 1),
-                                          .title = page->names ? page->names[r]
-                                                               : device_title(page->results[r]->device.name, arena),
-                                          .mark = mark_of(page->results[r], &own),
-                                          .text = about(page->results[r], arena),
-                                          .tone = TONE_DIM});
+    for (size_t r = several ? 0 : last; r < page->count; r++) {
+        const struct result *result = page->results[r];
+        const char *suffix = several ? arena_printf(arena, "-%zu", r + 1) : "";
         if (several) {
-            result_findings(document, page->results[r], arena_printf(arena, "-%zu", r + 1));
-            add_tiles(document, page->results[r], &own, NULL);
-            add_warnings(document, page->results[r]);
+            document_add(document, (struct section){.show = SHOW_HTML,
+                                                    .key = arena_printf(arena, "device%s", suffix),
+                                                    .title = page->names ? page->names[r]
+                                                                         : device_title(result->device.name, arena),
+                                                    .mark = counts[r].mark,
+                                                    .text = about(result, arena),
+                                                    .tone = TONE_DIM});
+            add_first(document, result, &counts[r], NULL, suffix);
         }
         const size_t first = document->count;
-        add_result(document, page->comparison, page->results[r], several ? arena_printf(arena, "-%zu", r + 1) : "");
+        add_result(document, page->comparison, result, suffix);
         for (size_t k = first; k < document->count && several; k++) {
             struct section *section = &document->sections[k];
             section->level = 1;
@@ -383,11 +365,10 @@ static void page_document(struct document *document, const struct report_page *p
 
 void report_page(struct text *out, const struct report_page *page, const struct report_options *options)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct document document = {.arena = &arena};
     page_document(&document, page);
     render_html(out, &document, options);
-    arena_release(&arena);
 }
 
 void report_html(struct text *out, const struct result *result)
@@ -399,9 +380,9 @@ void report_html(struct text *out, const struct result *result)
 
 enum status report_picture(struct text *out, const struct result *result, const char *name, struct err *err)
 {
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
+    SCOPED(text_release) struct text names = {0};
     struct document document = {.arena = &arena};
-    struct text names = {0};
     const struct chart *found = NULL;
     picture_roofline(&document, result, "");
     picture_kernels(&document, result, "");
@@ -421,8 +402,6 @@ enum status report_picture(struct text *out, const struct result *result, const 
     else
         err_set(err, ERR_USAGE, "this result has no picture '%s'; it has: %s", name,
                 names.length ? names.data : "none at all");
-    text_release(&names);
-    arena_release(&arena);
     return found ? STATUS_OK : ERR_USAGE;
 }
 

@@ -30,29 +30,18 @@ static void csv_cell(struct text *out, const struct cell *cell)
 
 void render_csv(struct text *out, const struct table *table)
 {
-    const char *comma = "";
-    for (size_t k = 0; k < table->column_count; k++)
-        if (table->columns[k].key) {
+    for (size_t line = 0; line <= table->row_count; line++) { /* the first has the keys */
+        const char *comma = "";
+        for (size_t k = 0; k < table->column_count; k++) {
+            if (!table->columns[k].key)
+                continue;
             text_add(out, comma);
-            text_add_csv(out, table->columns[k].key);
+            csv_cell(out, line ? &table_at(table, line - 1)->cells[k]
+                               : &(struct cell){.kind = CELL_TEXT, .text = table->columns[k].key});
             comma = ",";
         }
-    text_add(out, "\r\n");
-    for (size_t row = 0; row < table->row_count; row++) {
-        comma = "";
-        for (size_t k = 0; k < table->column_count; k++)
-            if (table->columns[k].key) {
-                text_add(out, comma);
-                csv_cell(out, &table_at(table, row)->cells[k]);
-                comma = ",";
-            }
         text_add(out, "\r\n");
     }
-}
-
-static bool has_keys(const struct table *table)
-{
-    return COUNT_WHERE(column, table->columns, table->column_count, column->key) > 0;
 }
 
 const struct table *document_main(const struct document *document)
@@ -61,7 +50,8 @@ const struct table *document_main(const struct document *document)
     FOR_EACH(const struct section, section, document->sections, document->count) {
         if (section->table && section->show & SHOW_CSV)
             return section->table;
-        if (section->table && section_shown(section, SHOW_TEXT) && has_keys(section->table) &&
+        if (section->table && section_shown(section, SHOW_TEXT) &&
+            COUNT_WHERE(column, section->table->columns, section->table->column_count, column->key) &&
             (!main || section->table->row_count > main->row_count))
             main = section->table;
     }
@@ -146,17 +136,12 @@ static void json_table(struct json_out *out, const char *key, const struct table
     json_out_end(out);
 }
 
-static void finish(struct json_out *json, struct text *out, bool pretty)
-{
-    json_out_finish(json, out, pretty);
-    text_add(out, "\n");
-}
-
 static void put_alone(struct text *out, const struct table *table, bool pretty)
 {
     struct json_out *json = table->record ? json_out_new() : json_out_new_array();
     json_rows(json, table);
-    finish(json, out, pretty);
+    json_out_finish(json, out, pretty);
+    text_add(out, "\n");
 }
 
 void render_json_table(struct text *out, const struct table *table)
@@ -180,5 +165,6 @@ void render_json(struct text *out, const struct document *document, UNUSED const
         else if (section->table->record)
             json_members(json, section->table, 0);
     }
-    finish(json, out, true);
+    json_out_finish(json, out, true);
+    text_add(out, "\n");
 }

@@ -18,20 +18,6 @@ static void put(struct text *out, enum tone tone, const char *words)
 
 /* ---- tables ---- */
 
-static void put_row(struct text *out, const struct table *t, size_t row, const size_t *shown, size_t count)
-{
-    SCOPED(arena_release) struct arena arena = {0};
-    for (size_t k = 0; k < count; k++) {
-        const struct table_row *r = table_at(t, row);
-        const bool instead = k == 1 && r->instead.kind;
-        text_add(out, "| ");
-        put(out, instead ? r->instead.tone : r->cells[shown[k]].tone,
-            flat_words(t, row, shown[k], k == 1, k + 1 == count, &arena));
-        text_add(out, " ");
-    }
-    text_add(out, "|\n");
-}
-
 static void put_table(struct text *out, const struct table *table, const struct report_options *options, size_t start)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -56,7 +42,15 @@ static void put_table(struct text *out, const struct table *table, const struct 
             for (size_t k = 0; k < count; k++)
                 text_add(out, k + 1 < count ? "| " : "|\n");
         }
-        put_row(out, t, rows++, shown, count);
+        for (size_t k = 0; k < count; k++) {
+            const struct table_row *r = table_at(t, rows);
+            text_add(out, "| ");
+            put(out, k == 1 && r->instead.kind ? r->instead.tone : r->cells[shown[k]].tone,
+                flat_words(t, rows, shown[k], k == 1, k + 1 == count, &arena));
+            text_add(out, " ");
+        }
+        text_add(out, "|\n");
+        rows++;
     }
     text_add(out, "\n");
     if (rows < t->row_count) {

@@ -123,20 +123,6 @@ static const char *words_at(const struct layout *l, size_t row, size_t column)
     return l->dropped[column] ? initials(words, l->arena) : words;
 }
 
-static void fill_words(struct layout *l)
-{
-    const struct table *t = l->table;
-    l->words = arena_array(l->arena, l->rows * t->column_count + 1, sizeof(*l->words));
-    l->instead = arena_array(l->arena, l->rows + 1, sizeof(*l->instead));
-    for (size_t row = 0; row < l->rows; row++) {
-        const struct table_row *shown = table_at(t, row);
-        l->instead[row] = shown->instead.kind;
-        for (size_t k = 0; k < t->column_count; k++)
-            l->words[row * t->column_count + k] =
-                t->columns[k].title ? printable(l->arena, cell_words(&shown->cells[k], &t->columns[k], l->arena)) : "";
-    }
-}
-
 static void measure(struct layout *l, size_t column)
 {
     const size_t title = text_columns(l->table->columns[column].title);
@@ -354,19 +340,6 @@ static void add_row(struct text *out, const struct layout *l, size_t row, bool w
         add_lines(out, shown->note, l->options, TONE_PLAIN, l->table->indent + NOTE_INDENT, l->columns, true);
 }
 
-/* The columns that are shown now; `whole`: with what stands above, below and in place of them. */
-static void add_part(struct text *out, const struct layout *l, bool whole)
-{
-    if (has_head(l->table)) {
-        struct line head = {.out = out, .options = l->options};
-        add_label(&head, l, l->first < l->table->column_count ? l->table->columns[l->first].title : "", TONE_BOLD);
-        add_cells(&head, l, -1);
-        new_line(&head);
-    }
-    for (size_t row = 0; row < l->rows; row++)
-        add_row(out, l, row, whole);
-}
-
 static void add_table(struct text *out, const struct table *table, const struct report_options *options, size_t columns)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -374,7 +347,17 @@ static void add_table(struct text *out, const struct table *table, const struct 
     l.table = table_for_people(table, &arena);
     l.rows = rows_shown(l.table);
     l.dropped = arena_array(&arena, l.table->column_count + 1, sizeof(*l.dropped));
-    fill_words(&l);
+    l.words = arena_array(&arena, l.rows * l.table->column_count + 1, sizeof(*l.words));
+    l.instead = arena_array(&arena, l.rows + 1, sizeof(*l.instead));
+    for (size_t row = 0; row < l.rows; row++) {
+        const struct table_row *shown = table_at(l.table, row);
+        l.instead[row] = shown->instead.kind;
+        for (size_t k = 0; k < l.table->column_count; k++) {
+            const struct table_column *column = &l.table->columns[k];
+            l.words[row * l.table->column_count + k] =
+                column->title ? printable(&arena, cell_words(&shown->cells[k], column, &arena)) : "";
+        }
+    }
     choose_columns(&l);
     choose_labels(&l);
     choose_widths(&l);
@@ -383,7 +366,14 @@ static void add_table(struct text *out, const struct table *table, const struct 
         next = choose_part(&l, widths, prose, next);
         if (parts)
             text_add(out, "\n");
-        add_part(out, &l, parts == 0);
+        if (has_head(l.table)) {
+            struct line head = {.out = out, .options = options};
+            add_label(&head, &l, l.first < l.table->column_count ? l.table->columns[l.first].title : "", TONE_BOLD);
+            add_cells(&head, &l, -1);
+            new_line(&head);
+        }
+        for (size_t row = 0; row < l.rows; row++)
+            add_row(out, &l, row, parts == 0);
     }
     if (l.rows < l.table->row_count)
         text_addf(out, "... and %zu more%s%s\n", l.table->row_count - l.rows, table->rest ? "; " : "",
@@ -397,19 +387,6 @@ unsigned report_columns(const struct report_options *options)
     return options->columns ? options->columns : USUAL_COLUMNS;
 }
 
-static void add_title(struct text *out, const struct section *section, const struct report_options *options)
-{
-    SCOPED(arena_release) struct arena arena = {0};
-    struct line line = {.out = out, .options = options};
-    add_prose(&line, printable(&arena, section->title), TONE_BOLD, 0, report_columns(options));
-    if (section->mark.kind) {
-        text_add(out, "  ");
-        text_add_toned(out, options->color, section->mark.tone,
-                       printable(&arena, cell_words(&section->mark, NULL, &arena)));
-    }
-    text_add(out, "\n");
-}
-
 /* Titles stand behind an empty line, and so does whatever follows a table. */
 void render_text(struct text *out, const struct document *document, const struct report_options *options)
 {
@@ -421,8 +398,15 @@ void render_text(struct text *out, const struct document *document, const struct
         const bool table = section->table && section->table->row_count;
         if (out->length > start && (section->title || after_table))
             text_add(out, "\n");
-        if (section->title)
-            add_title(out, section, options);
+        if (section->title) {
+            SCOPED(arena_release) struct arena arena = {0};
+            struct line line = {.out = out, .options = options};
+            add_prose(&line, printable(&arena, section->title), TONE_BOLD, 0, columns);
+            line.blanks = GAP;
+            if (section->mark.kind)
+                add(&line, printable(&arena, cell_words(&section->mark, NULL, &arena)), section->mark.tone);
+            new_line(&line);
+        }
         if (section->text && section->verbatim && !section->wraps)
             text_add(out, section->text);
         else if (section->text)

@@ -138,52 +138,41 @@ const char *disturbed_words(const struct result *result, struct arena *arena)
                                                                               : "them");
 }
 
-static void add_flag_legend(struct document *document, const struct result *result)
+/* What flags mean, what verification skipped (the result file has the words of each case), and of how many launches the
+ * outputs were seen. */
+static void add_doubts(struct document *document, const struct result *result)
 {
+    const struct result_case *unchecked = NULL;
+    const struct verification *least = NULL, *most = NULL;
     for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
         const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & flag->flag);
         if (count)
             document_text(document, SHOW_TEXT, TONE_PLAIN, "%s (%zu): %s", flag->name, count,
                           flag->flag == FLAG_INTERFERENCE ? disturbed_words(result, document->arena) : flag->meaning);
     }
-}
-
-/* What verification skipped, and of how many cases; the result file has the words of each. */
-static void add_unchecked(struct document *document, const struct result *result)
-{
-    const struct result_case *first = NULL;
-    size_t count = 0;
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        first = !first && c->verification.not_checked[0] ? c : first;
-        count += c->verification.not_checked[0] != 0;
-    }
-    if (first)
-        document_text(document, SHOW_TEXT, TONE_PLAIN, "verified in part (%zu): %s: %s", count, case_name(first),
-                      first->verification.not_checked);
-}
-
-/* Of how many launches the outputs were seen, and what may be wrong unseen. */
-static void add_looked_at(struct document *document, const struct result *result)
-{
-    const struct verification *least = NULL, *most = NULL;
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct verification *v = &result->cases[k].verification;
+        const struct verification *v = &c->verification;
+        unchecked = !unchecked && v->not_checked[0] ? c : unchecked;
         if (v->verdict != VERIFY_PASS || !(v->wrong_below > 0))
             continue;
         least = !least || v->launches < least->launches ? v : least;
         most = !most || v->launches > most->launches ? v : most;
     }
+    if (unchecked)
+        document_text(document, SHOW_TEXT, TONE_PLAIN, "verified in part (%zu): %s: %s",
+                      COUNT_WHERE(c, result->cases, result->case_count, c->verification.not_checked[0]),
+                      case_name(unchecked), unchecked->verification.not_checked);
     if (!least)
         return;
-    if (least->launches == most->launches)
-        document_text(document, SHOW_TEXT, TONE_DIM,
-                      "looked at: %u launches of each case; under %.2g %% of them are wrong (95 %% confidence)",
-                      (unsigned)least->launches, least->wrong_below * 100);
-    else
-        document_text(
-            document, SHOW_TEXT, TONE_DIM,
-            "looked at: %u to %u launches of each case; under %.2g to %.2g %% of them are wrong (95 %% confidence)",
-            (unsigned)least->launches, (unsigned)most->launches, most->wrong_below * 100, least->wrong_below * 100);
+    const bool range = least->launches != most->launches;
+    const char *launches = range ? arena_printf(document->arena, "%u to %u", least->launches, most->launches)
+                                 : arena_printf(document->arena, "%u", least->launches);
+    const char *below =
+        range ? arena_printf(document->arena, "%.2g to %.2g", most->wrong_below * 100, least->wrong_below * 100)
+              : arena_printf(document->arena, "%.2g", least->wrong_below * 100);
+    document_text(document, SHOW_TEXT, TONE_DIM,
+                  "looked at: %s launches of each case; under %s %% of them are wrong (95 %% confidence)", launches,
+                  below);
 }
 
 void library_lines(struct document *document, const struct result *result)
@@ -197,19 +186,13 @@ void library_lines(struct document *document, const struct result *result)
     }
 }
 
-static void add_roofline(struct document *document, const struct result *result, const struct report_options *options)
-{
-    struct text text = {0};
-    report_roofline_text(&text, result, options);
-    document_verbatim(document, SHOW_TEXT, NULL, text_take(&text, document->arena));
-}
-
 static struct document document_of(const struct result *result, const struct report_options *options,
                                    struct arena *arena)
 {
     const struct table *cases = figures_table(result, arena);
     const char *counts = counts_of(result, arena);
     struct document document = {.arena = arena};
+    struct text roofline = {0};
     document.title =
         arena_printf(arena, "%s on %s", result->predicted ? "PREDICTED (nothing was executed)" : "rooftile",
                      device_title(result->device.name, arena));
@@ -227,9 +210,7 @@ static struct document document_of(const struct result *result, const struct rep
         document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
     prediction_line(&document, result);
     document_doubted(&document, &result->machine);
-    add_flag_legend(&document, result);
-    add_unchecked(&document, result);
-    add_looked_at(&document, result);
+    add_doubts(&document, result);
     document_text(&document, SHOW_TEXT, TONE_PLAIN, "on %s, %u %s%s, wave %u; seed %llu",
                   device_title(result->device.name, arena), result->device.cus, target_unit_word(result->device.arch),
                   text_s(result->device.cus), result->device.wave, (unsigned long long)result->seed);
@@ -237,7 +218,8 @@ static struct document document_of(const struct result *result, const struct rep
     struct table *all = arena_copy(arena, cases, sizeof(*cases));
     all->rest = "all are in the result file";
     document_add(&document, (struct section){.show = SHOW_PAGE, .title = "All cases", .folded = true, .table = all});
-    add_roofline(&document, result, options);
+    report_roofline_text(&roofline, result, options);
+    document_verbatim(&document, SHOW_TEXT, NULL, text_take(&roofline, arena));
     sweep_answers(&document, result);
     if (result->predicted)
         document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
@@ -246,22 +228,15 @@ static struct document document_of(const struct result *result, const struct rep
 
 /* ---- as it goes ---- */
 
-/* Of what a compiler says two lines: the table has them all. */
-static int begin_of(const char *reason)
-{
-    const char *end = reason ? strchr(reason, '\n') : NULL;
-    end = end ? strchr(end + 1, '\n') : NULL;
-    return end ? (int)(end - reason) : INT_MAX;
-}
-
 void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total)
 {
     SCOPED(arena_release) struct arena arena = {0};
     const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of ceiling", c, &arena);
-    const char *flags = figure_words("flags", c, &arena), *line = NULL;
+    const char *flags = figure_words("flags", c, &arena), *reason = text_or_empty(c->reason), *line = NULL;
+    size_t two_lines = strcspn(reason, "\n"); /* a compiler says more; the table has all of it */
+    two_lines += reason[two_lines] ? 1 + strcspn(reason + two_lines + 1, "\n") : 0;
     if (c->status != CASE_OK)
-        line = arena_printf(&arena, "%s: %.*s", case_status_names[c->status], begin_of(c->reason),
-                            c->reason ? c->reason : "");
+        line = arena_printf(&arena, "%s: %.*s", case_status_names[c->status], (int)two_lines, reason);
     else
         line = arena_printf(
             &arena, "%s%s%s%s, %s%s%s", time_words(c, &arena), *rate && strcmp(rate, "-") ? ", " : "",

@@ -13,26 +13,14 @@ struct traced {
     const struct result_case *ours, *library;
 };
 
-/* The number of the first operator that the case stands for; 0: none. */
-static size_t number_of(const struct result_case *c, bool *library)
-{
-    size_t number = 0;
-    *library = false;
-    for (size_t k = 0; k < c->tag_count; k++) {
-        *library = *library || !strcmp(c->tags[k], "library");
-        if (!number && sscanf(c->tags[k], "row%zu", &number) != 1)
-            number = 0;
-    }
-    return number;
-}
-
 static struct traced *traced_operators(size_t *count, const struct result *result, struct arena *arena)
 {
     struct traced *all = arena_array(arena, result->case_count + 1, sizeof(*all));
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        bool library;
-        const size_t number = number_of(c, &library);
-        size_t at = 0;
+        const bool library = text_among("library", c->tags, c->tag_count);
+        size_t number = 0, at = 0; /* of the first operator that it stands for; 0: none */
+        for (size_t k = 0; k < c->tag_count && !number; k++)
+            number = sscanf(c->tags[k], "row%zu", &number) == 1 ? number : 0;
         if (!number || !(c->weight > 0) || !(c->traced_ns > 0) || !result_case_counts(c) || result_case_is_twin(c))
             continue;
         while (at < *count && all[at].number != number)

@@ -22,16 +22,6 @@ static int by_others(const void *a, const void *b)
     return ORDER(left->others, right->others);
 }
 
-static uint64_t others_of(const struct plan_case *c, size_t param, struct text *key, struct arena *arena)
-{
-    text_clear(key);
-    for (size_t k = 0; k < c->resolved.manifest->param_count; k++)
-        if (k != param)
-            text_addf(key, "%s;", param_text(arena, &c->resolved.values[k]));
-    text_addf(key, "%d", (int)c->measure.cache);
-    return hash_u64(key->data, key->length);
-}
-
 /* There are cases that differ in this parameter alone, and all of them take the same. */
 static bool is_unmoved(const struct manifest *manifest, size_t param, const struct plan_case *const *cases,
                        const double *times, size_t count, struct arena *arena)
@@ -39,9 +29,16 @@ static bool is_unmoved(const struct manifest *manifest, size_t param, const stru
     struct point *points = arena_array(arena, count + 1, sizeof(*points));
     SCOPED(text_release) struct text key = {0};
     size_t found = 0, pairs = 0;
-    for (size_t k = 0; k < count; k++)
-        if (cases[k]->resolved.manifest == manifest && times[k] > 0)
-            points[found++] = (struct point){others_of(cases[k], param, &key, arena), times[k]};
+    for (size_t k = 0; k < count; k++) {
+        if (cases[k]->resolved.manifest != manifest || !(times[k] > 0))
+            continue;
+        text_clear(&key);
+        for (size_t p = 0; p < manifest->param_count; p++)
+            if (p != param)
+                text_addf(&key, "%s;", param_text(arena, &cases[k]->resolved.values[p]));
+        text_addf(&key, "%d", (int)cases[k]->measure.cache);
+        points[found++] = (struct point){hash_u64(key.data, key.length), times[k]};
+    }
     qsort(points, found, sizeof(*points), by_others);
     for (size_t k = 1; k < found; k++) {
         if (points[k].others != points[k - 1].others)
@@ -53,11 +50,6 @@ static bool is_unmoved(const struct manifest *manifest, size_t param, const stru
     return pairs > 0;
 }
 
-static bool is_first(const struct plan_case *const *cases, size_t k)
-{
-    return COUNT_WHERE(c, cases, k, (*c)->resolved.manifest == cases[k]->resolved.manifest) == 0;
-}
-
 void forecast_unmoved(struct document *document, const char *name, const struct plan_case *const *cases,
                       const double *times, size_t count)
 {
@@ -65,7 +57,9 @@ void forecast_unmoved(struct document *document, const char *name, const struct 
     SCOPED(text_release) struct text found = {0};
     for (size_t k = 0; k < count && count <= MOST_CASES; k++) {
         const struct manifest *manifest = cases[k]->resolved.manifest;
-        for (size_t p = 0; p < manifest->param_count && is_first(cases, k); p++) {
+        if (COUNT_WHERE(c, cases, k, (*c)->resolved.manifest == manifest)) /* an earlier case stands for it */
+            continue;
+        for (size_t p = 0; p < manifest->param_count; p++) {
             if (is_unmoved(manifest, p, cases, times, count, &scratch))
                 text_addf(&found, "%s%s of %s", found.length ? ", " : "", manifest->params[p].name, manifest->name);
             arena_reset(&scratch);
