@@ -148,12 +148,62 @@ struct result_case {
     const char *reason; /* status_reason: of a status other than ok, or of flags */
 };
 
+/* A point, part or way of a derived value. NaN: not known. */
+struct derived_point {
+    const char
+        *words[2]; /* of ratio and overlap where it is; of shares the part and its kernel; of three_arm the way */
+    union {
+        double numbers[6];
+        struct derived_change {
+            double x_low, x_high, before, after, confidence;
+        } change;
+        struct derived_fit {
+            double startup, rate, r2;
+        } fit;
+        struct derived_extreme {
+            double x, y;
+        } extreme; /* and a knee, which has no y */
+        struct derived_dip {
+            double x, before, after;
+        } dip;
+        struct derived_together {
+            double x, copies, whole_ns, slowest_ns, sum_ns, overlap;
+        } together;
+        struct derived_overlap {
+            double whole_ns, longest_ns, sum_ns, speedup, ideal_speedup, efficiency;
+        } overlap;
+        struct derived_ratio {
+            double value, of, ratio;
+        } ratio;
+        struct derived_part {
+            double times, time_ns, share;
+        } part;
+        struct derived_arm {
+            double host_ns, event_ns, launches, counted;
+        } arm;
+    };
+};
+
+/* What a method made of its cases; derived_value.c says which method has what. */
+struct derived_value {
+    const char *error; /* why there is nothing; NULL or "" */
+    const char *word;  /* of ratio the other kernel, of three_arm the verdict; NULL or "" */
+    double number;     /* of ratio how many cases have no counterpart, of shares their sum in ns */
+    struct derived_point *points;
+    size_t count;
+    struct {
+        const char **items;
+        size_t count;
+    } texts[2];          /* of a matrix rows and columns; of three_arm what disagrees and what was not compared */
+    const double *cells; /* of a matrix, row by row; NaN: nothing was measured */
+};
+
 struct result_derived {
     const char *name, *method, *kernel;
     const char *group;        /* "dtype=f32" or "" */
     const char *x, *y, *rows; /* the quantities it is made of, as the suite names them; rows: of a matrix, else "" */
-    const char *json;         /* the value as a JSON text: object or array */
-    const char *finding;      /* what is wrong with it, in a sentence; NULL or "": nothing */
+    struct derived_value value;
+    const char *finding; /* what is wrong with it, in a sentence; NULL or "": nothing */
 };
 
 /* Whether something is wrong with it. */

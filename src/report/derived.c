@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio. The values are
- * JSON texts (result.h) that derive.c made, or that a file had: a value of another form than its method's is skipped.
+ * What a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio.
  */
 
 #include "report_internal.h"
@@ -11,25 +10,6 @@
 #define GOOD_R2 0.9
 
 enum { MOST_POINTS = 6 }; /* of more, only the least and the most are said */
-
-/* ---- members ---- */
-
-double member_number(const cJSON *object, const char *key)
-{
-    const cJSON *number = json_member(object, key);
-    return cJSON_IsNumber(number) ? number->valuedouble : NAN;
-}
-
-const char *member_string(const cJSON *object, const char *key)
-{
-    const cJSON *string = json_member(object, key);
-    return cJSON_IsString(string) ? string->valuestring : "";
-}
-
-const cJSON *first_of(const cJSON *array)
-{
-    return cJSON_IsArray(array) ? array->child : NULL;
-}
 
 /* ---- quantities ---- */
 
@@ -54,14 +34,25 @@ static const char *unit_of(const struct result *result, const struct result_deri
 /* A derived value, and the units of its two quantities. */
 struct value {
     const struct result_derived *derived;
-    const cJSON *json;
+    const struct derived_point *points;
+    size_t count;
     const char *x, *y;
     struct arena *arena;
 };
 
-static const char *words(const struct value *value, const cJSON *object, const char *key, const char *unit)
+static const char *x_words(const struct value *v, double x)
 {
-    return quantity_words(member_number(object, key), unit, value->arena);
+    return quantity_words(x, v->x, v->arena);
+}
+
+static const char *y_words(const struct value *v, double y)
+{
+    return quantity_words(y, v->y, v->arena);
+}
+
+static const char *time_text(const struct value *v, double time_ns)
+{
+    return quantity_words(time_ns, UNIT_TIME, v->arena);
 }
 
 /* ---- one line per method ---- */
@@ -69,116 +60,100 @@ static const char *words(const struct value *value, const cJSON *object, const c
 static void say_startup(struct text *out, const struct value *v)
 {
     char rate[UNITS_TEXT];
-    const bool in_time = !strcmp(v->y, UNIT_TIME);
-    const double r2 = member_number(v->json, "r2");
-    text_addf(out, "start-up %s, then %s (%sR2 %.3f)", words(v, v->json, "startup", v->y),
-              in_time ? units_rate(rate, member_number(v->json, "rate") * 1e9,
-                                   strcmp(v->x, UNIT_BYTES) ? "1/s" : UNIT_BYTE_RATE)
-                      : words(v, v->json, "rate", UNIT_NUMBER),
-              r2 >= GOOD_R2 ? "" : "a poor fit: ", r2);
+    const struct derived_fit *fit = &v->points->fit;
+    text_addf(out, "start-up %s, then %s (%sR2 %.3f)", y_words(v, fit->startup),
+              strcmp(v->y, UNIT_TIME)
+                  ? quantity_words(fit->rate, UNIT_NUMBER, v->arena)
+                  : units_rate(rate, fit->rate * 1e9, strcmp(v->x, UNIT_BYTES) ? "1/s" : UNIT_BYTE_RATE),
+              fit->r2 >= GOOD_R2 ? "" : "a poor fit: ", fit->r2);
 }
 
 static void say_changes(struct text *out, const struct value *v)
 {
-    const cJSON *changes = first_of(json_member(v->json, "changes"));
-    if (!changes)
+    if (!v->count)
         text_add(out, "no change of level");
-    for (const cJSON *one = changes; one; one = one->next)
-        text_addf(out, "%s between %s %s and %s: %s, then %s (confidence %s)", one == changes ? "changes" : "; then",
-                  v->derived->x, words(v, one, "x_low", v->x), words(v, one, "x_high", v->x),
-                  words(v, one, "before", v->y), words(v, one, "after", v->y),
-                  words(v, one, "confidence", UNIT_PERCENT));
+    FOR_EACH(const struct derived_point, p, v->points, v->count)
+        text_addf(out, "%s between %s %s and %s: %s, then %s (confidence %s)", p == v->points ? "changes" : "; then",
+                  v->derived->x, x_words(v, p->change.x_low), x_words(v, p->change.x_high),
+                  y_words(v, p->change.before), y_words(v, p->change.after),
+                  percent_words(p->change.confidence, v->arena));
 }
 
 static void say_knee(struct text *out, const struct value *v)
 {
-    text_addf(out, "knee at %s %s", v->derived->x, words(v, v->json, "x", v->x));
+    text_addf(out, "knee at %s %s", v->derived->x, x_words(v, v->points->extreme.x));
 }
 
 static void say_extreme(struct text *out, const struct value *v)
 {
-    text_addf(out, "%s at %s %s", words(v, v->json, "y", v->y), v->derived->x, words(v, v->json, "x", v->x));
-}
-
-static void say_list(struct text *out, const char *intro, const cJSON *texts)
-{
-    for (const cJSON *one = first_of(texts); one; one = one->next)
-        if (cJSON_IsString(one))
-            text_addf(out, "%s%s", one == texts->child ? intro : "; ", one->valuestring);
+    const struct derived_extreme *extreme = &v->points->extreme;
+    text_addf(out, "%s at %s %s", y_words(v, extreme->y), v->derived->x, x_words(v, extreme->x));
 }
 
 static void say_arms(struct text *out, const struct value *v)
 {
-    const char *verdict = member_string(v->json, "verdict"), *before = "; per launch: ";
-    text_add(out, *verdict ? verdict : "incomplete");
-    for (const cJSON *arm = first_of(json_member(v->json, "arms")); arm; arm = arm->next) {
-        const double host_ns = member_number(arm, "host_ns"), event_ns = member_number(arm, "event_ns");
-        char time[UNITS_TEXT];
-        text_addf(out, "%s%s %s", before, member_string(arm, "arm"),
-                  units_quantity(time, (isnan(host_ns) ? event_ns : host_ns) / member_number(arm, "launches"), "ns"));
-        before = ", ";
+    static const char *const intros[] = {"; they disagree: ", "; not compared: "};
+    const struct derived_value *value = &v->derived->value;
+    text_add(out, *text_or_empty(value->word) ? value->word : "incomplete");
+    FOR_EACH(const struct derived_point, p, v->points, v->count) {
+        const double time_ns = isnan(p->arm.host_ns) ? p->arm.event_ns : p->arm.host_ns;
+        text_addf(out, "%s%s %s", p == v->points ? "; per launch: " : ", ", p->words[0],
+                  time_text(v, time_ns / p->arm.launches));
     }
-    say_list(out, "; they disagree: ", json_member(v->json, "disagree"));
-    say_list(out, "; not compared: ", json_member(v->json, "not_compared"));
+    for (size_t kind = 0; kind < COUNT_OF(intros); kind++)
+        for (size_t k = 0; k < value->texts[kind].count; k++)
+            text_addf(out, "%s%s", k ? "; " : intros[kind], value->texts[kind].items[k]);
 }
 
 static void say_ratio(struct text *out, const struct value *v)
 {
-    const cJSON *first = first_of(json_member(v->json, "points")), *least = first, *most = first;
-    const double unmatched = member_number(v->json, "unmatched");
-    const char *comma = "";
-    size_t count = 0;
-    for (const cJSON *one = first; one; one = one->next, count++) {
-        least = member_number(one, "ratio") < member_number(least, "ratio") ? one : least;
-        most = member_number(one, "ratio") > member_number(most, "ratio") ? one : most;
+    const struct derived_point *least = v->points, *most = v->points;
+    const size_t count = v->count;
+    const bool all = count <= MOST_POINTS;
+    FOR_EACH(const struct derived_point, p, v->points, v->count) {
+        least = p->ratio.ratio < least->ratio.ratio ? p : least;
+        most = p->ratio.ratio > most->ratio.ratio ? p : most;
     }
     text_addf(out, "%s %s", v->derived->kernel, strcmp(v->derived->y, "time_ns") != 0 ? "reaches" : "takes");
-    const bool all = count <= MOST_POINTS;
-    for (const cJSON *one = all ? first : least; one; one = all ? one->next : one == most ? NULL : most) {
-        const char *where = member_string(one, "at");
-        text_addf(out, "%s %.2f", comma, member_number(one, "ratio"));
-        if (!*comma)
-            text_addf(out, " of %s", member_string(v->json, "to"));
-        text_addf(out, "%s%s (%s)", *where ? " at " : "", where, words(v, one, "value", v->y));
-        comma = ",";
+    for (size_t k = 0; k < (all ? count : least == most ? 1 : 2); k++) {
+        const struct derived_point *p = all ? &v->points[k] : k ? most : least;
+        text_addf(out, "%s %.2f", k ? "," : "", p->ratio.ratio);
+        if (!k)
+            text_addf(out, " of %s", v->derived->value.word);
+        text_addf(out, "%s%s (%s)", *p->words[0] ? " at " : "", p->words[0], y_words(v, p->ratio.value));
     }
     if (!all)
         text_addf(out, ", the least and the most of %zu", count);
-    if (unmatched > 0)
-        text_addf(out, "; %.0f without a counterpart", unmatched);
+    if (v->derived->value.number > 0)
+        text_addf(out, "; %.0f without a counterpart", v->derived->value.number);
 }
 
 static void say_dips(struct text *out, const struct value *v)
 {
-    const cJSON *first = first_of(json_member(v->json, "dips"));
-    if (!first)
+    if (!v->count)
         text_add(out, "no dips");
-    for (const cJSON *one = first; one; one = one->next)
-        text_addf(out, "%s%s %s: %s after %s", one == first ? "dips at " : "; ", v->derived->x,
-                  words(v, one, "x", v->x), words(v, one, "after", v->y), words(v, one, "before", v->y));
+    FOR_EACH(const struct derived_point, p, v->points, v->count)
+        text_addf(out, "%s%s %s: %s after %s", p == v->points ? "dips at " : "; ", v->derived->x, x_words(v, p->dip.x),
+                  y_words(v, p->dip.after), y_words(v, p->dip.before));
 }
 
 static void say_together(struct text *out, const struct value *v)
 {
-    const cJSON *first = first_of(json_member(v->json, "points"));
-    if (!first)
+    if (!v->count)
         text_addf(out, "nothing to compare with");
-    for (const cJSON *one = first; one; one = one->next)
+    FOR_EACH(const struct derived_point, p, v->points, v->count)
         text_addf(out, "%s%.0f copies of %s: %s at once, %s one behind the other (%.1f at a time)",
-                  one == first ? "" : "; ", member_number(one, "copies"), words(v, one, "x", v->x),
-                  words(v, one, "whole_ns", UNIT_TIME), words(v, one, "sum_ns", UNIT_TIME),
-                  member_number(one, "overlap"));
+                  p == v->points ? "" : "; ", p->together.copies, x_words(v, p->together.x),
+                  time_text(v, p->together.whole_ns), time_text(v, p->together.sum_ns), p->together.overlap);
 }
 
 static void say_overlap(struct text *out, const struct value *v)
 {
-    for (const cJSON *one = first_of(json_member(v->json, "points")), *first = one; one; one = one->next) {
-        const char *where = member_string(one, "at");
+    FOR_EACH(const struct derived_point, p, v->points, v->count)
         text_addf(out, "%s%s%s%s at once, %s one after the other: speedup %.2f of %.2f, overlap efficiency %s",
-                  one == first ? "" : "; ", where, *where ? ": " : "", words(v, one, "whole_ns", UNIT_TIME),
-                  words(v, one, "sum_ns", UNIT_TIME), member_number(one, "speedup"),
-                  member_number(one, "ideal_speedup"), words(v, one, "efficiency", UNIT_PERCENT));
-    }
+                  p == v->points ? "" : "; ", p->words[0], *p->words[0] ? ": " : "", time_text(v, p->overlap.whole_ns),
+                  time_text(v, p->overlap.sum_ns), p->overlap.speedup, p->overlap.ideal_speedup,
+                  percent_words(p->overlap.efficiency, v->arena));
 }
 
 static const struct {
@@ -193,7 +168,7 @@ static const struct {
 /* NULL: its method is not known. */
 static const char *line_of(const struct value *v)
 {
-    const char *problem = member_string(v->json, "error"), *line = NULL;
+    const char *problem = text_or_empty(v->derived->value.error), *line = NULL;
     if (*problem)
         return arena_printf(v->arena, "none: %s", problem);
     if (result_derived_is_finding(v->derived))
@@ -211,39 +186,26 @@ static const char *line_of(const struct value *v)
 /* ---- tables ---- */
 
 /* A size reads better as 64Ki than as 65536. */
-static const char *axis_words(const struct value *v, const cJSON *axis, size_t place)
+static const char *size_words(const char *value, struct arena *arena)
 {
-    const cJSON *value = json_at(axis, place);
     double number = 0;
-    if (!cJSON_IsString(value))
-        return "";
-    return units_parse_number(&number, value->valuestring) ? quantity_words(number, UNIT_SIZE, v->arena)
-                                                           : value->valuestring;
-}
-
-static struct cell matrix_cell(const cJSON *line, size_t column)
-{
-    const cJSON *cell = cJSON_IsArray(line) ? json_at(line, column) : NULL;
-    return cell_number(cJSON_IsNumber(cell) ? cell->valuedouble : NAN);
+    return units_parse_number(&number, value) ? quantity_words(number, UNIT_SIZE, arena) : value;
 }
 
 static struct table *matrix(const struct value *v)
 {
-    const cJSON *rows = json_member(v->json, "rows"), *columns = json_member(v->json, "columns");
-    const cJSON *cells = json_member(v->json, "cells");
-    if (!cJSON_IsArray(rows) || !cJSON_IsArray(columns) || !cJSON_IsArray(cells))
-        return NULL;
-    struct table_column *heads = arena_array(v->arena, json_count(columns) + 1, sizeof(*heads));
+    const struct derived_value *value = &v->derived->value;
+    const size_t rows = value->texts[0].count, columns = value->texts[1].count;
+    struct table_column *heads = arena_array(v->arena, columns + 1, sizeof(*heads));
     heads[0].title = v->derived->rows;
-    for (size_t k = 0; k < json_count(columns); k++)
-        heads[k + 1] = (struct table_column){.title = axis_words(v, columns, k), .unit = v->y};
-    struct table *table = table_new(v->arena, heads, json_count(columns) + 1);
-    for (size_t row = 0; row < json_count(rows); row++) {
-        const cJSON *line = json_at(cells, row);
-        struct table_row *added = table_add(table, NULL);
-        added->cells[0] = cell_text(axis_words(v, rows, row));
-        for (size_t k = 0; k < json_count(columns); k++)
-            added->cells[k + 1] = matrix_cell(line, k);
+    for (size_t k = 0; k < columns; k++)
+        heads[k + 1] = (struct table_column){.title = size_words(value->texts[1].items[k], v->arena), .unit = v->y};
+    struct table *table = table_new(v->arena, heads, columns + 1);
+    for (size_t row = 0; row < rows; row++) {
+        struct cell *cells = table_add(table, NULL)->cells;
+        cells[0] = cell_text(size_words(value->texts[0].items[row], v->arena));
+        for (size_t k = 0; k < columns; k++)
+            cells[k + 1] = cell_number(value->cells[row * columns + k]);
     }
     return table;
 }
@@ -255,68 +217,40 @@ static struct table *shares(const struct value *v)
                                                   {.title = "kernel"},
                                                   {.title = "time", .unit = UNIT_TIME},
                                                   {.title = "share", .unit = UNIT_PERCENT}};
-    const cJSON *parts = json_member(v->json, "parts");
-    if (!cJSON_IsArray(parts) || !isfinite(member_number(v->json, "sum_ns")))
-        return NULL;
     struct table *table = TABLE(v->arena, columns);
-    for (const cJSON *part = parts->child; part; part = part->next) {
-        const double times = member_number(part, "times");
-        struct cell time = cell_number(member_number(part, "time_ns"));
-        if (times > 1)
-            time.text = arena_printf(v->arena, "%.0f x %s", times, words(v, part, "time_ns", UNIT_TIME));
+    FOR_EACH(const struct derived_point, p, v->points, v->count) {
+        struct cell time = cell_number(p->part.time_ns);
+        if (p->part.times > 1)
+            time.text = arena_printf(v->arena, "%.0f x %s", p->part.times, time_text(v, p->part.time_ns));
         table_add(table,
-                  (struct cell[]){cell_text(member_string(part, "part")), cell_text(member_string(part, "kernel")),
-                                  time, cell_number(member_number(part, "share"))});
+                  (struct cell[]){cell_text(p->words[0]), cell_text(p->words[1]), time, cell_number(p->part.share)});
     }
     return table;
 }
 
-/* What its points were at, without what all of them share; that is left in `shared`. */
-static const char *const *points_of(const struct value *v, const cJSON *points, const char **shared)
-{
-    const char **names = arena_array(v->arena, json_count(points) + 1, sizeof(*names));
-    size_t count = 0;
-    for (const cJSON *one = first_of(points); one; one = one->next)
-        names[count++] = arena_printf(v->arena, "%s %s", v->derived->kernel, member_string(one, "at"));
-    return names_apart(names, count, shared, v->arena);
-}
-
-/* Point by point, what a line says of all of them. */
+/* Point by point, what a line says of all of them. What all of them share is left in `shared`. */
 static struct table *ratio(const struct value *v, const char **shared)
 {
-    const cJSON *points = json_member(v->json, "points");
-    const char *const *at = cJSON_IsArray(points) ? points_of(v, points, shared) : NULL;
-    struct table_column *columns = arena_array(v->arena, 4, sizeof(*columns));
-    columns[0].title = "work";
-    columns[1] = (struct table_column){.title = v->derived->kernel, .unit = v->y};
-    columns[2] = (struct table_column){.title = member_string(v->json, "to"), .unit = v->y};
-    columns[3] = (struct table_column){.title = "share", .unit = UNIT_PERCENT};
-    struct table *table = table_new(v->arena, columns, 4);
-    for (const cJSON *one = first_of(points); one; one = one->next, at++) {
-        const char *words = *at + strcspn(*at, " ");
-        table_add(table,
-                  (struct cell[]){cell_text(*words && words[1] ? words + 1 : "all"),
-                                  cell_number(member_number(one, "value")), cell_number(member_number(one, "of")),
-                                  cell_number(member_number(one, "ratio"))});
+    const struct table_column columns[] = {{.title = "work"},
+                                           {.title = v->derived->kernel, .unit = v->y},
+                                           {.title = v->derived->value.word, .unit = v->y},
+                                           {.title = "share", .unit = UNIT_PERCENT}};
+    const size_t count = v->count;
+    const char **names = arena_array(v->arena, count + 1, sizeof(*names));
+    for (size_t k = 0; k < count; k++)
+        names[k] = arena_printf(v->arena, "%s %s", v->derived->kernel, v->points[k].words[0]);
+    const char *const *at = names_apart(names, count, shared, v->arena);
+    struct table *table = table_new(v->arena, arena_copy(v->arena, columns, sizeof(columns)), COUNT_OF(columns));
+    for (size_t k = 0; k < count; k++) {
+        const struct derived_ratio *one = &v->points[k].ratio;
+        const char *words = at[k] + strcspn(at[k], " ");
+        table_add(table, (struct cell[]){cell_text(*words && words[1] ? words + 1 : "all"), cell_number(one->value),
+                                         cell_number(one->of), cell_number(one->ratio)});
     }
-    return table->row_count ? table : NULL;
+    return table;
 }
 
 /* ---- the sections ---- */
-
-static struct table *table_of(const struct value *v, const char **said, const char **shared, bool ratios)
-{
-    struct table *table = matrix(v);
-    if (table) {
-        *said = arena_printf(v->arena, "%s by %s (rows) and %s", v->derived->y, v->derived->rows, v->derived->x);
-    } else if ((table = shares(v))) {
-        *said = words(v, v->json, "sum_ns", UNIT_TIME);
-    } else if (ratios && !strcmp(v->derived->method, "ratio")) {
-        table = ratio(v, shared);
-        *said = table ? v->derived->y : NULL;
-    }
-    return table;
-}
 
 /* "dtype=f32;n=65536" as labels of cases write it: "dtype=f32 n=64Ki". */
 static const char *group_words(const char *group, struct arena *arena)
@@ -325,10 +259,8 @@ static const char *group_words(const char *group, struct arena *arena)
     for (const char *at = group; *at; at += strspn(at, ";")) {
         const size_t name = strcspn(at, "=;"), length = strcspn(at, ";");
         const char *value = arena_strndup(arena, at + name + (at[name] == '='), length - name - (at[name] == '='));
-        double number = 0;
-        if (units_parse_number(&number, value))
-            value = quantity_words(number, UNIT_SIZE, arena);
-        words = arena_printf(arena, "%s %.*s%s%s", words, (int)name, at, at[name] == '=' ? "=" : "", value);
+        words = arena_printf(arena, "%s %.*s%s%s", words, (int)name, at, at[name] == '=' ? "=" : "",
+                             size_words(value, arena));
         at += length;
     }
     return words;
@@ -341,15 +273,27 @@ void derived_sections(struct document *document, const struct result *result, bo
     if (result->derived_count)
         document_table(document, NULL, "derived from these cases", lines);
     FOR_EACH(const struct result_derived, derived, result->derived, result->derived_count) {
-        struct value v = {.derived = derived, .arena = document->arena};
-        struct err ignored = {0};
-        const char *said = NULL, *shared = NULL;
-        if (json_parse(&v.json, derived->name, derived->json, strlen(derived->json), document->arena, &ignored))
-            continue;
-        v.x = unit_of(result, derived, derived->x);
-        v.y = unit_of(result, derived, derived->y);
-        struct table *table = table_of(&v, &said, &shared, ratios);
-        const char *line = table ? said : line_of(&v);
+        const struct derived_value *value = &derived->value;
+        const struct value v = {.derived = derived,
+                                .points = value->points,
+                                .count = value->count,
+                                .x = unit_of(result, derived, derived->x),
+                                .y = unit_of(result, derived, derived->y),
+                                .arena = document->arena};
+        const char *line = NULL, *shared = NULL;
+        struct table *table = NULL;
+        if (value->cells) {
+            table = matrix(&v);
+            line = arena_printf(v.arena, "%s by %s (rows) and %s", derived->y, derived->rows, derived->x);
+        } else if (!strcmp(derived->method, "shares") && value->count && isfinite(value->number)) {
+            table = shares(&v);
+            line = time_text(&v, value->number);
+        } else if (ratios && !strcmp(derived->method, "ratio") && value->count) {
+            table = ratio(&v, &shared);
+            line = derived->y;
+        } else {
+            line = line_of(&v);
+        }
         if (!line)
             continue;
         line = arena_printf(document->arena, "%s%s: %s", derived->name, group_words(derived->group, document->arena),

@@ -173,14 +173,6 @@ struct cell inspect_live_cell(const struct isa_kernel *isa, const char *target, 
 struct code_pair; /* rooftile/codediff.h */
 const char *codediff_sides(const struct code_pair *pair, struct arena *arena);
 
-/* ---- JSON from files ---- */
-
-/* Members of a JSON object that comes from a file; NaN or "" if missing or of another type. */
-double member_number(const cJSON *object, const char *key);
-const char *member_string(const cJSON *object, const char *key);
-/* An array's first element; NULL of anything else. */
-const cJSON *first_of(const cJSON *array);
-
 /* labels.c */
 struct row_label {
     const char *heading; /* a line above this row; NULL: none */

@@ -4,6 +4,10 @@
  */
 
 #include "derive_internal.h"
+#include "rooftile/units.h"
+
+/* A larger message that goes this much slower than a smaller one is no property of a link, but of how it is used. */
+static const double dip_below = 0.95;
 
 enum { MAX_POINTS = 4096, MAX_CHANGES = 16, MAX_GROUPS = 1024 };
 
@@ -19,7 +23,13 @@ static int by_x(const void *a, const void *b)
     return ORDER(p->x, q->x);
 }
 
-struct curve curve_of(const struct derive *d)
+/* y over x of the cases that were measured, in the order of x. */
+struct curve {
+    double *x, *y;
+    size_t count;
+};
+
+static struct curve curve_of(const struct derive *d)
 {
     struct pair *pairs = arena_array(d->arena, d->count + 1, sizeof(*pairs));
     struct curve curve = {.count = 0};
@@ -39,117 +49,111 @@ struct curve curve_of(const struct derive *d)
     return curve;
 }
 
-static void derive_change_points(struct json_out *out, const struct curve *curve, uint64_t seed)
+struct derived_point *derive_point(struct derived_value *out, struct arena *arena)
+{
+    ARENA_PUSH(arena, out->points, out->count, (struct derived_point){.words = {"", ""}});
+    return &out->points[out->count - 1];
+}
+
+static void derive_change_points(struct derived_value *out, const struct curve *curve, const struct derive *d)
 {
     struct change_point points[MAX_CHANGES];
     for (size_t k = 0; k < curve->count; k++)
         if (curve->x[k] <= 0 || curve->y[k] <= 0) {
-            json_out_string(out, "error", "x and y must be positive");
+            out->error = "x and y must be positive";
             return;
         }
-    const size_t count = change_points(points, MAX_CHANGES, curve->x, curve->y, curve->count, 2, seed);
-    json_out_array(out, "changes");
-    for (size_t k = 0; k < count; k++) {
-        json_out_object(out, NULL);
-        json_out_number(out, "x_low", points[k].x_low);
-        json_out_number(out, "x_high", points[k].x_high);
-        json_out_number(out, "before", points[k].before);
-        json_out_number(out, "after", points[k].after);
-        json_out_number(out, "confidence", points[k].confidence);
-        json_out_end(out);
-    }
-    json_out_end(out);
+    const size_t count = change_points(points, MAX_CHANGES, curve->x, curve->y, curve->count, 2, d->seed);
+    FOR_EACH(const struct change_point, p, points, count)
+        derive_point(out, d->arena)->change =
+            (struct derived_change){p->x_low, p->x_high, p->before, p->after, p->confidence};
 }
 
-static void derive_startup(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
+static void derive_startup(struct derived_value *out, const struct curve *curve, const struct derive *d)
 {
     struct startup_fit fit;
-    if (!startup_fit(&fit, curve->x, curve->y, curve->count)) {
-        json_out_string(out, "error", "the points do not fit time = a + volume / b");
-        return;
-    }
-    json_out_number(out, "startup", fit.startup);
-    json_out_number(out, "rate", fit.rate);
-    json_out_number(out, "r2", fit.r2);
+    if (startup_fit(&fit, curve->x, curve->y, curve->count))
+        derive_point(out, d->arena)->fit = (struct derived_fit){fit.startup, fit.rate, fit.r2};
+    else
+        out->error = "the points do not fit time = a + volume / b";
 }
 
-static void derive_knee(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
+static void derive_knee(struct derived_value *out, const struct curve *curve, const struct derive *d)
 {
     const double x = knee(curve->x, curve->y, curve->count);
     if (isfinite(x))
-        json_out_number(out, "x", x);
+        derive_point(out, d->arena)->extreme.x = x;
     else
-        json_out_string(out, "error", "the curve has no knee");
+        out->error = "the curve has no knee";
 }
 
-static void derive_extreme(struct json_out *out, const struct curve *curve, double sign)
+static void derive_extreme(struct derived_value *out, const struct curve *curve, const struct derive *d)
 {
+    const double sign = strcmp(d->spec->method, "min") ? 1 : -1;
     size_t best = 0;
     for (size_t k = 1; k < curve->count; k++)
         if (sign * curve->y[k] > sign * curve->y[best])
             best = k;
-    json_out_number(out, "x", curve->x[best]);
-    json_out_number(out, "y", curve->y[best]);
+    derive_point(out, d->arena)->extreme = (struct derived_extreme){curve->x[best], curve->y[best]};
 }
 
-static void derive_max(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
+static void derive_dips(struct derived_value *out, const struct curve *curve, const struct derive *d)
 {
-    derive_extreme(out, curve, 1);
-}
-
-static void derive_min(struct json_out *out, const struct curve *curve, UNUSED uint64_t seed)
-{
-    derive_extreme(out, curve, -1);
+    for (size_t k = 1; k < curve->count; k++) {
+        const double x = curve->x[k], before = curve->y[k - 1], after = curve->y[k];
+        char from[UNITS_TEXT], to[UNITS_TEXT], at[UNITS_TEXT];
+        if (!(after < dip_below * before))
+            continue;
+        derive_point(out, d->arena)->dip = (struct derived_dip){x, before, after};
+        char *group = arena_strdup(d->arena, d->group); /* as labels of cases have it */
+        for (char *p = group; *p; p++)
+            *p = *p == ';' ? ' ' : *p;
+        if (out->count == 1)
+            *d->finding = arena_printf(d->arena, "%s%s%s %s=%s dips to %s, from %s one step before", d->spec->kernel,
+                                       *group ? " " : "", group, d->spec->x, units_count(at, x),
+                                       units_rate(to, after, "B/s"), units_rate(from, before, "B/s"));
+    }
 }
 
 /* ---- methods ---- */
 
 static const struct method {
     const char *name;
-    void (*of_group)(struct json_out *out, const struct derive *d);
-    void (*of_curve)(struct json_out *out, const struct curve *curve, uint64_t seed);
+    void (*of_group)(struct derived_value *out, const struct derive *d);
+    void (*of_curve)(struct derived_value *out, const struct curve *curve, const struct derive *d);
     size_t least_points; /* of a curve */
 } methods[] = {
     {"change_points", NULL, derive_change_points, 4},
     {"startup", NULL, derive_startup, 2},
     {"knee", NULL, derive_knee, 3},
-    {"max", NULL, derive_max, 1},
-    {"min", NULL, derive_min, 1},
+    {"max", NULL, derive_extreme, 1},
+    {"min", NULL, derive_extreme, 1},
     {"matrix", derive_matrix, NULL, 0},
     {"three_arm", derive_arms, NULL, 0},
     {"ratio", derive_ratio, NULL, 0},
     {"shares", derive_shares, NULL, 0},
-    {"dips", derive_dips, NULL, 0},
+    {"dips", NULL, derive_dips, 2},
     {"together", derive_together, NULL, 0},
     {"overlap", derive_overlap, NULL, 0},
 };
 
-static void derive_by(struct json_out *out, const struct method *method, const struct derive *d)
+static struct derived_value value_of(const struct derive *d)
 {
-    if (method->of_group) {
-        method->of_group(out, d);
-        return;
-    }
-    const struct curve curve = curve_of(d);
-    if (curve.count < method->least_points)
-        json_out_string(out, "error",
-                        arena_printf(d->arena, "%zu points with '%s' and '%s'; %s needs %zu", curve.count, d->spec->x,
-                                     d->spec->y, method->name, method->least_points));
-    else
-        method->of_curve(out, &curve, d->seed);
-}
-
-static const char *value_of(const struct derive *d)
-{
-    struct json_out *out = json_out_new();
-    struct text text = {0};
+    struct derived_value value = {.number = NAN};
     const struct method *method = FIND_ROW(methods, COUNT_OF(methods), name, d->spec->method);
-    if (method)
-        derive_by(out, method, d);
-    else
-        json_out_string(out, "error", arena_printf(d->arena, "there is no method '%s'", d->spec->method));
-    json_out_finish(out, &text, false);
-    return text_take(&text, d->arena);
+    if (!method) {
+        value.error = arena_printf(d->arena, "there is no method '%s'", d->spec->method);
+    } else if (method->of_group) {
+        method->of_group(&value, d);
+    } else {
+        const struct curve curve = curve_of(d);
+        if (curve.count >= method->least_points)
+            method->of_curve(&value, &curve, d);
+        else
+            value.error = arena_printf(d->arena, "%zu points with '%s' and '%s'; %s needs %zu", curve.count, d->spec->x,
+                                       d->spec->y, method->name, method->least_points);
+    }
+    return value;
 }
 
 /* ---- groups ---- */
@@ -228,7 +232,7 @@ void result_derive(struct result *result, const struct plan *plan, uint64_t seed
                                          .y = spec->y,
                                          .rows = spec->rows ? spec->rows : ""};
             groups.list[g].finding = &one.finding;
-            one.json = value_of(&groups.list[g]);
+            one.value = value_of(&groups.list[g]);
             ARENA_PUSH(arena, derived, count, one);
         }
     }

@@ -59,28 +59,23 @@ static bool has_cell(const struct derive *d, const struct result_case *c)
     return result_case_counts(c) && isfinite(result_quantity(c, d->spec->y));
 }
 
-static void put_cells(struct json_out *out, const double *cells, size_t rows, size_t columns)
+void derive_matrix(struct derived_value *out, const struct derive *d)
 {
-    json_out_array(out, "cells");
-    for (size_t row = 0; row < rows; row++)
-        json_out_numbers(out, NULL, cells + row * columns, columns);
-    json_out_end(out);
-}
-
-void derive_matrix(struct json_out *out, const struct derive *d)
-{
-    struct axis rows = {.count = 0}, columns = {.count = 0};
+    struct axis rows = {.count = 0}, columns = {.count = 0}, *axes[] = {&rows, &columns};
     for (size_t k = 0; k < d->count; k++)
         if (has_cell(d, d->cases[k])) {
             place_on(&rows, param_of(d, d->cases[k], d->spec->rows, ""));
             place_on(&columns, param_of(d, d->cases[k], d->spec->x, ""));
         }
     if (!rows.count) {
-        json_out_string(out, "error", "no case was measured");
+        out->error = "no case was measured";
         return;
     }
-    order_axis(&rows);
-    order_axis(&columns);
+    for (size_t k = 0; k < 2; k++) {
+        order_axis(axes[k]);
+        out->texts[k].items = arena_copy(d->arena, axes[k]->values, axes[k]->count * sizeof(*axes[k]->values));
+        out->texts[k].count = axes[k]->count;
+    }
     double *cells = arena_array(d->arena, rows.count * columns.count, sizeof(*cells));
     for (size_t k = 0; k < rows.count * columns.count; k++)
         cells[k] = NAN;
@@ -90,33 +85,20 @@ void derive_matrix(struct json_out *out, const struct derive *d)
         if (has_cell(d, d->cases[k]) && row < rows.count && column < columns.count)
             cells[row * columns.count + column] = result_quantity(d->cases[k], d->spec->y);
     }
-    json_out_strings(out, "rows", rows.values, rows.count);
-    json_out_strings(out, "columns", columns.values, columns.count);
-    put_cells(out, cells, rows.count, columns.count);
+    out->cells = cells;
 }
 
 /* ---- three_arm ---- */
 
 /* Two clocks agree within a quarter: where users found graphs or waits to mislead, they were apart by a factor. */
 static const double most_apart = 0.25;
-enum { MOST_FINDINGS = 64 };
-
-struct findings {
-    const char *texts[MOST_FINDINGS];
-    size_t count;
-};
-
-struct arms {
-    const struct derive *d;
-    struct findings disagree, absent; /* what does not agree; what could not be compared, and why */
-    size_t measured, compared;        /* arms; those with two clocks */
-};
+enum { MOST_FINDINGS = 64, DISAGREE = 0, ABSENT = 1 };
 
 /* Each text once. */
-static void add_finding(struct findings *findings, const char *text)
+static void add_finding(struct derived_value *out, size_t kind, const char *text, struct arena *arena)
 {
-    if (findings->count < MOST_FINDINGS && !text_among(text, findings->texts, findings->count))
-        findings->texts[findings->count++] = text;
+    if (out->texts[kind].count < MOST_FINDINGS && !text_among(text, out->texts[kind].items, out->texts[kind].count))
+        ARENA_PUSH(arena, out->texts[kind].items, out->texts[kind].count, text);
 }
 
 static const char *arm_name(const struct derive *d, const struct result_case *c)
@@ -129,71 +111,50 @@ static double under(const struct result_case *c, enum timer timer)
     return c->timer == timer ? result_case_time(c) : c->cross_timer == timer ? c->cross_ns : NAN;
 }
 
-static void compare_clocks(struct arms *arms, const char *name, double host_ns, double event_ns)
+void derive_arms(struct derived_value *out, const struct derive *d)
 {
-    if (isnan(host_ns) || isnan(event_ns))
-        return;
-    arms->compared++;
-    if (fabs(event_ns / host_ns - 1) > most_apart)
-        add_finding(&arms->disagree,
-                    arena_printf(arms->d->arena, "%s: %.4g ns by the host's clock, %.4g by events (%+.0f %%)", name,
-                                 host_ns, event_ns, (event_ns / host_ns - 1) * 100));
-}
-
-static void add_arm(struct json_out *out, struct arms *arms, const struct result_case *c)
-{
-    struct arena *arena = arms->d->arena;
-    const char *name = arm_name(arms->d, c);
-    if (c->status != CASE_OK || !result_case_timed(c)) {
-        add_finding(&arms->disagree,
-                    arena_printf(arena, "%s %s: %s", name, case_status_names[c->status], reason_of(c)));
-        return;
+    struct arena *arena = d->arena;
+    size_t compared = 0;
+    for (size_t k = 0; k < d->count; k++) {
+        const struct result_case *c = d->cases[k];
+        const char *name = arm_name(d, c);
+        const double host_ns = under(c, TIMED_HOST), event_ns = under(c, TIMED_EVENT);
+        const double counted = result_quantity(c, d->spec->y), launches = c->work.items;
+        if (c->status != CASE_OK || !result_case_timed(c)) {
+            add_finding(out, DISAGREE,
+                        arena_printf(arena, "%s %s: %s", name, case_status_names[c->status], reason_of(c)), arena);
+            continue;
+        }
+        struct derived_point *point = derive_point(out, arena);
+        point->words[0] = name;
+        point->arm = (struct derived_arm){host_ns, event_ns, launches, counted};
+        if (isnan(counted))
+            add_finding(out, ABSENT, arena_printf(arena, "%s was not counted", name), arena);
+        else if (counted != launches)
+            add_finding(out, DISAGREE,
+                        arena_printf(arena, "%s: %.15g launches, but %.15g were counted", name, launches, counted),
+                        arena);
+        if (isnan(host_ns) || isnan(event_ns))
+            continue;
+        compared++;
+        if (fabs(event_ns / host_ns - 1) > most_apart)
+            add_finding(out, DISAGREE,
+                        arena_printf(arena, "%s: %.4g ns by the host's clock, %.4g by events (%+.0f %%)", name, host_ns,
+                                     event_ns, (event_ns / host_ns - 1) * 100),
+                        arena);
     }
-    const double host_ns = under(c, TIMED_HOST), event_ns = under(c, TIMED_EVENT);
-    const double counted = result_quantity(c, arms->d->spec->y);
-    arms->measured++;
-    json_out_object(out, NULL);
-    json_out_string(out, "arm", name);
-    json_out_number(out, "host_ns", host_ns);
-    json_out_number(out, "event_ns", event_ns);
-    json_out_number(out, "launches", c->work.items);
-    json_out_number(out, "counted", counted);
-    json_out_end(out);
-    if (isnan(counted))
-        add_finding(&arms->absent, arena_printf(arena, "%s was not counted", name));
-    else if (counted != c->work.items)
-        add_finding(&arms->disagree,
-                    arena_printf(arena, "%s: %.15g launches, but %.15g were counted", name, c->work.items, counted));
-    compare_clocks(arms, name, host_ns, event_ns);
-}
-
-/* Groups have nothing of what was skipped; here the reason is part of the answer. */
-static void add_skipped(struct arms *arms)
-{
-    const struct result *result = arms->d->result;
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
-        if (c->status == CASE_SKIPPED && !strcmp(c->kernel, arms->d->spec->kernel))
-            add_finding(&arms->absent,
-                        arena_printf(arms->d->arena, "%s was skipped: %s", arm_name(arms->d, c), reason_of(c)));
-}
-
-void derive_arms(struct json_out *out, const struct derive *d)
-{
-    struct arms arms = {.d = d};
-    json_out_array(out, "arms");
-    for (size_t k = 0; k < d->count; k++)
-        add_arm(out, &arms, d->cases[k]);
-    json_out_end(out);
-    if (arms.compared < arms.measured)
-        add_finding(&arms.absent, arena_printf(d->arena, "%zu of %zu ways were timed by one clock only",
-                                               arms.measured - arms.compared, arms.measured));
-    add_skipped(&arms);
-    json_out_string(out, "verdict",
-                    arms.disagree.count                   ? "disagree"
-                    : !arms.measured || arms.absent.count ? "incomplete"
-                                                          : "agree");
-    json_out_strings(out, "disagree", arms.disagree.texts, arms.disagree.count);
-    json_out_strings(out, "not_compared", arms.absent.texts, arms.absent.count);
+    if (compared < out->count)
+        add_finding(
+            out, ABSENT,
+            arena_printf(arena, "%zu of %zu ways were timed by one clock only", out->count - compared, out->count),
+            arena);
+    /* Groups have nothing of what was skipped; here the reason is part of the answer. */
+    FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
+        if (c->status == CASE_SKIPPED && !strcmp(c->kernel, d->spec->kernel))
+            add_finding(out, ABSENT, arena_printf(arena, "%s was skipped: %s", arm_name(d, c), reason_of(c)), arena);
+    out->word = out->texts[DISAGREE].count                ? "disagree"
+                : !out->count || out->texts[ABSENT].count ? "incomplete"
+                                                          : "agree";
 }
 
 /* ---- ratio ---- */
@@ -238,35 +199,26 @@ static const char *why_none(const struct derive *d, const char *kernel)
                         d->spec->kernel);
 }
 
-/* False: the case has no counterpart. */
-static bool put_ratio(struct json_out *out, const struct derive *d, const struct result_case *c)
+void derive_ratio(struct derived_value *out, const struct derive *d)
 {
-    const struct result_case *other = counterpart(d, c, d->spec->to, true);
-    const double value = result_quantity(c, d->spec->y);
-    const double of = other && result_case_counts(other) ? result_quantity(other, d->spec->y) : NAN;
-    if (!isfinite(value / of))
-        return false;
-    json_out_object(out, NULL);
-    json_out_string(out, "at", label_rest(c));
-    json_out_number(out, "value", value);
-    json_out_number(out, "of", of);
-    json_out_number(out, "ratio", value / of);
-    json_out_end(out);
-    return true;
-}
-
-void derive_ratio(struct json_out *out, const struct derive *d)
-{
-    size_t matched = 0, unmatched = 0;
-    json_out_string(out, "to", d->spec->to);
-    json_out_array(out, "points");
-    for (size_t k = 0; k < d->count; k++)
-        if (result_case_counts(d->cases[k]))
-            *(put_ratio(out, d, d->cases[k]) ? &matched : &unmatched) += 1;
-    json_out_end(out);
-    json_out_u64(out, "unmatched", unmatched);
-    if (!matched)
-        json_out_string(out, "error", why_none(d, d->spec->to));
+    out->word = d->spec->to;
+    out->number = 0;
+    for (size_t k = 0; k < d->count; k++) {
+        const struct result_case *c = d->cases[k], *other = counterpart(d, c, d->spec->to, true);
+        const double value = result_quantity(c, d->spec->y);
+        const double of = other && result_case_counts(other) ? result_quantity(other, d->spec->y) : NAN;
+        if (!result_case_counts(c))
+            continue;
+        if (!isfinite(value / of)) {
+            out->number++;
+            continue;
+        }
+        struct derived_point *point = derive_point(out, d->arena);
+        point->words[0] = label_rest(c);
+        point->ratio = (struct derived_ratio){value, of, value / of};
+    }
+    if (!out->count)
+        out->error = why_none(d, d->spec->to);
 }
 
 /* ---- overlap ---- */
@@ -275,7 +227,8 @@ void derive_ratio(struct json_out *out, const struct derive *d)
 static const double least_to_hide = 0.05;
 
 /* False: some part was not measured alone; *missing is one of them. */
-static bool put_parts(struct json_out *out, const struct derive *d, const struct result_case *c, const char **missing)
+static bool add_overlap(struct derived_value *out, const struct derive *d, const struct result_case *c,
+                        const char **missing)
 {
     double sum_ns = 0, longest_ns = 0;
     const double whole_ns = result_case_time(c);
@@ -289,30 +242,27 @@ static bool put_parts(struct json_out *out, const struct derive *d, const struct
         sum_ns += time_ns;
         longest_ns = fmax(longest_ns, time_ns);
     }
-    json_out_object(out, NULL);
-    json_out_string(out, "at", label_rest(c));
-    json_out_number(out, "whole_ns", whole_ns);
-    json_out_number(out, "longest_ns", longest_ns);
-    json_out_number(out, "sum_ns", sum_ns);
-    json_out_number(out, "speedup", sum_ns / whole_ns);
-    json_out_number(out, "ideal_speedup", sum_ns / longest_ns);
-    json_out_number(out, "efficiency",
-                    sum_ns - longest_ns < least_to_hide * longest_ns ? NAN
-                                                                     : (sum_ns - whole_ns) / (sum_ns - longest_ns));
-    json_out_end(out);
+    struct derived_point *point = derive_point(out, d->arena);
+    point->words[0] = label_rest(c);
+    point->overlap = (struct derived_overlap){.whole_ns = whole_ns,
+                                              .longest_ns = longest_ns,
+                                              .sum_ns = sum_ns,
+                                              .speedup = sum_ns / whole_ns,
+                                              .ideal_speedup = sum_ns / longest_ns,
+                                              .efficiency = sum_ns - longest_ns < least_to_hide * longest_ns
+                                                                ? NAN
+                                                                : (sum_ns - whole_ns) / (sum_ns - longest_ns)};
     return true;
 }
 
-void derive_overlap(struct json_out *out, const struct derive *d)
+void derive_overlap(struct derived_value *out, const struct derive *d)
 {
-    const char *missing = NULL;
-    size_t points = 0;
-    json_out_array(out, "points");
+    const char *missing = d->spec->kernel;
     for (size_t k = 0; k < d->count; k++)
-        points += result_case_counts(d->cases[k]) && put_parts(out, d, d->cases[k], &missing);
-    json_out_end(out);
-    if (!points)
-        json_out_string(out, "error", why_none(d, missing ? missing : d->spec->kernel));
+        if (result_case_counts(d->cases[k]))
+            add_overlap(out, d, d->cases[k], &missing);
+    if (!out->count)
+        out->error = why_none(d, missing);
 }
 
 /* ---- shares ---- */
@@ -338,32 +288,23 @@ static const struct result_case *find_part(const char **problem, const struct de
     return NULL;
 }
 
-void derive_shares(struct json_out *out, const struct derive *d)
+void derive_shares(struct derived_value *out, const struct derive *d)
 {
     const struct suite_derive *spec = d->spec;
-    const struct result_case **found = arena_array(d->arena, spec->part_count, sizeof(*found));
-    const char *problem = NULL;
     double sum_ns = 0;
-    for (size_t k = 0; k < spec->part_count && !problem; k++) {
-        found[k] = find_part(&problem, d, arena_printf(d->arena, "%s.%s", d->group, spec->parts[k].name));
-        if (found[k])
-            sum_ns += (double)spec->parts[k].times * result_case_time(found[k]);
+    for (size_t k = 0; k < spec->part_count && !out->error; k++) {
+        const char *shape = arena_printf(d->arena, "%s.%s", d->group, spec->parts[k].name);
+        const struct result_case *found = find_part(&out->error, d, shape);
+        struct derived_point *point = derive_point(out, d->arena);
+        if (!found)
+            continue;
+        point->words[0] = spec->parts[k].name;
+        point->words[1] = found->kernel;
+        point->part = (struct derived_part){(double)spec->parts[k].times, result_case_time(found), NAN};
+        sum_ns += point->part.times * point->part.time_ns;
     }
-    if (problem) {
-        json_out_string(out, "error", problem);
-        return;
-    }
-    json_out_number(out, "sum_ns", sum_ns);
-    json_out_array(out, "parts");
-    for (size_t k = 0; k < spec->part_count; k++) {
-        const double time_ns = result_case_time(found[k]);
-        json_out_object(out, NULL);
-        json_out_string(out, "part", spec->parts[k].name);
-        json_out_string(out, "kernel", found[k]->kernel);
-        json_out_u64(out, "times", spec->parts[k].times);
-        json_out_number(out, "time_ns", time_ns);
-        json_out_number(out, "share", (double)spec->parts[k].times * time_ns / sum_ns);
-        json_out_end(out);
-    }
-    json_out_end(out);
+    out->count = out->error ? 0 : out->count;
+    out->number = out->error ? NAN : sum_ns;
+    for (size_t k = 0; k < out->count; k++)
+        out->points[k].part.share = out->points[k].part.times * out->points[k].part.time_ns / sum_ns;
 }

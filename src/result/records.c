@@ -4,33 +4,6 @@
  */
 #include "records.h"
 
-/* A JSON text as a value. */
-static void put_text(struct json_out *out, const char *key, const void *at)
-{
-    const char *text = *(const char *const *)at;
-    SCOPED(arena_release) struct arena scratch = {0};
-    struct err err = {0};
-    const cJSON *json;
-    if (json_parse(&json, key, text, strlen(text), &scratch, &err))
-        json_out_null(out, key);
-    else
-        json_out_value(out, key, json);
-}
-
-static enum status get_text(void *at, const cJSON *json, UNUSED const struct record_field *row, struct record_in *in,
-                            struct err *err)
-{
-    if (!cJSON_IsObject(json) && !cJSON_IsArray(json))
-        return json_fail(json, err, "'value' must be an object or an array");
-    struct text text = {0};
-    struct json_out *out = cJSON_IsArray(json) ? json_out_new_array() : json_out_new();
-    for (const cJSON *child = json->child; child; child = child->next)
-        json_out_value(out, child->string, child);
-    json_out_finish(out, &text, false);
-    *(const char **)at = text_take(&text, in->arena);
-    return STATUS_OK;
-}
-
 #define RECORD_STRUCT struct result_derived
 static const struct record_field derived_fields[] = {
     FIELD_STRING("name", name),
@@ -40,7 +13,7 @@ static const struct record_field derived_fields[] = {
     FIELD_STRING("x", x),
     FIELD_STRING("y", y),
     FIELD_STRING("rows", rows),
-    FIELD_HOOK("value", json, put_text, get_text, RECORD_REQUIRED),
+    FIELD_HOOK("value", value, derived_value_put, derived_value_get, RECORD_REQUIRED),
     FIELD_STRING("finding", finding, RECORD_SPARSE),
 };
 const struct record derived_record = {RECORD_TABLE(derived_fields)};

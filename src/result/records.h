@@ -13,6 +13,10 @@
  * configs/schema/result.schema.json. */
 extern const struct record result_record, derived_record, kpi_record;
 
+/* The value of a derived one (derived_value.c). What a file has in another form than its method's stays unknown. */
+void derived_value_put(struct json_out *out, const char *key, const void *at);
+record_get_fn derived_value_get;
+
 /* Where the samples of a case go. */
 struct sidecar {
     const char *name;  /* NULL: none is written */

@@ -199,12 +199,24 @@ static struct result fixture_result(struct result_case cases[static FIXTURE_CASE
 {
     static const char *const argv[] = {"rooftile", "run", "x"}, *const warnings[] = {"W001: something"};
     static const struct result_label labels[] = {{"rack", "7"}}, env[] = {{"OMP_NUM_THREADS", "2"}};
-    static const struct result_derived derived[] = {
-        {"levels", "change_points", "copy", "dtype=f32", "n", "bytes_per_s", "",
-         "{\"changes\":[{\"x_low\":1,\"x_high\":2.5,\"before\":30000000000,\"after\":20000000000,\"confidence\":0.97}]"
-         "}",
-         NULL},
-        {"odd", "max", "", "", "", "", "", "{\"error\":\"no \\\"points\\\"\"}", "what is wrong"}};
+    static struct derived_point change = {.words = {"", ""}, .change = {1, 2.5, 3e10, 2e10, 0.97}};
+    static const struct result_derived derived[] = {{.name = "levels",
+                                                     .method = "change_points",
+                                                     .kernel = "copy",
+                                                     .group = "dtype=f32",
+                                                     .x = "n",
+                                                     .y = "bytes_per_s",
+                                                     .rows = "",
+                                                     .value = {.points = &change, .count = 1}},
+                                                    {.name = "odd",
+                                                     .method = "max",
+                                                     .kernel = "",
+                                                     .group = "",
+                                                     .x = "",
+                                                     .y = "",
+                                                     .rows = "",
+                                                     .value = {.error = "no \"points\""},
+                                                     .finding = "what is wrong"}};
     static const struct result_part parts[] = {{"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:00Z", 0},
                                                {"00000000-0000-4000-8000-000000000000", "2026-11-21T00:00:30Z", 1}};
     static const char *const filters[] = {"copy/*", "!*n=3*"};

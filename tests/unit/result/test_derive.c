@@ -11,7 +11,7 @@
 
 #include "../near.h"
 #include "rooftile/json.h"
-#include "rooftile/result.h"
+#include "value_json.h"
 
 enum { SIZES = 24, CASES = 2 * SIZES + 2 };
 
@@ -100,7 +100,7 @@ static const cJSON *derive_one(const char *method, const char *x, const char *y,
     assert_string_equal(result.derived[0].group, "dtype=f32");
     assert_string_equal(result.derived[1].group, "dtype=f64");
     assert_string_equal(result.derived[group].method, method);
-    const char *text = result.derived[group].json;
+    const char *text = value_json(&result.derived[group], arena);
     assert_int_equal(json_parse(&root, "derived", text, strlen(text), arena, &err), STATUS_OK);
     return root;
 }
@@ -165,7 +165,7 @@ static void test_several(void **state)
     assert_string_equal(result.derived[0].name, "a");
     assert_string_equal(result.derived[0].group, "");
     assert_string_equal(result.derived[0].kernel, "");
-    assert_string_equal(result.derived[0].json, "{\"x\":18000,\"y\":1000000000}");
+    assert_string_equal(value_json(&result.derived[0], &arena), "{\"x\":18000,\"y\":1000000000}");
     assert_string_equal(result.derived[1].kernel, "other");
     arena_release(&arena);
 }
@@ -252,7 +252,7 @@ static void test_three_arms(void **state)
         const cJSON *root = NULL;
         result_derive(&result, &plan, 1, &arena);
         assert_int_equal(result.derived_count, 1);
-        const char *text = result.derived[0].json;
+        const char *text = value_json(&result.derived[0], &arena);
         assert_int_equal(json_parse(&root, "d", text, strlen(text), &arena, &err), STATUS_OK);
         if (strcmp(json_member(root, "verdict")->valuestring, threes[k].verdict))
             fail_msg("%zu: %s", k, text);
@@ -297,12 +297,13 @@ static void test_matrix(void **state)
     const struct plan plan = {.derives = &spec, .derive_count = 1};
     result_derive(&result, &plan, 1, &arena);
     assert_int_equal(result.derived_count, 1);
-    assert_string_equal(result.derived[0].json, "{\"rows\":[\"9\",\"10\"],\"columns\":[\"x\",\"w\"],"
-                                                "\"cells\":[[2000000000,3000000000],[1000000000,null]]}");
+    assert_string_equal(value_json(&result.derived[0], &arena),
+                        "{\"rows\":[\"9\",\"10\"],\"columns\":[\"x\",\"w\"],"
+                        "\"cells\":[[2000000000,3000000000],[1000000000,null]]}");
     assert_string_equal(result.derived[0].rows, "from");
     made[0].status = made[1].status = made[2].status = CASE_FAILED;
     result_derive(&result, &plan, 1, &arena);
-    assert_string_equal(result.derived[0].json, "{\"error\":\"no case was measured\"}");
+    assert_string_equal(value_json(&result.derived[0], &arena), "{\"error\":\"no case was measured\"}");
     arena_release(&arena);
 }
 

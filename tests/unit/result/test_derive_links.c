@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "rooftile/result.h"
+#include "value_json.h"
 
 enum { MOST = 8 };
 static struct result_param params[MOST][3];
@@ -50,17 +50,17 @@ static void finds_dips(void **state)
     struct result result = {.cases = cases, .case_count = 4};
     (void)state;
     const struct result_derived *found = derived(&result, &along_sizes, &arena);
-    assert_non_null(strstr(found->json, "{\"dips\":[{\"x\":2000000,\"before\":10000000000,"));
-    assert_null(strstr(found->json, "8000000")); /* 1 % below is no dip */
+    assert_non_null(strstr(value_json(found, &arena), "{\"dips\":[{\"x\":2000000,\"before\":10000000000,"));
+    assert_null(strstr(value_json(found, &arena), "8000000")); /* 1 % below is no dip */
     assert_non_null(found->finding);
     assert_non_null(strstr(found->finding, "all_reduce size=2.00M dips to 9.09 GB/s, from 10.0 GB/s"));
     assert_int_equal(result_exit_code(&result, false), 1);
     cases[2].bytes_per_s = 1e10;
-    assert_string_equal(derived(&result, &along_sizes, &arena)->json, "{\"dips\":[]}");
+    assert_string_equal(value_json(derived(&result, &along_sizes, &arena), &arena), "{\"dips\":[]}");
     assert_null(result.derived[0].finding);
     assert_int_equal(result_exit_code(&result, false), 0);
     result.case_count = 1;
-    assert_non_null(strstr(derived(&result, &along_sizes, &arena)->json, "error"));
+    assert_non_null(strstr(value_json(derived(&result, &along_sizes, &arena), &arena), "error"));
     arena_release(&arena);
 }
 
@@ -78,14 +78,15 @@ static void finds_serialised_queues(void **state)
     struct result result = {.cases = cases, .case_count = 6};
     (void)state;
     const struct result_derived *found = derived(&result, &at_once, &arena);
-    assert_non_null(strstr(found->json, "\"copies\":3,\"whole_ns\":310,\"slowest_ns\":110,\"sum_ns\":300,"));
+    assert_non_null(
+        strstr(value_json(found, &arena), "\"copies\":3,\"whole_ns\":310,\"slowest_ns\":110,\"sum_ns\":300,"));
     assert_non_null(strstr(found->finding, "copy_ring: 3 copies at once take 310 ns, one behind the other 300 ns"));
     cases[0].stats.median = 120;
     found = derived(&result, &at_once, &arena);
-    assert_non_null(strstr(found->json, "\"overlap\":2.5"));
+    assert_non_null(strstr(value_json(found, &arena), "\"overlap\":2.5"));
     assert_null(found->finding);
     result.case_count = 1; /* nothing alone to compare with */
-    assert_string_equal(derived(&result, &at_once, &arena)->json, "{\"points\":[]}");
+    assert_string_equal(value_json(derived(&result, &at_once, &arena), &arena), "{\"points\":[]}");
     arena_release(&arena);
 }
 
@@ -111,15 +112,16 @@ static void sets_kernels_at_once_against_each_alone(void **state)
     params[0][1] = (struct result_param){"library", {.kind = PARAM_STRING, .string = "rccl"}};
     cases[0].param_count = 2;
     const struct result_derived *found = derived(&result, &both, &arena);
-    assert_string_equal(found->json, "{\"points\":[{\"at\":\"\",\"whole_ns\":500,\"longest_ns\":400,\"sum_ns\":600,"
-                                     "\"speedup\":1.2,\"ideal_speedup\":1.5,\"efficiency\":0.5}]}");
+    assert_string_equal(value_json(found, &arena),
+                        "{\"points\":[{\"at\":\"\",\"whole_ns\":500,\"longest_ns\":400,\"sum_ns\":600,"
+                        "\"speedup\":1.2,\"ideal_speedup\":1.5,\"efficiency\":0.5}]}");
     assert_null(found->finding);
     cases[3].stats.median = 5; /* too short to be seen */
-    assert_non_null(strstr(derived(&result, &both, &arena)->json, "\"efficiency\":null}]}"));
+    assert_non_null(strstr(value_json(derived(&result, &both, &arena), &arena), "\"efficiency\":null}]}"));
     cases[3].status = CASE_SKIPPED;
     cases[3].reason = "the device has no peer";
-    assert_string_equal(derived(&result, &both, &arena)->json,
-                        "{\"points\":[],\"error\":\"all_reduce skipped: the device has no peer\"}");
+    assert_string_equal(value_json(derived(&result, &both, &arena), &arena),
+                        "{\"error\":\"all_reduce skipped: the device has no peer\"}");
     arena_release(&arena);
 }
 
