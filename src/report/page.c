@@ -171,64 +171,8 @@ static void add_worst(struct document *document, const struct comparison *compar
 
 /* ---- all of a result ---- */
 
-static void add_machine(struct document *document, const struct result *result, const char *suffix)
+static void add_pictures(struct document *document, const struct result *result, const char *suffix)
 {
-    const struct machine *machine = &result->machine;
-    if (!machine->level_count)
-        return;
-    document_add(document,
-                 (struct section){.show = SHOW_HTML,
-                                  .key = arena_printf(document->arena, "ceilings%s", suffix),
-                                  .title = "Ceilings",
-                                  .text = machine->measured ? "Measured on this device; vendor peaks stand beside them."
-                                                            : "From data sheets: nothing of this device was measured.",
-                                  .tone = TONE_DIM});
-    machine_tables(document, machine);
-}
-
-struct section *result_case_table(struct document *document, const struct result *result,
-                                  const struct comparison *comparison, const char *suffix)
-{
-    const struct table *all = figures_table(result, document->arena);
-    struct table *table = table_new(document->arena, all->columns, all->column_count);
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct table_row *from = table_at(all, k);
-        struct table_row *row = table_add(table, from->cells);
-        row->note = from->note;
-        row->instead = from->instead;
-        row->keys = keys_of(comparison, &result->cases[k], suffix, document->arena);
-    }
-    table->named = true;
-    return document_add(document, (struct section){.show = SHOW_HTML,
-                                                   .key = arena_printf(document->arena, "cases%s", suffix),
-                                                   .title = "All cases",
-                                                   .table = table});
-}
-
-static void add_environment(struct document *document, const struct result *result, const char *suffix)
-{
-    struct table *facts = table_record(document->arena);
-    const struct {
-        const char *name, *value;
-    } known[] = {{"Device", result->device.name},   {"Architecture", result->device.arch},
-                 {"Driver", result->device.driver}, {"Kernels compiled by", result->compiler},
-                 {"Processor", result->cpu_name},   {"System", result->os},
-                 {"Started", result->started_at},   {"Ended", result->finished_at},
-                 {"Commit", result->commit},        {"Run", result->run_id},
-                 {"rooftile", result->tool_version}};
-    for (size_t k = 0; k < COUNT_OF(known); k++)
-        if (known[k].value && *known[k].value)
-            table_member(facts, NULL, known[k].name, cell_text(known[k].value));
-    document_add(document, (struct section){.show = SHOW_HTML,
-                                            .key = arena_printf(document->arena, "environment%s", suffix),
-                                            .title = "Environment",
-                                            .table = facts});
-}
-
-void result_pictures(struct document *document, const struct result *result, const struct comparison *comparison,
-                     const char *suffix)
-{
-    add_worst(document, comparison, result, suffix);
     picture_roofline(document, result, suffix);
     picture_kernels(document, result, suffix);
     picture_heat_maps(document, result, suffix);
@@ -239,12 +183,43 @@ void result_pictures(struct document *document, const struct result *result, con
 static void add_result(struct document *document, const struct comparison *comparison, const struct result *result,
                        const char *suffix)
 {
+    struct arena *arena = document->arena;
     const size_t first = document->count;
-    result_pictures(document, result, comparison, suffix);
+    const struct {
+        const char *name, *value;
+    } facts[] = {{"Device", result->device.name},   {"Architecture", result->device.arch},
+                 {"Driver", result->device.driver}, {"Kernels compiled by", result->compiler},
+                 {"Processor", result->cpu_name},   {"System", result->os},
+                 {"Started", result->started_at},   {"Ended", result->finished_at},
+                 {"Commit", result->commit},        {"Run", result->run_id},
+                 {"rooftile", result->tool_version}};
+    const struct table *figures = figures_table(result, arena);
+    struct table *cases = table_new(arena, figures->columns, figures->column_count), *known = table_record(arena);
+    add_worst(document, comparison, result, suffix);
+    add_pictures(document, result, suffix);
     result_figures(document, result, suffix);
-    add_machine(document, result, suffix);
-    result_case_table(document, result, comparison, suffix);
-    add_environment(document, result, suffix);
+    if (result->machine.level_count) {
+        document_add(document, (struct section){.key = arena_printf(arena, "ceilings%s", suffix),
+                                                .title = "Ceilings",
+                                                .text = result->machine.measured
+                                                            ? "Measured on this device; vendor peaks stand beside them."
+                                                            : "From data sheets: nothing of this device was measured.",
+                                                .tone = TONE_DIM});
+        machine_tables(document, &result->machine);
+    }
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct table_row *from = table_at(figures, k);
+        struct table_row *row = table_add(cases, from->cells);
+        row->note = from->note;
+        row->instead = from->instead;
+        row->keys = keys_of(comparison, &result->cases[k], suffix, arena);
+    }
+    cases->named = true;
+    document_table(document, arena_printf(arena, "cases%s", suffix), "All cases", cases);
+    for (size_t k = 0; k < COUNT_OF(facts); k++)
+        if (facts[k].value && *facts[k].value)
+            table_member(known, NULL, facts[k].name, cell_text(facts[k].value));
+    document_table(document, arena_printf(arena, "environment%s", suffix), "Environment", known);
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
 }
@@ -384,11 +359,7 @@ enum status report_picture(struct text *out, const struct result *result, const 
     SCOPED(text_release) struct text names = {0};
     struct document document = {.arena = &arena};
     const struct chart *found = NULL;
-    picture_roofline(&document, result, "");
-    picture_kernels(&document, result, "");
-    picture_curves(&document, result, "");
-    picture_heat_maps(&document, result, "");
-    picture_others(&document, result, "");
+    add_pictures(&document, result, "");
     for (size_t k = 0; k < document.count; k++) {
         const struct chart *chart = document.sections[k].chart;
         if (!chart)

@@ -120,13 +120,6 @@ void result_findings(struct document *document, const struct result *result, con
 struct cell comparison_mark(const struct comparison *comparison);
 void comparison_sections(struct document *document, const struct comparison *comparison);
 
-/* page.c: the cases furthest from the ceiling, flagged cases, and every picture; and a table of all cases, with search,
- * filters and links, to which the others link by `suffix`. `comparison` may be NULL. */
-void result_pictures(struct document *document, const struct result *result, const struct comparison *comparison,
-                     const char *suffix);
-struct section *result_case_table(struct document *document, const struct result *result,
-                                  const struct comparison *comparison, const char *suffix);
-
 /* What a document for programs begins with: a record that names its schema. */
 struct table *schema_record(struct arena *arena, const char *id, const char *version);
 
