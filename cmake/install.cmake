@@ -15,13 +15,15 @@ add_custom_command(TARGET rooftile POST_BUILD
                    VERBATIM COMMENT "Writing the man page and the completions")
 
 install(TARGETS rooftile RUNTIME DESTINATION bin)
+install(TARGETS rooftile_library LIBRARY DESTINATION lib) # it looks for ../bin/rooftile
+install(FILES include/rooftile/rooftile.h DESTINATION include/rooftile)
 install(DIRECTORY kernels configs DESTINATION share/rooftile)
 install(FILES ${generated}/rooftile.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${completions}/rooftile DESTINATION share/bash-completion/completions)
 install(FILES ${completions}/_rooftile DESTINATION share/zsh/site-functions)
 install(FILES ${completions}/rooftile.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
                   -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake VERBATIM)
