@@ -115,9 +115,6 @@ enum status compare_results(struct comparison *out, const struct result *base, c
 enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err);
 void compare_differences(struct comparison *comparison, struct arena *arena);
 
-/* The medians of the trials that count, of a case that counts; without trials the case's own median. At least one. */
-size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
-
 /* 1 when something is a finding; 2 when nothing could be compared (no case was judged, and none is fixed): no evidence
  * is never a green verdict; with `strict` 4 when anything is inconclusive, suspect, refused, new or still broken;
  * else 0. */

@@ -41,8 +41,7 @@ struct fleet_reading {
     double time_ns;    /* median of the runs; NaN: not measured, or not to be counted */
     double fastest_ns; /* of the runs */
     double noise;      /* sd of ln(time) between runs; NaN: one run */
-    double cycles;     /* NaN: unknown, as all below */
-    double core_hz;
+    double core_hz;    /* NaN: unknown, as all below */
     double memory_hz, temp_c, power_w;
     double violation_power, violation_heat; /* that accumulated during the case */
     const char *problem;                    /* why it is broken; NULL: it is not */
@@ -139,7 +138,6 @@ struct fleet {
     const char **unread; /* "FILE: why" */
     size_t unread_count;
     size_t duplicates; /* the same run twice */
-    size_t files;      /* read */
     struct outlier_rule rule;
     const char *baseline; /* its file; NULL: none */
     bool predicted;

@@ -14,6 +14,7 @@
 #include "rooftile/machine.h"
 #include "rooftile/measurement.h"
 #include "rooftile/plan.h"
+#include "rooftile/shift.h"
 #include "rooftile/summary.h"
 
 #define RESULT_SCHEMA_VERSION "2.0.0"
@@ -374,6 +375,11 @@ static inline struct result_interval result_case_interval(const struct result_ca
     return c->timer == TIMED_SIM ? (struct result_interval){c->prediction.low_ns, c->prediction.high_ns}
                                  : (struct result_interval){c->stats.ci95[0], c->stats.ci95[1]};
 }
+
+/* The medians of the trials that count, of a case that counts; without trials the case's own median. At least one. */
+size_t result_trial_times(double times[static SHIFT_MAX_TRIALS], const struct result_case *c);
+/* Timer tick / time of what it timed; more than all of it tells no more; 0: the tick is unknown. */
+double result_case_floor(const struct result_case *c, double tick_ns);
 
 /* Sets what follows from its time: rates, fraction, bound. result_take_median sets the median first. */
 void result_take_time(struct result_case *result_case);

@@ -174,17 +174,6 @@ static enum status match_all(struct comparing *comparing, const struct result *b
 
 /* ---- judging all at once ---- */
 
-size_t compare_trials(double times[static SHIFT_MAX_TRIALS], const struct result_case *c)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < c->trial_count && count < SHIFT_MAX_TRIALS; k++)
-        if (c->trials[k].status == CASE_OK && isfinite(c->trials[k].median_ns) && c->trials[k].median_ns > 0)
-            times[count++] = c->trials[k].median_ns;
-    if (!count)
-        times[count++] = result_case_time(c);
-    return count;
-}
-
 /* More classes than MAX_CLASSES are one class together. */
 static uint32_t class_of(struct comparing *comparing, const char *name)
 {
@@ -196,23 +185,16 @@ static uint32_t class_of(struct comparing *comparing, const char *name)
     return k;
 }
 
-/* Timer tick / time of what it timed; more than all of it tells no more. */
-static double floor_of(const struct result_case *c, double tick_ns)
-{
-    const double share = tick_ns / (result_case_time(c) * (c->batch ? c->batch : 1));
-    return share > 0 ? fmin(share, 1) : 0;
-}
-
 static struct shift_case inputs_of(struct comparing *comparing, const struct compare_case *c, double tick_ns)
 {
     struct shift_case in = {.prior = noise_file_prior(comparing->options->noise, c->base),
                             .group = class_of(comparing, c->class)};
     double *times = arena_array(comparing->arena, 2 * SHIFT_MAX_TRIALS, sizeof(*times));
-    in.base_trials = compare_trials(times, c->base);
-    in.new_trials = compare_trials(times + in.base_trials, c->now);
+    in.base_trials = result_trial_times(times, c->base);
+    in.new_trials = result_trial_times(times + in.base_trials, c->now);
     in.base_ns = times;
     in.new_ns = times + in.base_trials;
-    in.prior.floor = fmax(floor_of(c->base, tick_ns), floor_of(c->now, tick_ns));
+    in.prior.floor = fmax(result_case_floor(c->base, tick_ns), result_case_floor(c->now, tick_ns));
     return in;
 }
 

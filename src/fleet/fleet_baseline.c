@@ -4,7 +4,7 @@
  */
 
 #include "fleet_internal.h"
-#include "rooftile/json.h"
+#include "rooftile/record.h"
 
 struct baseline_metric {
     const char *group, *name, *id;
@@ -17,28 +17,30 @@ struct fleet_baseline {
     size_t count;
 };
 
-static enum status read_metric(struct baseline_metric *out, const cJSON *json, struct err *err)
-{
-    uint64_t n = 0;
-    out->spread = out->median_ns = NAN;
-    if (json_get_string(&out->group, json, "group", JSON_REQUIRED, err) ||
-        json_get_string(&out->name, json, "name", JSON_REQUIRED, err) ||
-        json_get_string(&out->id, json, "id", JSON_REQUIRED, err) || json_get_u64(&n, json, "n", JSON_REQUIRED, err) ||
-        json_get_number(&out->median_ns, json, "median_ns", JSON_REQUIRED, err))
-        return err->status;
-    if (cJSON_IsNumber(json_member(json, "spread")) &&
-        json_get_number(&out->spread, json, "spread", JSON_OPTIONAL, err))
-        return err->status;
-    if (!(out->median_ns > 0) || out->spread < 0 || n > UINT32_MAX)
-        return json_fail(json, err, "impossible values: median_ns is above 0, spread and n are not negative");
-    out->n = (uint32_t)n;
-    return STATUS_OK;
-}
+#define RECORD_STRUCT struct baseline_metric
+static const struct record_field metric_fields[] = {
+    FIELD_STRING("group", group, RECORD_REQUIRED),
+    FIELD_STRING("name", name, RECORD_REQUIRED),
+    FIELD_STRING("id", id, RECORD_REQUIRED),
+    FIELD_U32("n", n, RECORD_REQUIRED),
+    FIELD_F64("median_ns", median_ns, RECORD_REQUIRED | RECORD_POSITIVE),
+    FIELD_F64("spread", spread, RECORD_NAN | RECORD_ZERO),
+};
+static const struct record metric_record = {RECORD_TABLE(metric_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct fleet_baseline
+static const struct record_field baseline_fields[] = {
+    FIELD_LIST("metrics", metrics, count, metric_record, RECORD_REQUIRED),
+};
+static const struct record baseline_record = {RECORD_TABLE(baseline_fields)};
+#undef RECORD_STRUCT
 
 enum status fleet_baseline_read(const struct fleet_baseline **baseline, const char *path, struct arena *arena,
                                 struct err *err)
 {
-    const cJSON *root = NULL, *metrics = NULL;
+    struct fleet_baseline *made = arena_alloc(arena, sizeof(*made));
+    const cJSON *root = NULL;
     const char *schema = NULL;
     if (json_read(&root, path, arena, err))
         return err->status;
@@ -46,14 +48,8 @@ enum status fleet_baseline_read(const struct fleet_baseline **baseline, const ch
         strcmp(schema, FLEET_SCHEMA) != 0)
         return err_set(err, ERR_CONFIG, "%s is no fleet's document ('rooftile fleet DIR --json FILE' writes one)",
                        path);
-    if (json_get_array(&metrics, root, "metrics", JSON_REQUIRED, err))
+    if (record_get(made, &baseline_record, root, false, arena, err))
         return err->status;
-    struct fleet_baseline *made = arena_alloc(arena, sizeof(*made));
-    struct baseline_metric *list = arena_array(arena, json_count(metrics) + 1, sizeof(*list));
-    for (const cJSON *child = metrics->child; child; child = child->next)
-        if (read_metric(&list[made->count++], child, err))
-            return err->status;
-    made->metrics = list;
     *baseline = made;
     return STATUS_OK;
 }

@@ -4,7 +4,6 @@
  */
 
 #include "fleet_internal.h"
-#include "rooftile/hash.h"
 
 /* ---- runs of one device ---- */
 
@@ -29,89 +28,67 @@ static int by_name(const char *a, const char *b)
 static int by_device(const void *a, const void *b)
 {
     const struct fleet_device *x = a, *y = b;
-    return by_name(x->name, y->name) ?: strcmp(x->key, y->key) ?: strcmp(x->run->run_id, y->run->run_id);
+    return by_name(x->name, y->name) ?: strcmp(x->key, y->key) ?: strcmp(x->run->run_id, y->run->run_id)
+           ?: ORDER(x->run->together, y->run->together);
 }
 
-/* Times of one metric over the runs. */
-struct joined {
-    double *times;
-    size_t count;
-};
-
-static void join_reading(struct fleet_reading *into, const struct fleet_reading *from)
+/* `count` runs of one device. What else was measured besides the time is of the last of them. */
+static struct fleet_device join(struct fleet *fleet, const struct fleet_device *runs, size_t count)
 {
-    if (!into->problem)
-        into->problem = from->problem;
-    if (!(from->time_ns > 0))
-        return;
-    const double fastest = into->time_ns > 0 ? fmin(into->fastest_ns, from->fastest_ns) : from->fastest_ns;
-    const char *problem = into->problem;
-    *into = *from; /* what else was measured is of the last run */
-    into->fastest_ns = fastest;
-    into->problem = problem;
-}
-
-static bool is_twice(const struct fleet_device *devices, size_t from, size_t at)
-{
-    for (size_t k = from; k < at; k++)
-        if (devices[k].run->together == devices[at].run->together && *devices[at].run->run_id &&
-            !strcmp(devices[k].run->run_id, devices[at].run->run_id))
-            return true;
-    return false;
-}
-
-static void median_over_runs(struct fleet *fleet, struct fleet_device *device, const struct fleet_device *all,
-                             size_t from, size_t to)
-{
-    double times[64];
-    for (size_t m = 0; m < fleet->metric_count; m++) {
-        size_t count = 0;
-        for (size_t k = from; k < to; k++)
-            for (size_t n = 0; !is_twice(all, from, k) && n < all[k].run->count; n++)
-                if (all[k].run->readings[n].metric == m && all[k].run->readings[n].reading.time_ns > 0 &&
-                    count < COUNT_OF(times))
-                    times[count++] = log(all[k].run->readings[n].reading.time_ns);
-        if (count < 2)
-            continue;
-        device->readings[m].noise = robust_sd(times, count);
-        device->readings[m].time_ns = exp(median_of(times, count));
-    }
-}
-
-static struct fleet_device join(struct fleet *fleet, const struct fleet_device *all, size_t from, size_t to)
-{
-    struct fleet_device device = all[to - 1];
-    size_t alone = 0, together = 0;
-    device.readings = arena_array(fleet->arena, fleet->metric_count + 1, sizeof(*device.readings));
-    for (size_t m = 0; m < fleet->metric_count; m++)
-        device.readings[m] = (struct fleet_reading){.time_ns = NAN, .fastest_ns = NAN, .noise = NAN, .cycles = NAN};
-    for (size_t k = from; k < to; k++) {
-        if (is_twice(all, from, k)) {
-            fleet->duplicates++;
-            continue;
+    SCOPED(arena_release) struct arena scratch = {0};
+    const size_t metrics = fleet->metric_count;
+    struct fleet_device device = runs[count - 1];
+    double *times = arena_array(&scratch, metrics * count + 1, sizeof(*times)); /* of each metric `count` */
+    size_t *known = arena_array(&scratch, metrics + 1, sizeof(*known)), together = 0;
+    device.readings = arena_array(fleet->arena, metrics + 1, sizeof(*device.readings));
+    for (size_t m = 0; m < metrics; m++)
+        device.readings[m] = (struct fleet_reading){.time_ns = NAN, .fastest_ns = NAN, .noise = NAN};
+    FOR_EACH(const struct fleet_device, one, runs, count) {
+        together += one->run->together;
+        device.problem = device.problem ? device.problem : one->problem;
+        for (size_t n = 0; n < one->run->count; n++) {
+            const size_t m = one->run->readings[n].metric;
+            const struct fleet_reading *from = &one->run->readings[n].reading;
+            struct fleet_reading *into = &device.readings[m];
+            const char *problem = into->problem ? into->problem : from->problem;
+            const double fastest = fmin(into->fastest_ns, from->fastest_ns);
+            if (from->time_ns > 0) {
+                *into = *from;
+                into->fastest_ns = fastest;
+                if (known[m] < count)
+                    times[m * count + known[m]++] = log(from->time_ns);
+            }
+            into->problem = problem;
         }
-        *(all[k].run->together ? &together : &alone) += 1;
-        device.problem = device.problem ? device.problem : all[k].problem;
-        for (size_t n = 0; n < all[k].run->count; n++)
-            join_reading(&device.readings[all[k].run->readings[n].metric], &all[k].run->readings[n].reading);
     }
-    device.runs = alone > together ? alone : together;
-    if (device.runs > 1)
-        median_over_runs(fleet, &device, all, from, to);
+    device.runs = together > count - together ? together : count - together;
+    for (size_t m = 0; m < metrics && device.runs > 1; m++)
+        if (known[m] > 1) {
+            device.readings[m].noise = robust_sd(&times[m * count], known[m]);
+            device.readings[m].time_ns = exp(median_of(&times[m * count], known[m]));
+        }
     return device;
 }
 
 void fleet_join(struct fleet *fleet)
 {
-    struct fleet_device *all = fleet->devices;
-    size_t count = 0;
+    struct fleet_device *all = fleet->devices,
+                        *devices = arena_array(fleet->arena, fleet->device_count + 1, sizeof(*devices));
+    size_t count = 0, kept = 0;
     if (all)
         qsort(all, fleet->device_count, sizeof(*all), by_device);
-    struct fleet_device *devices = arena_array(fleet->arena, fleet->device_count + 1, sizeof(*devices));
-    for (size_t from = 0, to; from < fleet->device_count; from = to) {
-        for (to = from + 1; to < fleet->device_count && !strcmp(all[to].key, all[from].key);)
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        const bool twice = kept && *all[k].run->run_id && !strcmp(all[k].key, all[kept - 1].key) &&
+                           !strcmp(all[k].run->run_id, all[kept - 1].run->run_id) &&
+                           all[k].run->together == all[kept - 1].run->together;
+        fleet->duplicates += twice;
+        all[kept] = all[k];
+        kept += !twice;
+    }
+    for (size_t from = 0, to; from < kept; from = to) {
+        for (to = from + 1; to < kept && !strcmp(all[to].key, all[from].key);)
             to++;
-        devices[count++] = join(fleet, all, from, to);
+        devices[count++] = join(fleet, &all[from], to - from);
     }
     fleet->devices = devices;
     fleet->device_count = count;
@@ -148,17 +125,17 @@ void fleet_make_groups(struct fleet *fleet)
 {
     FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
         const char *name = group_name(device, false, fleet->arena);
-        size_t at = 0;
-        while (at < fleet->group_count && strcmp(fleet->groups[at].name, name) != 0)
-            at++;
-        if (at == fleet->group_count)
+        struct fleet_group *group = FIND_ROW(fleet->groups, fleet->group_count, name, name);
+        if (!group) {
             ARENA_PUSH(fleet->arena, fleet->groups, fleet->group_count,
                        (struct fleet_group){.name = name,
                                             .about = group_name(device, true, fleet->arena),
                                             .model = device->facts[0].value,
                                             .facts = device->facts});
-        fleet->groups[at].devices++;
-        device->group = at;
+            group = &fleet->groups[fleet->group_count - 1];
+        }
+        group->devices++;
+        device->group = (size_t)(group - fleet->groups);
     }
     FOR_EACH(struct fleet_group, group, fleet->groups, fleet->group_count)
         group->title = group_title(fleet, group);

@@ -155,24 +155,16 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
 
 /* ---- devices ---- */
 
-static const char *device_problem(const struct fleet *fleet, const struct fleet_device *device)
-{
-    const char *problem = device->problem;
-    for (size_t m = 0; m < fleet->metric_count && !problem; m++)
-        problem = device->readings[m].problem;
-    return problem;
-}
-
 static void settle(struct fleet *fleet)
 {
     FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
-        bool judged = false, slow = false;
-        for (size_t m = 0; m < fleet->metric_count; m++) {
-            judged = judged || !isnan(device->outliers[m].change);
-            slow = slow || device->outliers[m].slow;
-        }
-        device->problem = device_problem(fleet, device);
-        device->verdict = device->problem ? FLEET_BROKEN : slow ? FLEET_SLOW : judged ? FLEET_ALIKE : FLEET_UNJUDGED;
+        const size_t metrics = fleet->metric_count;
+        for (size_t m = 0; m < metrics && !device->problem; m++)
+            device->problem = device->readings[m].problem;
+        device->verdict = device->problem                                                ? FLEET_BROKEN
+                          : COUNT_WHERE(o, device->outliers, metrics, o->slow)           ? FLEET_SLOW
+                          : COUNT_WHERE(o, device->outliers, metrics, !isnan(o->change)) ? FLEET_ALIKE
+                                                                                         : FLEET_UNJUDGED;
     }
     FOR_EACH(struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
         o->cause = fleet_cause_of(&o->why, fleet, o->device, o->metric);
@@ -207,9 +199,9 @@ static void find_missing_nodes(struct fleet *fleet, const char *const *expected,
 {
     const char **seen = arena_array(fleet->arena, 2 * fleet->device_count + 1, sizeof(*seen));
     size_t seen_count = 0;
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        seen[seen_count++] = fleet->devices[k].node;
-        seen[seen_count++] = short_name(fleet->devices[k].node, fleet->arena);
+    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count) {
+        seen[seen_count++] = device->node;
+        seen[seen_count++] = short_name(device->node, fleet->arena);
     }
     qsort(seen, seen_count, sizeof(*seen), text_order);
     for (size_t k = 0; k < count; k++)
@@ -297,7 +289,8 @@ int fleet_exit_code(const struct fleet *fleet, bool strict)
 
 size_t fleet_nodes(const char ***names, const struct fleet *fleet, bool bad, struct arena *arena)
 {
-    const char **bads = arena_array(arena, fleet->device_count + fleet->missing_node_count + 1, sizeof(*bads)), *last;
+    const size_t room = fleet->device_count + fleet->missing_node_count + 1;
+    const char **bads = arena_array(arena, room, sizeof(*bads)), **out = arena_array(arena, room, sizeof(*out));
     size_t bad_count = 0, count = 0;
     for (size_t k = 0; k < fleet->device_count; k++)
         if (fleet->devices[k].verdict >= FLEET_SLOW)
@@ -305,16 +298,10 @@ size_t fleet_nodes(const char ***names, const struct fleet *fleet, bool bad, str
     for (size_t k = 0; k < fleet->missing_node_count; k++)
         bads[bad_count++] = fleet->missing_nodes[k];
     qsort(bads, bad_count, sizeof(*bads), text_order);
-    const char **out = arena_array(arena, fleet->device_count + bad_count + 1, sizeof(*out));
-    if (bad) {
-        for (size_t k = 0; k < bad_count; k++)
-            if (!count || strcmp(out[count - 1], bads[k]) != 0)
-                out[count++] = bads[k];
-    } else {
-        last = "";
-        for (size_t k = 0; k < fleet->device_count; last = fleet->devices[k++].node)
-            if (strcmp(fleet->devices[k].node, last) != 0 && !is_among(fleet->devices[k].node, bads, bad_count))
-                out[count++] = fleet->devices[k].node;
+    for (size_t k = 0; k < (bad ? bad_count : fleet->device_count); k++) {
+        const char *node = bad ? bads[k] : fleet->devices[k].node;
+        if ((!count || strcmp(node, out[count - 1]) != 0) && (bad || !is_among(node, bads, bad_count)))
+            out[count++] = node;
     }
     *names = out;
     return count;

@@ -10,11 +10,6 @@
 
 /* ---- metrics ---- */
 
-static bool is_together(const struct result *result)
-{
-    return result->job.started_together_ns > 0;
-}
-
 /* Cases stand in the same order in all results of a suite, so the next one is nearly always the one behind the last. */
 static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool together, size_t *next)
 {
@@ -41,27 +36,23 @@ static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool t
     return *next = fleet->metric_count - 1;
 }
 
-/* Whether an id, "kernel/n=64;dtype=f32", has this part. */
-static bool has_part(const char *id, const char *part, size_t length)
+/* Of an id, "kernel/n=64;dtype=f32". */
+static const char *parts_of(const char *id)
 {
-    for (const char *at = id + strcspn(id, "/"); *at; at += 1 + strcspn(at + 1, ";"))
-        if (!strncmp(at + 1, part, length) && (!at[1 + length] || at[1 + length] == ';'))
-            return true;
-    return false;
+    const char *slash = strchr(id, '/');
+    return slash ? slash + 1 : "";
 }
 
 /* "n=64": the parts of its id that others of the same label lack; "" where there is none such. */
 static const char *told_by(const struct fleet *fleet, const struct fleet_metric *metric)
 {
     const char *line = "";
-    for (const char *at = metric->id + strcspn(metric->id, "/"); *at; at += 1 + strcspn(at + 1, ";")) {
-        const size_t length = strcspn(at + 1, ";");
-        size_t k = 0;
-        while (k < fleet->metric_count &&
-               (strcmp(fleet->metrics[k].name, metric->name) != 0 || has_part(fleet->metrics[k].id, at + 1, length)))
-            k++;
-        if (k < fleet->metric_count)
-            line = arena_printf(fleet->arena, "%s %.*s", line, (int)length, at + 1);
+    for (const char *at = parts_of(metric->id); *at; at += strspn(at, ";")) {
+        const size_t length = strcspn(at, ";");
+        if (COUNT_WHERE(other, fleet->metrics, fleet->metric_count,
+                        !strcmp(other->name, metric->name) && !text_has_word(parts_of(other->id), ";", at, length)))
+            line = arena_printf(fleet->arena, "%s %.*s", line, (int)length, at);
+        at += length;
     }
     return line;
 }
@@ -83,85 +74,57 @@ static void tell_apart(struct fleet *fleet)
 
 /* ---- readings ---- */
 
-static double grown(double before, double after)
-{
-    return after - before; /* NaN where either is */
-}
-
 static struct fleet_reading reading_of(const struct result_case *c, struct arena *arena)
 {
-    struct fleet_reading reading = {.time_ns = NAN, .fastest_ns = NAN, .noise = NAN};
-    double trials[64];
-    size_t count = 0;
-    const char *finding = result_case_finding(c);
+    const struct device_sense *a = &c->before, *b = &c->after;
+    const char *finding = result_case_finding(c), *reason = text_or_empty(c->reason);
+    struct fleet_reading reading = {
+        .time_ns = NAN,
+        .fastest_ns = NAN,
+        .noise = NAN,
+        .core_hz = c->core_hz,
+        .memory_hz = b->memory_hz,
+        .temp_c = b->temp_c,
+        .power_w = b->power_w,
+        /* NaN where either is */
+        .violation_power = b->violation_power - a->violation_power,
+        .violation_heat = fmax(fmax(b->violation_thermal - a->violation_thermal, b->violation_hbm - a->violation_hbm),
+                               b->violation_vr - a->violation_vr)};
+    double times[SHIFT_MAX_TRIALS];
     if (*finding || c->status == CASE_ERROR)
-        reading.problem =
-            arena_printf(arena, "%s: %s%s%.200s", c->label ? c->label : c->id, *finding ? finding : "error",
-                         c->reason && *c->reason ? ": " : "", c->reason ? c->reason : "");
-    reading.cycles = c->cycles;
-    reading.core_hz = c->core_hz;
-    reading.memory_hz = c->after.memory_hz;
-    reading.temp_c = c->after.temp_c;
-    reading.power_w = c->after.power_w;
-    reading.violation_power = grown(c->before.violation_power, c->after.violation_power);
-    reading.violation_heat = fmax(fmax(grown(c->before.violation_thermal, c->after.violation_thermal),
-                                       grown(c->before.violation_hbm, c->after.violation_hbm)),
-                                  grown(c->before.violation_vr, c->after.violation_vr));
+        reading.problem = arena_printf(arena, "%s: %s%s%.200s", case_name(c), *finding ? finding : "error",
+                                       *reason ? ": " : "", reason);
     if (!result_case_counts(c))
         return reading;
+    const size_t count = result_trial_times(times, c);
     reading.time_ns = reading.fastest_ns = result_case_time(c);
-    for (size_t k = 0; k < c->trial_count && count < COUNT_OF(trials); k++)
-        if (c->trials[k].median_ns > 0) {
-            trials[count++] = log(c->trials[k].median_ns);
-            reading.fastest_ns = fmin(reading.fastest_ns, c->trials[k].median_ns);
-        }
-    reading.noise = count > 1 ? robust_sd(trials, count) : NAN;
+    for (size_t k = 0; k < count; k++) {
+        reading.fastest_ns = fmin(reading.fastest_ns, times[k]);
+        times[k] = log(times[k]);
+    }
+    reading.noise = robust_sd(times, count);
     return reading;
 }
 
 /* ---- facts ---- */
-
-static void add_fact(struct fleet_device *device, struct fleet *fleet, const char *key, const char *value)
-{
-    struct fleet_fact *facts = (struct fleet_fact *)device->facts;
-    ARENA_PUSH(fleet->arena, facts, device->fact_count,
-               (struct fleet_fact){key, arena_strdup(fleet->arena, value ? value : "")});
-    device->facts = facts;
-}
-
-static const char *pcie_of(const struct device_info *d, struct arena *arena)
-{
-    if (!d->pcie.width || !d->pcie.max_width)
-        return "";
-    return arena_printf(arena, "x%u of x%u", d->pcie.width, d->pcie.max_width);
-}
-
-static const char *nic_words(const struct device_nic *nic, struct arena *arena)
-{
-    const bool fewer = nic->width && nic->width < nic->max_width;
-    const char *lanes = fewer ? arena_printf(arena, " on %u of %u lanes", nic->width, nic->max_width) : "";
-    const char *rate =
-        nic->max_bytes_per_s > 0 ? arena_printf(arena, " at %.0f Gb/s", nic->max_bytes_per_s * 8 / 1e9) : "";
-    return arena_printf(arena, "%s%s%s", nic->state, rate, lanes);
-}
 
 /* "8 active at 400 Gb/s, 1 up at 10 Gb/s": what the cards are called is no difference. */
 static const char *nics_of(const struct device_info *d, struct arena *arena)
 {
     struct text text = {0};
     const char *each[DEVICE_MAX_NICS];
-    for (uint32_t k = 0; k < d->nic_count; k++)
-        each[k] = nic_words(&d->nics[k], arena);
     for (uint32_t k = 0; k < d->nic_count; k++) {
-        uint32_t before = 0, same = 0;
-        for (uint32_t other = 0; other < d->nic_count; other++) {
-            const bool alike = !strcmp(each[other], each[k]);
-            before += alike && other < k;
-            same += alike;
-        }
-        if (!before)
-            text_addf(&text, "%s%u %s", text.length ? ", " : "", same, each[k]);
+        const struct device_nic *nic = &d->nics[k];
+        const bool fewer = nic->width && nic->width < nic->max_width;
+        const char *lanes = fewer ? arena_printf(arena, " on %u of %u lanes", nic->width, nic->max_width) : "";
+        const char *rate =
+            nic->max_bytes_per_s > 0 ? arena_printf(arena, " at %.0f Gb/s", nic->max_bytes_per_s * 8 / 1e9) : "";
+        each[k] = arena_printf(arena, "%s%s%s", nic->state, rate, lanes);
     }
+    for (uint32_t k = 0; k < d->nic_count; k++)
+        if (!text_among(each[k], each, k))
+            text_addf(&text, "%s%zu %s", text.length ? ", " : "",
+                      COUNT_WHERE(other, each, d->nic_count, !strcmp(*other, each[k])), each[k]);
     return text_take(&text, arena);
 }
 
@@ -170,21 +133,19 @@ static void take_facts(struct fleet_device *device, struct fleet *fleet, const s
 {
     const struct device_info *d = &result->device;
     struct arena *arena = fleet->arena;
-    char text[64] = "";
-    add_fact(device, fleet, "model", *d->name ? d->name : d->id);
-    add_fact(device, fleet, "target", d->arch);
-    add_fact(device, fleet, "compute units", arena_printf(arena, "%u", d->cus));
-    add_fact(device, fleet, "partition", d->partition);
-    if (d->power_cap_w > 0)
-        snprintf(text, sizeof(text), "%.0f W", d->power_cap_w);
-    add_fact(device, fleet, "power cap", text);
-    add_fact(device, fleet, "driver", d->driver);
-    const struct fleet_fact others[] = {
+    const bool pcie = d->pcie.width && d->pcie.max_width, built = result->tool_git && *result->tool_git;
+    const struct fleet_fact known[] = {
+        {"model", *d->name ? d->name : d->id},
+        {"target", d->arch},
+        {"compute units", arena_printf(arena, "%u", d->cus)},
+        {"partition", d->partition},
+        {"power cap", d->power_cap_w > 0 ? arena_printf(arena, "%.0f W", d->power_cap_w) : ""},
+        {"driver", d->driver},
         {"vbios", d->vbios},
         {"firmware", d->firmware},
         {"performance level", d->perf_level},
         {"memory", d->memory_bytes ? arena_printf(arena, "%.0f GiB", (double)d->memory_bytes / 0x1p30) : ""},
-        {"PCIe lanes", pcie_of(d, arena)},
+        {"PCIe lanes", pcie ? arena_printf(arena, "x%u of x%u", d->pcie.width, d->pcie.max_width) : ""},
         {"network cards", nics_of(d, arena)},
         {"Linux", result->kernel_release},
         {"system", result->os},
@@ -193,25 +154,20 @@ static void take_facts(struct fleet_device *device, struct fleet *fleet, const s
         {"container", result->container},
         {"compiler", result->compiler},
         {"suite", result->config_sha256 ? arena_printf(arena, "%.12s", result->config_sha256) : ""},
-        {"rooftile",
-         arena_printf(arena, "%s%s%s", result->tool_version ? result->tool_version : "",
-                      result->tool_git && *result->tool_git ? " " : "", result->tool_git ? result->tool_git : "")},
+        {"rooftile", arena_printf(arena, "%s%s%s", text_or_empty(result->tool_version), built ? " " : "",
+                                  built ? result->tool_git : "")},
     };
-    for (size_t k = 0; k < COUNT_OF(others); k++)
-        add_fact(device, fleet, others[k].key, others[k].value);
-    for (size_t k = 0; k < result->env_count; k++)
-        if (!strstr(result->env[k].key, "VISIBLE_DEVICES")) /* differs from rank to rank by its purpose */
-            add_fact(device, fleet, arena_strdup(arena, result->env[k].key), result->env[k].value);
+    struct fleet_fact *facts = arena_array(arena, COUNT_OF(known) + result->env_count, sizeof(*facts));
+    FOR_EACH(const struct fleet_fact, fact, known, COUNT_OF(known))
+        facts[device->fact_count++] = (struct fleet_fact){fact->key, arena_strdup(arena, text_or_empty(fact->value))};
+    FOR_EACH(const struct result_label, variable, result->env, result->env_count)
+        if (!strstr(variable->key, "VISIBLE_DEVICES")) /* differs from rank to rank by its purpose */
+            facts[device->fact_count++] = (struct fleet_fact){arena_strdup(arena, variable->key),
+                                                              arena_strdup(arena, text_or_empty(variable->value))};
+    device->facts = facts;
 }
 
 /* ---- results ---- */
-
-static const char *node_of(const struct result *result, struct arena *arena)
-{
-    if (result->job.node && *result->job.node)
-        return arena_strdup(arena, result->job.node);
-    return arena_printf(arena, "host-%.8s", result->host_id_hash && *result->host_id_hash ? result->host_id_hash : "?");
-}
 
 /* What --budget leaves out is said in its cases, and nothing is wrong with the device that had some. */
 static const char *why_not_whole(const struct result *result)
@@ -224,58 +180,57 @@ static const char *why_not_whole(const struct result *result)
     return !late ? "the run did not end" : measured ? NULL : "nothing was measured before its budget ran out";
 }
 
-static void fleet_add(struct fleet *fleet, const struct result *result, UNUSED const char *path)
+static void fleet_add(struct fleet *fleet, const struct result *result)
 {
     const struct device_info *d = &result->device;
-    struct fleet_device device = {.node = node_of(result, fleet->arena),
-                                  .expected = result->job.devices,
-                                  .rank = result->job.rank,
-                                  .world = result->job.world};
+    const struct result_job *job = &result->job;
+    struct arena *arena = fleet->arena;
+    const char *host = text_or_empty(result->host_id_hash);
+    struct fleet_device device = {.problem = why_not_whole(result),
+                                  .expected = job->devices,
+                                  .rank = job->rank,
+                                  .world = job->world,
+                                  .node = job->node && *job->node
+                                              ? arena_strdup(arena, job->node)
+                                              : arena_printf(arena, "host-%.8s", *host ? host : "?")};
     /* Without a number of its own a device is told by its process: each may see a single one. */
     const char *own = *d->uuid      ? d->uuid
                       : *d->pci_bdf ? d->pci_bdf
-                                    : arena_printf(fleet->arena, "%s#%u", d->id, result->job.local_rank);
-    struct fleet_run run = {.run_id = arena_strdup(fleet->arena, result->run_id ? result->run_id : "")};
-    const bool together = is_together(result);
+                                    : arena_printf(arena, "%s#%u", d->id, job->local_rank);
+    struct fleet_run *run = arena_alloc(arena, sizeof(*run));
     size_t next = 0;
-    device.name = arena_printf(fleet->arena, result->job.local_rank ? "%s %s#%u" : "%s %s", device.node, d->id,
-                               result->job.local_rank);
-    device.key = arena_printf(fleet->arena, "%s|%s|%s", device.node, own, d->id);
-    device.problem = why_not_whole(result);
+    device.name = arena_printf(arena, job->local_rank ? "%s %s#%u" : "%s %s", device.node, d->id, job->local_rank);
+    device.key = arena_printf(arena, "%s|%s|%s", device.node, own, d->id);
     take_facts(&device, fleet, result);
-    run.readings = arena_array(fleet->arena, result->case_count + 1, sizeof(*run.readings));
+    run->run_id = arena_strdup(arena, text_or_empty(result->run_id));
+    run->together = job->started_together_ns > 0;
+    run->readings = arena_array(arena, result->case_count + 1, sizeof(*run->readings));
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (c->status == CASE_SKIPPED)
             continue;
-        run.readings[run.count].metric = metric_of(fleet, c, together, &next);
-        run.readings[run.count++].reading = reading_of(c, fleet->arena);
+        run->readings[run->count].metric = metric_of(fleet, c, run->together, &next);
+        run->readings[run->count++].reading = reading_of(c, arena);
     }
-    run.together = together;
+    device.run = run;
     fleet->predicted = fleet->predicted || result->predicted;
     if (result->finished_at && (!fleet->date || strcmp(result->finished_at, fleet->date) > 0))
-        fleet->date = arena_strdup(fleet->arena, result->finished_at);
-    device.run = arena_copy(fleet->arena, &run, sizeof(run));
-    ARENA_PUSH(fleet->arena, fleet->devices, fleet->device_count, device);
-    fleet->files++;
+        fleet->date = arena_strdup(arena, result->finished_at);
+    ARENA_PUSH(arena, fleet->devices, fleet->device_count, device);
 }
 
 /* ---- files ---- */
-
-static void note(struct fleet *fleet, const char *path, const char *why)
-{
-    const char *own = text_starts(why, path) ? why + strlen(path) : why;
-    own += strspn(own, ": ");
-    ARENA_PUSH(fleet->arena, fleet->unread, fleet->unread_count, arena_printf(fleet->arena, "%s: %.300s", path, own));
-}
 
 static void read_file(struct fleet *fleet, const char *path, struct arena *scratch)
 {
     const struct result *result = NULL;
     struct err err = {0};
-    if (result_read_light(&result, path, scratch, &err))
-        note(fleet, path, err.text);
-    else
-        fleet_add(fleet, result, path);
+    if (!result_read_light(&result, path, scratch, &err)) {
+        fleet_add(fleet, result);
+    } else {
+        const char *why = text_starts(err.text, path) ? err.text + strlen(path) : err.text;
+        ARENA_PUSH(fleet->arena, fleet->unread, fleet->unread_count,
+                   arena_printf(fleet->arena, "%s: %.300s", path, why + strspn(why, ": ")));
+    }
     arena_reset(scratch);
 }
 

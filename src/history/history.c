@@ -7,7 +7,6 @@
 
 #include "history_internal.h"
 #include "rooftile/clock.h"
-#include "rooftile/compare.h"
 #include "rooftile/log.h"
 #include "rooftile/summary.h"
 
@@ -64,7 +63,7 @@ static void join(struct history *history, const struct history_window *window, c
     if (strcmp(row->points[0].status, "ok") != 0)
         return;
     if (counts) {
-        more = compare_trials(added, c);
+        more = result_trial_times(added, c);
         sqlite3_stmt *rows =
             database_select(history, "SELECT trials FROM point WHERE series = ? AND run = ?", "ii", row->id, run);
         while (database_next(history, rows)) {

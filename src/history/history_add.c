@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "history_internal.h"
-#include "rooftile/compare.h"
 #include "rooftile/summary.h"
 
 enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
@@ -213,7 +212,7 @@ static void add_case(struct adding *adding, const struct result_case *c)
                                                       "ON CONFLICT (parts) DO UPDATE SET parts = parts RETURNING id",
                                                       "s", line),
                               .trials = times,
-                              .trial_count = counts ? compare_trials(times, c) : 0});
+                              .trial_count = counts ? result_trial_times(times, c) : 0});
 }
 
 static void add_kpi(struct adding *adding, const struct result_kpi *kpi)

@@ -3,6 +3,23 @@
 
 #include "rooftile/launch_fit.h"
 
+size_t result_trial_times(double times[static SHIFT_MAX_TRIALS], const struct result_case *c)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < c->trial_count && count < SHIFT_MAX_TRIALS; k++)
+        if (c->trials[k].status == CASE_OK && isfinite(c->trials[k].median_ns) && c->trials[k].median_ns > 0)
+            times[count++] = c->trials[k].median_ns;
+    if (!count)
+        times[count++] = result_case_time(c);
+    return count;
+}
+
+double result_case_floor(const struct result_case *c, double tick_ns)
+{
+    const double share = tick_ns / (result_case_time(c) * (c->batch ? c->batch : 1));
+    return share > 0 ? fmin(share, 1) : 0;
+}
+
 size_t result_id_length(const char *id)
 {
     const char *timer = NULL; /* the last one: a parameter's value may hold anything */
