@@ -12,11 +12,20 @@
 #define NOISE_QUIET 0.005    /* the sd that most cases of an idle machine should stay under */
 
 struct noise_case {
-    size_t trials;
-    bool learned; /* trials >= SHIFT_LEARNED_TRIALS */
+    const char *id; /* plan id with its timer: each timer has its own sigma */
+    const char *class;
     /* of ln(median): the larger of 1.4826 MAD n / (n - 0.8) and the plain sd without the farthest twentieth; NaN if not
      * learned */
     double sigma;
+    size_t trials;
+    /* what it is learned from */
+    const char *label;
+    const double *trial_ns; /* A/A trial medians, each > 0 and finite; any number of trials, 0 included */
+    double time_ns;
+    double floor;   /* timer tick / T */
+    uint32_t group; /* class: index below class_count */
+    /* what else is learned */
+    bool learned;       /* trials >= SHIFT_LEARNED_TRIALS */
     double sd;          /* plain sd, n - 1: glitches included; NaN below 2 trials */
     double mde_compare; /* ratio - 1 found with probability 0.9 by `trials_compare` trials a side (shift_mde with this
                            sigma) */
@@ -26,8 +35,9 @@ struct noise_case {
 };
 
 struct noise_class {
-    size_t cases; /* learned ones */
+    const char *name;
     double sigma; /* median of their sigmas: what shift_prior.sigma_class wants; NaN without any */
+    size_t cases; /* learned ones */
 };
 
 /* Distribution of sigma over the learned cases: quantiles of type 7; NaN without any. */
@@ -37,18 +47,10 @@ struct noise_summary {
     double quiet_share; /* of the learned cases, those with sigma <= NOISE_QUIET */
 };
 
-struct noise_input {
-    const double *trial_ns; /* A/A trial medians, each > 0 and finite; any number of trials, 0 included */
-    size_t trials;
-    double floor;   /* timer tick / T */
-    uint32_t group; /* class: index below class_count */
-};
-
-/* Learns every case, every class and the summary; arrays are the caller's. ERR_CONFIG with all outputs untouched for a
- * time that is not positive and finite or options out of range. `trials_compare`: R of the comparison to forecast (5).
- */
-enum status noise_learn(struct noise_case *cases, struct noise_class *classes, size_t class_count,
-                        struct noise_summary *summary, const struct noise_input *inputs, size_t count,
-                        size_t trials_compare, const struct shift_options *options, struct err *err);
+/* Learns every case, every class and the summary. ERR_CONFIG, with nothing learned, for a time that is not positive and
+ * finite or options out of range. `trials_compare`: R of the comparison to forecast (5). */
+enum status noise_learn(struct noise_case *cases, size_t count, struct noise_class *classes, size_t class_count,
+                        struct noise_summary *summary, size_t trials_compare, const struct shift_options *options,
+                        struct err *err);
 
 #endif

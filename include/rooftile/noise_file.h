@@ -13,24 +13,13 @@
 /* configs/schema/noise.schema.json */
 #define NOISE_FILE_SCHEMA "https://rooftile.dev/schemas/noise/1/noise.schema.json"
 
-struct noise_file_case {
-    const char *id; /* plan id with its timer: each timer has its own sigma */
-    const char *class;
-    double sigma; /* of ln(trial median) */
-    size_t trials;
-};
-struct noise_file_class {
-    const char *name;
-    double sigma;
-    size_t cases;
-};
 struct noise_file {
     const char *path;
     char fingerprint[65]; /* of the device and its environment that it was learned on */
     const char *device, *learned_at;
-    const struct noise_file_case *cases; /* as read: sorted by id */
+    const struct noise_case *cases; /* as read: sorted by id, and of each id, class, sigma and trials alone */
     size_t case_count;
-    const struct noise_file_class *classes;
+    const struct noise_class *classes;
     size_t class_count;
 };
 

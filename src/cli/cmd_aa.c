@@ -15,10 +15,8 @@ enum { DEFAULT_TRIALS = 20, COMPARE_TRIALS = 5, MOST_ROWS = 40 };
 struct aa {
     struct arena *arena;
     const struct result *result;
-    const char *class_names[AA_CLASSES];
     struct noise_class classes[AA_CLASSES];
     size_t class_count;
-    const struct result_case **of; /* the result's case of each row */
     struct noise_case *cases;
     size_t count;
     struct noise_summary summary;
@@ -29,67 +27,51 @@ struct aa {
 static uint32_t class_of(struct aa *aa, const char *name)
 {
     uint32_t k = 0;
-    name = name ? name : "";
-    while (k < aa->class_count && k < AA_CLASSES - 1 && strcmp(aa->class_names[k], name) != 0)
+    while (k < aa->class_count && k < AA_CLASSES - 1 && strcmp(aa->classes[k].name, name) != 0)
         k++;
     if (k == aa->class_count)
-        aa->class_names[aa->class_count++] = k == AA_CLASSES - 1 ? "other" : name;
+        aa->classes[aa->class_count++].name = k == AA_CLASSES - 1 ? "other" : name;
     return k;
-}
-
-static struct noise_input input_of(struct aa *aa, const struct result_case *c)
-{
-    struct noise_input in = {.group = class_of(aa, c->class)};
-    double *times = arena_array(aa->arena, c->trial_count + 1, sizeof(*times));
-    for (size_t k = 0; k < c->trial_count; k++)
-        if (c->trials[k].status == CASE_OK && c->trials[k].median_ns > 0)
-            times[in.trials++] = c->trials[k].median_ns;
-    const double tick_ns = aa->result->calibration.timer_tick_ns;
-    in.trial_ns = times;
-    in.floor = tick_ns > 0 ? tick_ns / (result_case_time(c) * (c->batch ? c->batch : 1)) : 0;
-    return in;
 }
 
 static enum status learn(struct aa *aa, struct err *err)
 {
     const struct result *result = aa->result;
     const struct shift_options options = shift_defaults();
-    struct noise_input *inputs = arena_array(aa->arena, result->case_count + 1, sizeof(*inputs));
-    aa->of = arena_array(aa->arena, result->case_count + 1, sizeof(const struct result_case *));
     aa->cases = arena_array(aa->arena, result->case_count + 1, sizeof(*aa->cases));
-    for (size_t k = 0; k < result->case_count; k++) {
-        if (!result_case_counts(&result->cases[k]))
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+        if (!result_case_counts(c))
             continue;
-        aa->of[aa->count] = &result->cases[k];
-        inputs[aa->count++] = input_of(aa, &result->cases[k]);
+        double *times = arena_array(aa->arena, SHIFT_MAX_TRIALS, sizeof(*times));
+        const char *class = text_or_empty(c->class);
+        aa->cases[aa->count++] = (struct noise_case){.id = c->id,
+                                                     .label = c->label,
+                                                     .class = class,
+                                                     .group = class_of(aa, class),
+                                                     .time_ns = result_case_time(c),
+                                                     .trial_ns = times,
+                                                     .trials = result_trial_times(times, c),
+                                                     .floor = result_case_floor(c, result->calibration.timer_tick_ns)};
     }
-    return noise_learn(aa->cases, aa->classes, aa->class_count, &aa->summary, inputs, aa->count, COMPARE_TRIALS,
-                       &options, err);
+    return noise_learn(aa->cases, aa->count, aa->classes, aa->class_count, &aa->summary, COMPARE_TRIALS, &options, err);
 }
 
 static enum status save(struct aa *aa, struct err *err)
 {
     const char *path = NULL;
     const struct noise_file *older = NULL;
-    struct noise_file file = {.device = aa->result->device.name,
-                              .learned_at = aa->result->finished_at ? aa->result->finished_at : ""};
-    struct noise_file_case *cases = NULL;
-    struct noise_file_class *classes = NULL;
+    struct noise_file file = {.device = aa->result->device.name, .learned_at = text_or_empty(aa->result->finished_at)};
+    struct noise_case *cases = NULL;
+    struct noise_class *classes = NULL;
     snprintf(file.fingerprint, sizeof(file.fingerprint), "%s", aa->result->fingerprint);
     for (size_t k = 0; k < aa->count; k++)
         if (aa->cases[k].learned && aa->cases[k].sigma > 0)
-            ARENA_PUSH(aa->arena, cases, file.case_count,
-                       (struct noise_file_case){.id = aa->of[k]->id,
-                                                .class = aa->of[k]->class ? aa->of[k]->class : "",
-                                                .sigma = aa->cases[k].sigma,
-                                                .trials = aa->cases[k].trials});
+            ARENA_PUSH(aa->arena, cases, file.case_count, aa->cases[k]);
     if (!file.case_count)
         return STATUS_OK; /* nothing was learned */
     for (size_t k = 0; k < aa->class_count; k++)
         if (aa->classes[k].sigma > 0)
-            ARENA_PUSH(aa->arena, classes, file.class_count,
-                       (struct noise_file_class){
-                           .name = aa->class_names[k], .sigma = aa->classes[k].sigma, .cases = aa->classes[k].cases});
+            ARENA_PUSH(aa->arena, classes, file.class_count, aa->classes[k]);
     file.cases = cases;
     file.classes = classes;
     if (noise_file_path(&path, aa->result, true, aa->arena, err) || noise_file_read(&older, path, aa->arena, err))
@@ -101,21 +83,6 @@ static enum status save(struct aa *aa, struct err *err)
 
 /* ---- as a document: the noise file's members, and what follows from them ---- */
 
-static const struct table_column case_columns[] = {
-    {.title = "case"},
-    {.key = "id"},
-    {.key = "class"},
-    {.title = "time", .unit = UNIT_TIME},
-    {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT},
-    {.key = "sd", .title = "sd", .unit = UNIT_PERCENT},
-    {.key = "mde_compare", .title = "5 v 5", .unit = UNIT_PERCENT},
-    {.key = "mde_week", .title = "7 runs", .unit = UNIT_PERCENT},
-    {.key = "mde_run"},
-    {.key = "trials"},
-    {.key = "too_noisy"},
-    {.title = "", .flags = COLUMN_PROSE},
-};
-
 /* The noisiest first; what is as noisy as another in the order of the run. */
 static int by_sigma(const void *a, const void *b)
 {
@@ -126,21 +93,29 @@ static int by_sigma(const void *a, const void *b)
 
 static const struct table *cases_of(const struct aa *aa, bool all)
 {
-    const struct noise_case **order = arena_array(aa->arena, aa->count + 1, sizeof(const struct noise_case *));
-    struct table *table = TABLE(aa->arena, case_columns);
+#define OF_CASE(member) FIELD(struct noise_case, member)
+    static const struct table_column columns[] = {
+        {.title = "case", OF_CASE(label)},
+        {.key = "id", OF_CASE(id)},
+        {.key = "class", OF_CASE(class)},
+        {.title = "time", .unit = UNIT_TIME, OF_CASE(time_ns)},
+        {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT, .flags = COLUMN_OPTIONAL, OF_CASE(sigma)},
+        {.key = "sd", .title = "sd", .unit = UNIT_PERCENT, OF_CASE(sd)},
+        {.key = "mde_compare", .title = "5 v 5", .unit = UNIT_PERCENT, OF_CASE(mde_compare)},
+        {.key = "mde_week", .title = "7 runs", .unit = UNIT_PERCENT, OF_CASE(mde_week)},
+        {.key = "mde_run", OF_CASE(mde_run)},
+        {.key = "trials", OF_CASE(trials)},
+        {.key = "too_noisy", OF_CASE(too_noisy)},
+        {.title = "", .flags = COLUMN_PROSE},
+    };
+    const struct noise_case **order = arena_array(aa->arena, aa->count + 1, sizeof(*order));
+    struct table *table = TABLE(aa->arena, columns);
     for (size_t k = 0; k < aa->count; k++)
         order[k] = &aa->cases[k];
     qsort(order, aa->count, sizeof(*order), by_sigma);
-    for (size_t k = 0; k < aa->count; k++) {
-        const struct noise_case *noise = order[k];
-        const struct result_case *c = aa->of[noise - aa->cases];
-        table_add(table,
-                  (struct cell[]){cell_text(c->label), cell_text(c->id), cell_text(c->class ? c->class : ""),
-                                  cell_number(result_case_time(c)), cell_positive(noise->sigma), cell_number(noise->sd),
-                                  cell_number(noise->mde_compare), cell_number(noise->mde_week),
-                                  cell_number(noise->mde_run), cell_number((double)noise->trials),
-                                  cell_bool(noise->too_noisy), cell_text(noise->too_noisy ? "too noisy to gate" : "")});
-    }
+    for (size_t k = 0; k < aa->count; k++)
+        table_add_object(table, order[k])->cells[COUNT_OF(columns) - 1] =
+            cell_text(order[k]->too_noisy ? "too noisy to gate" : "");
     table->most_rows = all ? 0 : MOST_ROWS;
     table->rest = "quieter ones (-v shows them)";
     return table;
@@ -148,37 +123,35 @@ static const struct table *cases_of(const struct aa *aa, bool all)
 
 static const struct table *classes_of(const struct aa *aa)
 {
-    static const struct table_column columns[] = {{.key = "class", .title = "class"},
-                                                  {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT},
-                                                  {.key = "cases", .title = "cases", .unit = UNIT_COUNT}};
-    struct table *table = TABLE(aa->arena, columns);
-    for (size_t k = 0; k < aa->class_count; k++)
-        table_add(table, (struct cell[]){cell_text(aa->class_names[k]), cell_positive(aa->classes[k].sigma),
-                                         cell_number((double)aa->classes[k].cases)});
+#define OF_CLASS(member) FIELD(struct noise_class, member)
+    static const struct table_column columns[] = {
+        {.key = "class", .title = "class", OF_CLASS(name)},
+        {.key = "sigma", .title = "noise", .unit = UNIT_PERCENT, .flags = COLUMN_OPTIONAL, OF_CLASS(sigma)},
+        {.key = "cases", .title = "cases", .unit = UNIT_COUNT, OF_CLASS(cases)}};
+    struct table *table = TABLE_OF(aa->arena, columns, aa->classes, aa->class_count);
     table->indent = 2;
     return table;
 }
 
 static const struct table *head_of(const struct aa *aa)
 {
+#define OF_SUMMARY(member)                                                                                             \
+    {                                                                                                                  \
+        .key = #member, FIELD(struct noise_summary, member)                                                            \
+    }
+    static const struct table_column quantiles[] = {OF_SUMMARY(min),    OF_SUMMARY(p10), OF_SUMMARY(q1),
+                                                    OF_SUMMARY(median), OF_SUMMARY(q3),  OF_SUMMARY(p90),
+                                                    OF_SUMMARY(p99),    OF_SUMMARY(max)};
     const struct result *result = aa->result;
-    const struct noise_summary *s = &aa->summary;
-    const struct {
-        const char *key;
-        double value;
-    } quantiles[] = {{"min", s->min}, {"p10", s->p10}, {"q1", s->q1},   {"median", s->median},
-                     {"q3", s->q3},   {"p90", s->p90}, {"p99", s->p99}, {"max", s->max}};
-    struct table *head = table_record(aa->arena), *sigma = table_record(aa->arena);
-    for (size_t k = 0; k < sizeof(quantiles) / sizeof(*quantiles); k++)
-        table_member(sigma, quantiles[k].key, NULL, cell_number(quantiles[k].value));
+    struct table *head = table_record(aa->arena);
     table_member(head, "schema", NULL, cell_text(NOISE_FILE_SCHEMA));
     table_member(head, "fingerprint", NULL, cell_text(result->fingerprint));
     table_member(head, "device", NULL, cell_text(result->device.name));
-    table_member(head, "learned_at", NULL, cell_text(result->finished_at ? result->finished_at : ""));
+    table_member(head, "learned_at", NULL, cell_text(text_or_empty(result->finished_at)));
     table_member(head, "trials", NULL, cell_number(result_trials(result)));
-    table_member(head, "sigma", NULL, cell_table(sigma));
-    table_member(head, "quiet_share", NULL, cell_number(s->quiet_share));
-    table_member(head, "too_noisy", NULL, cell_number((double)s->too_noisy));
+    table_member(head, "sigma", NULL, cell_table(RECORD_OF(aa->arena, quantiles, &aa->summary)));
+    table_member(head, "quiet_share", NULL, cell_number(aa->summary.quiet_share));
+    table_member(head, "too_noisy", NULL, cell_number((double)aa->summary.too_noisy));
     return head;
 }
 

@@ -24,15 +24,15 @@ static enum status check_sigma(double sigma, const cJSON *json, struct err *err)
 
 static enum status check_case(void *base, const cJSON *json, struct err *err)
 {
-    return check_sigma(((const struct noise_file_case *)base)->sigma, json, err);
+    return check_sigma(((const struct noise_case *)base)->sigma, json, err);
 }
 
 static enum status check_class(void *base, const cJSON *json, struct err *err)
 {
-    return check_sigma(((const struct noise_file_class *)base)->sigma, json, err);
+    return check_sigma(((const struct noise_class *)base)->sigma, json, err);
 }
 
-#define RECORD_STRUCT struct noise_file_case
+#define RECORD_STRUCT struct noise_case
 static const struct record_field case_fields[] = {
     FIELD_STRING("id", id, RECORD_REQUIRED),
     FIELD_STRING("class", class, RECORD_REQUIRED),
@@ -42,7 +42,7 @@ static const struct record_field case_fields[] = {
 static const struct record case_record = {RECORD_TABLE(case_fields), .check = check_case};
 #undef RECORD_STRUCT
 
-#define RECORD_STRUCT struct noise_file_class
+#define RECORD_STRUCT struct noise_class
 static const struct record_field class_fields[] = {
     FIELD_STRING("class", name, RECORD_REQUIRED),
     FIELD_F64("sigma", sigma, RECORD_REQUIRED),
@@ -64,31 +64,28 @@ static const struct record file_record = {RECORD_TABLE(file_fields)};
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(((const struct noise_file_case *)a)->id, ((const struct noise_file_case *)b)->id);
-}
-
-static enum status read_file(struct noise_file *file, const char *path, struct arena *arena, struct err *err)
-{
-    const cJSON *root = NULL;
-    const char *schema = NULL;
-    enum status status = json_read(&root, path, arena, err);
-    if (!status)
-        status = json_get_string(&schema, root, "schema", JSON_REQUIRED, err);
-    if (!status && strcmp(schema, NOISE_FILE_SCHEMA) != 0)
-        return json_fail(json_member(root, "schema"), err, "this is not a noise file of this version");
-    return status ? status : record_get(file, &file_record, root, false, arena, err);
+    return strcmp(((const struct noise_case *)a)->id, ((const struct noise_case *)b)->id);
 }
 
 enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err)
 {
+    const cJSON *root = NULL;
+    const char *schema = NULL;
     if (!file_exists(path)) {
         *file = NULL;
         return STATUS_OK;
     }
     struct noise_file *read = arena_alloc(arena, sizeof(*read));
-    if (read_file(read, path, arena, err))
+    enum status status = json_read(&root, path, arena, err);
+    if (!status)
+        status = json_get_string(&schema, root, "schema", JSON_REQUIRED, err);
+    if (!status)
+        status = strcmp(schema, NOISE_FILE_SCHEMA) != 0
+                     ? json_fail(json_member(root, "schema"), err, "this is not a noise file of this version")
+                     : record_get(read, &file_record, root, false, arena, err);
+    if (status)
         return err_within(err, "the learned noise (remove the file or run 'rooftile aa' again)");
-    struct noise_file_case *sorted = arena_copy(arena, read->cases, read->case_count * sizeof(*sorted));
+    struct noise_case *sorted = arena_copy(arena, read->cases, read->case_count * sizeof(*sorted));
     qsort(sorted, read->case_count, sizeof(*sorted), by_id);
     read->cases = sorted;
     read->path = arena_strdup(arena, path);
@@ -110,9 +107,9 @@ enum status noise_file_write(const struct noise_file *file, const char *path, st
     return file_write(path, text.data, text.length, err);
 }
 
-static const struct noise_file_case *find_case(const struct noise_file *file, size_t count, const char *id)
+static const struct noise_case *find_case(const struct noise_file *file, size_t count, const char *id)
 {
-    const struct noise_file_case key = {.id = id};
+    const struct noise_case key = {.id = id};
     return count ? bsearch(&key, file->cases, count, sizeof(key), by_id) : NULL;
 }
 
@@ -121,8 +118,8 @@ void noise_file_keep(struct noise_file *file, const struct noise_file *older, st
     const size_t own_cases = file->case_count, own_classes = file->class_count;
     if (!older)
         return;
-    struct noise_file_case *cases = arena_array(arena, own_cases + older->case_count + 1, sizeof(*cases));
-    struct noise_file_class *classes = arena_array(arena, own_classes + older->class_count + 1, sizeof(*classes));
+    struct noise_case *cases = arena_array(arena, own_cases + older->case_count + 1, sizeof(*cases));
+    struct noise_class *classes = arena_array(arena, own_classes + older->class_count + 1, sizeof(*classes));
     if (own_cases)
         memcpy(cases, file->cases, own_cases * sizeof(*cases));
     if (own_classes)
@@ -141,16 +138,11 @@ void noise_file_keep(struct noise_file *file, const struct noise_file *older, st
 
 struct shift_prior noise_file_prior(const struct noise_file *file, const struct result_case *c)
 {
-    struct shift_prior prior = {0};
     if (!file)
-        return prior;
-    const struct noise_file_case *found = find_case(file, file->case_count, c->id);
-    if (found) {
-        prior.sigma_case = found->sigma;
-        prior.case_trials = found->trials;
-    }
-    for (size_t k = 0; k < file->class_count; k++)
-        if (c->class && !strcmp(file->classes[k].name, c->class))
-            prior.sigma_class = file->classes[k].sigma;
-    return prior;
+        return (struct shift_prior){0};
+    const struct noise_case *found = find_case(file, file->case_count, c->id);
+    const struct noise_class *class = c->class ? FIND_ROW(file->classes, file->class_count, name, c->class) : NULL;
+    return (struct shift_prior){.sigma_case = found ? found->sigma : 0,
+                                .case_trials = found ? found->trials : 0,
+                                .sigma_class = class ? class->sigma : 0};
 }

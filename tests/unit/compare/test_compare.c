@@ -519,7 +519,8 @@ static void filters(void **state)
 
 static void learned_noise(void **state)
 {
-    const struct noise_file_case known[] = {{"copy/n=0;mode=hot;timer=batch", "memory", 0.2, 30}};
+    const struct noise_case known[] = {
+        {.id = "copy/n=0;mode=hot;timer=batch", .class = "memory", .sigma = 0.2, .trials = 30}};
     struct noise_file noise = {.path = "n.json", .device = "A", .cases = known, .case_count = 1};
     (void)state;
     struct pair *pair = pair_of(2);

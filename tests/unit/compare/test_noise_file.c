@@ -13,9 +13,10 @@
 #include "rooftile/file.h"
 #include "rooftile/noise_file.h"
 
-static const struct noise_file_case cases[] = {{"b/n=1;mode=hot;timer=batch", "memory", 0.01, 20},
-                                               {"a/n=1;mode=hot;timer=event", "compute", 0.002, 9}};
-static const struct noise_file_class classes[] = {{"compute", 0.004, 1}, {"memory", 0.02, 7}};
+static const struct noise_case cases[] = {
+    {.id = "b/n=1;mode=hot;timer=batch", .class = "memory", .sigma = 0.01, .trials = 20},
+    {.id = "a/n=1;mode=hot;timer=event", .class = "compute", .sigma = 0.002, .trials = 9}};
+static const struct noise_class classes[] = {{"compute", 0.004, 1}, {"memory", 0.02, 7}};
 static const struct noise_file sample = {.fingerprint = "abc",
                                          .device = "A \"GPU\"",
                                          .learned_at = "2026-11-21T00:00:00Z",
@@ -72,9 +73,10 @@ static void priors(void **state)
 
 static void keeps_what_an_older_file_knows(void **state)
 {
-    static const struct noise_file_case older_cases[] = {{"a/n=1;mode=hot;timer=event", "compute", 0.5, 30},
-                                                         {"z/n=1;mode=hot;timer=event", "launch", 0.03, 12}};
-    static const struct noise_file_class older_classes[] = {{"launch", 0.03, 1}, {"memory", 0.5, 1}};
+    static const struct noise_case older_cases[] = {
+        {.id = "a/n=1;mode=hot;timer=event", .class = "compute", .sigma = 0.5, .trials = 30},
+        {.id = "z/n=1;mode=hot;timer=event", .class = "launch", .sigma = 0.03, .trials = 12}};
+    static const struct noise_class older_classes[] = {{"launch", 0.03, 1}, {"memory", 0.5, 1}};
     const struct noise_file older = {.cases = older_cases, .case_count = 2, .classes = older_classes, .class_count = 2};
     struct noise_file file = sample;
     (void)state;

@@ -17,7 +17,7 @@
 #define CASES 60
 #define TRIALS 40
 
-static void fill(double trials[CASES][TRIALS], struct noise_input *inputs, const double sigma[2])
+static void fill(double trials[CASES][TRIALS], struct noise_case *cases, const double sigma[2])
 {
     struct rng rng;
     rng_init(&rng, 11);
@@ -25,7 +25,7 @@ static void fill(double trials[CASES][TRIALS], struct noise_input *inputs, const
         for (size_t k = 0; k < TRIALS; k++)
             trials[c][k] = 1000 * exp(sigma[c % 2] * random_normal(&rng));
         trials[c][7] *= 1.2; /* one trial with interference each */
-        inputs[c] = (struct noise_input){trials[c], TRIALS, 0, c % 2};
+        cases[c] = (struct noise_case){.trial_ns = trials[c], .trials = TRIALS, .group = c % 2};
     }
 }
 
@@ -34,16 +34,15 @@ static void test_learned(void **state)
     (void)state;
     static double trials[CASES][TRIALS];
     static const double sigma[] = {0.002, 0.06};
-    struct noise_input inputs[CASES];
     struct noise_case cases[CASES];
     struct noise_class classes[3];
     struct noise_summary summary;
     struct err err = {0};
     const struct shift_options options = shift_defaults();
-    fill(trials, inputs, sigma);
-    inputs[4].trials = 7;
-    inputs[6].trials = 0;
-    assert_int_equal(noise_learn(cases, classes, 3, &summary, inputs, CASES, 5, &options, &err), STATUS_OK);
+    fill(trials, cases, sigma);
+    cases[4].trials = 7;
+    cases[6].trials = 0;
+    assert_int_equal(noise_learn(cases, CASES, classes, 3, &summary, 5, &options, &err), STATUS_OK);
     assert_near(classes[0].sigma / 0.002, 1, 0.1);
     assert_near(classes[1].sigma / 0.06, 1, 0.1);
     assert_int_equal(classes[0].cases, 28);
@@ -75,13 +74,12 @@ static void test_levels(void **state)
     (void)state;
     static const double two_levels[] = {303, 303, 303, 303, 303, 326, 326, 326},
                         glitch[] = {303, 303, 303, 303, 303, 303, 303, 326};
-    const struct noise_input inputs[] = {{two_levels, 8, 0, 0}, {glitch, 8, 0, 0}};
-    struct noise_case cases[2];
+    struct noise_case cases[] = {{.trial_ns = two_levels, .trials = 8}, {.trial_ns = glitch, .trials = 8}};
     struct noise_class class;
     struct noise_summary summary;
     struct err err = {0};
     const struct shift_options options = shift_defaults();
-    assert_int_equal(noise_learn(cases, &class, 1, &summary, inputs, 2, 5, &options, &err), STATUS_OK);
+    assert_int_equal(noise_learn(cases, 2, &class, 1, &summary, 5, &options, &err), STATUS_OK);
     assert_true(cases[0].sigma > 0.03);
     assert_true(cases[1].sigma < 1e-9);
 }
@@ -107,17 +105,16 @@ static void test_refused(void **state)
 {
     (void)state;
     const double zero[] = {1, 2, 0};
-    struct noise_input input = {zero, 3, 0, 0};
-    struct noise_case one;
+    struct noise_case one = {.trial_ns = zero, .trials = 3};
     struct noise_class class;
     struct noise_summary summary;
     struct err err = {0};
     const struct shift_options options = shift_defaults();
-    assert_int_equal(noise_learn(&one, &class, 1, &summary, &input, 1, 5, &options, &err), ERR_CONFIG);
+    assert_int_equal(noise_learn(&one, 1, &class, 1, &summary, 5, &options, &err), ERR_CONFIG);
     assert_string_equal(err.text, "case 0: trial 2 has the time 0 ns");
-    input = (struct noise_input){zero, 2, 0, 1};
-    assert_int_equal(noise_learn(&one, &class, 1, &summary, &input, 1, 5, &options, &err), ERR_CONFIG);
-    assert_int_equal(noise_learn(&one, &class, 1, &summary, &input, 0, 5, &options, &err), STATUS_OK);
+    one = (struct noise_case){.trial_ns = zero, .trials = 2, .group = 1};
+    assert_int_equal(noise_learn(&one, 1, &class, 1, &summary, 5, &options, &err), ERR_CONFIG);
+    assert_int_equal(noise_learn(&one, 0, &class, 1, &summary, 5, &options, &err), STATUS_OK);
     assert_true(isnan(summary.median) && isnan(summary.quiet_share));
 }
 
