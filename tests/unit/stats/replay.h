@@ -39,15 +39,13 @@ static inline void replay_runs(struct gate_verdict *out, struct gate_verdict *cl
 /* One run after another, the last one possibly twice. */
 struct replay {
     struct gate_pass pass;
-    struct gate_window *windows; /* as they were before this run */
-    struct gate_segment *segments, *class_segments;
+    struct gate_segment *segments, *class_segments; /* as they were before this run */
 };
 
 static inline void replay_init(struct replay *replay, const struct gate_set *set, const struct gate_options *options,
                                struct arena *arena)
 {
     gate_pass_init(&replay->pass, set, NULL, NULL, options, arena);
-    replay->windows = arena_array(arena, set->series_count, sizeof(*replay->windows));
     replay->segments = arena_array(arena, set->series_count, sizeof(*replay->segments));
     replay->class_segments = arena_array(arena, set->class_count, sizeof(*replay->class_segments));
 }
@@ -56,7 +54,6 @@ static inline void replay_one(struct replay *replay, struct gate_verdict *out, s
 {
     const struct gate_pass *pass = &replay->pass;
     const struct gate_set *set = pass->set;
-    memcpy(replay->windows, pass->windows, set->series_count * sizeof(*pass->windows));
     memcpy(replay->segments, pass->segments, set->series_count * sizeof(*pass->segments));
     memcpy(replay->class_segments, pass->class_segments, set->class_count * sizeof(*pass->class_segments));
     gate_pass_step(&replay->pass);
@@ -68,7 +65,6 @@ static inline void replay_one_again(struct replay *replay, struct gate_verdict *
 {
     struct gate_pass *pass = &replay->pass;
     const struct gate_set *set = pass->set;
-    memcpy(pass->windows, replay->windows, set->series_count * sizeof(*pass->windows));
     memcpy(pass->segments, replay->segments, set->series_count * sizeof(*pass->segments));
     memcpy(pass->class_segments, replay->class_segments, set->class_count * sizeof(*pass->class_segments));
     pass->run--;
