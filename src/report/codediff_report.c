@@ -49,21 +49,6 @@ static struct cell loops_cell(const struct code_pair *pair, struct arena *arena)
     return cell_table(table);
 }
 
-/* By the model, where both builds were walked. */
-static struct cell time_cell(const struct code_pair *pair)
-{
-    const double before = pair->time_ns[0], after = pair->time_ns[1];
-    return after > 0 && before > 0 ? cell_number(after / before - 1) : cell_unknown("not walked");
-}
-
-/* "156 spilled VGPRs, but 4 to 8 waves per SIMD" */
-static struct cell signs_cell(const struct code_pair *pair, struct arena *arena)
-{
-    const bool helped = pair->verdict == CODE_HELPED;
-    const char *first = helped ? pair->better : pair->worse, *second = helped ? pair->worse : pair->better;
-    return cell_text(*first && *second ? arena_printf(arena, "%s, but %s", first, second) : *first ? first : second);
-}
-
 static struct cell walked_cell(const struct code_pair *pair)
 {
     return pair->walked ? cell_text(pair->walked) : cell_unknown("one of them cannot be walked, or nothing differs");
@@ -109,6 +94,12 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
         const struct code_pair *pair = pairs[k];
         if (pair->verdict == CODE_SAME && !all)
             continue;
+        const double before = pair->time_ns[0], after = pair->time_ns[1]; /* by the model, where both were walked */
+        const bool helped = pair->verdict == CODE_HELPED;
+        const char *first = helped ? pair->better : pair->worse, *second = helped ? pair->worse : pair->better;
+        const char *signs = *first && *second ? arena_printf(arena, "%s, but %s", first, second)
+                            : *first          ? first
+                                              : second;
         struct table_row *row = table_add(
             table,
             (struct cell[]){cell_text(pair->label), cell_text(pair->name), cell_text(pair->target),
@@ -117,7 +108,10 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
                             all ? figures_cell(&pair->figures[0], arena) : cell_absent(),
                             all ? figures_cell(&pair->figures[1], arena) : cell_absent(),
                             all ? loops_cell(pair, arena) : cell_absent(), all ? walked_cell(pair) : cell_absent(),
-                            all ? cell_absent() : time_cell(pair), all ? cell_absent() : signs_cell(pair, arena)});
+                            all                       ? cell_absent()
+                            : after > 0 && before > 0 ? cell_number(after / before - 1)
+                                                      : cell_unknown("not walked"),
+                            all ? cell_absent() : cell_text(signs)});
         row->note = !all && *pair->cause ? pair->cause : NULL;
     }
     return table;
@@ -191,13 +185,6 @@ struct worst {
     double loss; /* share, of a figure that was 0 all of it */
 };
 
-static double loss_of(enum code_metric metric, double a, double b)
-{
-    const double better = code_metrics[metric].more_is_better ? b : a,
-                 worse = code_metrics[metric].more_is_better ? a : b;
-    return better > 0 ? worse / better - 1 : worse > 0 ? INFINITY : 0;
-}
-
 static void keep_worst(struct worst worst[static WORST], size_t *count, struct worst found)
 {
     size_t at = *count < WORST ? (*count)++ : WORST;
@@ -213,8 +200,13 @@ static size_t find_worst(struct worst worst[static WORST], const struct codediff
     size_t count = 0;
     for (size_t k = 0; k < diff->count; k++) {
         const double a = diff->pairs[k].figures[0].value[metric], b = diff->pairs[k].figures[1].value[metric];
+        const bool more = code_metrics[metric].more_is_better;
+        const double better = more ? b : a, worse = more ? a : b;
         if (code_metric_judge(metric, a, b) < 0)
-            keep_worst(worst, &count, (struct worst){&diff->pairs[k], loss_of(metric, a, b)});
+            keep_worst(worst, &count,
+                       (struct worst){&diff->pairs[k], better > 0  ? worse / better - 1
+                                                       : worse > 0 ? INFINITY
+                                                                   : 0});
     }
     return count;
 }

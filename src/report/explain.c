@@ -24,19 +24,6 @@ static const char *name_of(const struct explained_case *c)
 
 /* ---- where it stands ---- */
 
-static const char *bound_words(const struct explained_case *c, struct arena *arena)
-{
-    const struct explanation *e = &c->explanation;
-    return arena_printf(arena, "%s; the largest term is %s", e->plan_case->lower_bound.bound,
-                        prediction_term_name(e->prediction.limiter));
-}
-
-static const char *resources(const struct explanation *e, struct arena *arena)
-{
-    return arena_printf(arena, "%u VGPRs, %u SGPRs, %.4g KiB of LDS; %.3g of %.0f waves per SIMD", e->vgprs, e->sgprs,
-                        e->lds_bytes / 1024.0, e->waves_per_simd, e->waves_most);
-}
-
 /* Terms that take less of the time are hidden behind the others. */
 #define LEAST_TERM 0.05
 
@@ -121,13 +108,18 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
     table_member(record, "bound", NULL, cell_known(bound->bound));
     table_member(record, "limiter", NULL, cell_text(prediction_term_name(p->limiter)));
-    table_member(record, NULL, "bound by", cell_text(bound_words(c, arena)));
+    table_member(
+        record, NULL, "bound by",
+        cell_text(arena_printf(arena, "%s; the largest term is %s", bound->bound, prediction_term_name(p->limiter))));
     table_member(record, NULL, "terms", cell_text(terms_words(p, arena)));
     if (e->level)
         table_member(record, NULL, arena_printf(arena, "through %s", e->level->name), cell_text(level_words(e, arena)));
     table_member(record, "level", NULL, e->level ? cell_table(level_of(e, arena)) : cell_absent());
     if (e->symbol)
-        table_member(record, NULL, "a workgroup", cell_text(resources(e, arena)));
+        table_member(
+            record, NULL, "a workgroup",
+            cell_text(arena_printf(arena, "%u VGPRs, %u SGPRs, %.4g KiB of LDS; %.3g of %.0f waves per SIMD", e->vgprs,
+                                   e->sgprs, e->lds_bytes / 1024.0, e->waves_per_simd, e->waves_most)));
     table_member(record, "terms", NULL, cell_table(prediction_terms(p, arena)));
     return record;
 }
@@ -248,16 +240,6 @@ static void show_twins(struct document *document, const struct explained_case *c
 
 /* ---- counters ---- */
 
-static struct cell counter_says(const struct explained_counter *counter)
-{
-    if (isnan(counter->measured))
-        return cell_absent();
-    if (fabs(counter->measured - counter->predicted) <= COUNTER_WITHIN * fmax(counter->predicted, 1))
-        return cell_toned("as predicted", TONE_GOOD);
-    return cell_toned(counter->measured > counter->predicted ? "more than predicted" : "less than predicted",
-                      TONE_DOUBT);
-}
-
 static struct table *counters_of(const struct explanation *e, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -269,11 +251,17 @@ static struct table *counters_of(const struct explanation *e, struct arena *aren
         {.key = "verdict", .title = ""},
     };
     struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct explained_counter, counter, e->counters, e->counter_count)
+    FOR_EACH(const struct explained_counter, counter, e->counters, e->counter_count) {
+        const double measured = counter->measured, predicted = counter->predicted;
+        const bool agrees = fabs(measured - predicted) <= COUNTER_WITHIN * fmax(predicted, 1);
+        const char *differs = measured > predicted ? "more than predicted" : "less than predicted";
         table_add(table, (struct cell[]){cell_text(counter->name), cell_text(counter->what),
-                                         cell_text(cost_name(counter->cost)), cell_number(counter->predicted),
-                                         isnan(counter->measured) ? cell_absent() : cell_number(counter->measured),
-                                         counter_says(counter)});
+                                         cell_text(cost_name(counter->cost)), cell_number(predicted),
+                                         isnan(measured) ? cell_absent() : cell_number(measured),
+                                         isnan(measured) ? cell_absent()
+                                         : agrees        ? cell_toned("as predicted", TONE_GOOD)
+                                                         : cell_toned(differs, TONE_DOUBT)});
+    }
     return table;
 }
 
@@ -284,18 +272,15 @@ static const char *command_of(const struct explained_case *c, struct arena *aren
     return text_take(&text, arena);
 }
 
-static bool has_measured(const struct explanation *e)
-{
-    return COUNT_WHERE(counter, e->counters, e->counter_count, !isnan(counter->measured)) > 0;
-}
-
 static void show_counters(struct document *document, const struct explained_case *c)
 {
     struct arena *arena = document->arena;
-    if (!c->explanation.counter_count || (!c->explanation.cause_count && !has_measured(&c->explanation)))
+    const struct explanation *e = &c->explanation;
+    if (!e->counter_count ||
+        (!e->cause_count && !COUNT_WHERE(counter, e->counters, e->counter_count, !isnan(counter->measured))))
         return;
     const char *command = command_of(c, arena);
-    document_table(document, NULL, "Counters that would tell", counters_of(&c->explanation, arena))->show = SHOW_PEOPLE;
+    document_table(document, NULL, "Counters that would tell", counters_of(e, arena))->show = SHOW_PEOPLE;
     document_verbatim(
         document, SHOW_PEOPLE, NULL,
         arena_printf(arena, "  %s\n  rooftile explain ... --counters counters_counter_collection.csv\n", command));

@@ -47,16 +47,6 @@ struct table *prediction_terms(const struct prediction *prediction, struct arena
     return record;
 }
 
-static struct table *gains_of(const struct prediction *prediction, struct arena *arena)
-{
-    struct table *record = table_record(arena);
-    for (int k = 0; k < TERM_COUNT; k++)
-        if (prediction->term_ns[k] > 0)
-            table_member(record, prediction_term_name((enum prediction_term)k), NULL,
-                         cell_number(forecast_gain(prediction, (enum prediction_term)k)));
-    return record;
-}
-
 struct table *prediction_notes(const struct prediction *prediction, struct arena *arena)
 {
     struct table *list = table_list(arena);
@@ -91,6 +81,11 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
     FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         const struct prediction *p = &c->prediction;
         const bool known = p->time_ns > 0;
+        struct table *gains = table_record(arena);
+        for (int k = 0; k < TERM_COUNT; k++)
+            if (p->term_ns[k] > 0)
+                table_member(gains, prediction_term_name((enum prediction_term)k), NULL,
+                             cell_number(forecast_gain(p, (enum prediction_term)k)));
         const struct cell cells[] = {
             cell_text(c->plan_case->id),
             cell_number((double)c->plan_case->asked),
@@ -105,7 +100,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             cell_positive(c->waves_per_simd),
             cell_text(known ? p->method : NULL),
             known ? cell_table(prediction_terms(p, arena)) : cell_absent(),
-            known ? cell_table(gains_of(p, arena)) : cell_absent(),
+            known ? cell_table(gains) : cell_absent(),
             cell_table(prediction_notes(p, arena)),
             c->from ? cell_table(origin_of(c, forecast->of, arena)) : cell_absent(),
             c->reason ? cell_text(c->reason) : cell_absent()};
@@ -242,14 +237,6 @@ static void say_weighted(struct document *document, const struct forecast *forec
 
 /* ---- the whole ---- */
 
-/* Two cases of one kernel that do the same, known work. */
-static bool same_work(const struct resolved *a, const struct resolved *b)
-{
-    const struct work *one = &a->work, *other = &b->work;
-    return a->manifest == b->manifest && one->flops == other->flops && one->read_bytes == other->read_bytes &&
-           one->items == other->items && one->flops + one->read_bytes + one->write_bytes > 0;
-}
-
 /* The fastest of a kernel's cases that do the same work, and whether their intervals tell it from the next. */
 static void say_best(struct document *document, const struct forecast *forecast)
 {
@@ -257,8 +244,11 @@ static void say_best(struct document *document, const struct forecast *forecast)
     FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
         if (!(c->prediction.time_ns > 0))
             continue;
-        if (best && !same_work(&c->plan_case->resolved, &best->plan_case->resolved))
-            return;
+        const struct resolved *a = &c->plan_case->resolved, *b = best ? &best->plan_case->resolved : a;
+        const struct work *one = &a->work, *other = &b->work;
+        if (best && (a->manifest != b->manifest || one->flops != other->flops || one->read_bytes != other->read_bytes ||
+                     one->items != other->items || !(one->flops + one->read_bytes + one->write_bytes > 0)))
+            return; /* not the same, known work */
         if (!best || c->prediction.time_ns < best->prediction.time_ns) {
             next = best;
             best = c;
@@ -273,18 +263,6 @@ static void say_best(struct document *document, const struct forecast *forecast)
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "%s: the fastest is %s, %s before %s; %s", forecast->name,
                   best->plan_case->label, percent_words(gap, document->arena), next->plan_case->label,
                   apart ? "their intervals do not overlap" : "their intervals overlap");
-}
-
-/* A swept parameter that no forecast depends on is one the model may not know of. */
-static void say_unmoved(struct document *document, const struct forecast *forecast)
-{
-    const struct plan_case **cases = arena_array(document->arena, forecast->count + 1, sizeof(*cases));
-    double *times = arena_array(document->arena, forecast->count + 1, sizeof(*times));
-    for (size_t k = 0; k < forecast->count; k++) {
-        cases[k] = forecast->cases[k].plan_case;
-        times[k] = forecast->cases[k].prediction.time_ns;
-    }
-    forecast_unmoved(document, forecast->name, cases, times, forecast->count);
 }
 
 void say_borrowed(struct document *document, const char *machine, const struct machine_borrowed *borrowed)
@@ -324,17 +302,6 @@ static void say_described(struct document *document, const struct forecast *fore
                       ours, cases, text_s(cases));
 }
 
-/* What the last column of the table means. */
-static const char *legend(const struct forecast *forecasts, size_t count)
-{
-    if (forecasts[0].of)
-        return "speed: times as fast as it was; limited by: what takes the most time";
-    return count == 1 ? "limited by: what takes the most time; 10 % faster: what would help most if it were a tenth "
-                        "faster, and how much less time that is"
-                      : "limited by: what takes the most time; portability: the harmonic mean of the shares of the "
-                        "ceilings, 0 where a machine cannot run it";
-}
-
 void forecast_document(struct document *document, const struct forecast *forecasts, size_t count)
 {
     document->title = "Predicted: nothing was executed";
@@ -348,7 +315,12 @@ void forecast_document(struct document *document, const struct forecast *forecas
     else
         document_table(document, NULL, NULL, forecast_side_by_side(forecasts, count, document->arena))->show =
             SHOW_PEOPLE;
-    document_text(document, SHOW_PEOPLE, TONE_DIM, "%s", legend(forecasts, count));
+    document_text(document, SHOW_PEOPLE, TONE_DIM, "%s",
+                  forecasts[0].of ? "speed: times as fast as it was; limited by: what takes the most time"
+                  : count == 1 ? "limited by: what takes the most time; 10 % faster: what would help most if it were "
+                                 "a tenth faster, and how much less time that is"
+                               : "limited by: what takes the most time; portability: the harmonic mean of the "
+                                 "shares of the ceilings, 0 where a machine cannot run it");
     say_described(document, forecasts, count);
     say_weighted(document, forecasts, count);
     for (size_t k = 0; k < count; k++) {
@@ -357,7 +329,14 @@ void forecast_document(struct document *document, const struct forecast *forecas
             say_speed(document, &forecasts[k]);
         else
             say_best(document, &forecasts[k]);
-        say_unmoved(document, &forecasts[k]);
+        /* A swept parameter that no forecast depends on is one the model may not know of. */
+        const struct plan_case **cases = arena_array(document->arena, forecasts[k].count + 1, sizeof(*cases));
+        double *times = arena_array(document->arena, forecasts[k].count + 1, sizeof(*times));
+        for (size_t n = 0; n < forecasts[k].count; n++) {
+            cases[n] = forecasts[k].cases[n].plan_case;
+            times[n] = forecasts[k].cases[n].prediction.time_ns;
+        }
+        forecast_unmoved(document, forecasts[k].name, cases, times, forecasts[k].count);
         say_borrowed(document, forecasts[k].name, forecasts[k].borrowed);
         say_notes(document, &forecasts[k]);
     }

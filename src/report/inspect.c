@@ -109,14 +109,6 @@ static const char **names_of(const struct inspection *inspection, const struct i
     return names;
 }
 
-/* Up to the end of a word: "void gemm<" of two instances, "Cijk_Ailk_" of a library. */
-static size_t cut_at_word(const char *name, size_t length)
-{
-    while (length && !strchr("_:<(, ", name[length - 1]))
-        length--;
-    return length;
-}
-
 /* What all names of a file begin with; few bytes are not worth dropping, and nothing is where all are one name. */
 static const char *common_prefix(const struct inspection *file, const char *const *const *names, struct arena *arena)
 {
@@ -133,7 +125,9 @@ static const char *common_prefix(const struct inspection *file, const char *cons
             first = first ? first : name;
             differ |= strcmp(first, name) != 0;
         }
-    length = differ ? cut_at_word(first, length) : 0;
+    /* Up to the end of a word: "void gemm<" of two instances, "Cijk_Ailk_" of a library. */
+    while (length && (!differ || !strchr("_:<(, ", first[length - 1])))
+        length--;
     return length >= PREFIX_SHORTEST ? arena_strndup(arena, first, length) : "";
 }
 

@@ -148,26 +148,19 @@ static struct table *reached_functions(const struct isa_kernel *isa, struct aren
     return table;
 }
 
-/* The first of these words, NULL: there are too many different ones. */
-static struct word_count *count_of(struct word_count counts[MOST_WORDS], size_t *known, const char *text)
-{
-    size_t k = 0;
-    while (k < *known && strcmp(counts[k].word->text, text) != 0)
-        k++;
-    if (k == MOST_WORDS)
-        return NULL;
-    *known += k == *known;
-    return &counts[k];
-}
-
 static size_t count_words(struct word_count counts[MOST_WORDS], const struct isa_kernel *isa)
 {
     size_t known = 0;
     memset(counts, 0, MOST_WORDS * sizeof(*counts));
     for (unsigned k = 0; k < isa->unknown; k++) {
-        struct word_count *count = count_of(counts, &known, isa->unknown_words[k].text);
-        if (count && count->count++ == 0)
-            count->word = &isa->unknown_words[k];
+        size_t at = 0;
+        while (at < known && strcmp(counts[at].word->text, isa->unknown_words[k].text) != 0)
+            at++;
+        if (at == MOST_WORDS) /* there are too many different ones */
+            continue;
+        known += at == known;
+        if (counts[at].count++ == 0)
+            counts[at].word = &isa->unknown_words[k];
     }
     return known;
 }
@@ -195,13 +188,6 @@ static struct cell policies_cell(const struct isa_kernel *isa, struct arena *are
         table_add(list, (struct cell[]){cell_table(one)});
     }
     return cell_table(list);
-}
-
-static void add_policies(struct text *lines, const struct isa_kernel *isa)
-{
-    SCOPED(text_release) struct text text = {0};
-    if (isa_policies_say(&text, isa, NULL, ""))
-        text_addf(lines, "  cache policy: %s; the rest has the default\n", text.data);
 }
 
 struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena)
@@ -326,17 +312,6 @@ static void add_rest(struct text *lines, const struct isa_kernel *isa, struct ar
     text_add(lines, known > SHOWN_WORDS ? ", ...\n" : "\n");
 }
 
-/* ", gemm.hip:88 to 120": where its instructions come from. */
-static void add_source(struct text *text, const struct isa_kernel *isa, size_t loop)
-{
-    const struct isa_lines lines = isa_loop_lines(isa, loop);
-    if (!lines.file)
-        return;
-    text_addf(text, ", %s:%u", path_base(lines.file), lines.first);
-    if (lines.last > lines.first)
-        text_addf(text, " to %u", lines.last);
-}
-
 static void add_loops(struct document *document, const struct code_table *code, const struct isa_kernel *isa,
                       const char *target)
 {
@@ -348,7 +323,11 @@ static void add_loops(struct document *document, const struct code_table *code, 
                   (unsigned long long)loop->last_address);
         if (loop->parent != ISA_NO_LOOP)
             text_addf(&lines, ", inside loop %zu", loop->parent + 1);
-        add_source(&lines, isa, code->loops[k]);
+        const struct isa_lines source = isa_loop_lines(isa, code->loops[k]);
+        if (source.file) /* ", gemm.hip:88 to 120" */
+            text_addf(&lines, ", %s:%u", path_base(source.file), source.first);
+        if (source.file && source.last > source.first)
+            text_addf(&lines, " to %u", source.last);
         text_add(&lines, "\n");
     }
     if (isa->loop_count + 1 > code->count)
@@ -360,7 +339,9 @@ static void add_loops(struct document *document, const struct code_table *code, 
                                    : arena_printf(code->arena, "%.4g turns of a wave in this launch", hot.turns),
                   hot.loop + 1, percent_words(hot.share, code->arena), (unsigned long long)hot.work, hot.instruction);
     inspect_schedule(&lines, isa, is_hot ? &hot : NULL, target, code->arena);
-    add_policies(&lines, isa);
+    SCOPED(text_release) struct text policies = {0};
+    if (isa_policies_say(&policies, isa, NULL, ""))
+        text_addf(&lines, "  cache policy: %s; the rest has the default\n", policies.data);
     add_rest(&lines, isa, code->arena);
     document_verbatim(document, 0, NULL, text_take(&lines, code->arena))->wraps = true;
 }

@@ -54,17 +54,6 @@ static const char *registers_of(const struct inspect_kernel *kernel, const struc
     return text_take(&text, arena);
 }
 
-/* What a stack frame of NVIDIA's is for, as far as the file tells. */
-static const char *stack_use(const struct codeobj_kernel *code)
-{
-    if (!code->private_segment_bytes)
-        return "";
-    if (!code->spill_bytes_known)
-        return " (spills or arrays: the file does not tell)";
-    return code->spill_store_bytes || code->spill_load_bytes ? " (spills, perhaps arrays)"
-                                                             : " (arrays or calls, no spills)";
-}
-
 static const char *memory_of(const struct inspect_kernel *kernel, bool is_nvidia, struct arena *arena)
 {
     const struct codeobj_kernel *code = kernel->code;
@@ -75,7 +64,11 @@ static const char *memory_of(const struct inspect_kernel *kernel, bool is_nvidia
     if (is_nvidia && code->is_ptx)
         text_add(&text, ", stack unknown");
     else if (is_nvidia)
-        text_addf(&text, ", stack %u bytes per thread%s", code->private_segment_bytes, stack_use(code));
+        text_addf(&text, ", stack %u bytes per thread%s", code->private_segment_bytes,
+                  !code->private_segment_bytes                        ? ""
+                  : !code->spill_bytes_known                          ? " (spills or arrays: the file does not tell)"
+                  : code->spill_store_bytes || code->spill_load_bytes ? " (spills, perhaps arrays)"
+                                                                      : " (arrays or calls, no spills)");
     else
         text_addf(&text, ", scratch %u bytes per lane%s", code->private_segment_bytes,
                   code->uses_dynamic_stack ? " or more (dynamic stack)" : "");
@@ -284,16 +277,6 @@ static void add_limiters(struct table *record, const struct occupancy *o, struct
 
 #define OF_OCCUPANCY(member) FIELD(struct occupancy, member)
 
-static struct cell raise_cell(const struct occupancy *o, struct arena *arena)
-{
-    static const struct table_column columns[] = {{.key = "vgprs_fewer", OF_OCCUPANCY(raise.vgprs)},
-                                                  {.key = "sgprs_fewer", OF_OCCUPANCY(raise.sgprs)},
-                                                  {.key = "lds_bytes_less", OF_OCCUPANCY(raise.lds_bytes)},
-                                                  {.key = "workgroups", OF_OCCUPANCY(raise.workgroups)},
-                                                  {.key = "waves_per_simd", OF_OCCUPANCY(raise.waves_per_simd)}};
-    return o->raise.workgroups > o->workgroups ? cell_table(RECORD_OF(arena, columns, o)) : cell_unknown(NULL);
-}
-
 static struct cell occupancy_cell(const struct inspect_kernel *kernel, struct arena *arena)
 {
     const struct occupancy *o = &kernel->occupancy;
@@ -313,30 +296,29 @@ static struct cell occupancy_cell(const struct inspect_kernel *kernel, struct ar
         {.key = "waves_per_simd", OF_OCCUPANCY(waves_per_simd)},
         {.key = "better_block", .flags = COLUMN_OPTIONAL, OF_OCCUPANCY(better_block)},
     };
+    static const struct table_column raise_columns[] = {{.key = "vgprs_fewer", OF_OCCUPANCY(raise.vgprs)},
+                                                        {.key = "sgprs_fewer", OF_OCCUPANCY(raise.sgprs)},
+                                                        {.key = "lds_bytes_less", OF_OCCUPANCY(raise.lds_bytes)},
+                                                        {.key = "workgroups", OF_OCCUPANCY(raise.workgroups)},
+                                                        {.key = "waves_per_simd", OF_OCCUPANCY(raise.waves_per_simd)}};
     struct table *record = RECORD_OF(arena, columns, o);
     table_member(record, "unit", NULL, cell_text(o->wgp_mode ? "WGP" : o->limits->words->unit));
     table_member(record, "block", NULL, cell_number(kernel->block));
     table_member(record, "block_source", NULL, cell_text(kernel->block_source));
     table_member(record, "dynamic_lds_bytes", NULL, cell_number(kernel->dynamic_lds_bytes));
     add_limiters(record, o, arena);
-    table_member(record, "raise", NULL, raise_cell(o, arena));
+    table_member(record, "raise", NULL,
+                 o->raise.workgroups > o->workgroups ? cell_table(RECORD_OF(arena, raise_columns, o))
+                                                     : cell_unknown(NULL));
     return cell_table(record);
-}
-
-static struct cell required_cell(const struct codeobj_kernel *code, struct arena *arena)
-{
-    struct table *list = table_list(arena);
-    for (int k = 0; k < 3 && code->required_block[0]; k++) {
-        const struct cell size = cell_number(code->required_block[k]);
-        table_add(list, &size);
-    }
-    return cell_table(list);
 }
 
 struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char *target, struct arena *arena)
 {
     const struct codeobj_kernel *code = kernel->code;
-    struct table *record = table_record(arena);
+    struct table *record = table_record(arena), *required = table_list(arena);
+    for (int k = 0; k < 3 && code->required_block[0]; k++)
+        table_add(required, (const struct cell[]){cell_number(code->required_block[k])});
     const struct {
         const char *key;
         struct cell cell;
@@ -354,7 +336,7 @@ struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char 
         {"barriers", cell_number(code->barriers)},
         {"kernarg_bytes", cell_number(code->kernarg_bytes)},
         {"max_block", cell_number(code->max_block)},
-        {"required_block", required_cell(code, arena)},
+        {"required_block", cell_table(required)},
         {"code_bytes", cell_number((double)code->code_bytes)},
         {"code_sha256", cell_known(code->code_sha256)},
         {"occupancy_problem", cell_text(kernel->occupancy_problem)},
