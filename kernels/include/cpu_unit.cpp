@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The translation unit of the CPU device: a kernel source becomes the body of a class, the class a shared object.
+ * The translation unit of the CPU device: a kernel source becomes a shared object, with a table of its kernels.
  *
  *     clang++ -std=c++17 -O3 -fPIC -shared -nostdlib++ -fno-exceptions -fno-rtti -fno-threadsafe-statics
  *             -fvisibility=hidden -fno-math-errno -ffp-contract=fast -fno-stack-protector
@@ -12,23 +12,24 @@
  * clang 14 and later. ROOFTILE_WAVE is 64 or 32, ROOFTILE_KERNELS lists the kernels of the module's table. Add -I with
  * the folder of the source if it includes files from there.
  */
-#include "portable.h"
-
-/* Not every kernel can be a vector loop over work-items, and those that compute on vec types need not be. */
-#pragma clang diagnostic ignored "-Wpass-failed"
-
-/* No member of a class can be extern "C". Between these lines `extern "C" __global__ void f()` reads
- * `static_assert(true, "C"); __attribute__((always_inline)) void f()`: an assertion that holds, then a member function.
- */
-#define extern static_assert(true,
-#define __global__ );                                                                                                  \
-    __attribute__((always_inline))
-struct unit : simt {
 #include ROOFTILE_SOURCE
+
+#if !defined(ROOFTILE_PORTABLE_H)
+#error "a kernel includes portable.h, or hip/hip_runtime.h"
+#elif defined(SIMT_FILE_SCOPE)
+ROOFTILE_KERNELS
+#ifdef ROOFTILE_DYNAMIC_LDS
+/* More than half of what a launch may have in all, so that it never asks for more of it than is there. */
+static thread_local __attribute__((used, aligned(128))) char simt_dynamic_lds[1 << 20] __asm__("simt_dynamic_lds");
+#define SIMT_DYNAMIC(name) __asm__(".globl " #name "\n.hidden " #name "\n.set " #name ", simt_dynamic_lds");
+ROOFTILE_DYNAMIC_LDS
+#endif
+#else
     ROOFTILE_KERNELS
-};
+}; /* of struct unit, which simt_cpu.h began */
 #undef extern
 #undef __global__
+#endif
 
 /* Bounds of the sections, which the linker defines when there is anything in them. */
 extern "C" {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of every kernel; tile.h adds matrix fragments. The same .hip source is compiled
+ * The header of kernels; tile.h adds matrix fragments; hip/hip_runtime.h is for sources that stay plain HIP, without
+ * the limits of the CPU device below. The same .hip source is compiled
  *   for AMD GPUs by any clang that has the target (compiler builtins only, no ROCm needed):
  *       clang++ -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc --offload-arch=gfx942 -O3
  *               -std=c++17 -I kernels/include -DT=float -o stream.hsaco stream.hip
@@ -141,6 +142,12 @@ typedef _Float16 float16;
 struct simt_dim3 {
     unsigned x, y, z;
 };
+
+/* The type itself, for a parameter whose argument does not decide it. */
+template <class type_t> struct simt_identity {
+    typedef type_t type;
+};
+template <class type_t> using simt_same = typename simt_identity<type_t>::type;
 
 #if !defined(__NVCC__)
 /* N elements of T in one register (or as many as they take). */

@@ -121,48 +121,49 @@ __device__ static inline float fast_log(float x)
     return fast_log2(x) * 0.693147180559945309f;
 }
 
-template <class type_t> __device__ static type_t atomicAdd(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicAdd(type_t *at, simt_same<type_t> value)
 {
     return simt_fetch_add(at, value);
 }
 
 /* By addition: old compilers have no atomic subtraction of this scope. */
-template <class type_t> __device__ static type_t atomicSub(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicSub(type_t *at, simt_same<type_t> value)
 {
     return simt_fetch_add(at, static_cast<type_t>(type_t(0) - value));
 }
 
-template <class type_t> __device__ static type_t atomicMin(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicMin(type_t *at, simt_same<type_t> value)
 {
     return SIMT_ATOMIC(fetch_min)(at, value, SIMT_RELAXED);
 }
 
-template <class type_t> __device__ static type_t atomicMax(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicMax(type_t *at, simt_same<type_t> value)
 {
     return SIMT_ATOMIC(fetch_max)(at, value, SIMT_RELAXED);
 }
 
-template <class type_t> __device__ static type_t atomicAnd(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicAnd(type_t *at, simt_same<type_t> value)
 {
     return SIMT_ATOMIC(fetch_and)(at, value, SIMT_RELAXED);
 }
 
-template <class type_t> __device__ static type_t atomicOr(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicOr(type_t *at, simt_same<type_t> value)
 {
     return SIMT_ATOMIC(fetch_or)(at, value, SIMT_RELAXED);
 }
 
-template <class type_t> __device__ static type_t atomicXor(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicXor(type_t *at, simt_same<type_t> value)
 {
     return SIMT_ATOMIC(fetch_xor)(at, value, SIMT_RELAXED);
 }
 
-template <class type_t> __device__ static type_t atomicExch(type_t *at, type_t value)
+template <class type_t> __device__ static type_t atomicExch(type_t *at, simt_same<type_t> value)
 {
     return SIMT_EXCHANGE(at, value, SIMT_RELAXED);
 }
 
-template <class type_t> __device__ static type_t atomicCAS(type_t *at, type_t expected, type_t value)
+template <class type_t>
+__device__ static type_t atomicCAS(type_t *at, simt_same<type_t> expected, simt_same<type_t> value)
 {
     SIMT_COMPARE_EXCHANGE(at, &expected, value, SIMT_RELAXED);
     return expected;

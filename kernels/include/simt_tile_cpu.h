@@ -67,8 +67,7 @@ template <int m, int n, int k, class in, class out, int sparse> struct simt_tile
     static constexpr bool wmma =
         m == 16 && n == 16 && is_power && ((sparse == 2 ? depths::swmmac : depths::wmma) & k) != 0;
     static constexpr bool nvidia = m == 16 && n == 16 && sparse == 1 && depths::nvidia == k;
-    static constexpr bool gfx1250 =
-        m == 16 && n == 16 && sparse == 1 && is_power && (depths::gfx1250 & k) != 0;
+    static constexpr bool gfx1250 = m == 16 && n == 16 && sparse == 1 && is_power && (depths::gfx1250 & k) != 0;
     static constexpr bool value = SIMT_TILE_LAYOUT == SIMT_TILE_NVIDIA    ? nvidia
                                   : SIMT_TILE_LAYOUT == SIMT_TILE_GFX1250 ? gfx1250
                                   : ROOFTILE_WAVE == 64                   ? mfma
@@ -83,14 +82,14 @@ template <class fragment_t> struct simt_tile_words {
 
 /* Collects all lanes' elements of A or B into a row-major matrix. */
 template <class tile_t, bool is_a, class fragment_t, class in_t>
-__device__ void simt_tile_gather(in_t *matrix, fragment_t fragment, unsigned simt_at) const
+__device__ void simt_tile_gather(in_t *matrix, fragment_t fragment, simt_place simt_at) const
 {
     simt_tile_words<fragment_t> words = {};
     __builtin_memcpy(words.at, &fragment, sizeof(fragment));
     constexpr int count = is_a ? tile_t::a_count : tile_t::b_count;
     constexpr int per_word = static_cast<int>(sizeof(uint64_t) / sizeof(in_t));
     for (int w = 0; w < words.count; ++w) {
-        const struct simt_exchange *const exchange = simt_self->wave(simt_self, simt_at, words.at[w]);
+        const struct simt_exchange *const exchange = simt_wave(words.at[w], simt_at);
         for (unsigned lane = 0; lane < ROOFTILE_WAVE; ++lane) {
             const bool active = exchange->active >> lane & 1u;
             const uint64_t word = active ? exchange->slot[lane] : uint64_t(SIMT_POISON) << 32 | SIMT_POISON;
@@ -141,9 +140,10 @@ __device__ static typename tile_t::acc_t simt_tile_add(typename tile_t::acc_t c,
 }
 
 /* Of sparse A: the positions of what is there among every four of k, row by row, as A itself lies. */
-template <class tile_t> __device__ void simt_tile_positions(uint8_t *positions, uint32_t index, unsigned simt_at) const
+template <class tile_t>
+__device__ void simt_tile_positions(uint8_t *positions, uint32_t index, simt_place simt_at) const
 {
-    const struct simt_exchange *const exchange = simt_self->wave(simt_self, simt_at, index);
+    const struct simt_exchange *const exchange = simt_wave(index, simt_at);
     for (unsigned lane = 0; lane < ROOFTILE_WAVE; ++lane) {
         const unsigned bits = static_cast<unsigned>(exchange->active >> lane & 1u ? exchange->slot[lane] : SIMT_POISON);
         for (unsigned e = 0; e < tile_t::a_count; ++e)
@@ -154,7 +154,7 @@ template <class tile_t> __device__ void simt_tile_positions(uint8_t *positions, 
 
 template <class tile_t>
 __device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index, typename tile_t::b_t b,
-    typename tile_t::c_t c, unsigned simt_at = SIMT_HERE) const
+    typename tile_t::c_t c, simt_place simt_at = SIMT_HERE) const
 {
     static_assert(tile_t::supported, "the target has no such matrix instruction: ask tile_supported");
     if (!simt_self) {
@@ -184,7 +184,7 @@ __device__ typename tile_t::c_t tile_mma(typename tile_t::a_t a, uint32_t index,
 
 template <class tile_t>
 __device__ typename tile_t::c_t tile_mma(
-    typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c, unsigned simt_at = SIMT_HERE) const
+    typename tile_t::a_t a, typename tile_t::b_t b, typename tile_t::c_t c, simt_place simt_at = SIMT_HERE) const
 {
     static_assert(tile_t::sparse == 1, "a sparse A needs its index");
     return tile_mma<tile_t>(a, 0u, b, c, simt_at);

@@ -291,6 +291,22 @@ static bool start_some(struct build *build)
     return blocked;
 }
 
+/* What to write instead, where a compiler's own words do not help: the first that fits goes before them. */
+#define KERNEL_HINT                                                                                                    \
+    "a kernel begins with extern \"C\" __global__ (in plain HIP __global__ is enough) and is no template: make the "   \
+    "template a __device__ function, which kernels call"
+static const struct {
+    const char *words, *hint;
+} hints[] = {
+    {"expanded from macro '__global__'", KERNEL_HINT}, /* which adds what a kernel needs */
+    {"<overloaded function type>", KERNEL_HINT},
+    {"<<<", "rooftile launches kernels itself: put host code into another file, or between "
+            "#ifndef __HIP_DEVICE_COMPILE__ and #endif"},
+    {"identifier '__builtin_amdgcn_", "a CPU has no instructions of AMD's by name: put them between "
+                                      "#if defined(__AMDGCN__) and #endif, or use what portable.h and tile.h have"},
+    {"__host__ function", "GPUs have no such function: hip/hip_math.h lists those that they have"},
+};
+
 static enum status finish(struct build *build, size_t number, struct err *err)
 {
     struct job job = build->jobs[number];
@@ -308,9 +324,12 @@ static enum status finish(struct build *build, size_t number, struct err *err)
     }
     if (status)
         result.state = BUILD_FAILED;
-    /* On the CPU a kernel is a member of a class, and what clang says of the macros that make it one helps nobody. */
-    if (status && result.message && strstr(result.message, "expanded from macro '__global__'"))
-        result.message = arena_printf(build->arena, "a kernel begins with extern \"C\" __global__\n%s", result.message);
+    for (size_t k = 0; status && result.message && k < COUNT_OF(hints); k++) {
+        if (!strstr(result.message, hints[k].words))
+            continue;
+        result.message = arena_printf(build->arena, "%s\n%s", hints[k].hint, result.message);
+        break;
+    }
     unlink(child.object);
     cache_unlock(&build->cache, unit->key);
     settle(build, job.work, &result);

@@ -2,6 +2,7 @@
  *
  * Command lines of compilers; compilers as child processes, and the folder that they write to.
  */
+#include <ctype.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
@@ -185,6 +186,26 @@ enum status unit_locate(struct build_unit *unit, const char *include_dir, struct
     return STATUS_OK;
 }
 
+/* What plain HIP declares as `extern __shared__ T name[]` is defined by cpu_unit.cpp, which is told the names. */
+static void add_dynamic_lds(struct argv *argv, const struct build_unit *unit)
+{
+    SCOPED(text_release) struct text names = {0};
+    char *source = NULL;
+    size_t length = 0;
+    struct err unread = {0};
+    if (file_read(&source, &length, unit->source, FILE_LIMIT_BYTES, argv->arena, &unread))
+        return;
+    for (const char *at = source; (at = strstr(at, "extern __shared__")) != NULL;) {
+        const char *name = at += strcspn(at, "[;"), *end = at;
+        while (isalnum((unsigned char)name[-1]) || name[-1] == '_')
+            name--;
+        if (*at == '[')
+            text_addf(&names, "%sSIMT_DYNAMIC(%.*s)", names.length ? " " : "", (int)(end - name), name);
+    }
+    if (names.length)
+        argv_addf(argv, "-DROOFTILE_DYNAMIC_LDS=%s", names.data);
+}
+
 enum status unit_prepare(struct build_unit *unit, const struct compiler *compiler, struct arena *arena, struct err *err)
 {
     unit->compiler = compiler;
@@ -203,6 +224,7 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
     }
     if (unit->request->target.kind == BUILD_CPU) {
         argv_addf(argv, "-DROOFTILE_SOURCE=\"%s\"", unit->source);
+        add_dynamic_lds(argv, unit);
         argv_add(argv, path_join(argv->arena, unit->include_dir, CPU_UNIT));
     } else {
         argv_add(argv, unit->source);
