@@ -135,13 +135,6 @@ static bool find_prebuilt(struct build_result *result, struct build *build, stru
 
 /* ---- code that others compiled ---- */
 
-static enum status refuse_target(const struct build_request *request, const struct codeobj_file *file,
-                                 struct arena *arena, struct err *err)
-{
-    return err_set(err, ERR_UNSUPPORTED, "%s is for %s, this device is %s", request->image,
-                   codeobj_targets(file, arena), request->target.kind == BUILD_CPU ? "the CPU" : request->target.arch);
-}
-
 /* A shared library for the CPU may hold GPU kernels as well; a code object alone is no library. */
 enum status build_image(const struct codeobj_file **file, const struct build_request *request, struct arena *arena,
                         struct err *err)
@@ -155,42 +148,30 @@ enum status build_image(const struct codeobj_file **file, const struct build_req
         return cpu ? STATUS_OK : err->status;
     const bool fits =
         cpu ? (*file)->container == CODEOBJ_EXECUTABLE : codeobj_for_target(*file, request->target.arch) != NULL;
-    return fits ? STATUS_OK : refuse_target(request, *file, arena, err);
+    if (fits)
+        return STATUS_OK;
+    return err_set(err, ERR_UNSUPPORTED, "%s is for %s, this device is %s", request->image,
+                   codeobj_targets(*file, arena), cpu ? "the CPU" : request->target.arch);
 }
 
-/* What the target can load of it: a plain code object is used where it lies; what is inside a bundle or an executable
- * is taken out into the cache folder, because not every runtime opens every kind of bundle. */
-static enum status use_code(struct build_result *result, struct build_cache *cache, const struct build_request *request,
-                            struct arena *arena, struct err *err)
+/* What the target can load of it: a library, or a plain code object, is used where it lies; what is inside a bundle or
+ * an executable is taken out into the cache folder, because not every runtime opens every kind of bundle. */
+static enum status use_image(struct build_result *result, struct build_cache *cache,
+                             const struct build_request *request, struct err *err)
 {
+    SCOPED(arena_release) struct arena arena = {0};
     const struct codeobj_file *file = NULL;
-    if (build_image(&file, request, arena, err))
+    if (build_image(&file, request, &arena, err))
         return err->status;
+    result->object = request->image;
+    if (request->target.kind == BUILD_CPU)
+        return hash_sha256_file(result->sha256, request->image, err);
     const struct codeobj *object = codeobj_for_target(file, request->target.arch);
     hash_sha256(result->sha256, object->bytes, object->size_bytes);
-    result->object = request->image;
     if (file->container == CODEOBJ_PLAIN || file->container == CODEOBJ_PTX)
         return STATUS_OK;
     return cache_keep(&result->object, cache, request->image, "hsaco", result->sha256, object->bytes,
                       object->size_bytes, err);
-}
-
-static enum status use_library(struct build_result *result, const struct build_request *request, struct arena *arena,
-                               struct err *err)
-{
-    const struct codeobj_file *file = NULL;
-    if (build_image(&file, request, arena, err))
-        return err->status;
-    result->object = request->image;
-    return hash_sha256_file(result->sha256, request->image, err);
-}
-
-static enum status use_image(struct build_result *result, struct build_cache *cache,
-                             const struct build_request *request, struct err *err)
-{
-    SCOPED(arena_release) struct arena scratch = {0};
-    return request->target.kind == BUILD_CPU ? use_library(result, request, &scratch, err)
-                                             : use_code(result, cache, request, &scratch, err);
 }
 
 /* The keys of a prepared unit are known: it waits for its compiler, or for an earlier one that is equal. */
@@ -375,17 +356,13 @@ static enum status run(struct build *build, struct err *err)
     return STATUS_OK;
 }
 
-static size_t allowed_cores(void)
-{
-    cpu_set_t cores;
-    return sched_getaffinity(0, sizeof(cores), &cores) ? 1 : (size_t)CPU_COUNT(&cores);
-}
-
 enum status build_all(struct build_result *results, const struct build_request *requests, size_t count,
                       const struct build_options *options, struct arena *arena, struct err *err)
 {
     struct build build = {.options = options, .requests = requests, .results = results, .arena = arena, .count = count};
-    const size_t wanted = options->jobs ? options->jobs : allowed_cores();
+    cpu_set_t cores;
+    const size_t allowed = sched_getaffinity(0, sizeof(cores), &cores) ? 1 : (size_t)CPU_COUNT(&cores);
+    const size_t wanted = options->jobs ? options->jobs : allowed;
     build.job_limit = wanted < MAX_JOBS ? wanted : MAX_JOBS;
     build.jobs = arena_array(arena, build.job_limit, sizeof(*build.jobs));
     build.choices = arena_array(arena, count, sizeof(*build.choices));

@@ -28,27 +28,6 @@ static enum status open_lock(struct build_cache *cache, const char *dir, struct 
     return STATUS_OK;
 }
 
-static enum status open_dir(struct build_cache *cache, const char *dir, struct err *err)
-{
-    if (file_make_dirs(dir, err))
-        return err->status;
-    const char *real = path_real(cache->arena, dir);
-    return open_lock(cache, real ? real : dir, err);
-}
-
-/* The folder has a fixed name, so that runs reuse it; in a public place it must be a folder of ours and nobody else's.
- */
-static enum status open_fallback(struct build_cache *cache, struct err *err)
-{
-    const char *parent = getenv("TMPDIR");
-    const char *dir = arena_printf(cache->arena, "%s/rooftile-%lu-objects", parent && *parent ? parent : "/tmp",
-                                   (unsigned long)geteuid());
-    cache->is_fallback = true;
-    if (file_make_own_dir(dir, err))
-        return err->status;
-    return open_lock(cache, dir, err);
-}
-
 /* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that
  * is left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
 static enum status fall_back(struct build_cache *cache, struct err *err)
@@ -59,7 +38,12 @@ static enum status fall_back(struct build_cache *cache, struct err *err)
     if (cache->lock_fd >= 0)
         close(cache->lock_fd);
     cache->lock_fd = -1;
-    if (open_fallback(cache, err))
+    cache->is_fallback = true;
+    /* A fixed name, so that runs reuse it; in a public place it must be a folder of ours and nobody else's. */
+    const char *parent = getenv("TMPDIR");
+    const char *dir = arena_printf(cache->arena, "%s/rooftile-%lu-objects", parent && *parent ? parent : "/tmp",
+                                   (unsigned long)geteuid());
+    if (file_make_own_dir(dir, err) || open_lock(cache, dir, err))
         return err_within(err, "the cache cannot be written (%s)", cause.text);
     log_warn("W004",
              "the cache cannot be written (%s); compiled kernels go to %s; free space or set ROOFTILE_CACHE to "
@@ -74,10 +58,12 @@ enum status cache_open(struct build_cache *cache, const char *dir, struct arena 
     *cache = (struct build_cache){.arena = arena, .lock_fd = -1};
     clock_gettime(CLOCK_REALTIME, &cache->opened); /* the clock of file times */
     char *own = NULL;
-    enum status status = dir ? STATUS_OK : path_cache_dir(&own, true, arena, err);
-    if (!status)
-        status = open_dir(cache, dir ? dir : path_join(arena, own, "objects"), err);
-    return status ? fall_back(cache, err) : STATUS_OK;
+    if (!dir && !path_cache_dir(&own, true, arena, err))
+        dir = path_join(arena, own, "objects");
+    if (!dir || file_make_dirs(dir, err))
+        return fall_back(cache, err);
+    const char *real = path_real(arena, dir);
+    return open_lock(cache, real ? real : dir, err) ? fall_back(cache, err) : STATUS_OK;
 }
 
 void cache_release(struct build_cache *cache)
@@ -108,20 +94,24 @@ static const char *digest_of(struct build_cache *cache, const char *path)
 
 /* ---- keys ---- */
 
-/* The name, but not the folder: __FILE__ has it. */
-static void add_source(struct hash *hash, struct build_cache *cache, const struct build_unit *unit)
+/* Begins a key with what is compiled: the name, but not the folder, as __FILE__ has it. */
+static struct hash *hash_source(struct build_cache *cache, const struct build_unit *unit, const char *kind,
+                                const char *compiler)
 {
+    struct hash *hash = hash_new();
+    hash_add_string(hash, kind);
+    if (compiler)
+        hash_add_string(hash, compiler);
     hash_add_string(hash, path_base(unit->source));
     hash_add_string(hash, digest_of(cache, unit->source));
+    return hash;
 }
 
-static void set_source_key(struct build_cache *cache, struct build_unit *unit)
+void cache_key(struct build_cache *cache, struct build_unit *unit)
 {
     const struct build_request *request = unit->request;
     const uint32_t modes[] = {request->target.kind, request->target.wave, request->target.cumode};
-    struct hash *hash = hash_new();
-    hash_add_string(hash, "rooftile source 1");
-    add_source(hash, cache, unit);
+    struct hash *hash = hash_source(cache, unit, "rooftile source 1", NULL);
     hash_add_string(hash, request->target.arch);
     hash_add(hash, modes, sizeof(modes));
     for (size_t i = 0; i < request->flag_count; i++)
@@ -132,20 +122,12 @@ static void set_source_key(struct build_cache *cache, struct build_unit *unit)
     }
     hash_hex(hash, unit->source_key);
     hash_free(hash);
-}
-
-void cache_key(struct build_cache *cache, struct build_unit *unit)
-{
-    set_source_key(cache, unit);
     if (!unit->compiler)
         return;
-    struct hash *hash = hash_new();
-    hash_add_string(hash, "rooftile object 1");
-    hash_add_string(hash, unit->compiler->identity);
-    add_source(hash, cache, unit);
+    hash = hash_source(cache, unit, "rooftile object 1", unit->compiler->identity);
     for (size_t i = 1; i < unit->fixed.count; i++)
         hash_add_string(hash, unit->fixed.items[i]);
-    for (size_t i = 0; i < sizeof(key_variables) / sizeof(*key_variables); i++)
+    for (size_t i = 0; i < COUNT_OF(key_variables); i++)
         hash_add_string(hash, getenv(key_variables[i]));
     hash_hex(hash, unit->key);
     hash_free(hash);
@@ -180,13 +162,8 @@ void cache_unlock(struct build_cache *cache, const char *key)
 static bool inputs_hold(struct build_cache *cache, const struct build_record *record)
 {
     FOR_EACH(const struct build_input, input, record->inputs, record->input_count) {
-        if (!input->digest) {
-            if (file_exists(input->path))
-                return false;
-            continue;
-        }
-        const char *now = digest_of(cache, input->path);
-        if (!now || strcmp(now, input->digest) != 0)
+        const char *now = input->digest ? digest_of(cache, input->path) : NULL;
+        if (input->digest ? !now || strcmp(now, input->digest) != 0 : file_exists(input->path))
             return false;
     }
     return true;
@@ -197,15 +174,6 @@ static char *record_path(const struct build_cache *cache, const struct build_uni
 {
     return prebuilt ? arena_printf(cache->arena, "%s/%s.prebuilt", cache->dir, unit->source_key)
                     : arena_printf(cache->arena, "%s/%s.inputs", cache->dir, unit->key);
-}
-
-/* The compiler of a record: it may not be on this machine. */
-static const struct compiler *absent_compiler(const struct build_record *record, struct arena *arena)
-{
-    struct compiler *compiler = arena_alloc(arena, sizeof(*compiler));
-    *compiler = (struct compiler){
-        .path = "", .version = record->compiler, .llvm = compiler_llvm(record->compiler), .identity = ""};
-    return compiler;
 }
 
 bool cache_find(struct build_result *result, struct build_cache *cache, const struct build_unit *unit)
@@ -221,7 +189,13 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
         return false;
     result->object = object;
     memcpy(result->sha256, sha256, sizeof(sha256));
-    result->compiler = unit->compiler ? unit->compiler : absent_compiler(&record, cache->arena);
+    result->compiler = unit->compiler;
+    if (!unit->compiler) /* it may not be on this machine */
+        result->compiler = arena_copy(
+            cache->arena,
+            &(struct compiler){
+                .path = "", .version = record.compiler, .llvm = compiler_llvm(record.compiler), .identity = ""},
+            sizeof(struct compiler));
     return true;
 }
 
@@ -305,45 +279,31 @@ enum status cache_keep(const char **path, const struct build_cache *cache, const
     return write_whole(cache, *path, data, length, err);
 }
 
-static enum status write_records(const struct build_record *record, const struct build_cache *cache,
-                                 const struct build_unit *unit, struct err *err)
-{
-    SCOPED(text_release) struct text text = {0};
-    enum status status = STATUS_OK;
-    if (record_print(&text, record, unit)) {
-        status = write_whole(cache, record_path(cache, unit, false), text.data, text.length, err);
-        if (!status)
-            status = write_whole(cache, record_path(cache, unit, true), text.data, text.length, err);
-    }
-    return status;
-}
-
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
                         const char *object, const char *depfile, struct err *err)
 {
     static const char *const suffixes[] = {[BUILD_CPU] = "so", [BUILD_AMD] = "hsaco", [BUILD_NVIDIA] = "ptx"};
     const char *suffix = unit->compiler->is_nvcc ? "cubin" : suffixes[unit->request->target.kind];
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
+    SCOPED(text_release) struct text printed = {0};
     char *data = NULL;
     size_t length = 0;
     char sha256[HASH_TEXT];
     struct build_record record = {.sha256 = sha256, .compiler = unit->compiler->version};
     enum status status = file_read(&data, &length, object, FILE_LIMIT_BYTES, &arena, err);
-    if (status) {
-        status = err_set(err, ERR_BUILD, "the compiler ended well but its object cannot be read: %s", err->text);
-        goto out;
-    }
+    if (status)
+        return err_set(err, ERR_BUILD, "the compiler ended well but its object cannot be read: %s", err->text);
     hash_sha256(sha256, data, length);
     const bool is_known = list_inputs(&record, cache, unit, depfile);
     do {
         status = cache_keep(&result->object, cache, unit->source, suffix, sha256, data, length, err);
         record.object = path_base(result->object);
-        if (!status && is_known)
-            status = write_records(&record, cache, unit, err);
+        text_clear(&printed);
+        if (!status && is_known && record_print(&printed, &record, unit) &&
+            !(status = write_whole(cache, record_path(cache, unit, false), printed.data, printed.length, err)))
+            status = write_whole(cache, record_path(cache, unit, true), printed.data, printed.length, err);
     } while (status && !(status = fall_back(cache, err)));
     memcpy(result->sha256, sha256, sizeof(sha256));
     result->compiler = unit->compiler;
-out:
-    arena_release(&arena);
     return status;
 }

@@ -155,23 +155,11 @@ enum status command_include_dir(const char **dir, const char *given, struct aren
         return err->status;
     for (size_t i = 0; !given && i < count; i++) {
         const char *include = path_join(arena, dirs[i], "include");
-        if (file_exists(path_join(arena, include, "portable.h")))
-            given = include;
+        given = file_exists(path_join(arena, include, "portable.h")) ? include : NULL;
     }
-    const char *real = given ? path_real(arena, given) : NULL;
-    if (!real)
-        return err_set(err, ERR_CONFIG, "%s: no such folder", given ? given : "include/portable.h of the kernels");
-    *dir = real;
-    return STATUS_OK;
-}
-
-/* A manifest's flags are clang's. */
-static void add_request(struct argv *argv, const struct compiler *compiler, const struct build_request *request)
-{
-    if (!compiler->is_nvcc)
-        argv_add_all(argv, request->flags, request->flag_count);
-    for (size_t i = 0; i < request->define_count; i++)
-        argv_addf(argv, "-D%s=%s", request->defines[i].name, request->defines[i].value);
+    *dir = given ? path_real(arena, given) : NULL;
+    return *dir ? STATUS_OK
+                : err_set(err, ERR_CONFIG, "%s: no such folder", given ? given : "include/portable.h of the kernels");
 }
 
 /* The folder's links are resolved but not the file's own: includes are searched beside the name that was given. */
@@ -211,18 +199,22 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
     unit->compiler = compiler;
     unit->fixed = (struct argv){.arena = arena};
     unit->command = (struct argv){.arena = arena};
-    if (command_for_target(&unit->fixed, unit->compiler, &unit->request->target, err))
+    if (command_for_target(&unit->fixed, compiler, &unit->request->target, err))
         return err->status;
-    add_request(&unit->fixed, compiler, unit->request);
+    const struct build_request *request = unit->request;
+    if (!compiler->is_nvcc) /* a manifest's flags are clang's */
+        argv_add_all(&unit->fixed, request->flags, request->flag_count);
+    for (size_t i = 0; i < request->define_count; i++)
+        argv_addf(&unit->fixed, "-D%s=%s", request->defines[i].name, request->defines[i].value);
     argv_add_all(&unit->command, unit->fixed.items, unit->fixed.count);
     /* Names of our folders reach the object through __FILE__ and debug information; they are mapped to fixed words. */
     struct argv *argv = &unit->command;
     argv_addf(argv, "-I%s", unit->include_dir);
-    if (!unit->compiler->is_nvcc) {
+    if (!compiler->is_nvcc) {
         argv_addf(argv, "-ffile-prefix-map=%s=include", unit->include_dir);
         argv_addf(argv, "-ffile-prefix-map=%s=source", unit->source_dir);
     }
-    if (unit->request->target.kind == BUILD_CPU) {
+    if (request->target.kind == BUILD_CPU) {
         argv_addf(argv, "-DROOFTILE_SOURCE=\"%s\"", unit->source);
         add_dynamic_lds(argv, unit);
         argv_add(argv, path_join(argv->arena, unit->include_dir, CPU_UNIT));
@@ -243,19 +235,19 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
     struct arena *arena = unit->command.arena;
     struct argv argv = {.arena = arena};
     struct spawn_result result = {0};
+    const char *path = unit->compiler->path;
     argv_add_all(&argv, unit->command.items, unit->command.count);
     if (unit->compiler->is_hipcc)
         argv_add(&argv, "--cuda-device-only"); /* --genco would bundle, which text has no place for */
     argv_add_words(&argv, "-S -emit-llvm -o");
     argv_add(&argv, output);
-    const int limit_ms = compile_limit_seconds() * 1000;
-    enum status status = spawn_run(&result, argv.items, NULL, COMPILER_WORDS_BYTES, limit_ms, arena, err);
-    if (!status && result.timed_out)
-        status = err_set(err, ERR_BUILD, "%s", stopped(unit->compiler->path, arena));
-    else if (!status && result.exit_code)
-        status =
-            err_set(err, ERR_BUILD, "%s failed with %d:\n%s", unit->compiler->path, result.exit_code, result.errors);
-    return status;
+    if (spawn_run(&result, argv.items, NULL, COMPILER_WORDS_BYTES, compile_limit_seconds() * 1000, arena, err))
+        return err->status;
+    if (result.timed_out)
+        return err_set(err, ERR_BUILD, "%s", stopped(path, arena));
+    if (result.exit_code)
+        return err_set(err, ERR_BUILD, "%s failed with %d:\n%s", path, result.exit_code, result.errors);
+    return STATUS_OK;
 }
 
 /* ---- questions ---- */
@@ -278,8 +270,7 @@ int compile_limit_seconds(void)
 
 static int probe_seconds(void)
 {
-    const int limit = compile_limit_seconds();
-    return limit < PROBE_SECONDS ? limit : PROBE_SECONDS;
+    return compile_limit_seconds() < PROBE_SECONDS ? compile_limit_seconds() : PROBE_SECONDS;
 }
 
 static void learn(struct known *known, const char *key)
@@ -340,43 +331,25 @@ void scratch_remove(const char *dir)
  * behind), and with a fixed date: objects must not depend on when they were made. */
 static char *const *environment(const char *scratch, struct arena *arena)
 {
+    char **copy = NULL;
     size_t count = 0;
-    while (environ[count])
-        count++;
-    char **copy = arena_array(arena, count + 3, sizeof(*copy));
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!text_starts(environ[i], "TMPDIR=") && !text_starts(environ[i], "SOURCE_DATE_EPOCH="))
-            copy[kept++] = environ[i];
-    copy[kept++] = arena_printf(arena, "TMPDIR=%s", scratch);
-    copy[kept] = arena_strdup(arena, "SOURCE_DATE_EPOCH=0");
+    for (char *const *variable = environ; *variable; variable++)
+        if (!text_starts(*variable, "TMPDIR=") && !text_starts(*variable, "SOURCE_DATE_EPOCH="))
+            ARENA_PUSH(arena, copy, count, *variable);
+    ARENA_PUSH(arena, copy, count, arena_printf(arena, "TMPDIR=%s", scratch));
+    ARENA_PUSH(arena, copy, count, arena_strdup(arena, "SOURCE_DATE_EPOCH=0"));
+    ARENA_PUSH(arena, copy, count, NULL);
     return copy;
-}
-
-/* It reads nothing, and what it says on either stream is its message. */
-static int spawn(struct build_child *child, const struct argv *argv, char *const *variables, int output)
-{
-    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (nothing < 0)
-        return errno;
-    const int error = spawn_start(&child->pid, argv->items, variables, (const int[]){nothing, output, output});
-    close(nothing);
-    return error;
 }
 
 /* Of code for AMD GPUs alone clang 22's driver takes no -MF, with a warning; its compiler proper does, as ever. */
 static void add_outputs(struct argv *argv, const struct build_unit *unit, const struct build_child *child)
 {
     const struct compiler *compiler = unit->compiler;
-    if (unit->request->target.kind == BUILD_AMD && !compiler->is_hipcc && compiler->llvm >= 22) {
-        argv_add_words(argv, "-Xclang -sys-header-deps -Xclang -MT -Xclang object -Xclang -dependency-file -Xclang");
-        argv_add(argv, child->depfile);
-    } else {
-        argv_add_words(argv, "-MD -MT object -MF");
-        argv_add(argv, child->depfile);
-    }
-    argv_add(argv, "-o");
-    argv_add(argv, child->object);
+    const bool alone = unit->request->target.kind == BUILD_AMD && !compiler->is_hipcc && compiler->llvm >= 22;
+    argv_add_words(argv, alone ? "-Xclang -sys-header-deps -Xclang -MT -Xclang object -Xclang -dependency-file -Xclang"
+                               : "-MD -MT object -MF");
+    argv_add_all(argv, (const char *const[]){child->depfile, "-o", child->object}, 3);
 }
 
 enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
@@ -395,7 +368,13 @@ enum status child_start(struct build_child *child, const struct build_unit *unit
         return err_set(err, ERR_BUILD, "cannot open a pipe: %s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     child->started_ns = clock_now_ns();
-    const int error = spawn(child, &argv, environment(scratch, arena), ends[1]);
+    /* It reads nothing, and what it says on either stream is its message. */
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int error = nothing < 0 ? errno
+                                  : spawn_start(&child->pid, argv.items, environment(scratch, arena),
+                                                (const int[]){nothing, ends[1], ends[1]});
+    if (nothing >= 0)
+        close(nothing);
     close(ends[1]);
     if (error) {
         close(ends[0]);
@@ -431,15 +410,15 @@ void child_limit(struct build_child *child)
 /* Ends at a whole line, and says how much is missing. */
 static char *message_of(const struct build_child *child, struct arena *arena)
 {
-    size_t length = child->output.length;
-    if (!child->dropped_bytes) {
-        while (length > 0 && child->output.data[length - 1] == '\n')
-            length--;
-        return arena_strndup(arena, child->output.data, length);
-    }
-    const char *line_end = memrchr(child->output.data, '\n', length);
-    const size_t kept = line_end ? (size_t)(line_end - child->output.data) : length;
-    return arena_printf(arena, "%.*s\n... and %zu more bytes of compiler output", (int)kept, child->output.data,
+    const char *data = child->output.data;
+    const size_t length = child->output.length;
+    const char *end = child->dropped_bytes ? memrchr(data, '\n', length) : data + length;
+    while (!child->dropped_bytes && end > data && end[-1] == '\n')
+        end--;
+    const size_t kept = end ? (size_t)(end - data) : length;
+    if (!child->dropped_bytes)
+        return arena_strndup(arena, data, kept);
+    return arena_printf(arena, "%.*s\n... and %zu more bytes of compiler output", (int)kept, data,
                         child->dropped_bytes + length - kept);
 }
 

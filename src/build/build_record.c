@@ -22,21 +22,14 @@ static const char *below(const char *path, const char *dir)
     return strncmp(path, dir, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
+/* Where one folder is inside the other it is of the inner one. */
 static char *shorten(const struct build_unit *unit, const char *path, struct arena *arena)
 {
     const char *in_source = below(path, unit->source_dir);
     const char *in_include = below(path, unit->include_dir);
-    if (in_source && in_include) { /* one folder is inside the other: the inner one */
-        if (strlen(unit->source_dir) > strlen(unit->include_dir))
-            in_include = NULL;
-        else
-            in_source = NULL;
-    }
-    if (in_source)
+    if (in_source && !(in_include && strlen(unit->source_dir) <= strlen(unit->include_dir)))
         return arena_printf(arena, "source/%s", in_source);
-    if (in_include)
-        return arena_printf(arena, "include/%s", in_include);
-    return arena_strdup(arena, path);
+    return in_include ? arena_printf(arena, "include/%s", in_include) : arena_strdup(arena, path);
 }
 
 static const char *lengthen(const struct build_unit *unit, const char *path, struct arena *arena)

@@ -59,6 +59,16 @@ static struct {
     size_t count;
 } refusals;
 
+static bool is_nvcc(const char *path)
+{
+    return strstr(path_base(path), "nvcc") != NULL;
+}
+
+static bool is_hipcc(const char *path)
+{
+    return strstr(path_base(path), "hipcc") != NULL;
+}
+
 static void add_to(const char **list, const char *item, struct arena *arena)
 {
     *list = *list ? arena_printf(arena, "%s, %s", *list, item) : item;
@@ -99,109 +109,72 @@ unsigned compiler_llvm(const char *version)
     return at ? (unsigned)strtoul(at + strlen("clang version "), NULL, 10) : 0;
 }
 
-/* The compiler that a --version text speaks of: hipcc, amdclang++ and ccache start another program, which can change
- * without them. False when the text does not say. */
-static bool hash_add_installed(struct hash *hash, const char *version, struct arena *arena)
+void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
 {
-    static const char label[] = "InstalledDir: ";
-    const char *at = strstr(version, label);
-    if (!at)
-        return false;
-    at += strlen(label);
-    const int length = (int)strcspn(at, "\n");
-    hash_add_identity(hash, arena_printf(arena, "%.*s/clang", length, at), arena);
-    /* Debian's hipcc starts clang-15 while clang may be any other. */
-    hash_add_identity(hash, arena_printf(arena, "%.*s/clang-%u", length, at, compiler_llvm(version)), arena);
-    return true;
-}
-
-/* Which program a wrapper starts depends on these. */
-static const char *const wrapper_variables[] = {"PATH", "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"};
-
-/* Changes with the compiler; NULL when the text does not say which program is behind it. */
-static char *identity_of(const char *path, const char *version, bool must_be_known, struct arena *arena)
-{
+    const char *cuda = strstr(version, "Cuda compilation tools, "); /* nvcc's first line is its name alone */
+    const char *installed = strstr(version, "InstalledDir: "), *line = cuda ? cuda : version;
     struct hash *hash = hash_new();
     hash_add_string(hash, version);
     hash_add_identity(hash, path, arena);
-    const bool known = hash_add_installed(hash, version, arena);
-    char *text = hash_text(hash, arena);
-    return known || !must_be_known ? text : NULL;
+    *compiler = (struct compiler){
+        .path = path,
+        .version = arena_strndup(arena, line, strcspn(line, "\n")),
+        .llvm = compiler_llvm(version),
+        .is_hipcc = is_hipcc(path),
+        .is_nvcc = is_nvcc(path),
+        .is_identified = installed != NULL,
+    };
+    /* hipcc, amdclang++ and ccache start another program, which can change without them; Debian's hipcc starts clang-15
+     * while clang may be any other. */
+    if (installed) {
+        installed += strlen("InstalledDir: ");
+        const int length = (int)strcspn(installed, "\n");
+        hash_add_identity(hash, arena_printf(arena, "%.*s/clang", length, installed), arena);
+        hash_add_identity(hash, arena_printf(arena, "%.*s/clang-%u", length, installed, compiler->llvm), arena);
+    }
+    compiler->identity = hash_text(hash, arena);
 }
 
-/* What an earlier run heard, unless the compiler is another since. */
-static const char *recall_version(const char *file, const char *path, struct arena *arena)
+/* By what an earlier run heard, unless the compiler is another since: its identity, a line's end, and the text. */
+static bool recall_compiler(struct compiler *compiler, const char *file, const char *path, struct arena *arena)
 {
     struct err err = {0};
     char *data = NULL;
     size_t length = 0;
-    if (file_read(&data, &length, file, OUTPUT_LIMIT_BYTES, arena, &err))
-        return NULL;
-    char *version = strchr(data, '\n');
+    char *version = file_read(&data, &length, file, OUTPUT_LIMIT_BYTES, arena, &err) ? NULL : strchr(data, '\n');
     if (!version)
-        return NULL;
+        return false;
     *version++ = '\0';
-    const char *now = identity_of(path, version, true, arena);
-    return now && strcmp(now, data) == 0 ? version : NULL;
+    compiler_describe(compiler, path, version, arena);
+    return compiler->is_identified && strcmp(compiler->identity, data) == 0;
 }
 
-/* All of `path --version`; NULL when it does not run. */
-static const char *ask_version(struct search *search, const char *path)
+/* By all of `path --version`; false when it does not run. */
+static bool ask_compiler(struct compiler *compiler, struct search *search, const char *path)
 {
+    /* Which program a wrapper starts depends on these. */
+    static const char *const variables[] = {"PATH", "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"};
     struct arena *arena = search->arena;
     struct err err = {0};
     struct spawn_result ran = {0};
-    /* Where the answer of an earlier run is kept: the identity of the compiler, a line's end, and the text. */
     struct hash *hash = hash_new();
     hash_add_string(hash, path);
-    hash_add_identity(hash, path, search->arena);
-    for (size_t i = 0; i < sizeof(wrapper_variables) / sizeof(*wrapper_variables); i++)
-        hash_add_string(hash, getenv(wrapper_variables[i]));
-    const char *file = arena_printf(search->arena, "%s/%s.version", search->memory, hash_text(hash, search->arena));
-    const char *known = recall_version(file, path, arena);
-    if (known)
-        return known;
+    hash_add_identity(hash, path, arena);
+    for (size_t i = 0; i < COUNT_OF(variables); i++)
+        hash_add_string(hash, getenv(variables[i]));
+    const char *file = arena_printf(arena, "%s/%s.version", search->memory, hash_text(hash, arena));
+    if (recall_compiler(compiler, file, path, arena))
+        return true;
     const char *const argv[] = {path, "--version", NULL};
     if (compiler_ask(&ran, "version", argv, OUTPUT_LIMIT_BYTES, arena, &err))
-        return NULL;
+        return false;
     search->silent = compiler_silence(&ran, arena);
     if (search->silent || ran.exit_code != 0)
-        return NULL;
-    const char *identity = identity_of(path, ran.output, true, arena);
-    if (identity)
-        remember(file, arena_printf(arena, "%s\n%s", identity, ran.output));
-    return ran.output;
-}
-
-static bool is_nvcc(const char *path)
-{
-    return strstr(path_base(path), "nvcc") != NULL;
-}
-
-static bool is_hipcc(const char *path)
-{
-    return strstr(path_base(path), "hipcc") != NULL;
-}
-
-/* nvcc's first line is its name alone. */
-static const char *version_line(const char *version)
-{
-    const char *line = strstr(version, "Cuda compilation tools, ");
-    return line ? line : version;
-}
-
-void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
-{
-    const char *whole = identity_of(path, version, true, arena);
-    *compiler = (struct compiler){
-        .path = path,
-        .version = arena_strndup(arena, version_line(version), strcspn(version_line(version), "\n")),
-        .llvm = compiler_llvm(version),
-        .is_hipcc = is_hipcc(path),
-        .is_nvcc = is_nvcc(path),
-        .identity = whole ? whole : identity_of(path, version, false, arena),
-        .is_identified = whole != NULL,
-    };
+        return false;
+    compiler_describe(compiler, path, ran.output, arena);
+    if (compiler->is_identified)
+        remember(file, arena_printf(arena, "%s\n%s", compiler->identity, ran.output));
+    return true;
 }
 
 static void try_name(struct search *search, const char *name)
@@ -209,20 +182,18 @@ static void try_name(struct search *search, const char *name)
     struct compiler compiler;
     const char *path = spawn_which(search->arena, name);
     search->silent = NULL;
-    const char *version = path ? ask_version(search, path) : NULL;
-    if (search->count == MAX_CANDIDATES)
-        return;
-    if (!version) {
+    if (!path || !ask_compiler(&compiler, search, path)) {
         const char *why = search->silent ? search->silent : "does not run";
         add_to(&search->tried, path ? arena_printf(search->arena, "%s (%s)", name, why) : name, search->arena);
         return;
     }
-    compiler_describe(&compiler, path, version, search->arena);
     /* Among those not asked yet the newest comes first, and the earlier of equals; one compiler with two names is kept
      * once. */
     for (size_t i = 0; i < search->count; i++)
         if (strcmp(search->found[i].identity, compiler.identity) == 0)
             return;
+    if (search->count == MAX_CANDIDATES)
+        return;
     size_t at = search->count++;
     for (; at > search->asked && search->found[at - 1].llvm < compiler.llvm; at--)
         search->found[at] = search->found[at - 1];
@@ -231,10 +202,7 @@ static void try_name(struct search *search, const char *name)
 
 static bool is_unknown_target(const char *errors)
 {
-    for (size_t i = 0; i < sizeof(unknown_target) / sizeof(*unknown_target); i++)
-        if (strstr(errors, unknown_target[i]))
-            return true;
-    return false;
+    return COUNT_WHERE(words, unknown_target, COUNT_OF(unknown_target), strstr(errors, *words)) > 0;
 }
 
 static const char *name_of(const struct compiler *compiler, struct arena *arena)
@@ -286,56 +254,42 @@ static const char *recall_refusal(const char *question, const char *file, struct
     return file_read(&words, &length, file, OUTPUT_LIMIT_BYTES, arena, &err) ? NULL : words;
 }
 
-/* What the compiler answers, asked unless that is known. NULL: yes. */
-static enum status refusal_of(const char **refusal, const char *question, struct argv *argv,
-                              const struct search *search, const struct compiler *compiler, struct err *err)
-{
-    struct spawn_result ran = {0};
-    const char *yes = arena_printf(argv->arena, "%s/%s.target", search->memory, question);
-    const char *no = arena_printf(argv->arena, "%s/%s.unknown", search->memory, question);
-    *refusal = file_exists(yes) ? NULL : recall_refusal(question, no, argv->arena);
-    if (*refusal || file_exists(yes))
-        return STATUS_OK;
-    const char *command = argv_quote(argv);
-    if (probe(&ran, argv, search->target, err))
-        return err->status;
-    const char *silent = compiler_silence(&ran, argv->arena);
-    if (silent || ran.exit_code)
-        *refusal = arena_strdup(&refusals.arena, silent ? silent : ran.errors);
-    else
-        remember(yes, command);
-    /* No other program can be behind it later that knows the target. */
-    if (*refusal && compiler->is_identified && is_unknown_target(*refusal))
-        remember(no, *refusal);
-    if (*refusal)
-        ARENA_PUSH(&refusals.arena, refusals.items, refusals.count,
-                   (struct refusal){arena_strdup(&refusals.arena, question), *refusal});
-    return STATUS_OK;
-}
-
+/* Asked unless the answer is known. */
 static enum status knows_target(bool *ok, struct search *search, const struct compiler *compiler, struct err *err)
 {
     struct argv argv = {.arena = search->arena};
-    const char *refusal = NULL;
+    struct spawn_result ran = {0};
     if (command_for_target(&argv, compiler, search->target, err))
         return err->status;
+    const char *command = argv_quote(&argv);
     struct hash *hash = hash_new();
     hash_add_string(hash, compiler->identity);
     for (size_t i = 0; i < argv.count; i++)
         hash_add_string(hash, argv.items[i]);
-    if (refusal_of(&refusal, hash_text(hash, search->arena), &argv, search, compiler, err))
-        return err->status;
-    if (refusal)
+    const char *question = hash_text(hash, search->arena);
+    const char *yes = arena_printf(search->arena, "%s/%s.target", search->memory, question);
+    const char *no = arena_printf(search->arena, "%s/%s.unknown", search->memory, question);
+    const char *refusal = NULL;
+    *ok = file_exists(yes);
+    if (!*ok && !(refusal = recall_refusal(question, no, search->arena))) {
+        if (probe(&ran, &argv, search->target, err))
+            return err->status;
+        const char *silent = compiler_silence(&ran, search->arena);
+        *ok = !silent && !ran.exit_code;
+        if (*ok) {
+            remember(yes, command);
+            return STATUS_OK;
+        }
+        refusal = arena_strdup(&refusals.arena, silent ? silent : ran.errors);
+        ARENA_PUSH(&refusals.arena, refusals.items, refusals.count,
+                   (struct refusal){arena_strdup(&refusals.arena, question), refusal});
+        /* No other program can be behind it later that knows the target. */
+        if (compiler->is_identified && is_unknown_target(refusal))
+            remember(no, refusal);
+    }
+    if (!*ok)
         note_refusal(search, compiler, refusal);
-    *ok = !refusal;
     return STATUS_OK;
-}
-
-/* An older clang takes an empty file for a target of NVIDIA's that it cannot write our kernels for. */
-static bool lacks_ptx(const struct compiler *compiler, const struct build_target *target)
-{
-    const struct target *known = target_find(target->arch);
-    return target->kind == BUILD_NVIDIA && !compiler->is_nvcc && compiler->llvm < (known ? known->llvm : PTX_OLDEST);
 }
 
 /* Asks those that were found since the last call; `compiler` gets a path when one of them can do it. */
@@ -343,8 +297,10 @@ static enum status ask(struct compiler *compiler, struct search *search, struct 
 {
     while (search->asked < search->count && !compiler->path) {
         const struct compiler *next = &search->found[search->asked++];
+        const struct target *known = target_find(search->target->arch);
         bool ok = false;
-        if (lacks_ptx(next, search->target)) {
+        /* An older clang takes an empty file for a target of NVIDIA's that it cannot write our kernels for. */
+        if (search->target->kind == BUILD_NVIDIA && !next->is_nvcc && next->llvm < (known ? known->llvm : PTX_OLDEST)) {
             add_to(&search->unaware, name_of(next, search->arena), search->arena);
             continue;
         }
@@ -402,12 +358,10 @@ static enum status fail_search(const struct search *search, const char *named, b
     const char *arch = search->target->arch;
     const struct target *known = search->target->kind == BUILD_CPU ? NULL : target_find(arch);
     const char *hint = search->target->kind == BUILD_NVIDIA ? NVIDIA_HINT : COMPILER_HINT;
-    if (!search->count && named && search->silent)
-        return err_set(err, ERR_BUILD, "%s%s --version: %s", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "", named,
-                       search->silent);
     if (!search->count && named)
-        return err_set(err, ERR_BUILD, "%s%s is not a program that runs", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "",
-                       named);
+        return err_set(err, ERR_BUILD, "%s%s %s%s", by_user ? "ROOFTILE_KERNEL_COMPILER: " : "", named,
+                       search->silent ? "--version: " : "is not a program that runs",
+                       search->silent ? search->silent : "");
     if (!search->count)
         return err_set(err, ERR_BUILD, "no compiler found, tried %s; %s", search->tried, hint);
     if (search->failed)
