@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "html_cells.h"
 #include "picture.h"
 #include "report_internal.h"
 #include "svg.h"
@@ -31,23 +32,6 @@ static bool is_line(enum chart_kind kind)
 
 static const double legend_row = 20, legend_mark = 24;
 
-static void legend_key(struct svg *svg, const struct chart_series *series, double x, double y)
-{
-    char class[32];
-    const bool swatch = series->kind == CHART_BAR || series->kind == CHART_BAND;
-    snprintf(class, sizeof(class), "%s s%zu", swatch ? "bar" : "curve", series->look);
-    if (swatch)
-        svg_rect(svg, series->kind == CHART_BAND ? "corridor" : class, &(struct svg_box){x, y - 10, x + 16, y + 2},
-                 NULL);
-    else if (series->kind != CHART_MARKS)
-        svg_line(svg, class, (double[]){x - 1, y - 4, x + 17, y - 4}, NULL);
-    if (swatch)
-        return;
-    svg_marks(svg, series->look);
-    svg_mark(svg, series->look, x + 8, y - 4, NULL);
-    svg_group_end(svg);
-}
-
 /* In rows as wide as the plot; returns their height. Drawn where `svg` is there. */
 static double legend(const struct chart *chart, struct svg *svg, double left, double width, double top)
 {
@@ -62,9 +46,21 @@ static double legend(const struct chart *chart, struct svg *svg, double left, do
         y += x > 0 && x + room > width ? legend_row : 0;
         x = x > 0 && x + room > width ? 0 : x;
         if (svg) {
-            svg_key(svg, k);
-            legend_key(svg, series, left + x, top + y + 12);
-            svg_text(svg, "label", SVG_START, left + x + legend_mark, top + y + 12, words);
+            text_addf(svg->out, "<g data-k=\"%zu\">\n", k);
+            const double at = left + x, line = top + y + 12;
+            char class[32];
+            snprintf(class, sizeof(class), "%s s%zu", series->kind == CHART_BAR ? "bar" : "curve", series->look);
+            if (series->kind == CHART_BAR || series->kind == CHART_BAND) {
+                svg_rect(svg, series->kind == CHART_BAND ? "corridor" : class,
+                         &(struct svg_box){at, line - 10, at + 16, line + 2}, NULL);
+            } else {
+                if (series->kind != CHART_MARKS)
+                    svg_line(svg, class, (double[]){at - 1, line - 4, at + 17, line - 4}, NULL);
+                svg_marks(svg, series->look);
+                svg_mark(svg, series->look, at + 8, line - 4, NULL);
+                svg_group_end(svg);
+            }
+            svg_text(svg, "label", SVG_START, at + legend_mark, line, words);
             svg_group_end(svg);
         }
         x += room;
@@ -190,8 +186,9 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
             const struct chart_point *p = &series->points[k];
             const double x = svg_x(svg, p->x), y = svg_y(svg, p->y);
             if (isfinite(p->low) && isfinite(p->high))
-                svg_part_line(svg, along_x ? svg_x(svg, p->low) : x, along_x ? y : svg_y(svg, p->low),
-                              along_x ? svg_x(svg, p->high) : x, along_x ? y : svg_y(svg, p->high));
+                text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", along_x ? svg_x(svg, p->low) : x,
+                          along_x ? y : svg_y(svg, p->low), along_x ? svg_x(svg, p->high) : x,
+                          along_x ? y : svg_y(svg, p->high));
         }
         svg_parts_end(svg, NULL);
     }
@@ -293,7 +290,11 @@ static void draw_group(struct sheet *sheet, size_t series, draw_function *draw)
     sheet->svg.out = out;
     if (!inside.length)
         return;
-    svg_group(&sheet->svg, series, is_line(drawn->kind) && drawn->count ? drawn->points[0].ceiling : NULL);
+    /* For a page's script: whose it is, and which ceiling. */
+    text_addf(out, "<g data-s=\"%zu\"", series);
+    if (is_line(drawn->kind) && drawn->count && drawn->points[0].ceiling)
+        html_attribute(out, "data-l", drawn->points[0].ceiling);
+    text_add(out, ">\n");
     text_addn(out, inside.data, inside.length);
     svg_group_end(&sheet->svg);
 }

@@ -28,22 +28,6 @@ struct junit_suite {
 
 /* ---- the writer ---- */
 
-static void add_properties(struct text *out, const struct table *properties)
-{
-    SCOPED(arena_release) struct arena arena = {0};
-    text_add(out, "    <properties>\n");
-    for (size_t k = 0; k < properties->column_count; k++) {
-        const char *value = cell_words(&table_at(properties, 0)->cells[k], NULL, &arena);
-        if (!*value || table_at(properties, 0)->cells[k].kind == CELL_UNKNOWN)
-            continue;
-        text_add(out, "      <property");
-        html_attribute(out, "name", properties->columns[k].key);
-        html_attribute(out, "value", value);
-        text_add(out, "/>\n");
-    }
-    text_add(out, "    </properties>\n");
-}
-
 static void add_case(struct text *out, const struct junit_case *c)
 {
     static const char *const elements[] = {
@@ -67,6 +51,7 @@ static void add_case(struct text *out, const struct junit_case *c)
 
 static void write_suite(struct text *out, const struct junit_suite *suite)
 {
+    SCOPED(arena_release) struct arena arena = {0};
     size_t of_outcome[JUNIT_SKIPPED + 1] = {0};
     double time_s = 0;
     for (size_t k = 0; k < suite->count; k++) {
@@ -81,12 +66,22 @@ static void write_suite(struct text *out, const struct junit_suite *suite)
     html_attribute(out, "hostname", suite->host && *suite->host ? suite->host : "localhost");
     text_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n", suite->count,
               of_outcome[JUNIT_FAILURE], of_outcome[JUNIT_ERROR], of_outcome[JUNIT_SKIPPED], time_s);
-    add_properties(out, suite->properties);
+    text_add(out, "    <properties>\n");
+    for (size_t k = 0; k < suite->properties->column_count; k++) {
+        const struct cell *cell = &table_at(suite->properties, 0)->cells[k];
+        const char *value = cell_words(cell, NULL, &arena);
+        if (!*value || cell->kind == CELL_UNKNOWN)
+            continue;
+        text_add(out, "      <property");
+        html_attribute(out, "name", suite->properties->columns[k].key);
+        html_attribute(out, "value", value);
+        text_add(out, "/>\n");
+    }
+    text_add(out, "    </properties>\n");
     for (size_t k = 0; k < suite->count; k++)
         add_case(out, &suite->cases[k]);
     text_add(out, "    <system-out>");
     for (const char *p = suite->output ? suite->output : ""; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        SCOPED(arena_release) struct arena arena = {0};
         text_add_xml(out, arena_strndup(&arena, p, strcspn(p, "\n")));
         text_add(out, "\n");
     }
@@ -118,22 +113,6 @@ static const struct cell *flagged(const struct table *table, size_t row, unsigne
     return NULL;
 }
 
-static void add_tests(struct junit_suite *suite, const struct table *table, const char *class_name, struct arena *arena)
-{
-    for (size_t row = 0; row < table->row_count; row++) {
-        const struct cell *name = flagged(table, row, COLUMN_TEST), *verdict = flagged(table, row, COLUMN_VERDICT);
-        if (name && verdict)
-            suite->cases[suite->count++] =
-                (struct junit_case){.name = name->text,
-                                    .class_name = class_name,
-                                    .outcome = verdict->tone == TONE_BAD   ? JUNIT_FAILURE
-                                               : verdict->tone == TONE_DIM ? JUNIT_SKIPPED
-                                                                           : JUNIT_PASSED,
-                                    .type = text_lower(verdict->text ? verdict->text : "", arena),
-                                    .message = row_words(table, row, arena)};
-    }
-}
-
 static const struct table *tests_of(const struct section *section)
 {
     return section->table && (!section->show || section->show & SHOW_TESTS) ? section->table : NULL;
@@ -153,8 +132,18 @@ void render_junit(struct text *out, const struct document *document, UNUSED cons
         const struct table *table = tests_of(&document->sections[k]);
         if (table && table->record && document->sections[k].show == SHOW_TESTS)
             suite.properties = table;
-        else if (table)
-            add_tests(&suite, table, document->name, &arena);
+        for (size_t row = 0; table && !table->record && row < table->row_count; row++) {
+            const struct cell *name = flagged(table, row, COLUMN_TEST), *verdict = flagged(table, row, COLUMN_VERDICT);
+            if (name && verdict)
+                suite.cases[suite.count++] =
+                    (struct junit_case){.name = name->text,
+                                        .class_name = document->name,
+                                        .outcome = verdict->tone == TONE_BAD   ? JUNIT_FAILURE
+                                                   : verdict->tone == TONE_DIM ? JUNIT_SKIPPED
+                                                                               : JUNIT_PASSED,
+                                        .type = text_lower(text_or_empty(verdict->text), &arena),
+                                        .message = row_words(table, row, &arena)};
+        }
     }
     write_suite(out, &suite);
 }
@@ -183,21 +172,6 @@ static struct table *properties_of(const struct result *result, struct arena *ar
     return properties;
 }
 
-static struct junit_case case_of(const struct result_case *c, struct arena *arena)
-{
-    const char *finding = result_case_finding(c);
-    return (struct junit_case){.name = plain_id(arena, c),
-                               .class_name = c->kernel,
-                               .time_s = c->wall_ns / 1e9,
-                               .outcome = finding[0]                  ? JUNIT_FAILURE
-                                          : c->status == CASE_OK      ? JUNIT_PASSED
-                                          : c->status == CASE_SKIPPED ? JUNIT_SKIPPED
-                                                                      : JUNIT_ERROR,
-                               .type = finding[0] ? finding : case_status_names[c->status],
-                               .message = c->reason,
-                               .body = arena_printf(arena, "%s: %s", c->id, c->reason ? c->reason : "")};
-}
-
 void report_junit(struct text *out, const struct result *result)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -206,7 +180,17 @@ void report_junit(struct text *out, const struct result *result)
     struct junit_case *cases = arena_array(&arena, result->case_count + 1, sizeof(*cases));
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
-        cases[k] = case_of(c, &arena);
+        const char *finding = result_case_finding(c);
+        cases[k] = (struct junit_case){.name = plain_id(&arena, c),
+                                       .class_name = c->kernel,
+                                       .time_s = c->wall_ns / 1e9,
+                                       .outcome = finding[0]                  ? JUNIT_FAILURE
+                                                  : c->status == CASE_OK      ? JUNIT_PASSED
+                                                  : c->status == CASE_SKIPPED ? JUNIT_SKIPPED
+                                                                              : JUNIT_ERROR,
+                                       .type = finding[0] ? finding : case_status_names[c->status],
+                                       .message = c->reason,
+                                       .body = arena_printf(&arena, "%s: %s", c->id, text_or_empty(c->reason))};
         if (result_case_timed(c))
             text_addf(&times, "%s  %s  %s  %s of ceiling\n", cases[k].name, time_words(c, &arena),
                       figure_words("rate", c, &arena), figure_words("% of ceiling", c, &arena));

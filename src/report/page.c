@@ -254,28 +254,21 @@ static const struct table *side_by_side(const struct report_page *page, struct a
 
 /* ---- the page ---- */
 
-/* Samples of more than a page should hold stay in the result file. */
-static void add_json(struct text *out, const struct result *result)
-{
-    SCOPED(arena_release) struct arena arena = {0};
-    struct result copy = *result;
-    struct result_case *cases = arena_copy(&arena, result->cases, (result->case_count + 1) * sizeof(*cases));
-    size_t samples = 0;
-    for (size_t k = 0; k < result->case_count; k++)
-        samples += cases[k].sample_count;
-    for (size_t k = 0; k < result->case_count && samples > MOST_SAMPLES; k++)
-        cases[k].samples_ns = NULL;
-    copy.cases = cases;
-    result_document(out, &copy);
-}
-
 static const char *data_of(const struct report_page *page, struct arena *arena)
 {
     SCOPED(text_release) struct text json = {0};
     text_add(&json, "{\"results\":[");
     for (size_t r = 0; r < page->count; r++) {
+        struct result copy = *page->results[r];
+        struct result_case *cases = arena_copy(arena, copy.cases, (copy.case_count + 1) * sizeof(*cases));
+        size_t samples = 0;
+        for (size_t k = 0; k < copy.case_count; k++)
+            samples += cases[k].sample_count;
+        for (size_t k = 0; k < copy.case_count && samples > MOST_SAMPLES; k++) /* they stay in the result file */
+            cases[k].samples_ns = NULL;
+        copy.cases = cases;
         text_add(&json, r ? "," : "");
-        add_json(&json, page->results[r]);
+        result_document(&json, &copy);
     }
     text_add(&json, "]");
     if (page->comparison) {

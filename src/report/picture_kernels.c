@@ -49,23 +49,6 @@ double kernel_sums_sort(struct kernel_sums *sums)
 
 /* ---- their bars ---- */
 
-static struct kernel_sums collect(const struct result *result, struct arena *arena)
-{
-    struct kernel_sums bars = kernel_sums_new(arena, result->case_count);
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        if (!is_mark(c))
-            continue;
-        struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
-        bar->cases++;
-        bar->time_ns += weight_of(c) * result_case_time(c);
-        if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* waiting is no rate */
-            bar->bounded_ns += weight_of(c) * result_case_time(c);
-            bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, result_case_time(c));
-        }
-    }
-    return bars;
-}
-
 static struct table *data_of(const struct kernel_sums *bars, double all_ns, struct arena *arena)
 {
     static const struct table_column columns[] = {{.title = ""},
@@ -137,7 +120,18 @@ void picture_sums(struct document *document, struct kernel_sums *bars, const cha
 
 void picture_kernels(struct document *document, const struct result *result, const char *suffix)
 {
-    struct kernel_sums bars = collect(result, document->arena);
+    struct kernel_sums bars = kernel_sums_new(document->arena, result->case_count);
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+        if (!is_mark(c))
+            continue;
+        struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
+        bar->cases++;
+        bar->time_ns += weight_of(c) * result_case_time(c);
+        if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* waiting is no rate */
+            bar->bounded_ns += weight_of(c) * result_case_time(c);
+            bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, result_case_time(c));
+        }
+    }
     picture_sums(document, &bars, arena_printf(document->arena, "kernels%s", suffix),
                  "Time by kernel against its lower bound",
                  "The time of all cases of a kernel, each as often as it is weighted, and the share of it that the "

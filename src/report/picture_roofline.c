@@ -144,38 +144,32 @@ static double peak_of(const struct roofline *r, uint32_t unit, enum peak kind)
                                                         : 0;
 }
 
-/* From the fastest level on. */
-static void add_peak(struct chart *chart, const struct roofline *r, enum peak kind, double peak, const char *name,
-                     const char *unit)
+/* From the fastest level on. Units of one rate share a line and its name. */
+static void add_units(struct chart *chart, const struct roofline *r, enum peak kind)
 {
     static const char *const of[] = {
         [PEAK_MEASURED] = "", [PEAK_VENDOR] = ", vendor", [PEAK_HELD] = ", at the clock held"};
     const struct machine *machine = &r->result->machine;
     double fastest = 0;
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        fastest = fmax(fastest, ceiling_value(&machine->levels[k].bandwidth));
-    const double from = fastest > 0 ? fmax(chart->x.low, fmin(peak / fastest, chart->x.high)) : chart->x.low;
-    const char *said = arena_printf(chart->arena, "%s %s%s", name,
-                                    quantity_words(peak, machine_unit_rate(unit), chart->arena), of[kind]);
-    add_ceiling(chart, kind == PEAK_MEASURED, said, (double[]){from, peak, chart->x.high, peak}, name);
-}
-
-/* Units of one rate share a line and its name. */
-static void add_units(struct chart *chart, const struct roofline *r, enum peak kind)
-{
-    const struct machine *machine = &r->result->machine;
+    FOR_EACH(const struct machine_level, level, machine->levels, machine->level_count)
+        fastest = fmax(fastest, ceiling_value(&level->bandwidth));
     for (uint32_t k = 0; k < machine->unit_count; k++) {
-        const double value = peak_of(r, k, kind);
+        const double peak = peak_of(r, k, kind);
         const char *names = machine->units[k].name;
-        bool said = value <= 0;
-        for (uint32_t j = 0; j < machine->unit_count && !said; j++) {
-            if (j == k || !(fabs(peak_of(r, j, kind) / value - 1) <= 0.01))
+        bool drawn = peak <= 0;
+        for (uint32_t j = 0; j < machine->unit_count && !drawn; j++) {
+            if (j == k || !(fabs(peak_of(r, j, kind) / peak - 1) <= 0.01))
                 continue;
-            said |= j < k;
+            drawn |= j < k;
             names = arena_printf(chart->arena, "%s, %s", names, machine->units[j].name);
         }
-        if (!said)
-            add_peak(chart, r, kind, value, names, machine->units[k].name);
+        if (drawn)
+            continue;
+        const char *unit = machine_unit_rate(machine->units[k].name);
+        const double from = fastest > 0 ? fmax(chart->x.low, fmin(peak / fastest, chart->x.high)) : chart->x.low;
+        const char *said =
+            arena_printf(chart->arena, "%s %s%s", names, quantity_words(peak, unit, chart->arena), of[kind]);
+        add_ceiling(chart, kind == PEAK_MEASURED, said, (double[]){from, peak, chart->x.high, peak}, names);
     }
 }
 

@@ -8,37 +8,24 @@
 
 /* ---- CSV ---- */
 
-static void csv_cell(struct text *out, const struct cell *cell)
-{
-    switch (cell->kind) {
-    case CELL_NUMBER:
-        text_addf(out, "%.9g", cell->value);
-        break;
-    case CELL_RANGE:
-        text_addf(out, "%.9g;%.9g", cell->value, cell->high);
-        break;
-    case CELL_BOOL:
-        text_add(out, cell->value > 0 ? "true" : "false");
-        break;
-    case CELL_TEXT:
-        text_add_csv(out, cell->text);
-        break;
-    default:
-        break;
-    }
-}
-
 void render_csv(struct text *out, const struct table *table)
 {
     for (size_t line = 0; line <= table->row_count; line++) { /* the first has the keys */
         const char *comma = "";
         for (size_t k = 0; k < table->column_count; k++) {
+            const struct cell *cell = line ? &table_at(table, line - 1)->cells[k] : NULL;
             if (!table->columns[k].key)
                 continue;
             text_add(out, comma);
-            csv_cell(out, line ? &table_at(table, line - 1)->cells[k]
-                               : &(struct cell){.kind = CELL_TEXT, .text = table->columns[k].key});
             comma = ",";
+            if (!cell || cell->kind == CELL_TEXT)
+                text_add_csv(out, cell ? cell->text : table->columns[k].key);
+            else if (cell->kind == CELL_NUMBER)
+                text_addf(out, "%.9g", cell->value);
+            else if (cell->kind == CELL_RANGE)
+                text_addf(out, "%.9g;%.9g", cell->value, cell->high);
+            else if (cell->kind == CELL_BOOL)
+                text_add(out, cell->value > 0 ? "true" : "false");
         }
         text_add(out, "\r\n");
     }

@@ -117,23 +117,7 @@ static void plot_slope_name(struct plot *plot, double bandwidth, double highest,
     }
 }
 
-static void add_x_axis(struct text *out, const struct plot *plot, const char *unit)
-{
-    SCOPED(text_release) struct text ticks = {0};
-    text_pad(out, MARGIN, ' ');
-    for (int column = 0; column < plot->width; column++)
-        text_add(out, column % X_TICK == 0 ? "+" : "-");
-    text_add(out, "\n");
-    for (int column = 0; column < plot->width; column += X_TICK) {
-        const size_t at = (size_t)(MARGIN + column - 1);
-        const double x = x_at(plot, column);
-        text_pad(&ticks, at > ticks.length ? at - ticks.length : 1, ' ');
-        text_addf(&ticks, x < 0.001 || x >= 1e4 ? "%.0e" : x < 100 ? "%.2g" : "%.0f", x);
-    }
-    text_addf(out, "%s %s\n", ticks.data, unit);
-}
-
-static void plot_text(struct text *out, const struct plot *plot, const char *x_unit, const char *y_unit,
+static void plot_text(struct text *out, const struct plot *plot, const char *y_unit,
                       const struct report_options *options)
 {
     for (int row = 0; row < PLOT_HEIGHT; row++) {
@@ -160,7 +144,17 @@ static void plot_text(struct text *out, const struct plot *plot, const char *x_u
         }
         text_add(out, "\n");
     }
-    add_x_axis(out, plot, x_unit);
+    SCOPED(text_release) struct text ticks = {0};
+    text_pad(out, MARGIN, ' ');
+    for (int column = 0; column < plot->width; column++)
+        text_add(out, column % X_TICK == 0 ? "+" : "-");
+    for (int column = 0; column < plot->width; column += X_TICK) {
+        const size_t at = (size_t)(MARGIN + column - 1);
+        const double x = x_at(plot, column);
+        text_pad(&ticks, at > ticks.length ? at - ticks.length : 1, ' ');
+        text_addf(&ticks, x < 0.001 || x >= 1e4 ? "%.0e" : x < 100 ? "%.2g" : "%.0f", x);
+    }
+    text_addf(out, "\n%s FLOP/B\n", ticks.data);
 }
 
 /* ---- what is drawn ---- */
@@ -269,7 +263,7 @@ void report_roofline_text(struct text *out, const struct result *result, const s
         text_add_wrapped(out, "(log-log; / memory levels, - arithmetic units, letters are cases)", strlen("Roofline"),
                          2, report_columns(options));
         text_add(out, "\n");
-        plot_text(out, &plot, "FLOP/B", axis_unit(&r), options);
+        plot_text(out, &plot, axis_unit(&r), options);
         struct table *legend = roofline_table(&r, MAX_KERNELS, true, &arena);
         legend->indent = 2;
         document_table(&document, NULL, NULL, legend);

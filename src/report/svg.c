@@ -102,19 +102,6 @@ void svg_parts_end(struct svg *svg, const struct svg_tip *tip)
     end(svg, "path", tip);
 }
 
-void svg_group(struct svg *svg, size_t series, const char *ceiling)
-{
-    text_addf(svg->out, "<g data-s=\"%zu\"", series);
-    if (ceiling)
-        html_attribute(svg->out, "data-l", ceiling);
-    text_add(svg->out, ">\n");
-}
-
-void svg_key(struct svg *svg, size_t series)
-{
-    text_addf(svg->out, "<g data-k=\"%zu\">\n", series);
-}
-
 void svg_group_end(struct svg *svg)
 {
     text_add(svg->out, "</g>\n");
@@ -133,11 +120,6 @@ void svg_part_mark(struct svg *svg, size_t look, double x, double y)
         "m0-2.5a2.5 2.5 0 1 0 .1 0z",                          /* dot */
     };
     text_addf(svg->out, "M%.1f %.1f%s", x, y, shapes[look < CHART_SERIES ? look : CHART_SERIES - 1]);
-}
-
-void svg_part_line(struct svg *svg, double x1, double y1, double x2, double y2)
-{
-    text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", x1, y1, x2, y2);
 }
 
 void svg_marks(struct svg *svg, size_t look)

@@ -70,15 +70,10 @@ void svg_line(struct svg *svg, const char *class, const double xy[static 4], con
 void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t count);
 /* `tip`: NULL: none. */
 void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const struct svg_tip *tip);
-/* What belongs to series `series` of the chart, for a page's script; `ceiling`: what it is the line of, or NULL. */
-void svg_group(struct svg *svg, size_t series, const char *ceiling);
-/* The entry of that series in the legend. */
-void svg_key(struct svg *svg, size_t series);
 void svg_group_end(struct svg *svg);
 /* One path of many parts, which are short where there are thousands. */
 void svg_parts(struct svg *svg, const char *class, size_t look);
 void svg_part_mark(struct svg *svg, size_t look, double x, double y);
-void svg_part_line(struct svg *svg, double x1, double y1, double x2, double y2);
 void svg_parts_end(struct svg *svg, const struct svg_tip *tip);
 /* Marks of one look, which has its own shape and colour, and of which each tells what it is: svg_mark between svg_marks
  * and svg_group_end. */

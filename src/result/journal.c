@@ -239,100 +239,89 @@ static bool has_good_sum(struct checker *checker, const char *line, size_t *leng
     return true;
 }
 
-/* An empty line stands for one that does not count: the others keep their numbers. Returns whether the last one is
- * none, as where a run was killed while it wrote it. */
-static bool check_lines(struct text *good, const char *path, const char *data, size_t length, struct arena *arena)
+/* What was read: a document of each trial. */
+struct trials {
+    struct text *documents;
+    size_t count, cases;
+    bool cut;  /* the last line is none, as where a run was killed while it wrote it */
+    bool some; /* there is more than one such line */
+};
+
+/* Ends the last trial, which is none where it was killed before its first case, unless it is all there is. */
+static void end_trial(struct trials *trials, size_t cases, bool last)
 {
-    SCOPED(arena_release) struct arena scratch = {0};
-    struct checker checker = {.arena = arena};
-    struct err ignored = {0};
-    const cJSON *json;
-    size_t number = 0, bad = 0;
+    if (!trials->count)
+        return;
+    if (cases || (last && trials->count == 1))
+        text_add(&trials->documents[trials->count - 1], "]}\n");
+    else
+        text_release(&trials->documents[--trials->count]);
+    trials->cases += cases;
+}
+
+/* In a document lines keep their numbers: an empty one stands for one that does not count. */
+static void read_lines(struct trials *trials, const char *path, const char *data, size_t length, struct arena *arena)
+{
+    SCOPED(arena_release) struct arena scratch = {0}, sums = {0};
+    struct checker checker = {.arena = &sums};
+    size_t number = 0, bad = 0, cases = 0;
     for (const char *line = data, *end; (end = memchr(line, '\n', (size_t)(data + length - line))); line = end + 1)
         checker.summed |= has_sum(line, (size_t)(end - line));
-    for (const char *line = data, *end; line < data + length; line = end + 1) {
+    for (const char *line = data, *end; line < data + length; line = end + 1, number++) {
         const char *found = memchr(line, '\n', (size_t)(data + length - line));
         end = found ? found : data + length;
         size_t kept = (size_t)(end - line);
-        const bool good_line = checker.summed
-                                   ? has_good_sum(&checker, line, &kept)
-                                   : kept && line[0] == '{' && !json_parse(&json, "", line, kept, &scratch, &ignored);
-        number++;
+        const cJSON *json;
+        const bool whole =
+            checker.summed ? has_good_sum(&checker, line, &kept)
+                           : kept && line[0] == '{' && !json_parse(&json, "", line, kept, &scratch, &(struct err){0});
+        const bool good = whole && found, head = good && is_head(line) && trials->count < MOST_PARTS;
         arena_reset(&scratch);
-        if (good_line && found) {
-            text_addn(good, line, kept);
-            text_add(good, checker.summed ? "}\n" : "\n");
-            continue;
-        }
-        text_add(good, "\n");
-        if (end + 1 >= data + length)
-            return true;
-        if (bad++ < MOST_NAMED)
-            log_warn("W023", "%s:%zu: this line is damaged and does not count", path, number);
-    }
-    if (bad > MOST_NAMED)
-        log_warn("W023", "%s: %zu lines are damaged and do not count", path, bad);
-    return false;
-}
-
-/* A trial that was killed before its first case is none, unless it is all there is. */
-static size_t split(struct text **documents, const char *data, size_t length, size_t *cases, struct arena *arena)
-{
-    struct text *document = NULL;
-    size_t count = 0, line_number = 0, of_trial = 0;
-    for (const char *line = data, *end; line < data + length; line = end + 1, line_number++) {
-        end = memchr(line, '\n', (size_t)(data + length - line));
-        const bool head = is_head(line) && count < MOST_PARTS;
-        if (end == line || (!head && !document)) {
-            if (document)
-                text_add(document, "\n");
-            continue;
-        }
-        if (head && document && !of_trial)
-            text_release(&(*documents)[--count]);
-        else if (head && document)
-            text_add(document, "]}\n");
+        trials->some |= good || number;
+        trials->cut = !good && end + 1 >= data + length;
+        if (!good && !trials->cut && bad++ < MOST_NAMED)
+            log_warn("W023", "%s:%zu: this line is damaged and does not count", path, number + 1);
         if (head) {
-            ARENA_PUSH(arena, *documents, count, (struct text){0});
-            document = &(*documents)[count - 1];
-            for (size_t k = 0; k < line_number; k++) /* its lines keep their numbers */
-                text_add(document, "\n");
-            *cases += of_trial;
-            of_trial = 0;
+            end_trial(trials, cases, false);
+            cases = 0;
+            ARENA_PUSH(arena, trials->documents, trials->count, (struct text){0});
         }
-        text_add(document, !head && of_trial++ ? "," : "");
-        text_addn(document, line, (size_t)(end - line) - head); /* the head goes on with its cases */
-        text_add(document, head ? ",\"cases\":[\n" : "\n");
+        if (!trials->count)
+            continue;
+        struct text *document = &trials->documents[trials->count - 1];
+        for (size_t k = 0; head && k < number; k++)
+            text_add(document, "\n");
+        if (good) {
+            text_add(document, !head && cases++ ? "," : "");
+            text_addn(document, line, kept - (head && !checker.summed)); /* a head goes on with its cases */
+            text_add(document, head ? ",\"cases\":[" : checker.summed ? "}" : "");
+        }
+        text_add(document, "\n");
     }
-    if (!document)
-        return 0;
-    text_add(document, "]}\n");
-    if (!of_trial && count > 1)
-        text_release(&(*documents)[--count]);
-    *cases += of_trial;
-    return count;
+    end_trial(trials, cases, true);
+    if (bad > MOST_NAMED && !trials->cut)
+        log_warn("W023", "%s: %zu lines are damaged and do not count", path, bad);
 }
 
 enum status journal_read(struct text **documents, size_t *count, const char *path, size_t limit_bytes,
                          struct arena *arena, struct err *err)
 {
-    struct arena scratch = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
+    struct trials trials = {.count = 0};
     char *data = NULL;
-    size_t length = 0, cases = 0;
-    enum status status = file_read(&data, &length, path, limit_bytes, &scratch, err);
-    SCOPED(text_release) struct text good = {0};
-    const bool cut = !status && check_lines(&good, path, data, length, &scratch);
+    size_t length = 0;
     *documents = NULL;
-    *count = status || !good.length ? 0 : split(documents, good.data, good.length, &cases, arena);
-    if (!status && !*count)
-        status = err_set(err, ERR_CONFIG, "%s: %s", path,
-                         good.length > 1 ? "no line that begins a run is whole" : "the run was killed before it began");
-    if (status)
-        goto out;
-    log_info("%s: what a run measured that did not end, %zu case%s%s%s", path, cases, text_s(cases),
-             *count > 1 ? arena_printf(&scratch, " in %zu trials", *count) : "",
-             cut ? "; its last line was cut short and does not count" : "");
-out:
-    arena_release(&scratch);
-    return status;
+    *count = 0;
+    if (file_read(&data, &length, path, limit_bytes, &scratch, err))
+        return err->status;
+    read_lines(&trials, path, data, length, arena);
+    if (!trials.count)
+        return err_set(err, ERR_CONFIG, "%s: %s", path,
+                       trials.some ? "no line that begins a run is whole" : "the run was killed before it began");
+    log_info("%s: what a run measured that did not end, %zu case%s%s%s", path, trials.cases, text_s(trials.cases),
+             trials.count > 1 ? arena_printf(&scratch, " in %zu trials", trials.count) : "",
+             trials.cut ? "; its last line was cut short and does not count" : "");
+    *documents = trials.documents;
+    *count = trials.count;
+    return STATUS_OK;
 }

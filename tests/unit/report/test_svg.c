@@ -80,8 +80,6 @@ static void test_escapes(void **state)
     svg_marks(&svg, 99);
     svg_mark(&svg, 99, 3, 4, &(struct svg_tip){.said = "<x onload=\"1\">"});
     svg_group_end(&svg);
-    svg_group(&svg, 0, "<x onload=\"1\">");
-    svg_group_end(&svg);
     svg_close(&svg);
     assert_null(strstr(out.data, "<script"));
     assert_null(strstr(out.data, "<x"));
