@@ -3,6 +3,7 @@
  * The figures of a case: one row of the table below each, for CSV by its key and for people by its title.
  */
 
+#include "picture.h"
 #include "report_internal.h"
 #include "rooftile/forecast.h"
 
@@ -336,6 +337,20 @@ const char *figure_words(const char *name, const struct result_case *c, struct a
     const struct figure *figure = figure_find(name);
     const struct cell cell = figure_of(figure, c, arena);
     return cell_words(&cell, &figure->column, arena);
+}
+
+const char *case_said(const struct result_case *c, struct arena *arena)
+{
+    struct text said = {0};
+    text_add(&said, said_name(case_name(c), arena));
+    for (const struct figure *figure = figures + 1; figure < figures + FIGURES; figure++) {
+        const bool other = figure->shown == (c->timer == TIMED_SIM ? OF_MEASURED : OF_PREDICTED);
+        const struct cell cell = figure_of(figure, c, arena);
+        const char *title = other ? NULL : figure->column.title, *words = cell_words(&cell, &figure->column, arena);
+        if (title && *words && strcmp(words, "-") != 0)
+            text_addf(&said, "\n%s%s%s", title, *title ? " " : "", words);
+    }
+    return text_take(&said, arena);
 }
 
 const char *time_words(const struct result_case *c, struct arena *arena)

@@ -14,16 +14,16 @@ struct words {
 };
 
 /* The last word takes the rest. */
-static void split(struct words *words, const char *label, struct arena *arena)
+static struct words split(const char *label, struct arena *arena)
 {
-    words->count = 0;
-    for (char *p = arena_strdup(arena, label); p && words->count < MAX_WORDS;) {
-        char *end = words->count + 1 < MAX_WORDS ? strchr(p, ' ') : NULL;
-        words->word[words->count++] = p;
+    struct words words = {.count = 0};
+    for (char *p = arena_strdup(arena, label), *end; p && words.count < MAX_WORDS; p = end ? end + 1 : NULL) {
+        end = words.count + 1 < MAX_WORDS ? strchr(p, ' ') : NULL;
+        words.word[words.count++] = p;
         if (end)
             *end = '\0';
-        p = end ? end + 1 : NULL;
     }
+    return words;
 }
 
 static const char *join(const struct words *words, uint32_t which, const char *before, struct arena *arena)
@@ -35,43 +35,29 @@ static const char *join(const struct words *words, uint32_t which, const char *b
     return text_take(&text, arena);
 }
 
-/* How many rows from `first` on stand under one heading, and the words that vary among them. Two rows may differ in
- * anything; a further one joins when no other word begins to vary. */
-static size_t run_length(uint32_t *varies, const char *const *labels, size_t count, struct arena *scratch)
-{
-    struct words first, next;
-    size_t length = 1;
-    *varies = 0;
-    split(&first, labels[0], scratch);
-    for (; length < count; length++) {
-        split(&next, labels[length], scratch);
-        if (next.count != first.count || strcmp(next.word[0], first.word[0]) != 0)
-            break;
-        uint32_t now = *varies;
-        for (size_t k = 0; k < first.count; k++)
-            now |= strcmp(first.word[k], next.word[k]) ? 1u << k : 0;
-        if (length >= 2 && now != *varies)
-            break;
-        *varies = now;
-    }
-    return length;
-}
-
 struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena)
 {
     SCOPED(arena_release) struct arena scratch = {0};
     struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
     for (size_t k = 0, length; k < count; k += length) {
-        struct words words;
-        uint32_t varies;
-        length = run_length(&varies, &labels[k], count - k, &scratch);
-        for (size_t row = k; row < k + length; row++) {
-            split(&words, labels[row], &scratch);
-            grouped[row].text = varies ? join(&words, varies, "  ", arena) : labels[row];
-            if (varies && row == k)
-                grouped[k].heading = join(&words, ~varies, "", arena);
-            arena_reset(&scratch);
+        const struct words first = split(labels[k], &scratch);
+        uint32_t varies = 0; /* the words that vary among the rows under one heading */
+        /* Two rows may differ in anything; a further one joins when no other word begins to vary. */
+        for (length = 1; k + length < count; length++) {
+            const struct words next = split(labels[k + length], &scratch);
+            uint32_t now = varies;
+            for (size_t w = 0; w < first.count && next.count == first.count; w++)
+                now |= strcmp(first.word[w], next.word[w]) ? 1u << w : 0;
+            if (next.count != first.count || now & 1 || (length >= 2 && now != varies))
+                break;
+            varies = now;
         }
+        for (size_t row = k; row < k + length; row++) {
+            const struct words words = split(labels[row], &scratch);
+            grouped[row].text = varies ? join(&words, varies, "  ", arena) : labels[row];
+        }
+        grouped[k].heading = varies ? join(&first, ~varies, "", arena) : NULL;
+        arena_reset(&scratch);
     }
     return grouped;
 }

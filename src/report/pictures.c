@@ -21,45 +21,12 @@ bool is_mark(const struct result_case *c)
     return c->status == CASE_OK && result_case_timed(c) && result_case_time(c) > 0;
 }
 
-static const char *evidence(const struct result_case *c, struct arena *arena)
-{
-    struct text said = {0};
-    const struct lower_bound *bound = &c->lower_bound;
-    text_addf(&said, "%s\n%s", said_name(case_name(c), arena), quantity_words(result_case_time(c), UNIT_TIME, arena));
-    if (c->sample_count > 1 && isfinite(c->stats.ci95[1]))
-        text_addf(&said, " \u00b1%s",
-                  quantity_words((c->stats.ci95[1] - c->stats.ci95[0]) / 2 / result_case_time(c), UNIT_PERCENT, arena));
-    text_addf(&said, ", %s", figure_words("rate", c, arena));
-    if (bound->time_ns > 0 && c->fraction > 0)
-        text_addf(&said, "\n%s of %s, %s ceiling %s; lower bound %s", quantity_words(c->fraction, UNIT_PERCENT, arena),
-                  bound->ceiling_name, bound->ceiling_measured ? "measured" : "vendor's",
-                  quantity_words(bound->ceiling_value,
-                                 bound->bound_is_memory ? UNIT_BYTE_RATE : machine_unit_rate(bound->ceiling_name),
-                                 arena),
-                  quantity_words(bound->time_ns, UNIT_TIME, arena));
-    if (bound->intensity > 0 && isfinite(bound->intensity))
-        text_addf(&said, "\n%s FLOP/B", quantity_words(bound->intensity, UNIT_INTENSITY, arena));
-    if (c->prediction.time_ns > 0) {
-        text_addf(&said, "\npredicted %s, 80 %% from %s to %s", quantity_words(c->prediction.time_ns, UNIT_TIME, arena),
-                  quantity_words(c->prediction.low_ns, UNIT_TIME, arena),
-                  quantity_words(c->prediction.high_ns, UNIT_TIME, arena));
-        if (c->prediction.limiter && *c->prediction.limiter)
-            text_addf(&said, "; limited by %s", c->prediction.limiter);
-    }
-    if (c->core_hz > 0)
-        text_addf(&said, "\nclock held %s", quantity_words(c->core_hz, UNIT_HZ, arena));
-    for (const struct flag_words *flag = flag_words; flag->flag; flag++)
-        if (c->flags & flag->flag)
-            text_addf(&said, "\n%s", flag->name);
-    return text_take(&said, arena);
-}
-
 struct chart_point *chart_case(struct chart *chart, struct chart_series *series, double x, double y,
                                const struct result_case *c)
 {
     struct chart_point *point = chart_point(chart, series, x, y);
     point->name = case_name(c);
-    point->said = evidence(c, chart->arena);
+    point->said = case_said(c, chart->arena);
     point->id = plain_id(chart->arena, c);
     point->cost = weight_of(c) * result_case_time(c);
     return point;

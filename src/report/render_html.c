@@ -172,14 +172,13 @@ static void put_table(struct page *page, const struct table *table, const char *
 static void put_tiles(struct page *page, const struct table *record)
 {
     SCOPED(arena_release) struct arena arena = {0};
+    const struct table *tiles = table_for_people(record, &arena);
     text_add(page->out, "<dl class=\"tiles\">\n");
-    for (size_t k = 0; k < record->column_count && record->row_count; k++) {
-        const struct cell *cell = &table_at(record, 0)->cells[k];
-        if (!record->columns[k].title || cell->kind == CELL_ABSENT)
-            continue;
-        text_addf(page->out, "<div class=\"tile %s\">", html_tones[cell->tone]);
-        element(page->out, "dt", record->columns[k].title);
-        element(page->out, "dd", cell_words(cell, &record->columns[k], &arena));
+    for (size_t k = 0; k < tiles->row_count; k++) {
+        const struct cell *cells = table_at(tiles, k)->cells;
+        text_addf(page->out, "<div class=\"tile %s\">", html_tones[cells[1].tone]);
+        element(page->out, "dt", cells[0].text);
+        element(page->out, "dd", cells[1].text);
         text_add(page->out, "</div>\n");
     }
     text_add(page->out, "</dl>\n");

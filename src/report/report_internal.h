@@ -64,6 +64,8 @@ struct table *figures_table(const struct result *result, struct arena *arena);
 /* One figure, by its key or title; in words, and as a number (NaN: unknown). */
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena);
 double figure_value(const char *name, const struct result_case *c);
+/* Its name and a line for each figure that is known, for who points at its mark in a picture. */
+const char *case_said(const struct result_case *c, struct arena *arena);
 /* "203 us ±0.3%", or of a prediction "203 us (162 .. 313 us)". */
 const char *time_words(const struct result_case *c, struct arena *arena);
 /* Is there a figure of that key or title? All of their names. Is more of it better? */
