@@ -16,18 +16,18 @@ struct spawn_result {
     char *errors;   /* standard error; terminated */
 };
 
-/* NULL, or a variable that a signal sets: a change of it ends the program that spawn_run waits for, as its time limit
+/* NULL, or a variable that a signal sets: a change of it ends the programs that are waited for, as their time limit
  * does. */
 extern const volatile int *spawn_stop;
 
-/* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end.
- * timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its process group. A program that cannot be started
- * is ERR_IO, one that spawn_stop ended ERR_INTERRUPTED; a child that fails is not an error here: look at exit_code. */
+/* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end;
+ * a program that writes 64 MiB more is killed. timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its
+ * process group. A program that cannot be started is ERR_IO, one that spawn_stop ended ERR_INTERRUPTED; a child that
+ * fails is not an error here: look at exit_code. */
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
-/* Runs several programs at once, without input, and waits for all. For programs that write much output, as this process
- * does nothing meanwhile. One that writes more than `limit_bytes` is killed, and its output cut there. */
+/* Runs several programs at once, without input, and waits for all. */
 enum status spawn_all(struct spawn_result *results, const char *const *const *argvs, size_t count, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 

@@ -1,8 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs read from and write into files in memory: a pipe needs someone at its other end, and a disassembler, which
+ * writes line by line, would wake us a million times.
+ */
 #include "rooftile/spawn.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -14,75 +17,16 @@
 #include "rooftile/file.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-enum { STOP_POLL_MS = 100 }; /* a signal may come just before a wait begins */
+#define SPARE_BYTES ((size_t)64 << 20) /* of output beyond the limit, until a program is killed for it */
 
-/* One stream of a child: what it wrote, up to the limit. */
-struct stream {
-    int read_fd;  /* ours; -1 when closed */
-    int write_fd; /* the child's; -1 when closed */
-    struct text text;
-    size_t dropped_bytes;
+const volatile int *spawn_stop;
+
+struct job {
+    pid_t pid;  /* 0: not started, or ended */
+    int fds[3]; /* standard input, output, error; -1 closed */
+    int status; /* as of waitpid */
+    bool late;  /* killed for its time */
 };
-
-struct child {
-    pid_t pid;
-    int input_fd;
-    struct stream streams[2]; /* standard output, standard error */
-    uint64_t deadline_ns;     /* 0: none */
-    int stop_before;          /* *spawn_stop when it was started */
-};
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-static void child_release(struct child *child)
-{
-    close_fd(&child->input_fd);
-    for (unsigned i = 0; i < 2; i++) {
-        close_fd(&child->streams[i].read_fd);
-        close_fd(&child->streams[i].write_fd);
-        text_release(&child->streams[i].text);
-    }
-}
-
-/* A file in memory instead of a third pipe: no deadlock with a child that does not read, and no SIGPIPE. */
-static enum status open_input(int *fd, const char *input, struct err *err)
-{
-    *fd = input ? memfd_create("rooftile-input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    size_t left = input ? strlen(input) : 0;
-    while (*fd >= 0 && left > 0) {
-        const ssize_t put = write(*fd, input, left);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            break;
-        input += put;
-        left -= (size_t)put;
-    }
-    if (*fd < 0 || left > 0 || (input && lseek(*fd, 0, SEEK_SET)))
-        return err_set(err, ERR_IO, "cannot prepare the input: %s", strerror(errno));
-    return STATUS_OK;
-}
-
-static enum status open_streams(struct child *child, const char *input, struct err *err)
-{
-    if (open_input(&child->input_fd, input, err))
-        return err->status;
-    for (unsigned i = 0; i < 2; i++) {
-        int ends[2];
-        if (pipe2(ends, O_CLOEXEC))
-            return err_set(err, ERR_IO, "cannot open a pipe: %s", strerror(errno));
-        child->streams[i].read_fd = ends[0];
-        child->streams[i].write_fd = ends[1];
-        /* Only our end: a child does not expect a pipe that does not block. */
-        fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    }
-    return STATUS_OK;
-}
 
 /* Own process group, all signals as a fresh program expects them, and no descriptor of ours but the three. */
 int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3])
@@ -116,147 +60,114 @@ int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, c
     return error;
 }
 
-static int start(struct child *child, const char *const *argv)
+static enum status job_start(struct job *job, const char *const *argv, const char *input, struct err *err)
 {
-    return spawn_start(&child->pid, argv, NULL,
-                       (const int[]){child->input_fd, child->streams[0].write_fd, child->streams[1].write_fd});
+    job->fds[0] = input ? memfd_create("rooftile-input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    job->fds[1] = memfd_create("rooftile-output", MFD_CLOEXEC);
+    job->fds[2] = memfd_create("rooftile-errors", MFD_CLOEXEC);
+    size_t left = input ? strlen(input) : 0;
+    for (ssize_t put; left > 0; input += put, left -= (size_t)put) {
+        put = write(job->fds[0], input, left);
+        if (put < 0 && errno == EINTR)
+            put = 0;
+        if (put < 0)
+            break;
+    }
+    if (job->fds[0] < 0 || job->fds[1] < 0 || job->fds[2] < 0 || left > 0)
+        return err_set(err, ERR_IO, "cannot prepare a file in memory: %s", strerror(errno));
+    lseek(job->fds[0], 0, SEEK_SET);
+    const int error = spawn_start(&job->pid, argv, NULL, job->fds);
+    if (!error)
+        return STATUS_OK;
+    job->pid = 0;
+    return err_set(err, ERR_IO, "cannot start it: %s", strerror(error));
 }
 
-/* Takes what is there now and closes at the end of the stream. At most a pipe's worth, so that a child that never stops
- * writing does not hold us beyond its deadline. */
-static void drain(struct stream *stream, size_t limit_bytes)
+static size_t written(int fd)
 {
-    char chunk[16384];
-    for (unsigned i = 0; i < 64 && stream->read_fd >= 0; i++) {
-        const ssize_t got = read(stream->read_fd, chunk, sizeof(chunk));
+    struct stat info;
+    return fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
+}
+
+/* How many still run. Ends those that are late or write without end, or all with `stop`. */
+static size_t reap(struct job *jobs, size_t count, size_t limit_bytes, bool late, bool stop)
+{
+    size_t running = 0;
+    FOR_EACH(struct job, job, jobs, count) {
+        if (job->pid <= 0)
+            continue;
+        const pid_t ended = waitpid(job->pid, &job->status, WNOHANG);
+        const size_t most = limit_bytes + SPARE_BYTES;
+        if (ended == job->pid || (ended < 0 && errno != EINTR)) {
+            job->pid = 0;
+            continue;
+        }
+        running++;
+        job->late |= late;
+        if (late || stop || written(job->fds[1]) > most || written(job->fds[2]) > most)
+            kill(-job->pid, SIGKILL);
+    }
+    return running;
+}
+
+static char *text_of(int fd, size_t limit_bytes, struct arena *arena)
+{
+    const size_t all = written(fd), size = all < limit_bytes ? all : limit_bytes;
+    char *text = arena_alloc(arena, size + 1);
+    for (size_t have = 0; have < size;) {
+        const ssize_t got = pread(fd, text + have, size - have, (off_t)have);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 && errno == EAGAIN)
-            return;
-        if (got <= 0) {
-            close_fd(&stream->read_fd);
-            return;
-        }
-        const size_t room = limit_bytes - stream->text.length;
-        const size_t kept = (size_t)got < room ? (size_t)got : room;
-        text_addn(&stream->text, chunk, kept);
-        stream->dropped_bytes += (size_t)got - kept;
+        if (got <= 0)
+            break;
+        have += (size_t)got;
     }
+    return all > size ? arena_printf(arena, "%s\n[%zu more bytes were dropped]\n", text, all - size) : text;
 }
 
-const volatile int *spawn_stop;
-
-/* Asked for since the child was started. */
-static bool is_stopped(const struct child *child)
+static enum status run_all(struct spawn_result *results, const char *const *const *argvs, size_t count,
+                           const char *input, size_t limit_bytes, int timeout_ms, struct arena *arena, struct err *err)
 {
-    return spawn_stop && *spawn_stop != child->stop_before;
-}
-
-/* Milliseconds for poll, rounded up: -1 without a deadline, 0 when it has passed. */
-static int remaining_ms(const struct child *child)
-{
-    if (!child->deadline_ns)
-        return -1;
-    const uint64_t now_ns = clock_now_ns();
-    if (now_ns >= child->deadline_ns)
-        return 0;
-    const uint64_t left_ms = (child->deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
-    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
-}
-
-/* Reads until both streams end; false when the time is up, or the child is to be stopped. */
-static bool collect(struct child *child, size_t limit_bytes)
-{
-    while (child->streams[0].read_fd >= 0 || child->streams[1].read_fd >= 0) {
-        const int wait_ms = remaining_ms(child);
-        if (wait_ms == 0 || is_stopped(child))
-            return false;
-        /* poll passes over a descriptor of -1 */
-        struct pollfd fds[2] = {{.fd = child->streams[0].read_fd, .events = POLLIN},
-                                {.fd = child->streams[1].read_fd, .events = POLLIN}};
-        const bool limited = spawn_stop && (wait_ms < 0 || wait_ms > STOP_POLL_MS);
-        if (poll(fds, 2, limited ? STOP_POLL_MS : wait_ms) <= 0)
-            continue;
-        for (unsigned i = 0; i < 2; i++)
-            if (fds[i].revents)
-                drain(&child->streams[i], limit_bytes);
+    const int stop_before = spawn_stop ? *spawn_stop : 0;
+    struct job *jobs = arena_array(arena, count, sizeof(*jobs));
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < count; k++)
+        jobs[k].fds[0] = jobs[k].fds[1] = jobs[k].fds[2] = -1;
+    for (size_t k = 0; k < count && !status; k++)
+        if (job_start(&jobs[k], argvs[k], input, err))
+            status = err_within(err, "%s", argvs[k][0]);
+    const uint64_t deadline_ns = clock_now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
+    for (bool late = false; reap(jobs, count, limit_bytes, late, status != STATUS_OK);) {
+        clock_sleep_ns(NS_PER_MS / 2);
+        late = timeout_ms > 0 && clock_now_ns() > deadline_ns;
+        if (!status && spawn_stop && *spawn_stop != stop_before)
+            status = err_set(err, ERR_INTERRUPTED, "%s: interrupted", argvs[0][0]);
     }
-    return true;
-}
-
-/* 1 when the child ended, 0 when the time is up, -1 with errno. A child may close its output and go on. */
-static int wait_child(const struct child *child, int *wait_status)
-{
-    for (;;) {
-        const pid_t ended = waitpid(child->pid, wait_status, child->deadline_ns ? WNOHANG : 0);
-        if (ended == child->pid)
-            return 1;
-        if (ended < 0 && errno != EINTR)
-            return -1;
-        if (remaining_ms(child) == 0 || (child->deadline_ns && is_stopped(child)))
-            return 0;
-        if (ended == 0)
-            clock_sleep_ns(NS_PER_MS / 2);
+    for (size_t k = 0; k < count; k++) {
+        const int ended = jobs[k].status;
+        if (!status)
+            results[k] =
+                (struct spawn_result){.exit_code = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended),
+                                      .timed_out = jobs[k].late,
+                                      .output = text_of(jobs[k].fds[1], limit_bytes, arena),
+                                      .errors = text_of(jobs[k].fds[2], limit_bytes, arena)};
+        for (unsigned i = 0; i < 3; i++)
+            if (jobs[k].fds[i] >= 0)
+                close(jobs[k].fds[i]);
     }
+    return status;
 }
 
-static enum status finish(struct child *child, struct spawn_result *result, size_t limit_bytes, struct err *err)
+enum status spawn_all(struct spawn_result *results, const char *const *const *argvs, size_t count, size_t limit_bytes,
+                      int timeout_ms, struct arena *arena, struct err *err)
 {
-    int wait_status = 0;
-    int ended = collect(child, limit_bytes) ? wait_child(child, &wait_status) : 0;
-    const bool stopped = !ended && is_stopped(child);
-    if (ended == 0) {
-        kill(-child->pid, SIGKILL);
-        result->timed_out = !stopped;
-        child->deadline_ns = 0;
-        ended = wait_child(child, &wait_status);
-        for (unsigned i = 0; i < 2; i++)
-            drain(&child->streams[i], limit_bytes);
-    }
-    if (ended < 0)
-        return err_set(err, ERR_IO, "cannot wait for the program: %s", strerror(errno));
-    if (stopped)
-        return err_set(err, ERR_INTERRUPTED, "interrupted");
-    result->exit_code = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-    return STATUS_OK;
-}
-
-static char *stream_text(struct stream *stream, struct arena *arena)
-{
-    if (stream->dropped_bytes)
-        text_addf(&stream->text, "\n[%zu more bytes were dropped]\n", stream->dropped_bytes);
-    return stream->text.length ? arena_copy(arena, stream->text.data, stream->text.length + 1) : arena_alloc(arena, 1);
+    return run_all(results, argvs, count, NULL, limit_bytes, timeout_ms, arena, err);
 }
 
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err)
 {
-    struct spawn_result found = {0};
-    struct child child = {.input_fd = -1,
-                          .stop_before = spawn_stop ? *spawn_stop : 0,
-                          .streams = {{.read_fd = -1, .write_fd = -1}, {.read_fd = -1, .write_fd = -1}}};
-    enum status status = open_streams(&child, input, err);
-    if (status)
-        goto out;
-    if (timeout_ms > 0)
-        child.deadline_ns = clock_now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
-    const int error = start(&child, argv);
-    if (error) {
-        status = err_set(err, ERR_IO, "cannot start it: %s", strerror(error));
-        goto out;
-    }
-    /* The streams end when the child's copies are the only ones and it closes them. */
-    close_fd(&child.streams[0].write_fd);
-    close_fd(&child.streams[1].write_fd);
-    status = finish(&child, &found, limit_bytes, err);
-    if (status)
-        goto out;
-    found.output = stream_text(&child.streams[0], arena);
-    found.errors = stream_text(&child.streams[1], arena);
-    *result = found;
-out:
-    child_release(&child);
-    return status ? err_within(err, "%s", argv[0]) : STATUS_OK;
+    return run_all(result, &argv, 1, input, limit_bytes, timeout_ms, arena, err);
 }
 
 static bool is_program(const char *path)
