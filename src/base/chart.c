@@ -30,11 +30,6 @@ void chart_line(struct chart *chart, enum chart_kind kind, const char *name, con
     chart_point(chart, line, xy[2], xy[3]);
 }
 
-static bool is_annotation(enum chart_kind kind)
-{
-    return kind == CHART_LINE || kind == CHART_DASHED || kind == CHART_BOUNDARY || kind == CHART_BAND;
-}
-
 static void widen(struct chart_axis *axis, double value)
 {
     if (isfinite(value) && (axis->scale != CHART_LOG || value > 0)) {
@@ -51,15 +46,18 @@ void chart_fit(struct chart *chart, bool y, double least)
         (y ? chart->x.scale != CHART_NAMES || chart->y.scale != CHART_NAMES : chart->y.scale == CHART_NAMES);
     axis->low = INFINITY;
     axis->high = -INFINITY;
-    for (size_t s = 0; s < chart->count; s++)
-        for (size_t p = 0; p < chart->series[s].count && !is_annotation(chart->series[s].kind); p++) {
-            const struct chart_point *point = &chart->series[s].points[p];
+    FOR_EACH(const struct chart_series, series, chart->series, chart->count) {
+        const bool is_annotation = series->kind == CHART_LINE || series->kind == CHART_DASHED ||
+                                   series->kind == CHART_BOUNDARY || series->kind == CHART_BAND;
+        for (size_t p = 0; p < series->count && !is_annotation; p++) {
+            const struct chart_point *point = &series->points[p];
             widen(axis, y ? point->y : point->x);
             if (ranges) {
                 widen(axis, point->low);
                 widen(axis, point->high);
             }
         }
+    }
     if (!(axis->high >= axis->low))
         axis->low = axis->high = 1;
     if (axis->scale == CHART_LOG) {

@@ -59,17 +59,13 @@ static bool is_word(const char *known, const char *word, size_t length)
     return strlen(known) == length && memcmp(known, word, length) == 0;
 }
 
-static bool is_spared(const char *word, size_t length)
-{
-    return COUNT_WHERE(row, spared, COUNT_OF(spared), is_word(row->proc, word, length)) > 0;
-}
-
 /* But for those that are spared. */
 static bool has_all(const char *list, const char *words)
 {
     while (*words) {
         const size_t length = strcspn(words, " ");
-        if (!is_spared(words, length) && !text_has_word(list, " \t\n", words, length))
+        if (!COUNT_WHERE(row, spared, COUNT_OF(spared), is_word(row->proc, words, length)) &&
+            !text_has_word(list, " \t\n", words, length))
             return false;
         words += length;
         words += strspn(words, " ");
@@ -145,14 +141,6 @@ bool cpu_target_is_level(const char *name)
     return text_starts(name, cpu_target_arch()) && is_level(name, strlen(name));
 }
 
-static bool is_extra(const char *name, size_t length)
-{
-    for (size_t i = 0; i < EXTRA_COUNT; ++i)
-        if (is_word(extras[i].feature, name, length))
-            return true;
-    return COUNT_WHERE(row, spared, COUNT_OF(spared), is_word(row->feature, name, length)) > 0;
-}
-
 enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena,
                              struct err *err)
 {
@@ -168,7 +156,8 @@ enum status cpu_target_flags(const char *target, const char ***flags, size_t *co
     for (const char *at = target + length; *at; at += length) {
         ++at;
         length = strcspn(at, ",");
-        if (!is_extra(at, length))
+        if (!COUNT_WHERE(row, extras, EXTRA_COUNT, is_word(row->feature, at, length)) &&
+            !COUNT_WHERE(row, spared, COUNT_OF(spared), is_word(row->feature, at, length)))
             return err_set(err, ERR_CONFIG, "unknown CPU feature '%.*s' in target '%s'", (int)length, at, target);
         list[used++] = arena_printf(arena, "-m%.*s", (int)length, at);
     }

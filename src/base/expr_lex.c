@@ -25,16 +25,6 @@ static bool is_name(char c)
     return is_name_start(c) || is_digit(c) || c == '.';
 }
 
-/* All that could belong to a number, its suffix and the sign of its exponent too: units_parse_number judges it whole.
- */
-static size_t number_length(const char *start)
-{
-    const char *at = start;
-    while (is_name(*at) || ((*at == '+' || *at == '-') && (at[-1] == 'e' || at[-1] == 'E') && is_digit(at[1])))
-        at++;
-    return (size_t)(at - start);
-}
-
 /* 0xff: whole numbers that a double holds. */
 static bool lex_hexadecimal(struct token *token, struct err *err)
 {
@@ -56,8 +46,12 @@ static bool lex_number(struct token *token, struct err *err)
     char digits[NUMBER_LONGEST + 1] = "";
     if (token->start[0] == '0' && (token->start[1] == 'x' || token->start[1] == 'X'))
         return lex_hexadecimal(token, err);
+    /* All that could belong to a number, its suffix and the sign of its exponent too: units_parse_number judges it. */
+    const char *at = token->start;
+    while (is_name(*at) || ((*at == '+' || *at == '-') && (at[-1] == 'e' || at[-1] == 'E') && is_digit(at[1])))
+        at++;
     token->kind = TOKEN_NUMBER;
-    token->length = number_length(token->start);
+    token->length = (size_t)(at - token->start);
     if (token->length <= NUMBER_LONGEST)
         memcpy(digits, token->start, token->length);
     if (units_parse_number(&token->number, digits))
@@ -86,14 +80,6 @@ static bool fail_character(const struct token *token, struct err *err)
     return false;
 }
 
-/* 0: it is none. */
-static size_t operator_length(const char *at)
-{
-    if ((at[1] == '=' && strchr("=!<>", at[0])) || (at[1] == at[0] && strchr("|&<>", at[0])))
-        return 2;
-    return strchr("?:<>+-*/%^!&|~()[],", at[0]) ? 1 : 0;
-}
-
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err)
 {
     while (*at == ' ' || (*at >= '\t' && *at <= '\r' && *at != '\v' && *at != '\f'))
@@ -111,10 +97,10 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
         return true;
     }
     token->kind = TOKEN_OPERATOR;
-    token->length = operator_length(at);
-    if (token->length)
-        return true;
-    return fail_character(token, err);
+    token->length = (at[1] == '=' && strchr("=!<>", at[0])) || (at[1] == at[0] && strchr("|&<>", at[0])) ? 2
+                    : strchr("?:<>+-*/%^!&|~()[],", at[0])                                               ? 1
+                                                                                                         : 0;
+    return token->length || fail_character(token, err);
 }
 
 /* ---- built-in functions ---- */

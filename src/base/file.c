@@ -123,17 +123,6 @@ char *path_new(struct arena *arena, const char *start, const char *suffix)
                         suffix);
 }
 
-/* The rename is on the disk only when the folder is. */
-static enum status sync_folder(const char *dir, struct err *err)
-{
-    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == EACCES ? STATUS_OK : err_set(err, ERR_IO, "%s", strerror(errno));
-    const enum status status = sync_fd(fd, err);
-    close(fd);
-    return status;
-}
-
 /* `old` is what stands there now, NULL when nothing does: its mode is kept. */
 static enum status replace(const char *path, const struct stat *old, const char *data, size_t length,
                            struct arena *arena, struct err *err)
@@ -159,7 +148,13 @@ static enum status replace(const char *path, const struct stat *old, const char 
         unlink(temporary);
         return status;
     }
-    return sync_folder(path_dir(arena, path), err);
+    /* The rename is on the disk only when the folder is. */
+    const int folder = open(path_dir(arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return errno == EACCES ? STATUS_OK : err_set(err, ERR_IO, "%s", strerror(errno));
+    status = sync_fd(folder, err);
+    close(folder);
+    return status;
 }
 
 static const char *unfollowed = "";
@@ -389,24 +384,21 @@ struct user_folder {
     const char *temporary; /* behind /tmp/rooftile-<uid> */
 };
 
-static char *default_dir(struct arena *arena, const struct user_folder *folder)
-{
-    const char *xdg = environment(folder->xdg);
-    if (xdg && *xdg == '/')
-        return path_join(arena, xdg, "rooftile");
-    const char *home = environment("HOME");
-    if (home)
-        return path_join(arena, path_join(arena, home, folder->home), "rooftile");
-    return arena_printf(arena, "/tmp/rooftile-%lu%s", (unsigned long)geteuid(), folder->temporary);
-}
-
 /* A folder that the user names is taken as it is. */
 static enum status user_dir(char **path, const struct user_folder *folder, bool make, struct arena *arena,
                             struct err *err)
 {
     struct stat info;
     const char *own = environment(folder->own);
-    *path = own ? arena_strdup(arena, own) : default_dir(arena, folder);
+    const char *xdg = environment(folder->xdg), *home = environment("HOME");
+    if (own)
+        *path = arena_strdup(arena, own);
+    else if (xdg && *xdg == '/')
+        *path = path_join(arena, xdg, "rooftile");
+    else if (home)
+        *path = path_join(arena, path_join(arena, home, folder->home), "rooftile");
+    else
+        *path = arena_printf(arena, "/tmp/rooftile-%lu%s", (unsigned long)geteuid(), folder->temporary);
     if (own || (!make && lstat(*path, &info)))
         return STATUS_OK;
     return file_make_own_dir(*path, err) ? err_set(err, ERR_IO, "%s; set %s to another folder", err->text, folder->own)

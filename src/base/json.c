@@ -164,20 +164,16 @@ void json_append(cJSON *parent, const cJSON *member, struct arena *arena)
     json_link(parent, &copy->value);
 }
 
-static bool is_known(const char *key, const char *const *keys, size_t count)
-{
-    return text_starts(key, "$schema") || text_starts(key, "//") || text_among(key, keys, count);
-}
-
 enum status json_check_keys(const cJSON *value, const char *const *keys, size_t count, struct err *err)
 {
     if (!cJSON_IsObject(value))
         return json_fail_type(value, "an object", err);
     for (const cJSON *member = value->child; member; member = member->next) {
-        if (is_known(member->string, keys, count))
+        const char *key = member->string;
+        if (text_starts(key, "$schema") || text_starts(key, "//") || text_among(key, keys, count))
             continue;
         json_fail_key(member, err, "unknown key");
-        return err_nearest(err, member->string, keys, count, NULL);
+        return err_nearest(err, key, keys, count, NULL);
     }
     return STATUS_OK;
 }
@@ -402,19 +398,15 @@ static enum status fail_duplicate(const cJSON *first, const cJSON *second, struc
     return ERR_CONFIG;
 }
 
-static enum status check_few(const cJSON *object, struct err *err)
-{
-    for (const cJSON *second = object->child; second; second = second->next)
-        for (const cJSON *first = object->child; first != second; first = first->next)
-            if (first->string[0] == second->string[0] && strcmp(first->string, second->string) == 0)
-                return fail_duplicate(first, second, err);
-    return STATUS_OK;
-}
-
 enum status json_check_duplicates(const struct json_node *object, struct err *err)
 {
-    if (object->count <= FEW_KEYS)
-        return check_few(&object->value, err);
+    if (object->count <= FEW_KEYS) {
+        for (const cJSON *second = object->value.child; second; second = second->next)
+            for (const cJSON *first = object->value.child; first != second; first = first->next)
+                if (first->string[0] == second->string[0] && strcmp(first->string, second->string) == 0)
+                    return fail_duplicate(first, second, err);
+        return STATUS_OK;
+    }
     const cJSON **sorted = new_zeroed(object->count, sizeof(*sorted));
     size_t count = 0, found = 0;
     for (const cJSON *member = object->value.child; member; member = member->next)

@@ -44,14 +44,6 @@ static bool read_key(struct json_reader *c, struct json_node *node)
     return true;
 }
 
-/* The next child of `parent`, in the tree or in `passing`. */
-static struct json_node *new_child(const struct json_reader *c, struct json_node *parent, struct json_node *passing)
-{
-    struct json_node *child = c->arena ? arena_alloc(c->arena, sizeof(*child)) : passing;
-    *child = (struct json_node){.parent = parent, .key_offset = JSON_NOWHERE, .index = parent->count++};
-    return child;
-}
-
 /* The elements of an array or the members of an object, at the opening bracket. */
 static bool read_children(struct json_reader *c, struct json_node *node, unsigned depth)
 {
@@ -62,7 +54,9 @@ static bool read_children(struct json_reader *c, struct json_node *node, unsigne
     c->at++;
     json_skip_space(c);
     for (int byte = json_peek(c); byte != close;) {
-        struct json_node passing, *child = new_child(c, node, &passing);
+        /* In the tree, or only while it is read. */
+        struct json_node passing, *child = c->arena ? arena_alloc(c->arena, sizeof(*child)) : &passing;
+        *child = (struct json_node){.parent = node, .key_offset = JSON_NOWHERE, .index = node->count++};
         if ((object && !read_key(c, child)) || !read_value(c, child, depth))
             return false;
         if (c->arena)
@@ -175,19 +169,6 @@ static bool read_value(struct json_reader *c, struct json_node *node, unsigned d
 
 /* ---- documents ---- */
 
-static bool read_whole(struct json_reader *c, struct json_node *root)
-{
-    if (text_starts(c->file->text, "\xef\xbb\xbf"))
-        return json_fail_byte(c, 0, "a byte order mark before the document");
-    json_skip_space(c);
-    if (c->at == c->length)
-        return json_fail_byte(c, c->length, "the document is empty");
-    if (!read_value(c, root, 0))
-        return false;
-    json_skip_space(c);
-    return c->at == c->length || json_expected(c, "the end of the document");
-}
-
 /* Reads the text, which lies in c->arena; *root only when all of it is good. */
 static enum status read_document(struct json_reader *c, const cJSON **root, const char *name, const char *text,
                                  size_t length)
@@ -199,7 +180,13 @@ static enum status read_document(struct json_reader *c, const cJSON **root, cons
     c->file = file;
     c->text = (const unsigned char *)text;
     c->length = length;
-    const bool good = read_whole(c, node);
+    const bool has_mark = text_starts(text, "\xef\xbb\xbf");
+    json_skip_space(c);
+    bool good = has_mark             ? json_fail_byte(c, 0, "a byte order mark before the document")
+                : c->at == c->length ? json_fail_byte(c, c->length, "the document is empty")
+                                     : read_value(c, node, 0);
+    json_skip_space(c);
+    good = good && (c->at == c->length || json_expected(c, "the end of the document"));
     text_release(&c->string);
     if (good)
         *root = &node->value;

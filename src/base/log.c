@@ -144,15 +144,6 @@ const char *log_code_name(const char *code)
     return NULL;
 }
 
-/* True when `entry` is new. */
-static bool keep_warning(const char *entry)
-{
-    if (text_among(entry, shared.warnings, shared.warning_count))
-        return false;
-    ARENA_PUSH(&shared.arena, shared.warnings, shared.warning_count, arena_strdup(&shared.arena, entry));
-    return true;
-}
-
 void log_warn(const char *code, const char *format, ...)
 {
     static const struct style warning = {"warning", TONE_DOUBT};
@@ -165,8 +156,11 @@ void log_warn(const char *code, const char *format, ...)
     va_end(args);
     text_addf(&entry, "%s: %s", code, message.data);
     pthread_mutex_lock(&shared.lock);
-    if (keep_warning(entry.data) && shared.level > LOG_QUIET)
-        put_line(&warning, code, message.data);
+    if (!text_among(entry.data, shared.warnings, shared.warning_count)) {
+        ARENA_PUSH(&shared.arena, shared.warnings, shared.warning_count, arena_strdup(&shared.arena, entry.data));
+        if (shared.level > LOG_QUIET)
+            put_line(&warning, code, message.data);
+    }
     pthread_mutex_unlock(&shared.lock);
 }
 

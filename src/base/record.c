@@ -110,16 +110,6 @@ bool record_is_nullable(const struct record_field *field)
 
 static void write_field(struct json_out *out, const char *key, const struct record_field *field, const char *base);
 
-static void write_null(struct json_out *out, const char *key, const struct record_field *field)
-{
-    char reason_key[64];
-    json_out_null(out, key);
-    if (field->kind != RECORD_F64 || !field->reason)
-        return;
-    snprintf(reason_key, sizeof(reason_key), "%s_reason", key);
-    json_out_string(out, reason_key, field->reason);
-}
-
 static void write_element(struct json_out *out, const char *key, const struct record *record, const char *at)
 {
     if (!record->fields[0].key) {
@@ -147,41 +137,24 @@ static void write_elements(struct json_out *out, const char *key, const struct r
     json_out_end(out);
 }
 
-static void write_bits(struct json_out *out, const char *key, const struct record_field *field, uint32_t bits)
-{
-    json_out_array(out, key);
-    for (size_t bit = 0; bit < field->size; bit++)
-        if (bits & 1u << bit)
-            json_out_string(out, NULL, field->names[bit]);
-    json_out_end(out);
-}
-
-static void write_bool(struct json_out *out, const char *key, const struct record_field *field, bool value)
-{
-    if (field->names)
-        json_out_string(out, key, field->names[value]);
-    else
-        json_out_bool(out, key, value);
-}
-
-static double rounded(double value)
-{
-    char digits[32];
-    snprintf(digits, sizeof(digits), "%.6g", value);
-    return strtod(digits, NULL);
-}
-
 static void write_field(struct json_out *out, const char *key, const struct record_field *field, const char *base)
 {
     const void *at = base + field->offset;
     const bool known = is_known(field, base);
+    char text[64];
     if (!known && record_is_nullable(field)) {
-        write_null(out, key, field);
+        json_out_null(out, key);
+        if (field->kind == RECORD_F64 && field->reason) {
+            snprintf(text, sizeof(text), "%s_reason", key);
+            json_out_string(out, text, field->reason);
+        }
         return;
     }
     switch (field->kind) {
     case RECORD_F64:
-        json_out_number(out, key, field->rules & RECORD_ROUNDED ? rounded(*(const double *)at) : *(const double *)at);
+        if (field->rules & RECORD_ROUNDED)
+            snprintf(text, sizeof(text), "%.6g", *(const double *)at);
+        json_out_number(out, key, field->rules & RECORD_ROUNDED ? strtod(text, NULL) : *(const double *)at);
         break;
     case RECORD_U32:
         json_out_u64(out, key, u32_at(at));
@@ -190,7 +163,10 @@ static void write_field(struct json_out *out, const char *key, const struct reco
         json_out_u64(out, key, u64_at(at));
         break;
     case RECORD_BOOL:
-        write_bool(out, key, field, *(const bool *)at);
+        if (field->names)
+            json_out_string(out, key, field->names[*(const bool *)at]);
+        else
+            json_out_bool(out, key, *(const bool *)at);
         break;
     case RECORD_STRING:
     case RECORD_CHARS:
@@ -200,7 +176,11 @@ static void write_field(struct json_out *out, const char *key, const struct reco
         json_out_string(out, key, field->names[u32_at(at)]);
         break;
     case RECORD_BITS:
-        write_bits(out, key, field, u32_at(at));
+        json_out_array(out, key);
+        for (size_t bit = 0; bit < field->size; bit++)
+            if (u32_at(at) & 1u << bit)
+                json_out_string(out, NULL, field->names[bit]);
+        json_out_end(out);
         break;
     case RECORD_OBJECT:
         write_element(out, key, field->record, at);

@@ -26,29 +26,23 @@ static enum status fail_type(const struct record_field *field, const cJSON *json
     return json_fail(json, err, "must be %s%s, not %s", wanted, nullable ? " or null" : "", json_type_name(json));
 }
 
-static enum status read_f64(double *at, const struct record_field *field, const cJSON *json, struct err *err)
-{
-    const double value = json->valuedouble;
-    if (field->rules & RECORD_POSITIVE && value <= 0)
-        return json_fail(json, err, "must be above 0, not %.17g", value);
-    if (field->rules & RECORD_SHARE && (value < 0 || value > 1))
-        return json_fail(json, err, "must be from 0 to 1, not %.17g", value);
-    if (value < 0 && !(field->rules & RECORD_SIGNED))
-        return json_fail(json, err, "cannot be negative");
-    *at = value;
-    return STATUS_OK;
-}
-
 static enum status read_number(void *at, const struct record_field *field, const cJSON *json,
                                const struct record_in *in, struct err *err)
 {
     uint64_t whole = 0;
     if (!cJSON_IsNumber(json))
         return fail_type(field, json, "a number", in, err);
-    if (field->kind == RECORD_F64)
-        return read_f64(at, field, json, err);
-    if (field->rules & RECORD_POSITIVE && json->valuedouble <= 0)
-        return json_fail(json, err, "must be above 0, not %.17g", json->valuedouble);
+    const double value = json->valuedouble;
+    if (field->rules & RECORD_POSITIVE && value <= 0)
+        return json_fail(json, err, "must be above 0, not %.17g", value);
+    if (field->kind == RECORD_F64) {
+        if (field->rules & RECORD_SHARE && (value < 0 || value > 1))
+            return json_fail(json, err, "must be from 0 to 1, not %.17g", value);
+        if (value < 0 && !(field->rules & RECORD_SIGNED))
+            return json_fail(json, err, "cannot be negative");
+        *(double *)at = value;
+        return STATUS_OK;
+    }
     const uint64_t most = field->kind == RECORD_U32 ? UINT32_MAX : field->rules & RECORD_NAN ? 1ull << 63 : 1ull << 53;
     const enum status status = json_whole(&whole, json, most, err);
     if (field->kind == RECORD_U32)
@@ -131,14 +125,6 @@ static enum status read_name(void *at, const struct record_field *field, const c
     return STATUS_OK;
 }
 
-static enum status read_bool(void *at, const struct record_field *field, const cJSON *json, struct err *err)
-{
-    if (field->names)
-        return read_name(at, field, json, err);
-    *(bool *)at = cJSON_IsTrue(json);
-    return json_check_type(json, cJSON_False | cJSON_True, err);
-}
-
 static enum status read_bits(void *at, const struct record_field *field, const cJSON *json, struct err *err)
 {
     enum status status = json_check_type(json, cJSON_Array, err);
@@ -191,14 +177,6 @@ static enum status read_element(char *at, const struct record_field *field, cons
                                  : read_field(at, &record->fields[0], item, NULL, in, err);
 }
 
-static enum status check_once(const char *const *words, const cJSON *item, size_t index, struct err *err)
-{
-    for (size_t k = 0; k < index; k++)
-        if (strcmp(words[k], item->valuestring) == 0)
-            return json_fail(item, err, "'%s' stands here twice", item->valuestring);
-    return STATUS_OK;
-}
-
 static enum status read_elements(char *base, const struct record_field *field, const cJSON *json, struct record_in *in,
                                  struct err *err)
 {
@@ -213,24 +191,13 @@ static enum status read_elements(char *base, const struct record_field *field, c
             continue;
         in->object = base;
         status = read_element(first + filled * field->record->size, field, item, in, err);
-        if (!status && field->rules & RECORD_ONCE)
-            status = check_once((const char *const *)(void *)first, item, filled, err);
+        const char *const *words = (const char *const *)(void *)first;
+        for (size_t k = 0; k < filled && !status && field->rules & RECORD_ONCE; k++)
+            if (strcmp(words[k], item->valuestring) == 0)
+                status = json_fail(item, err, "'%s' stands here twice", item->valuestring);
         filled++;
     }
     return status;
-}
-
-static enum status read_unknown(void *at, const struct record_field *field, struct record_in *in, struct err *err)
-{
-    if (field->kind == RECORD_OBJECT)
-        return read_record(at, field->record, NULL, in, err);
-    if (field->kind == RECORD_F64 && field->rules & RECORD_NAN)
-        *(double *)at = NAN;
-    if (field->kind == RECORD_U64 && field->rules & RECORD_NAN)
-        *(uint64_t *)at = UINT64_MAX;
-    if (field->kind == RECORD_STRING)
-        *(const char **)at = "";
-    return STATUS_OK;
 }
 
 static enum status read_value(char *base, const struct record_field *field, const cJSON *json, struct record_in *in,
@@ -243,7 +210,10 @@ static enum status read_value(char *base, const struct record_field *field, cons
     case RECORD_U64:
         return read_number(at, field, json, in, err);
     case RECORD_BOOL:
-        return read_bool(at, field, json, err);
+        if (field->names)
+            return read_name(at, field, json, err);
+        *(bool *)at = cJSON_IsTrue(json);
+        return json_check_type(json, cJSON_False | cJSON_True, err);
     case RECORD_STRING:
     case RECORD_CHARS:
         return read_string(at, field, json, in, err);
@@ -280,8 +250,20 @@ static enum status read_field(char *base, const struct record_field *field, cons
         json = NULL;
     if (!json && parent && field->rules & RECORD_REQUIRED)
         return json_fail(parent, err, "the key '%s' is missing", field->key);
-    if (!json)
-        return in->by_hand ? STATUS_OK : read_unknown(base + field->offset, field, in, err);
+    void *at = base + field->offset;
+    if (!json && in->by_hand)
+        return STATUS_OK;
+    if (!json && field->kind == RECORD_OBJECT)
+        return read_record(at, field->record, NULL, in, err);
+    if (!json) {
+        if (field->kind == RECORD_F64 && field->rules & RECORD_NAN)
+            *(double *)at = NAN;
+        if (field->kind == RECORD_U64 && field->rules & RECORD_NAN)
+            *(uint64_t *)at = UINT64_MAX;
+        if (field->kind == RECORD_STRING)
+            *(const char **)at = "";
+        return STATUS_OK;
+    }
     if (field->rules & RECORD_SOURCED && cJSON_IsObject(json)) {
         if (unwrap(&json, in, err))
             return err->status;

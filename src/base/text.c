@@ -266,14 +266,6 @@ bool text_matches(const char *string, const char *glob)
     return matches;
 }
 
-static bool matches_any(const char *const *texts, size_t count, const char *glob)
-{
-    bool matches = false;
-    for (size_t k = 0; k < count && !matches; k++)
-        matches = texts[k] && text_matches(texts[k], glob);
-    return matches;
-}
-
 bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name)
 {
     return text_filtered_any(filters, count, (const char *const[]){id, name}, 2);
@@ -287,7 +279,10 @@ bool text_filtered_any(const char *const *filters, size_t count, const char *con
     for (size_t k = 0; k < count; k++) {
         const bool excludes = filters[k][0] == '!';
         const char *glob = filters[k] + excludes;
-        if (!matches_any(texts, text_count, glob))
+        bool matches = false;
+        for (size_t j = 0; j < text_count && !matches; j++)
+            matches = texts[j] && text_matches(texts[j], glob);
+        if (!matches)
             continue;
         if (excludes)
             return false;
@@ -379,24 +374,6 @@ static size_t turning_length(const char *at)
     return turns ? 3 : 0;
 }
 
-static void add_control(struct text *text, enum control control, const char *at, size_t length)
-{
-    if (control == CONTROL_KEEP)
-        text_addn(text, at, length);
-    else if (control == CONTROL_HEX)
-        text_addf(text, "\\u%04x", (unsigned)(unsigned char)at[length - 1]);
-    else
-        text_add(text, control == CONTROL_BLANK ? " " : "?");
-}
-
-/* What a spreadsheet would compute: any text that begins so and is no number. */
-static bool is_formula(const char *cell)
-{
-    char *end;
-    strtod(cell, &end);
-    return *cell && strchr("=+-@\t\r", *cell) && *end;
-}
-
 void text_add_escaped(struct text *text, enum escape escape, const char *string)
 {
     const struct escaper *escaper = &escapers[escape];
@@ -404,15 +381,23 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
     const bool empty_word = !*string && escape == ESCAPE_SHELL;
     const bool quotes = escaper->quote && (empty_word || strpbrk(string, escaper->quoted));
     text_pad(text, quotes, escaper->quote);
-    if (escape == ESCAPE_CSV && is_formula(string))
-        text_add(text, "'");
+    if (escape == ESCAPE_CSV && *string && strchr("=+-@\t\r", *string)) {
+        char *end;
+        strtod(string, &end);
+        text_add(text, *end ? "'" : ""); /* a spreadsheet computes text that begins so, unless it is a number */
+    }
     for (size_t length; *string; string += length) {
         const char *to = replacement(escaper, string, &length);
         if (to) {
             text_add(text, to);
         } else if ((length = control_length(string)) ||
                    (escaper->control == CONTROL_MARK && (length = turning_length(string)))) {
-            add_control(text, escaper->control, string, length);
+            if (escaper->control == CONTROL_KEEP)
+                text_addn(text, string, length);
+            else if (escaper->control == CONTROL_HEX)
+                text_addf(text, "\\u%04x", (unsigned)(unsigned char)string[length - 1]);
+            else
+                text_add(text, escaper->control == CONTROL_BLANK ? " " : "?");
         } else {
             length = 1;
             text_addn(text, string, 1);
