@@ -158,8 +158,8 @@ enum status gpu_blas_load(struct device_module **module, struct device *device, 
 enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device_module *module,
                             const char *symbol, struct err *err);
 /* Its work is done in this stream; under capture it only adds to the graph. The device's context is current. */
-enum status gpu_blas_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
-                            struct gpu_stream *stream, struct err *err);
+enum status gpu_blas_launch(const struct device_kernel *kernel, void *const *args, struct gpu_stream *stream,
+                            struct err *err);
 void gpu_blas_close(struct gpu *gpu);
 /* Adds a kernel to its module. */
 const struct device_kernel *gpu_add_kernel(struct device_module *module, struct device_kernel kernel);

@@ -3,7 +3,7 @@
 
 #include "gpu_collectives.h"
 
-static const struct gpu_blas *const known[] = {&blas_cublas, &blas_cublaslt, &blas_rocblas, &blas_hipblaslt};
+static const struct gpu_blas *const known[] = {&blas_cublaslt, &blas_rocblas, &blas_hipblaslt};
 
 /* ---- for the adapters ---- */
 
@@ -89,19 +89,6 @@ void gpu_blas_close(struct gpu *gpu)
     }
 }
 
-/* A library that is too new for its driver, or that has nothing for the device, says so here. */
-static enum status make_handle(struct gpu_library *library, struct err *err)
-{
-    const int not_initialized = library->blas->numbers.not_initialized, code = library->create(&library->handle);
-    if (!code)
-        return STATUS_OK;
-    library->handle = NULL;
-    blas_check(library, code, offsetof(struct gpu_library, create), err);
-    if (code == not_initialized)
-        err->status = ERR_UNSUPPORTED;
-    return err->status;
-}
-
 /* As text, in one of three ways; and whether it is new enough. */
 static enum status read_version(char *version, size_t size, const struct gpu_library *library, struct err *err)
 {
@@ -134,8 +121,14 @@ static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct 
     if (library_open_named(&library->file, library, &blas->place, err) ||
         gpu_alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err))
         return err->status;
-    if (make_handle(library, err) || read_version(version, sizeof(version), library, err) ||
-        (blas->open && blas->open(library, err)))
+    const int code = library->create(&library->handle);
+    /* A library that is too new for its driver, or that has nothing for the device, says so here. */
+    if (code) {
+        library->handle = NULL;
+        blas_check(library, code, offsetof(struct gpu_library, create), err);
+        err->status = code == blas->numbers.not_initialized ? ERR_UNSUPPORTED : err->status;
+    }
+    if (code || read_version(version, sizeof(version), library, err) || (blas->open && blas->open(library, err)))
         return lacks("usable", blas->place.name, err);
     /* "cublaslt 13.1.0, /usr/local/cuda/lib64/libcublasLt.so.13, NVIDIA_TF32_OVERRIDE=1" */
     SCOPED(text_release) struct text says = {0};
@@ -146,21 +139,6 @@ static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct 
             text_addf(&says, ", %s=%s", *name, value);
     }
     SET_TEXT(library->file.says, "%s", says.data);
-    return STATUS_OK;
-}
-
-static enum status open_library(struct gpu_library **opened, struct gpu *gpu, const struct gpu_blas *blas,
-                                struct err *err)
-{
-    struct gpu_library *library = new_zeroed(1, sizeof(*library));
-    library->blas = blas;
-    const enum status status = prepare(library, gpu, err);
-    if (status) {
-        close_library(library, gpu);
-        return status;
-    }
-    library->next = gpu->libraries;
-    *opened = gpu->libraries = library;
     return STATUS_OK;
 }
 
@@ -203,14 +181,14 @@ static struct blas_product by_columns(const struct library_gemm *gemm, enum blas
     };
 }
 
-enum status gpu_blas_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
-                            struct gpu_stream *stream, struct err *err)
+enum status gpu_blas_launch(const struct device_kernel *kernel, void *const *args, struct gpu_stream *stream,
+                            struct err *err)
 {
     struct gpu_library *library = kernel->module->library;
     struct library_gemm gemm;
     library_read_gemm(&gemm, args);
     const struct blas_product product = by_columns(&gemm, kernel->in, kernel->out);
-    return library->blas->multiply(library, gpu, &product, stream, err)
+    return library->blas->multiply(library, &product, stream, err)
                ? lacks("such product of", library->blas->place.name, err)
                : STATUS_OK;
 }
@@ -242,26 +220,13 @@ enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_i
         if (blas_knows(blas, in) && blas_knows(blas, out))
             text_addf(&names, "%s%s", names.length ? ", " : "", name);
     if (in == BLAS_TYPES)
-        err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
-    if (in == BLAS_TYPES)
-        return ERR_DEVICE;
+        return err_set(err, ERR_DEVICE, "no function '%s' of %s; there are %s", symbol, blas->place.name, names.data);
     if (!blas_knows(blas, in) || !blas_knows(blas, out))
         return err_set(err, ERR_UNSUPPORTED, "the device has no %s: %s knows no %s", symbol, blas->place.name,
                        blas_types[blas_knows(blas, in) ? out : in].name);
     library_describe_gemm(info, &library->file);
     *kernel = gpu_add_kernel(module, (struct device_kernel){.in = in, .out = out});
     return STATUS_OK;
-}
-
-/* The device's own libraries, for a message. */
-static enum status unknown_library(const struct gpu *gpu, const char *name, struct err *err)
-{
-    SCOPED(text_release) struct text names = {0};
-    for (size_t i = 0; i < COUNT_OF(known); ++i)
-        if (!strcmp(known[i]->backend, gpu->device.ops->name))
-            text_addf(&names, "%s%s", names.length ? ", " : "", known[i]->place.name);
-    err_set(err, ERR_UNSUPPORTED, "the device has no library '%s'; it may have %s", name, names.data);
-    return ERR_UNSUPPORTED;
 }
 
 enum status gpu_blas_load(struct device_module **module, struct device *device, const char *name, struct err *err)
@@ -272,16 +237,28 @@ enum status gpu_blas_load(struct device_module **module, struct device *device, 
     const enum status loaded = collectives_load(&is_collective, module, gpu, name, err);
     if (is_collective)
         return loaded;
-    for (size_t i = 0; i < COUNT_OF(known) && !blas; ++i)
-        if (!strcmp(known[i]->place.name, name) && !strcmp(known[i]->backend, device->ops->name))
-            blas = known[i];
+    SCOPED(text_release) struct text names = {0}; /* the device's own libraries, for a message */
+    for (size_t i = 0; i < COUNT_OF(known) && !blas; ++i) {
+        if (strcmp(known[i]->backend, device->ops->name) != 0)
+            continue;
+        text_addf(&names, "%s%s", names.length ? ", " : "", known[i]->place.name);
+        blas = strcmp(known[i]->place.name, name) ? NULL : known[i];
+    }
     if (!blas)
-        return unknown_library(gpu, name, err);
+        return err_set(err, ERR_UNSUPPORTED, "the device has no library '%s'; it may have %s", name, names.data);
     struct gpu_library *library = gpu->libraries;
     while (library && library->blas != blas)
         library = library->next;
-    if (!library && open_library(&library, gpu, blas, err))
-        return err->status;
+    if (!library) {
+        library = new_zeroed(1, sizeof(*library));
+        library->blas = blas;
+        if (prepare(library, gpu, err)) {
+            close_library(library, gpu);
+            return err->status;
+        }
+        library->next = gpu->libraries;
+        gpu->libraries = library;
+    }
     *module = new_zeroed(1, sizeof(**module));
     (*module)->library = library;
     return STATUS_OK;

@@ -2,9 +2,9 @@
  *
  * BLAS libraries of the GPUs' vendors behind device_ops.load_library; library.h has what their function takes.
  * gpu_blas.c knows which there are, opens them, and makes of a product of rows the product of columns that BLAS means;
- * gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers, gpu_blas_ex.c
- * cuBLAS and rocBLAS. Prototypes are our own, in the names of neither library. Enumerations are int in all; all objects
- * are handled by pointer.
+ * gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers,
+ * gpu_blas_rocblas.c rocBLAS. Prototypes are our own, in the names of no library. Enumerations are int in all; all
+ * objects are handled by pointer.
  *
  * Products of f16, bf16 and 8-bit floats are summed in f32, and partial sums stay f32 where a library would be free to
  * add them up in the type of the result: so they are comparable with our kernels, and within the same tolerance. f32
@@ -76,7 +76,7 @@ struct blas_numbers {
     int plain, transposed; /* operations on a matrix */
     int sum_f32, sum_xf32, sum_f64, sum_i32;
     int not_initialized, unsupported[2]; /* error codes; 0: none */
-    int exact, xf32;                     /* ex: modes of mathematics */
+    int exact, xf32;                     /* rocBLAS: modes of mathematics */
     int transpose_a, transpose_b;        /* lt: attributes of an operation, int32_t, */
     int batch_count, batch_stride;       /* ... of a layout, int32_t and int64_t in elements, */
     int workspace;                       /* ... of a preference: bytes, uint64_t, */
@@ -85,14 +85,10 @@ struct blas_numbers {
     int least;                           /* version, as a number of the library's own; 0: any */
 };
 
-/* What NVIDIA's two have alike, and hipBLASLt in part: types are those of cudaDataType. */
+/* Of cuBLASLt and hipBLASLt: types are those of cudaDataType. */
 #define CUDA_TYPES                                                                                                     \
     [BLAS_F32] = BLAS_TYPE(0), [BLAS_XF32] = BLAS_TYPE(0), [BLAS_F64] = BLAS_TYPE(1), [BLAS_F16] = BLAS_TYPE(2),       \
     [BLAS_I8] = BLAS_TYPE(3), [BLAS_I32] = BLAS_TYPE(10), [BLAS_BF16] = BLAS_TYPE(14)
-#define CUBLAS_NUMBERS                                                                                                 \
-    .plain = 0, .transposed = 1, .sum_f32 = 68, .sum_xf32 = 77, .sum_f64 = 70, .sum_i32 = 72, .not_initialized = 1,    \
-    .unsupported = {15, 8} /* NOT_SUPPORTED, ARCH_MISMATCH */
-#define CUBLAS_OVERRIDES "NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"
 /* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
  */
 #define CUDA_WORKSPACE_BYTES ((uint64_t)32 << 20)
@@ -106,18 +102,18 @@ struct gpu_blas {
     struct blas_numbers numbers;
     /* Optional: the handle was made on the current device. */
     enum status (*open)(struct gpu_library *library, struct err *err);
-    enum status (*multiply)(struct gpu_library *library, struct gpu *gpu, const struct blas_product *product,
-                            struct gpu_stream *stream, struct err *err);
+    enum status (*multiply)(struct gpu_library *library, const struct blas_product *product, struct gpu_stream *stream,
+                            struct err *err);
 };
 
-extern const struct gpu_blas blas_cublas, blas_cublaslt, blas_rocblas, blas_hipblaslt;
+extern const struct gpu_blas blas_cublaslt, blas_rocblas, blas_hipblaslt;
 
 bool blas_knows(const struct gpu_blas *blas, enum blas_type type);
 
 /* ---- a library that is open ---- */
 
-/* gpu_blas_ex.c: the state of its handle. */
-struct blas_ex_state {
+/* gpu_blas_rocblas.c: the state of its handle. */
+struct blas_handle_state {
     bool has_stream; /* that of the last call */
     struct gpu_stream *stream;
     bool xf32; /* its mode of mathematics */
@@ -140,12 +136,12 @@ struct gpu_library {
     struct library_file file;
     void *workspace; /* of the device, blas->workspace_bytes; aligned to 256 bytes */
     void *handle;
-    struct blas_ex_state state;
+    struct blas_handle_state state;
     struct blas_lt_plan plan;
 
     int (*create)(void **handle);
     int (*destroy)(void *handle);
-    int (*property)(int part, int *value);              /* NVIDIA's: 0, 1, 2 are major, minor, patch */
+    int (*property)(int part, int *value);              /* cuBLASLt: 0, 1, 2 are major, minor, patch */
     int (*version_text)(char *text, size_t text_bytes); /* rocBLAS: "4.2.1.12ab34cd" */
     int (*version_number)(void *handle, int *version);  /* hipBLASLt: major * 100000 + minor * 100 + patch */
     const char *(*text)(int code);                      /* optional */
@@ -153,13 +149,10 @@ struct gpu_library {
     int (*set_stream)(void *handle, void *stream);
     int (*set_workspace)(void *handle, void *memory, size_t size);
     int (*set_math)(void *handle, int mode);
-    int (*cuda_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
-                     int lda, long long next_a, const void *b, int b_type, int ldb, long long next_b, const void *beta,
-                     void *c, int c_type, int ldc, long long next_c, int batch, int sum_type, int algorithm);
-    int (*hip_gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
-                    int lda, int64_t next_a, const void *b, int b_type, int ldb, int64_t next_b, const void *beta,
-                    const void *c, int c_type, int ldc, int64_t next_c, void *d, int d_type, int ldd, int64_t next_d,
-                    int batch, int sum_type, int algorithm, int32_t solution, uint32_t flags);
+    int (*gemm)(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int a_type,
+                int lda, int64_t next_a, const void *b, int b_type, int ldb, int64_t next_b, const void *beta,
+                const void *c, int c_type, int ldc, int64_t next_c, void *d, int d_type, int ldd, int64_t next_d,
+                int batch, int sum_type, int algorithm, int32_t solution, uint32_t flags);
 
     int (*desc_create)(void **desc, int sum_type, int scale_type);
     int (*desc_destroy)(void *desc);

@@ -51,18 +51,6 @@ void blas_lt_forget(struct gpu_library *library)
     *plan = (struct blas_lt_plan){0};
 }
 
-static enum status describe_operation(struct gpu_library *library, const struct blas_product *product, struct err *err)
-{
-    const struct blas_numbers *numbers = &library->blas->numbers;
-    const int32_t operations[] = {blas_operation(library, product->ta), blas_operation(library, product->tb)};
-    void **desc = &library->plan.desc;
-    if (BLAS_TRY(library, err, desc_create, desc, blas_sum_number(library, product->in),
-                 blas_type_number(library, blas_types[product->in].sum)) ||
-        BLAS_TRY(library, err, desc_set, *desc, numbers->transpose_a, &operations[0], sizeof(operations[0])))
-        return err->status;
-    return BLAS_TRY(library, err, desc_set, *desc, numbers->transpose_b, &operations[1], sizeof(operations[1]));
-}
-
 static enum status describe_matrix(void **layout, const struct gpu_library *library, enum blas_type type, int64_t rows,
                                    int64_t columns, int64_t ld, int64_t next, int64_t batch, struct err *err)
 {
@@ -114,7 +102,13 @@ enum status blas_lt_describe(struct gpu_library *library, const struct blas_prod
     void **const layouts = library->plan.layouts;
     library->plan.shape = *p;
     read_alignments(library->plan.alignments, p);
-    if (describe_operation(library, p, err) ||
+    const struct blas_numbers *numbers = &library->blas->numbers;
+    const int32_t ta = blas_operation(library, p->ta), tb = blas_operation(library, p->tb);
+    void **desc = &library->plan.desc;
+    if (BLAS_TRY(library, err, desc_create, desc, blas_sum_number(library, p->in),
+                 blas_type_number(library, blas_types[p->in].sum)) ||
+        BLAS_TRY(library, err, desc_set, *desc, numbers->transpose_a, &ta, sizeof(ta)) ||
+        BLAS_TRY(library, err, desc_set, *desc, numbers->transpose_b, &tb, sizeof(tb)) ||
         describe_matrix(&layouts[0], library, p->in, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->lda, p->next_a,
                         p->batch, err) ||
         describe_matrix(&layouts[1], library, p->in, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->ldb, p->next_b,
@@ -141,32 +135,24 @@ static enum status choose(struct gpu_library *library, const struct blas_product
     return status;
 }
 
-/* By all that a description, and the choice of an algorithm, look at. */
-static bool is_planned(const struct blas_lt_plan *plan, const struct blas_product *product)
-{
-    uint32_t alignments[BLAS_OPERANDS];
-    read_alignments(alignments, product);
-    return plan->is_chosen && !memcmp(product, &plan->shape, BLAS_SHAPE_BYTES) &&
-           !memcmp(alignments, plan->alignments, sizeof(alignments));
-}
-
-static enum status make_plan(struct gpu_library *library, const struct blas_product *product, struct err *err)
-{
-    blas_lt_forget(library);
-    const enum status status = blas_lt_describe(library, product, err) ? err->status : choose(library, product, err);
-    library->plan.is_chosen = !status;
-    return status;
-}
-
 /* ---- multiplying ---- */
 
-static enum status multiply(struct gpu_library *library, UNUSED struct gpu *gpu, const struct blas_product *p,
-                            struct gpu_stream *stream, struct err *err)
+static enum status multiply(struct gpu_library *library, const struct blas_product *p, struct gpu_stream *stream,
+                            struct err *err)
 {
-    const struct blas_lt_plan *plan = &library->plan;
+    struct blas_lt_plan *plan = &library->plan;
     void *const *layouts = plan->layouts;
-    if (!is_planned(plan, p) && make_plan(library, p, err))
-        return err->status;
+    uint32_t alignments[BLAS_OPERANDS];
+    read_alignments(alignments, p);
+    /* A description, and the choice of an algorithm, look at these. */
+    const bool is_planned = plan->is_chosen && !memcmp(p, &plan->shape, BLAS_SHAPE_BYTES) &&
+                            !memcmp(alignments, plan->alignments, sizeof(alignments));
+    if (!is_planned) {
+        blas_lt_forget(library);
+        if (blas_lt_describe(library, p, err) || choose(library, p, err))
+            return err->status;
+        plan->is_chosen = true;
+    }
     return BLAS_TRY(library, err, matmul, library->handle, plan->desc, &p->alpha, p->a, layouts[0], p->b, layouts[1],
                     &p->beta, p->c, layouts[2], p->d, layouts[2], plan->result, library->workspace,
                     library->blas->workspace_bytes, stream);
@@ -186,7 +172,14 @@ const struct gpu_blas blas_cublaslt = {
     .numbers =
         {
             .types = {CUDA_TYPES, [BLAS_E4M3] = BLAS_TYPE(28), [BLAS_E5M2] = BLAS_TYPE(29)},
-            CUBLAS_NUMBERS,
+            .plain = 0,
+            .transposed = 1,
+            .sum_f32 = 68,
+            .sum_xf32 = 77,
+            .sum_f64 = 70,
+            .sum_i32 = 72,
+            .not_initialized = 1,
+            .unsupported = {15, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
             .transpose_a = 3,
             .transpose_b = 4,
             .batch_count = 5,
@@ -196,7 +189,8 @@ const struct gpu_blas blas_cublaslt = {
             .alignments = {5, 6, 7, 8},
             .least = 110000,
         },
-    .overrides = (const char *const[]){CUBLAS_OVERRIDES, NULL},
+    .overrides = (const char *const[]){"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                       "CUBLAS_EMULATE_DOUBLE_PRECISION", NULL},
     .multiply = multiply,
 };
 const struct gpu_blas blas_hipblaslt = {

@@ -143,7 +143,7 @@ def nothing_measured(home):
     for what, *arguments in (("run", "run", "add", *CPU, *far), ("trials", "run", "add", *CPU, *far, "--trials", "2"), ("sim", "run", "add", "--kernels", "k", "--device", "sim:mi300x", *far),
                              ("aa", "aa", "add", *CPU, *far, "--trials", "2"), ("A and B", "run", "add", "--ab", "k", "k", "--device", "cpu:threads=1", *far, "--trials", "1"),
                              ("check", "check", "far.json", *CPU, "--run", *far), ("faults", "check", "far.json", *CPU, "--inject-faults", *far),
-                             ("a library of another device", "run", "gemm_library", "--device", "cpu:threads=1", "--set", "library=cublas"),
+                             ("a library of another device", "run", "gemm_library", "--device", "cpu:threads=1", "--set", "library=cublaslt"),
                              ("no time", "run", "s.json", *CPU, "--budget", "1us", "--strict"), ("no time to check", "check", "add", *CPU, "--run", "--budget", "1us"),
                              ("no time for ceilings", "roofline", "--device", "cpu:threads=1", "--budget", "1us", "-o", "machine.json")):
         done = run(*arguments, home=home)

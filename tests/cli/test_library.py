@@ -79,8 +79,7 @@ def misspelt(home):
 
 
 # Library, its variable and stand-in, the backend, and pairs of types: of operands, and of the result.
-GPU_LIBRARIES = (("cublas", "CUBLAS", "cuda", (("f16", "f32"), ("i8", "i32"))),
-                 ("cublaslt", "CUBLASLT", "cuda", (("f16", "f32"), ("e4m3", "f16"))),
+GPU_LIBRARIES = (("cublaslt", "CUBLASLT", "cuda", (("f16", "f32"), ("e4m3", "f16"))),
                  ("rocblas", "ROCBLAS", "hip", (("f16", "f32"), ("xf32", "f32"))),
                  ("hipblaslt", "HIPBLASLT", "hip", (("f16", "f32"), ("e4m3", "f16"))))
 

@@ -208,8 +208,8 @@ static int destroy(void *object)
     return 0;
 }
 
-#if defined(FAKE_CUBLAS) || defined(FAKE_ROCBLAS)
-#include "fake_blas_ex.h"
+#ifdef FAKE_ROCBLAS
+#include "fake_blas_rocblas.h"
 #else
 #include "fake_blas_lt.h"
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stand-ins for cuBLAS, cuBLASLt, rocBLAS and hipBLASLt in host memory, for tests: fake_blas.c is one of them by its
- * definition (FAKE_CUBLAS, ...). Products are summed as the textbook has them, column by column, and what a real
+ * definition (FAKE_CUBLASLT, ...). Products are summed as the textbook has them, column by column, and what a real
  * library refuses is refused: leading dimensions that are too small, types that do not go together, a wrong size of an
- * attribute, an algorithm of another description, cuBLAS without a workspace since its stream was set. What they are
+ * attribute, an algorithm of another description. What they are
  * told through the environment, at each call: FAKE_BLAS_FAIL=function:nth:code   the nth call of the function since the
  * state was cleared fails with that code FAKE_BLAS_VERSION=n                instead of 130100 (13.1.0), "4.2.1.fake"
  * and 100203 (1.2.3) FAKE_BLAS_NONE=1                   the heuristic finds no algorithm, and calls it a success

@@ -23,14 +23,6 @@ struct blas_rig {
 
 static const struct blas_rig blas_rigs[] = {
     {&cuda_rig,
-     &blas_cublas,
-     "fake_cublas",
-     "cublas 13.1.0, ",
-     14,
-     15,
-     {"cublasCreate_v2", "cublasSetMathMode", "cublasGetProperty", "cublasSetStream_v2", "cublasSetWorkspace_v2",
-      "cublasGemmStridedBatchedEx"}},
-    {&cuda_rig,
      &blas_cublaslt,
      "fake_cublaslt",
      "cublaslt 13.1.0, ",
