@@ -159,20 +159,6 @@ static void open_thread(void *context, uint32_t part, uint32_t parts)
     memset(thread->lds, 0, CPU_LDS_BYTES);
 }
 
-static struct cpu *cpu_new(const struct device_request *request, const struct device_info *info)
-{
-    struct cpu *cpu = new_zeroed(1, sizeof(*cpu));
-    cpu->host.device.ops = &device_cpu;
-    cpu->host.limit_bytes = info->memory_free_bytes;
-    cpu->opened_ns = clock_now_ns();
-    cpu->wave = request->wave ? request->wave : 64;
-    cpu->huge_pages = request->huge_pages;
-    for (uint32_t i = 0; i < info->cache_count; ++i)
-        if (strcmp(info->caches[i].name, "L2") == 0)
-            cpu->l2_bytes = info->caches[i].size_bytes;
-    return cpu;
-}
-
 static enum status cpu_open(struct device **device, const struct device_request *request, struct device_info *info,
                             struct err *err)
 {
@@ -184,7 +170,15 @@ static enum status cpu_open(struct device **device, const struct device_request 
     cpu_describe(&found, request->threads ? request->threads : pool_allowed_cores(), request->level);
     if (*request->level && strncmp(found.target, request->level, strcspn(found.target, ",")) != 0)
         return err_set(err, ERR_DEVICE, "this processor is %s at most, not %s", found.target, request->level);
-    struct cpu *cpu = cpu_new(request, &found);
+    struct cpu *cpu = new_zeroed(1, sizeof(*cpu));
+    cpu->host.device.ops = &device_cpu;
+    cpu->host.limit_bytes = found.memory_free_bytes;
+    cpu->opened_ns = clock_now_ns();
+    cpu->wave = request->wave ? request->wave : 64;
+    cpu->huge_pages = request->huge_pages;
+    for (uint32_t i = 0; i < found.cache_count; ++i)
+        if (strcmp(found.caches[i].name, "L2") == 0)
+            cpu->l2_bytes = found.caches[i].size_bytes;
     const enum status status = pool_open(&cpu->pool, request->threads, err);
     if (status) {
         cpu_close(&cpu->host.device);

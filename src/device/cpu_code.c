@@ -52,30 +52,6 @@ static void assign_site(struct device_module *module, const char *site)
         module->kernels[i].uses_lanes = true;
 }
 
-static void read_table(struct device_module *module)
-{
-    const struct simt_module *table = module->table;
-    module->kernel_count = (size_t)(table->kernels_end - table->kernels);
-    module->kernels = new_zeroed(module->kernel_count + 1, sizeof(*module->kernels));
-    for (size_t i = 0; i < module->kernel_count; ++i)
-        module->kernels[i] = (struct device_kernel){.code = &table->kernels[i], .module = module};
-    for (const simt_site *site = table->sites; site != table->sites_end; ++site)
-        assign_site(module, (const char *)site + *site);
-}
-
-static enum status check_table(const struct simt_module *table, const struct cpu *cpu, const char *path,
-                               struct err *err)
-{
-    if (!table)
-        return err_set(err, ERR_DEVICE, "%s: not a kernel module for the CPU device", path);
-    if (table->abi_version != SIMT_ABI_VERSION)
-        return err_set(err, ERR_DEVICE, "%s: built for another version of the driver (interface %u, this is %u)", path,
-                       table->abi_version, SIMT_ABI_VERSION);
-    if (table->wave != cpu->wave)
-        return err_set(err, ERR_DEVICE, "%s: built for waves of %u, the device has %u", path, table->wave, cpu->wave);
-    return STATUS_OK;
-}
-
 enum status cpu_module_load(struct device_module **loaded, struct device *device, const char *path, struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;
@@ -87,10 +63,22 @@ enum status cpu_module_load(struct device_module **loaded, struct device *device
         goto out;
     }
     module->table = dlsym(module->handle, SIMT_MODULE_SYMBOL);
-    status = check_table(module->table, cpu, path, err);
+    const struct simt_module *table = module->table;
+    if (!table)
+        status = err_set(err, ERR_DEVICE, "%s: not a kernel module for the CPU device", path);
+    else if (table->abi_version != SIMT_ABI_VERSION)
+        status = err_set(err, ERR_DEVICE, "%s: built for another version of the driver (interface %u, this is %u)",
+                         path, table->abi_version, SIMT_ABI_VERSION);
+    else if (table->wave != cpu->wave)
+        status = err_set(err, ERR_DEVICE, "%s: built for waves of %u, the device has %u", path, table->wave, cpu->wave);
     if (status)
         goto out;
-    read_table(module);
+    module->kernel_count = (size_t)(table->kernels_end - table->kernels);
+    module->kernels = new_zeroed(module->kernel_count + 1, sizeof(*module->kernels));
+    for (size_t i = 0; i < module->kernel_count; ++i)
+        module->kernels[i] = (struct device_kernel){.code = &table->kernels[i], .module = module};
+    for (const simt_site *site = table->sites; site != table->sites_end; ++site)
+        assign_site(module, (const char *)site + *site);
     if (dlinfo(module->handle, RTLD_DI_TLS_MODID, &module->lds_module) == 0 && module->lds_module)
         dl_iterate_phdr(find_lds, module);
     if (module->lds_bytes)
@@ -113,13 +101,6 @@ void cpu_module_unload(struct device *device, struct device_module *module)
     free(module);
 }
 
-static void describe(struct kernel_info *info, const struct simt_kernel *code)
-{
-    *info = (struct kernel_info){.arg_count = code->arg_count};
-    for (uint32_t i = 0; i < code->arg_count; ++i)
-        info->args[i] = (struct kernel_arg){code->args[i].size_bytes, code->args[i].is_pointer != 0};
-}
-
 enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                               UNUSED struct device *device, struct device_module *module, const char *symbol,
                               struct err *err)
@@ -133,9 +114,10 @@ enum status cpu_module_kernel(const struct device_kernel **kernel, struct kernel
         if (code->arg_count > DEVICE_MAX_ARGS)
             return err_set(err, ERR_DEVICE, "kernel '%s' has %u arguments: at most %d", symbol, code->arg_count,
                            DEVICE_MAX_ARGS);
-        describe(info, code);
-        info->fibers = module->kernels[i].uses_lanes;
-        info->shares_lds = module->lds_bytes > 0;
+        *info = (struct kernel_info){
+            .arg_count = code->arg_count, .fibers = module->kernels[i].uses_lanes, .shares_lds = module->lds_bytes > 0};
+        for (uint32_t k = 0; k < code->arg_count; ++k)
+            info->args[k] = (struct kernel_arg){code->args[k].size_bytes, code->args[k].is_pointer != 0};
         *kernel = &module->kernels[i];
         return STATUS_OK;
     }

@@ -97,15 +97,6 @@ static bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_li
     return true;
 }
 
-static void stacks_release(struct stacks *stacks)
-{
-    /* Whoever gets these addresses next must not find our frames' events. */
-    stack_clear(((struct stack){.bottom = stacks->memory, .size = stacks->size}));
-    if (stacks->memory)
-        munmap(stacks->memory, stacks->size);
-    *stacks = (struct stacks){0};
-}
-
 static struct stack stack_at(const struct stacks *stacks, uint32_t index)
 {
     return (struct stack){.bottom = stacks->memory + index * STRIDE_BYTES + GUARD_BYTES,
@@ -321,7 +312,11 @@ struct fibers *fibers_new(uint32_t wave, uint32_t pool_threads)
 
 static void release_arrays(struct fibers *all)
 {
-    stacks_release(&all->stacks);
+    /* Whoever gets these addresses next must not find our frames' events. */
+    stack_clear(((struct stack){.bottom = all->stacks.memory, .size = all->stacks.size}));
+    if (all->stacks.memory)
+        munmap(all->stacks.memory, all->stacks.size);
+    all->stacks = (struct stacks){0};
     free(all->fibers);
     free(all->in_order);
     free(all->live);

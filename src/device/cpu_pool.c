@@ -53,11 +53,6 @@ static void drain_stores(void)
 #endif
 }
 
-static void futex_wait(atomic_uint *word, uint32_t seen)
-{
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-}
-
 /* Returns when the round is no longer `seen`. */
 static uint32_t await_round(struct pool *pool, uint32_t seen)
 {
@@ -73,7 +68,7 @@ static uint32_t await_round(struct pool *pool, uint32_t seen)
     /* Sequentially consistent against pool_run: either it sees the sleeper, or the futex sees the new round. */
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->round) == seen)
-        futex_wait(&pool->round, seen);
+        syscall(SYS_futex, &pool->round, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
     atomic_fetch_sub(&pool->sleepers, 1);
     return atomic_load_explicit(&pool->round, memory_order_acquire);
 }
@@ -176,23 +171,17 @@ bool pool_hold_caller(const struct pool *pool)
     return sched_setaffinity(0, sizeof(core), &core) == 0;
 }
 
-static struct pool *pool_new(uint32_t parts)
-{
-    struct pool *pool = aligned_alloc(LINE, sizeof(*pool)); /* a multiple of LINE: its members are aligned to it */
-    if (!pool)
-        arena_out_of_memory(sizeof(*pool));
-    memset(pool, 0, sizeof(*pool));
-    pool->parts = parts;
-    pool->workers = new_zeroed(parts, sizeof(*pool->workers));
-    return pool;
-}
-
 enum status pool_open(struct pool **opened, uint32_t threads, struct err *err)
 {
     const uint32_t cores = pool_allowed_cores();
     if (threads > cores)
         return err_set(err, ERR_DEVICE, "%u threads asked for, but this process may use %u cores", threads, cores);
-    struct pool *pool = pool_new(threads ? threads : cores);
+    struct pool *pool = aligned_alloc(LINE, sizeof(*pool)); /* a multiple of LINE: its members are aligned to it */
+    if (!pool)
+        arena_out_of_memory(sizeof(*pool));
+    memset(pool, 0, sizeof(*pool));
+    pool->parts = threads ? threads : cores;
+    pool->workers = new_zeroed(pool->parts, sizeof(*pool->workers));
     if (sched_getaffinity(0, sizeof(pool->caller_before), &pool->caller_before))
         CPU_SET(0, &pool->caller_before);
     pool->pinned = pool_hold_caller(pool);

@@ -203,19 +203,6 @@ static void stream_part(void *context, uint32_t part, UNUSED uint32_t parts)
     calibration_stream(a, a + count, a + 2 * count, count);
 }
 
-/* Arrays beyond L2 of each core, placed by the thread that uses them. */
-static void make_stream(struct cpu *cpu)
-{
-    uint64_t bytes = 2 * cpu->l2_bytes / HOST_HUGE_PAGE_BYTES * HOST_HUGE_PAGE_BYTES;
-    bytes = bytes > STREAM_LEAST_BYTES ? bytes : STREAM_LEAST_BYTES;
-    const uint64_t all_bytes = bytes * STREAM_ARRAYS * pool_threads(cpu->pool);
-    cpu->senses.stream = aligned_alloc(HOST_HUGE_PAGE_BYTES, all_bytes);
-    if (!cpu->senses.stream)
-        arena_out_of_memory(all_bytes);
-    cpu->senses.stream_count = bytes / sizeof(double);
-    pool_run(cpu->pool, touch_part, &cpu->senses);
-}
-
 /* The highest of a few rates of work that every thread does; `amount` is what each has done when it is over. */
 static double best_rate(struct cpu *cpu, void (*work)(void *context, uint32_t part, uint32_t parts), void *context,
                         const double *amount, int tries)
@@ -231,8 +218,17 @@ static double best_rate(struct cpu *cpu, void (*work)(void *context, uint32_t pa
 
 static double stream_bps(struct cpu *cpu)
 {
-    if (!cpu->senses.stream)
-        make_stream(cpu);
+    if (!cpu->senses.stream) {
+        /* Arrays beyond L2 of each core, placed by the thread that uses them. */
+        uint64_t array_bytes = 2 * cpu->l2_bytes / HOST_HUGE_PAGE_BYTES * HOST_HUGE_PAGE_BYTES;
+        array_bytes = array_bytes > STREAM_LEAST_BYTES ? array_bytes : STREAM_LEAST_BYTES;
+        const uint64_t all_bytes = array_bytes * STREAM_ARRAYS * pool_threads(cpu->pool);
+        cpu->senses.stream = aligned_alloc(HOST_HUGE_PAGE_BYTES, all_bytes);
+        if (!cpu->senses.stream)
+            arena_out_of_memory(all_bytes);
+        cpu->senses.stream_count = array_bytes / sizeof(double);
+        pool_run(cpu->pool, touch_part, &cpu->senses);
+    }
     const double bytes = (double)(cpu->senses.stream_count * sizeof(double)) * STREAM_ARRAYS;
     return best_rate(cpu, stream_part, &cpu->senses, &bytes, STREAM_TRIES);
 }

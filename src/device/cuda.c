@@ -73,15 +73,6 @@ static enum status copy(const struct gpu *gpu, void *to, const void *from, uint6
 
 /* ---- code ---- */
 
-/* What the compiler of PTX said, its first line. */
-static enum status explain_image(const char *log, const char *path, struct err *err)
-{
-    const struct err cause = *err;
-    if (log[0])
-        return err_set(err, cause.status, "%s: %s: %.*s", path, cause.text, (int)strcspn(log, "\n"), log);
-    return err_within(err, "%s", path);
-}
-
 /* A file has a cubin, which is for this very architecture, or PTX, which the driver compiles now. */
 static enum status load(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err)
 {
@@ -97,20 +88,12 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     if (file_read(&image, &length, path, FILE_LIMIT_BYTES, &arena, &reading))
         status = err_set(err, ERR_DEVICE, "%s", reading.text);
     else if (GPU_TRY(gpu, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
-        status = explain_image(log, path, err);
+        status = err_within(err, "%s", path);
+    if (status && log[0]) /* what the compiler of PTX said, its first line */
+        status = err_set(err, status, "%s: %.*s", err->text, (int)strcspn(log, "\n"), log);
     if (!status)
         *code = loaded;
     return status;
-}
-
-/* Which of them are pointers, no driver tells. */
-static void read_parameters(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function)
-{
-    size_t offset, size;
-    info->sizes_only = true;
-    while (gpu->api.cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
-           gpu->api.cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == GPU_SUCCESS)
-        info->args[info->arg_count++].size_bytes = (uint32_t)size;
 }
 
 static enum status prepare(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
@@ -124,7 +107,11 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
                          (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
     if (status)
         return status;
-    read_parameters(info, gpu, function);
+    size_t offset, size;
+    info->sizes_only = true; /* which of them are pointers, no driver tells */
+    while (gpu->api.cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
+           gpu->api.cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == GPU_SUCCESS)
+        info->args[info->arg_count++].size_bytes = (uint32_t)size;
     return STATUS_OK;
 }
 
@@ -132,13 +119,6 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
 
 /* What CUDA promises of events: "a resolution of around 0.5 microseconds". */
 static const double promised_tick_ns = 500;
-
-/* From Hopper on, a device has instructions of no other (wgmma, tcgen05), which only code for "sm_90a" may use. */
-static void name_arch(struct device_info *info, uint32_t major, uint32_t minor)
-{
-    SET_TEXT(info->arch, "sm_%u%u%s", major, minor, major >= 9 ? "a" : "");
-    SET_TEXT(info->target, "%s", info->arch);
-}
 
 /* As nvidia-smi writes it: "GPU-" or, for a part of a card, "MIG-", and 16 bytes in five groups. */
 static void read_uuid(struct device_info *info, const struct gpu *gpu)
@@ -188,7 +168,10 @@ static double find_tick_ns(struct gpu *gpu)
 static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             UNUSED struct err *err)
 {
-    name_arch(info, facts[FACT_CAPABILITY_MAJOR], facts[FACT_CAPABILITY_MINOR]);
+    /* From Hopper on, a device has instructions of no other (wgmma, tcgen05), which only code for "sm_90a" may use. */
+    const uint32_t major = facts[FACT_CAPABILITY_MAJOR], minor = facts[FACT_CAPABILITY_MINOR];
+    SET_TEXT(info->arch, "sm_%u%u%s", major, minor, major >= 9 ? "a" : "");
+    SET_TEXT(info->target, "%s", info->arch);
     info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
     info->timer_tick_ns = find_tick_ns(gpu);
     /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */

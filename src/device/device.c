@@ -98,29 +98,23 @@ static const struct {
     {"level", parse_level, "a level of the architecture, such as x86-64-v3"},
 };
 
-static enum status unknown_option(const char *name, struct err *err)
-{
-    const char *names[COUNT_OF(options)];
-    for (size_t i = 0; i < COUNT_OF(options); ++i)
-        names[i] = options[i].name;
-    err_set(err, ERR_USAGE, "unknown device option '%s'", name);
-    return err_nearest(err, name, names, COUNT_OF(options), "there are wave=, threads=, pages= and level=");
-}
-
 static enum status parse_option(struct device_request *request, char *option, struct err *err)
 {
     char *equals = strchr(option, '=');
     if (equals)
         *equals = '\0';
+    const char *names[COUNT_OF(options)];
     for (size_t i = 0; i < COUNT_OF(options); ++i) {
-        if (strcmp(options[i].name, option) != 0)
+        names[i] = options[i].name;
+        if (strcmp(names[i], option) != 0)
             continue;
         if (equals && options[i].parse(request, equals + 1))
             return STATUS_OK;
         return err_set(err, ERR_USAGE, "device option %s=%s: it takes %s", option, equals ? equals + 1 : "",
                        options[i].values);
     }
-    return unknown_option(option, err);
+    err_set(err, ERR_USAGE, "unknown device option '%s'", option);
+    return err_nearest(err, option, names, COUNT_OF(options), "there are wave=, threads=, pages= and level=");
 }
 
 /* What follows the colon: an index, or options separated by commas, or both. */
@@ -144,16 +138,6 @@ static enum status parse_rest(struct device_request *request, char *rest, struct
     return STATUS_OK;
 }
 
-static enum status parse_model(struct device_request *request, const char *model, struct err *err)
-{
-    if (!*model)
-        return err_set(err, ERR_USAGE, "sim needs a machine, for example sim:mi300x");
-    if (strlen(model) >= sizeof(request->model))
-        return err_set(err, ERR_USAGE, "no machine '%.40s...': the name is too long", model);
-    SET_TEXT(request->model, "%s", model);
-    return STATUS_OK;
-}
-
 static enum status unknown_backend(const char *name, struct err *err)
 {
     const char *names[COUNT_OF(device_backends) + 2] = {NULL};
@@ -173,21 +157,6 @@ static enum status unknown_backend(const char *name, struct err *err)
     return ERR_USAGE;
 }
 
-/* The first backend of a GPU that counts one. */
-static enum status find_gpu(const struct device_ops **gpu, struct err *err)
-{
-    static const struct device_ops *const gpus[] = {&device_hip, &device_cuda};
-    for (size_t i = 0; i < COUNT_OF(gpus) && !*gpu; ++i) {
-        SCOPED(text_release) struct text why = {0};
-        if (gpus[i]->count(&why) > 0)
-            *gpu = gpus[i];
-    }
-    return *gpu ? STATUS_OK
-                : err_set(err, ERR_DEVICE_LOST,
-                          "there is no GPU here ('rooftile devices' says why); --device cpu runs on this machine's "
-                          "cores, --device sim:mi300x predicts");
-}
-
 /* A backend by its name, in any case, or by what people call it; a number alone is a GPU's, as HIP and CUDA count. */
 static enum status find_backend(const struct device_ops **ops, const char *name, struct err *err)
 {
@@ -202,7 +171,17 @@ static enum status find_backend(const struct device_ops **ops, const char *name,
         *ops = strcasecmp(names[i].name, name) ? NULL : names[i].ops;
     if (*ops)
         return STATUS_OK;
-    return strcasecmp(name, "gpu") ? unknown_backend(name, err) : find_gpu(ops, err);
+    if (strcasecmp(name, "gpu") != 0)
+        return unknown_backend(name, err);
+    static const struct device_ops *const gpus[] = {&device_hip, &device_cuda};
+    for (size_t i = 0; i < COUNT_OF(gpus) && !*ops; ++i) {
+        SCOPED(text_release) struct text why = {0};
+        *ops = gpus[i]->count(&why) > 0 ? gpus[i] : NULL;
+    }
+    return *ops ? STATUS_OK
+                : err_set(err, ERR_DEVICE_LOST,
+                          "there is no GPU here ('rooftile devices' says why); --device cpu runs on this machine's "
+                          "cores, --device sim:mi300x predicts");
 }
 
 enum status device_parse(struct device_request *request, const char *text, struct err *err)
@@ -220,12 +199,15 @@ enum status device_parse(struct device_request *request, const char *text, struc
         return err->status;
     struct device_request parsed = *request;
     SET_TEXT(parsed.backend, "%s", ops->name);
-    enum status status = STATUS_OK;
+    const char *rest = colon ? colon + 1 : "";
+    if (ops == &device_sim && !*rest)
+        return err_set(err, ERR_USAGE, "sim needs a machine, for example sim:mi300x");
+    if (ops == &device_sim && strlen(rest) >= sizeof(parsed.model))
+        return err_set(err, ERR_USAGE, "no machine '%.40s...': the name is too long", rest);
     if (ops == &device_sim)
-        status = parse_model(&parsed, colon ? colon + 1 : "", err);
-    else if (colon)
-        status = parse_rest(&parsed, colon + 1, err);
-    if (!status)
-        *request = parsed;
-    return status;
+        SET_TEXT(parsed.model, "%s", rest);
+    else if (colon && parse_rest(&parsed, colon + 1, err))
+        return err->status;
+    *request = parsed;
+    return STATUS_OK;
 }

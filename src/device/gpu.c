@@ -7,22 +7,16 @@
 
 /* ---- errors ---- */
 
-static enum status status_of(gpu_error code)
+enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err)
 {
 #define STATUS(name, number, status) {number, status},
     static const struct {
         gpu_error code;
         enum status status;
     } errors[] = {GPU_ERRORS(STATUS)};
+    enum status status = ERR_DEVICE;
     for (size_t i = 0; i < COUNT_OF(errors); ++i)
-        if (errors[i].code == code)
-            return errors[i].status;
-    return ERR_DEVICE;
-}
-
-enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err)
-{
-    const enum status status = status_of(code);
+        status = errors[i].code == code ? errors[i].status : status;
     const struct library_symbol *symbol = gpu->vendor->place.symbols;
     const char *text = NULL;
     if (!status)
@@ -175,14 +169,6 @@ void gpu_free(struct device *device, void *pointer)
         gpu->api.free(pointer);
 }
 
-static enum status alloc_pageable(void **pointer, uint64_t size_bytes, struct err *err)
-{
-    if (posix_memalign(pointer, PAGEABLE_ALIGN_BYTES, size_bytes))
-        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
-                       (unsigned long long)size_bytes);
-    return STATUS_OK;
-}
-
 /* The pages are the far node's because this thread asks for them while it may have no others. */
 static enum status alloc_far(void **pointer, const struct gpu *gpu, uint64_t size_bytes, struct err *err)
 {
@@ -224,7 +210,10 @@ static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size
     case SPACE_FINE:
         return GPU_TRY(gpu, err, hipExtMallocWithFlags, pointer, size_bytes, HIP_MALLOC_FINE_GRAINED);
     case SPACE_PAGEABLE:
-        return alloc_pageable(pointer, size_bytes, err);
+        if (!posix_memalign(pointer, PAGEABLE_ALIGN_BYTES, size_bytes))
+            return STATUS_OK;
+        return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",
+                       (unsigned long long)size_bytes);
     default:
         return err_set(err, ERR_UNSUPPORTED, "unknown kind of memory");
     }

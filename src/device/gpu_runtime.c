@@ -59,25 +59,18 @@ static bool explain_permission(struct text *why, const char *path)
     return true;
 }
 
-/* True when this is why there is none: there is no such file, or this user may not use one. */
-static bool explain_file(struct text *why, const struct gpu_device_file *file, const char *dev)
-{
-    glob_t nodes;
-    bool explained = false;
-    if (sysfs_find(&nodes, dev, file->pattern))
-        for (size_t i = 0; i < nodes.gl_pathc && !explained; ++i)
-            explained = explain_permission(why, nodes.gl_pathv[i]);
-    else if ((explained = file->means != NULL))
-        text_addf(why, ": there is no %s/%s (%s)", dev, file->name, file->means);
-    globfree(&nodes);
-    return explained;
-}
-
 void gpu_explain_absence(struct text *why, const struct gpu_vendor *vendor, const char *dev)
 {
-    for (const struct gpu_device_file *file = vendor->files; file->pattern; ++file)
-        if (explain_file(why, file, dev))
-            break;
+    bool explained = false;
+    for (const struct gpu_device_file *file = vendor->files; file->pattern && !explained; ++file) {
+        glob_t nodes;
+        if (sysfs_find(&nodes, dev, file->pattern))
+            for (size_t i = 0; i < nodes.gl_pathc && !explained; ++i)
+                explained = explain_permission(why, nodes.gl_pathv[i]);
+        else if ((explained = file->means != NULL))
+            text_addf(why, ": there is no %s/%s (%s)", dev, file->name, file->means);
+        globfree(&nodes);
+    }
     for (const char *const *mask = vendor->masks; *mask; ++mask)
         if (getenv(*mask))
             text_addf(why, "; %s=%s selects devices", *mask, getenv(*mask));
@@ -134,42 +127,24 @@ struct answer {
     char why[2000];
 };
 
-static int count_here(struct text *why, const struct gpu_vendor *vendor)
-{
-    struct gpu *gpu = gpu_new(vendor);
-    struct err err = {0};
-    if (gpu_find_library(gpu, &err) || gpu_start(gpu, &err))
-        text_add(why, err.text);
-    const int count = gpu->count;
-    free(gpu);
-    return count;
-}
-
 /* Whatever the library does, this process ends after `timeout_ms`. */
 _Noreturn static void child_main(int answers, const struct gpu_vendor *vendor, int timeout_ms)
 {
     const struct itimerval timer = {.it_value = {timeout_ms / 1000, timeout_ms % 1000 * 1000}};
     struct answer answer = {0};
     struct text why = {0};
+    struct err err = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGALRM, SIG_DFL);
     setitimer(ITIMER_REAL, &timer, NULL);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* a library that greets is no part of the result */
-    answer.count = count_here(&why, vendor);
+    struct gpu *gpu = gpu_new(vendor);
+    if (gpu_find_library(gpu, &err) || gpu_start(gpu, &err))
+        text_add(&why, err.text);
+    answer.count = gpu->count;
     SET_TEXT(answer.why, "%s", why.data ? why.data : "");
     const ssize_t written = write(answers, &answer, sizeof(answer));
     _exit(written == (ssize_t)sizeof(answer) ? 0 : 1); /* without the destructors of the library */
-}
-
-static void explain_death(struct text *why, const char *library, int wait_status, int timeout_ms)
-{
-    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM)
-        text_addf(why, "%s did not count its devices within %.3g s", library, timeout_ms / 1e3);
-    else if (WIFSIGNALED(wait_status))
-        text_addf(why, "%s died of SIG%s while counting its devices", library, sigabbrev_np(WTERMSIG(wait_status)));
-    else
-        text_addf(why, "%s ended the process (exit code %d) while counting its devices", library,
-                  WEXITSTATUS(wait_status));
 }
 
 int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
@@ -196,8 +171,14 @@ int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
     close(answers[0]);
     if (got == (ssize_t)sizeof(answer))
         text_add(why, answer.why);
+    else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM)
+        text_addf(why, "%s did not count its devices within %.3g s", vendor->library, timeout_ms / 1e3);
+    else if (WIFSIGNALED(wait_status))
+        text_addf(why, "%s died of SIG%s while counting its devices", vendor->library,
+                  sigabbrev_np(WTERMSIG(wait_status)));
     else
-        explain_death(why, vendor->library, wait_status, timeout_ms);
+        text_addf(why, "%s ended the process (exit code %d) while counting its devices", vendor->library,
+                  WEXITSTATUS(wait_status));
     return answer.count;
 }
 
@@ -263,15 +244,6 @@ static void fill_spaces(struct device_info *info, const struct gpu *gpu, const u
         info->lacks_kernel_spaces = SPACE_BIT(SPACE_PAGEABLE);
 }
 
-/* The address by which the operating system knows the card; "" unknown. */
-static void read_pci_bdf(struct device_info *info, const struct gpu *gpu)
-{
-    struct err ignored = {0};
-    if (!gpu->api.pci_bus_id ||
-        GPU_TRY(gpu, &ignored, pci_bus_id, info->pci_bdf, (int)sizeof(info->pci_bdf), gpu->handles[gpu->index]))
-        info->pci_bdf[0] = '\0';
-}
-
 enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *err)
 {
     const struct gpu_vendor *vendor = gpu->vendor;
@@ -288,7 +260,11 @@ enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *
     found.memory_free_bytes = free_bytes;
     fill_facts(&found, facts);
     fill_spaces(&found, gpu, facts);
-    read_pci_bdf(&found, gpu);
+    struct err ignored = {0};
+    /* The address by which the operating system knows the card; "" unknown. */
+    if (!gpu->api.pci_bus_id ||
+        GPU_TRY(gpu, &ignored, pci_bus_id, found.pci_bdf, (int)sizeof(found.pci_bdf), gpu->handles[gpu->index]))
+        found.pci_bdf[0] = '\0';
     if (vendor->describe(&found, gpu, facts, err))
         return err->status;
     telemetry_open(&gpu->telemetry, found.pci_bdf);

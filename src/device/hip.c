@@ -112,18 +112,6 @@ static enum status read_arch(char arch[static ARCH_BYTES], const struct gpu *gpu
     return status;
 }
 
-/* AMD's are 16 characters of text, as in "GPU-" and the serial number. */
-static void read_uuid(struct device_info *info, const struct gpu *gpu)
-{
-    char bytes[17] = "";
-    struct err ignored = {0};
-    if (!gpu->api.uuid || GPU_TRY(gpu, &ignored, uuid, (struct gpu_uuid *)bytes, gpu->handles[gpu->index]))
-        return;
-    const size_t length = strspn(bytes, "0123456789abcdefABCDEF");
-    if (length && !bytes[length])
-        SET_TEXT(info->uuid, "GPU-%s", bytes);
-}
-
 static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             struct err *err)
 {
@@ -137,10 +125,13 @@ static enum status describe(struct device_info *info, struct gpu *gpu, const uin
     /* Events are read from the constant-rate counter. */
     const uint32_t tick_khz = facts[FACT_WALL_KHZ] ? facts[FACT_WALL_KHZ] : facts[FACT_CLOCK_KHZ];
     info->timer_tick_ns = tick_khz ? 1e6 / tick_khz : 0;
-    read_uuid(info, gpu);
-    char kernel[32];
+    char kernel[32], uuid[17] = "";
     int version = 0;
     struct err ignored = {0};
+    /* AMD's are 16 characters of text, as in "GPU-" and the serial number. */
+    if (gpu->api.uuid && !GPU_TRY(gpu, &ignored, uuid, (struct gpu_uuid *)uuid, gpu->handles[gpu->index]) && *uuid &&
+        !uuid[strspn(uuid, "0123456789abcdefABCDEF")])
+        SET_TEXT(info->uuid, "GPU-%s", uuid);
     sysfs_text(kernel, sizeof(kernel), "/sys/module/amdgpu", "version");
     if (gpu->api.hipRuntimeGetVersion && !GPU_TRY(gpu, &ignored, hipRuntimeGetVersion, &version) && version > 0)
         SET_TEXT(info->driver, "HIP %d.%d.%d", version / 10000000, version / 100000 % 100, version % 100000);

@@ -143,20 +143,6 @@ static bool try_any(struct search *search, const char *file)
                                  : try_file(search, file);
 }
 
-static enum status explain(const struct search *search, struct err *err)
-{
-    const struct library_place *place = search->place;
-    SCOPED(text_release) struct text tried = {0};
-    for (const char *const *file = place->files; *file; ++file)
-        text_addf(&tried, "%s%s", tried.length ? ", " : "no ", *file);
-    if (search->is_named)
-        err_set(err, ERR_UNSUPPORTED, "%s", search->problems.data);
-    else
-        err_set(err, ERR_UNSUPPORTED, "%s; another place: %s",
-                search->problems.length ? search->problems.data : tried.data, place->variable);
-    return err->status;
-}
-
 enum status library_open(struct library_file *file, void *functions, const struct library_place *place, struct err *err)
 {
     const char *named = getenv(place->variable);
@@ -164,7 +150,15 @@ enum status library_open(struct library_file *file, void *functions, const struc
     bool is_found = search.is_named && try_file(&search, named);
     for (const char *const *each = place->files; *each && !is_found && !search.is_named; ++each)
         is_found = try_any(&search, *each);
-    const enum status status = is_found ? STATUS_OK : explain(&search, err);
+    SCOPED(text_release) struct text tried = {0};
+    for (const char *const *each = place->files; *each; ++each)
+        text_addf(&tried, "%s%s", tried.length ? ", " : "no ", *each);
+    enum status status = STATUS_OK;
+    if (!is_found && search.is_named)
+        status = err_set(err, ERR_UNSUPPORTED, "%s", search.problems.data);
+    else if (!is_found)
+        status = err_set(err, ERR_UNSUPPORTED, "%s; another place: %s",
+                         search.problems.length ? search.problems.data : tried.data, place->variable);
     text_release(&search.problems);
     return status;
 }

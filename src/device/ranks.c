@@ -95,16 +95,6 @@ static bool is_answered(struct meeting *meeting)
     return all;
 }
 
-static enum status say_absent(const struct meeting *meeting, struct err *err)
-{
-    char absent[128] = "";
-    for (uint32_t rank = 1; rank < meeting->ranks->world; rank++)
-        if (!meeting->nonces[rank])
-            text_append(absent, sizeof(absent), ", ", "%u", rank);
-    return err_set(err, ERR_DEVICE, "of %u ranks these did not come within %.0f s: %s (through files of %s)",
-                   meeting->ranks->world, meeting->ranks->limit_ns / 1e9, absent, meeting->ranks->folder);
-}
-
 static enum status gather(struct meeting *meeting, struct err *err)
 {
     const uint64_t start_ns = clock_now_ns();
@@ -115,10 +105,16 @@ static enum status gather(struct meeting *meeting, struct err *err)
             return err_set(err, ERR_DEVICE, "another run (job %s) meets in %s, too: give each its own --out-dir", job,
                            meeting->ranks->folder);
         if ((double)(clock_now_ns() - start_ns) > meeting->ranks->limit_ns)
-            return say_absent(meeting, err);
+            break;
         next_look(meeting);
     }
-    return STATUS_OK;
+    char absent[128] = "";
+    for (uint32_t rank = 1; rank < meeting->ranks->world; rank++)
+        if (!meeting->nonces[rank])
+            text_append(absent, sizeof(absent), ", ", "%u", rank);
+    return !*absent ? STATUS_OK
+                    : err_set(err, ERR_DEVICE, "of %u ranks these did not come within %.0f s: %s (through files of %s)",
+                              meeting->ranks->world, meeting->ranks->limit_ns / 1e9, absent, meeting->ranks->folder);
 }
 
 static enum status give(struct meeting *meeting, const uint8_t *id, size_t size, struct err *err)

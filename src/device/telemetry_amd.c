@@ -241,37 +241,24 @@ static double amount(const char *folder, const char *name)
     return value >= 0 ? value : NAN;
 }
 
-static void describe_partition(struct device_info *info, const struct telemetry *telemetry)
-{
-    char compute[12], memory[12];
-    if (!sysfs_text(compute, sizeof(compute), telemetry->card, "current_compute_partition"))
-        return;
-    if (sysfs_text(memory, sizeof(memory), telemetry->card, "current_memory_partition"))
-        SET_TEXT(info->partition, "%s/%s", compute, memory);
-    else
-        SET_TEXT(info->partition, "%s", compute);
-}
-
 static bool is_hex(const char *text)
 {
     return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text);
 }
 
-static void describe_pci_id(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
+void telemetry_describe(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
 {
-    char found[16], device[16];
+    char text[64], found[16], device[16], memory[12];
     sysfs_text(found, sizeof(found), telemetry->card, "vendor");
     sysfs_text(device, sizeof(device), telemetry->card, "device");
     if (strncmp(found, "0x", 2) == 0 && strcmp(found + 2, vendor) == 0 && text_starts(device, "0x") &&
         strlen(device) == 6 && is_hex(device + 2))
         SET_TEXT(info->pci_id, "%.4s:%.4s", vendor, device + strlen("0x"));
-}
-
-void telemetry_describe(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
-{
-    char text[64];
-    describe_pci_id(info, telemetry, vendor);
-    describe_partition(info, telemetry);
+    if (sysfs_text(text, sizeof(memory), telemetry->card, "current_compute_partition")) {
+        SET_TEXT(info->partition, "%s", text);
+        if (sysfs_text(memory, sizeof(memory), telemetry->card, "current_memory_partition"))
+            SET_TEXT(info->partition, "%s/%s", text, memory);
+    }
     /* What people change between two runs: firmware, power cap, how the clocks are governed. */
     static const char *const controllers[] = {"smc", "mec"};
     char folder[TELEMETRY_PATH + 16], name[32], version[48];

@@ -133,24 +133,18 @@ static const char *distance_between(const char *a, const char *b, double node_a,
     return rest[0] <= 2 && rest[1] <= 2 ? "PIX" : "PXB";
 }
 
-/* "4: ACTIVE" and "up" alike. */
-static void read_state(struct device_nic *nic, const char *folder, const char *name)
-{
-    char text[32];
-    if (!sysfs_text(text, sizeof(text), folder, name))
-        return;
-    const char *word = strchr(text, ' ') ? strchr(text, ' ') + 1 : text;
-    SET_TEXT(nic->state, "%s", word);
-    for (char *at = nic->state; *at; at++)
-        *at = (char)tolower((unsigned char)*at);
-}
-
 /* InfiniBand and RoCE: "400 Gb/sec (4X NDR)" of the first port; Ethernet: Mb/s, -1 without a link. */
 static void read_nic(struct device_nic *nic, const char *folder, bool infiniband)
 {
     const double rate = sysfs_number(folder, infiniband ? "ports/1/rate" : "speed");
     nic->max_bytes_per_s = rate > 0 ? rate * (infiniband ? 1e9 : 1e6) / 8 : 0;
-    read_state(nic, folder, infiniband ? "ports/1/state" : "operstate");
+    char text[32]; /* "4: ACTIVE" and "up" alike */
+    if (sysfs_text(text, sizeof(text), folder, infiniband ? "ports/1/state" : "operstate")) {
+        const char *blank = strchr(text, ' ');
+        SET_TEXT(nic->state, "%s", blank ? blank + 1 : text);
+        for (char *at = nic->state; *at; at++)
+            *at = (char)tolower((unsigned char)*at);
+    }
     SET_TEXT(nic->name, "%s", strrchr(folder, '/') + 1);
 }
 
