@@ -59,14 +59,6 @@ static const char *evidence_of(const struct asked *asked, enum cost cause, const
     return text_take(&text, asked->arena);
 }
 
-/* Walks that would find nothing are not made. */
-static bool is_possible(const struct predictor *predictor, enum cost cause)
-{
-    size_t count = 0;
-    const struct predicted_launch *launches = predictor_launches(predictor, &count);
-    return !count || COUNT_WHERE(launch, launches, count, launch->walk && cost_possible(cause, launch->walk));
-}
-
 static int by_cost(const void *left, const void *right)
 {
     const struct explained_cost *a = left, *b = right;
@@ -127,9 +119,12 @@ enum status explain_case(struct explanation *explanation, struct predictor *pred
     if (status)
         return status;
     const struct predicted_launch *launch = main_launch(predictor);
+    size_t count = 0;
+    const struct predicted_launch *launches = predictor_launches(predictor, &count);
     for (enum cost cause = COST_NONE + 1; cause < COST_COUNT; cause++) {
         evidence[cause] = evidence_of(&asked, cause, launch);
-        possible[cause] = is_possible(predictor, cause);
+        /* Walks that would find nothing are not made. */
+        possible[cause] = !count || COUNT_WHERE(one, launches, count, one->walk && cost_possible(cause, one->walk)) > 0;
     }
     if (launch) {
         describe_launch(explanation, launch, machine);

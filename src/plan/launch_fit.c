@@ -75,11 +75,6 @@ static void describe_taken(struct text *out, const struct codeobj_arg *arg, bool
 
 /* ---- arguments ---- */
 
-static bool knows_pointers(const struct codeobj_kernel *kernel)
-{
-    return COUNT_WHERE(arg, kernel->args, kernel->explicit_count, arg->is_pointer) > 0;
-}
-
 static void compare_arg(struct fit *fit, size_t index, bool strict)
 {
     const struct manifest_arg *spec = fit->launch->args[index].spec;
@@ -126,7 +121,7 @@ size_t launch_fit(struct text *out, const struct resolved *resolved, const struc
                   const struct codeobj_kernel *kernel, uint64_t lds_limit_bytes)
 {
     struct fit fit = {.out = out, .resolved = resolved, .launch = launch, .kernel = kernel};
-    const bool strict = knows_pointers(fit.kernel);
+    const bool strict = COUNT_WHERE(arg, kernel->args, kernel->explicit_count, arg->is_pointer) > 0;
     compare_counts(&fit);
     for (size_t k = 0; k < fit.launch->arg_count && k < fit.kernel->explicit_count; k++)
         compare_arg(&fit, k, strict);

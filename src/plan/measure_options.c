@@ -80,33 +80,24 @@ static enum status agree(double *low, double *high, const cJSON *measure, const 
     return STATUS_OK;
 }
 
-static enum status check_limits(const struct measure_options *options, const cJSON *measure, struct err *err)
-{
-    if (!(options->max_time_ns > 0))
-        return json_fail(json_member(measure, "max_time"), err, "a max_time of zero measures nothing");
-    if (!(options->precision > 0 && options->precision < 1))
-        return json_fail(json_member(measure, "precision"), err, "precision must lie between 0 and 1");
-    if (!(options->timeout_ns > 0))
-        return json_fail(json_member(measure, "timeout"), err, "a timeout of zero ends every case");
-    return STATUS_OK;
-}
-
 enum status measure_from_json(struct measure_options *options, const cJSON *measure, struct err *err)
 {
     struct measure_options read = *options;
-    enum status status = record_parse(&read, &measure_record, measure, &(struct record_in){0}, err);
+    if (record_parse(&read, &measure_record, measure, &(struct record_in){0}, err))
+        return err->status;
     double least = read.min_samples, most = read.max_samples;
-    if (!status)
-        status = agree(&read.warmup_ns, &read.warmup_max_ns, measure, "warmup", "warmup_max", "shorter than", err);
-    if (!status)
-        status = agree(&read.min_time_ns, &read.max_time_ns, measure, "min_time", "max_time", "shorter than", err);
-    if (!status)
-        status = agree(&least, &most, measure, "min_samples", "max_samples", "below", err);
+    if (agree(&read.warmup_ns, &read.warmup_max_ns, measure, "warmup", "warmup_max", "shorter than", err) ||
+        agree(&read.min_time_ns, &read.max_time_ns, measure, "min_time", "max_time", "shorter than", err) ||
+        agree(&least, &most, measure, "min_samples", "max_samples", "below", err))
+        return err->status;
+    if (!(read.max_time_ns > 0))
+        return json_fail(json_member(measure, "max_time"), err, "a max_time of zero measures nothing");
+    if (!(read.precision > 0 && read.precision < 1))
+        return json_fail(json_member(measure, "precision"), err, "precision must lie between 0 and 1");
+    if (!(read.timeout_ns > 0))
+        return json_fail(json_member(measure, "timeout"), err, "a timeout of zero ends every case");
     read.min_samples = (uint32_t)least;
     read.max_samples = (uint32_t)most;
-    if (!status)
-        status = check_limits(&read, measure, err);
-    if (!status)
-        *options = read;
-    return status;
+    *options = read;
+    return STATUS_OK;
 }

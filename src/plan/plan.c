@@ -13,19 +13,6 @@
 
 /* ---- one case ---- */
 
-static enum status fit_values(struct expansion *expansion, struct arena *arena, struct err *err)
-{
-    const struct manifest *manifest = expansion->manifest;
-    for (size_t k = 0; k < manifest->param_count; k++) {
-        const struct origin *origin = &expansion->origins[k];
-        struct err inner;
-        if (origin->given && !expansion->unknown &&
-            value_fit(&expansion->values[k], &manifest->params[k], arena, &inner))
-            return origin_fail(origin, err, inner.text);
-    }
-    return STATUS_OK;
-}
-
 /* Another shape with the same parameters: one case, under both names. */
 static void add_shape(struct plan_case *plan_case, const char *shape, struct arena *arena)
 {
@@ -55,8 +42,13 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
         add_shape(&planner->cases[met], expansion->suite_case->shape, planner->arena);
         return STATUS_OK;
     }
-    if (fit_values(expansion, planner->arena, err))
-        return err->status;
+    for (size_t k = 0; k < manifest->param_count; k++) {
+        const struct origin *origin = &expansion->origins[k];
+        struct err inner;
+        if (origin->given && !expansion->unknown &&
+            value_fit(&expansion->values[k], &manifest->params[k], planner->arena, &inner))
+            return origin_fail(origin, err, inner.text);
+    }
     enum status status = expansion_excludes(&excluded, expansion, planner->device, &planner->once, err);
     *wanted = !status && !excluded;
     return status;
@@ -100,20 +92,6 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
     return added;
 }
 
-/* A case that cannot be resolved or verified is data: its state and reason, with places in suite and manifest. */
-static void refuse_case(struct plan_case *plan_case, const struct expansion *expansion, struct arena *arena,
-                        const struct err *cause)
-{
-    struct err full;
-    const char *reason = cause->text;
-    plan_case->state = cause->status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
-    if (plan_case->state == PLAN_INVALID && expansion->suite_case->at) {
-        json_fail(expansion->suite_case->at, &full, "%s", cause->text);
-        reason = full.text;
-    }
-    plan_case->reason = arena_strdup(arena, reason);
-}
-
 /* The ways of compiling that the case asks for and the device does not have. */
 static enum status check_modes(const struct planner *planner, const struct resolved *resolved, struct err *err)
 {
@@ -132,43 +110,37 @@ static enum status check_modes(const struct planner *planner, const struct resol
     return STATUS_OK;
 }
 
-/* It does not do the case's work, so nothing is known of what bounds it. */
-static void make_twin(struct resolved *resolved, const struct manifest_twin *twin)
-{
-    resolved->work = (struct work){.unit = ""};
-    resolved->waves_declared = 0;
-    for (size_t k = 0; k < resolved->step_count && twin->one_group; k++)
-        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
-            for (unsigned axis = 0; axis < 3; axis++)
-                resolved->steps[k].launch.grid[axis] = 1;
-}
-
 static void evaluate_case(struct planner *planner, struct plan_case *plan_case, const struct expansion *expansion)
 {
     struct resolved *resolved = &plan_case->resolved;
     struct err err;
-    enum status status = expansion->unknown && !expansion->undecided
-                             ? err_set(&err, ERR_UNSUPPORTED, "%s", expansion->unknown)
-                             : check_modes(planner, resolved, &err);
-    if (!status)
-        status = values_check_asked(resolved->manifest, resolved->values, &err);
-    if (!status)
-        status = resolve_manifest(resolved, resolved->manifest, resolved->values, planner->device, planner->arena,
-                                  &planner->once, &err);
-    if (!status && expansion->unknown) /* what the device lacks is the better reason */
-        status = err_set(&err, ERR_UNSUPPORTED, "%s", expansion->unknown);
-    if (!status)
-        status = timing_check(resolved, plan_case->measure.timer, &err);
-    if (!status)
-        status = codes_add(planner, resolved, false, plan_case->id, plan_case->twin, &err);
-    if (!status && !plan_case->twin) /* of no use is what a twin computes */
-        status = verify_choose(planner, plan_case, &err);
-    if (status) {
-        refuse_case(plan_case, expansion, planner->arena, &err);
+    const char *lacks = expansion->unknown;
+    if ((lacks && !expansion->undecided && err_set(&err, ERR_UNSUPPORTED, "%s", lacks)) ||
+        check_modes(planner, resolved, &err) || values_check_asked(resolved->manifest, resolved->values, &err) ||
+        resolve_manifest(resolved, resolved->manifest, resolved->values, planner->device, planner->arena,
+                         &planner->once, &err) ||
+        /* What the device lacks is a better reason than the following. */
+        (lacks && err_set(&err, ERR_UNSUPPORTED, "%s", lacks)) ||
+        timing_check(resolved, plan_case->measure.timer, &err) ||
+        codes_add(planner, resolved, false, plan_case->id, plan_case->twin, &err) ||
+        (!plan_case->twin && verify_choose(planner, plan_case, &err))) { /* nobody needs what a twin computes */
+        /* The case is data: its state and reason, with places in suite and manifest. */
+        struct err full = err;
+        plan_case->state = err.status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
+        if (plan_case->state == PLAN_INVALID && expansion->suite_case->at)
+            json_fail(expansion->suite_case->at, &full, "%s", err.text);
+        plan_case->reason = arena_strdup(planner->arena, full.text);
         return;
     }
-    if (plan_case->twin)
-        make_twin(resolved, plan_case->twin);
+    const struct manifest_twin *twin = plan_case->twin;
+    if (twin) { /* it does not do the case's work, so nothing is known of what bounds it */
+        resolved->work = (struct work){.unit = ""};
+        resolved->waves_declared = 0;
+    }
+    for (size_t k = 0; twin && twin->one_group && k < resolved->step_count; k++)
+        if (resolved->steps[k].kind == STEP_LAUNCH && resolved->steps[k].timed)
+            for (unsigned axis = 0; axis < 3; axis++)
+                resolved->steps[k].launch.grid[axis] = 1;
     plan_case_bound(&plan_case->lower_bound, plan_case, planner->machine, NAN, "");
 }
 
@@ -240,17 +212,6 @@ static enum status expand_all(struct planner *planner, struct entry *entries, si
     return status;
 }
 
-static enum status fail_empty(const struct plan_options *options, const struct entry *entries, size_t count,
-                              struct err *err)
-{
-    for (size_t k = 0; k < count; k++)
-        if (entries[k].selected)
-            return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
-    if (!options->filter_count)
-        return err_set(err, ERR_USAGE, "no case to plan");
-    return err_no_match(err, options->filters, options->filter_count);
-}
-
 static void sum_up(struct plan *plan, struct planner *planner, const struct suite *const *suites, size_t suite_count)
 {
     struct arena *arena = planner->arena;
@@ -297,18 +258,19 @@ static enum status build(struct plan *plan, struct planner *planner, const struc
     struct entry *entries = NULL;
     size_t count = 0;
     struct set_list sets = {0};
-    enum status status = set_list_init(&sets, options->sets, options->set_count, planner->arena, err);
-    if (!status)
-        status = entries_make(&entries, &count, planner, suites, suite_count, &sets, err);
-    if (!status)
-        status = expand_all(planner, entries, count, &sets, err);
-    if (!status && planner->ids.count == 0)
-        status = fail_empty(options, entries, count, err);
-    if (!status)
-        status = entries_check_used(entries, count, suites, suite_count, &sets, err);
-    if (!status)
-        sum_up(plan, planner, suites, suite_count);
-    return status;
+    if (set_list_init(&sets, options->sets, options->set_count, planner->arena, err) ||
+        entries_make(&entries, &count, planner, suites, suite_count, &sets, err) ||
+        expand_all(planner, entries, count, &sets, err))
+        return err->status;
+    if (!planner->ids.count && COUNT_WHERE(entry, entries, count, entry->selected))
+        return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
+    if (!planner->ids.count)
+        return options->filter_count ? err_no_match(err, options->filters, options->filter_count)
+                                     : err_set(err, ERR_USAGE, "no case to plan");
+    if (entries_check_used(entries, count, suites, suite_count, &sets, err))
+        return err->status;
+    sum_up(plan, planner, suites, suite_count);
+    return STATUS_OK;
 }
 
 enum status plan_build(struct plan **plan, const struct suite *const *suites, size_t suite_count,

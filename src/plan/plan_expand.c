@@ -77,13 +77,6 @@ static enum status take_params(struct expansion *expansion, struct err *err)
     return STATUS_OK;
 }
 
-/* `axis` holds the zip group until the axes are numbered; parameters that are swept alone get groups of their own. */
-static size_t group_of(const struct suite_case *suite_case, const char *param, size_t alone)
-{
-    const size_t zip = suite_zip_of(suite_case, param);
-    return zip == SIZE_MAX ? suite_case->zip_count + alone : zip;
-}
-
 static enum status take_sweeps(struct expansion *expansion, struct err *err)
 {
     const struct suite_case *from = expansion->suite_case;
@@ -93,8 +86,10 @@ static enum status take_sweeps(struct expansion *expansion, struct err *err)
         size_t param = 0;
         if (param_find(&param, expansion->manifest, sweep->param, &inner))
             return json_fail_key(sweep->at, err, "%s", inner.text);
+        /* `axis` holds the zip group until the axes are numbered; what is swept alone gets a group of its own. */
+        const size_t zip = suite_zip_of(from, sweep->param);
         expansion->swept[expansion->swept_count++] =
-            (struct swept){.param = param, .sweep = sweep, .axis = group_of(from, sweep->param, k)};
+            (struct swept){.param = param, .sweep = sweep, .axis = zip == SIZE_MAX ? from->zip_count + k : zip};
         expansion->origins[param] = (struct origin){.given = true, .at = sweep->at};
     }
     return STATUS_OK;
@@ -108,16 +103,6 @@ static struct swept *find_swept(struct expansion *expansion, size_t param)
     return NULL;
 }
 
-static void fix(struct expansion *expansion, size_t param, const struct param_value *value)
-{
-    give(expansion, param, value);
-    struct swept *swept = find_swept(expansion, param);
-    if (!swept)
-        return;
-    struct swept *end = expansion->swept + --expansion->swept_count;
-    memmove(swept, swept + 1, (size_t)(end - swept) * sizeof(*swept));
-}
-
 /* A set of several values takes the place of the suite's sweep, zipped with the same partners, or becomes the fastest.
  */
 static enum status take_set(struct expansion *expansion, const struct set_list *sets, size_t which, struct err *err)
@@ -127,11 +112,13 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
         return STATUS_OK;
     const struct sweep *sweep = &sets->sweeps[which];
     expansion->origins[param] = (struct origin){.given = true, .set = sweep->set};
+    struct swept *swept = find_swept(expansion, (size_t)param);
     if (sweep->count == 1) {
-        fix(expansion, (size_t)param, &sweep->values[0]);
+        give(expansion, (size_t)param, &sweep->values[0]);
+        if (swept) /* no more */
+            memmove(swept, swept + 1, (size_t)(expansion->swept + --expansion->swept_count - swept) * sizeof(*swept));
         return STATUS_OK;
     }
-    struct swept *swept = find_swept(expansion, (size_t)param);
     if (!swept) {
         swept = &expansion->swept[expansion->swept_count++];
         *swept = (struct swept){.param = (size_t)param,
@@ -261,16 +248,6 @@ static double accepted(const struct param *param, double number)
 
 static enum status ask(struct asking *asking, size_t param, struct err *err);
 
-/* Those that it uses first. */
-static enum status ask_used(struct asking *asking, const struct expr *expr, struct err *err)
-{
-    const struct expansion *expansion = asking->expansion;
-    for (size_t k = 0; k < expansion->manifest->param_count; k++)
-        if (expansion->asks[k] && expr_uses_slot(expr, k) && ask(asking, k, err))
-            return err->status;
-    return STATUS_OK;
-}
-
 static enum status ask(struct asking *asking, size_t number, struct err *err)
 {
     struct expansion *expansion = asking->expansion;
@@ -285,8 +262,11 @@ static enum status ask(struct asking *asking, size_t number, struct err *err)
         return err_set(err, ERR_CONFIG, "'%s' depends on itself", param->name);
     asking->states[number] = ASKING;
     const char *source = arena_strndup(asking->scratch, asks + 1, strlen(asks) - 2);
-    if (manifest_expr(&expr, manifest, source, asking->scratch, err) || ask_used(asking, expr, err))
+    if (manifest_expr(&expr, manifest, source, asking->scratch, err))
         return err->status;
+    for (size_t k = 0; k < manifest->param_count; k++) /* those that it uses first */
+        if (expansion->asks[k] && expr_uses_slot(expr, k) && ask(asking, k, err))
+            return err->status;
     const struct resolved known = {.manifest = manifest, .values = expansion->values, .device = asking->device};
     if (!expansion->unknown && !is_unknown(expansion, expr, param->name, asking->device, asking->scratch) &&
         expr_eval(&value, expr, resolved_slots(&known, asking->scratch), err))
@@ -345,20 +325,16 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
     made.asks = arena_array(arena, params, sizeof(*made.asks));
     made.origins = arena_array(arena, params, sizeof(*made.origins));
     made.swept = arena_array(arena, entry->suite_case->sweep_count + sets->count, sizeof(*made.swept));
-    enum status status = plan_device_values(made.values, manifest, planner->device, err);
-    if (!status)
-        status = take_params(&made, err);
-    if (!status)
-        status = at_check_params ? take_check_params(&made, err) : take_sweeps(&made, err);
-    for (size_t k = 0; k < sets->count && !status; k++)
-        status = take_set(&made, sets, k, err);
-    if (!status)
-        status = number_axes(&made, arena, err);
-    if (!status)
-        status = compile_excludes(&made, arena, err);
-    if (!status)
-        *expansion = made;
-    return status;
+    if (plan_device_values(made.values, manifest, planner->device, err) || take_params(&made, err) ||
+        (at_check_params ? take_check_params(&made, err) : take_sweeps(&made, err)))
+        return err->status;
+    for (size_t k = 0; k < sets->count; k++)
+        if (take_set(&made, sets, k, err))
+            return err->status;
+    if (number_axes(&made, arena, err) || compile_excludes(&made, arena, err))
+        return err->status;
+    *expansion = made;
+    return STATUS_OK;
 }
 
 void expansion_start(struct expansion *expansion, struct arena *arena)
@@ -385,23 +361,16 @@ bool expansion_next(struct expansion *expansion, struct arena *arena)
 /* Names among which a did-you-mean looks. */
 #define MAX_NAMES 256
 
-static enum status find_kernel(const struct manifest **manifest, const struct planner *planner,
-                               const struct suite_case *suite_case, struct err *err)
-{
-    struct err inner;
-    const enum status status = catalog_get(manifest, planner->catalog, suite_case->kernel, &inner);
-    if (!status)
-        return STATUS_OK;
-    const cJSON *at = json_member(suite_case->at, "kernel");
-    return at ? json_fail(at, err, "%s", inner.text) : err_set(err, status, "%s", inner.text);
-}
-
 static enum status add_entry(size_t *total, struct entry *entry, struct planner *planner, const struct set_list *sets,
                              struct err *err)
 {
     struct expansion expansion = {0};
-    enum status status = find_kernel(&entry->manifest, planner, entry->suite_case, err);
-    if (!status)
+    struct err inner;
+    enum status status = catalog_get(&entry->manifest, planner->catalog, entry->suite_case->kernel, &inner);
+    const cJSON *at = json_member(entry->suite_case->at, "kernel");
+    if (status)
+        status = at ? json_fail(at, err, "%s", inner.text) : err_set(err, status, "%s", inner.text);
+    else
         status = expansion_init(&expansion, entry, planner, sets, &planner->once, err);
     arena_reset(&planner->once);
     *total += expansion.combinations;

@@ -271,6 +271,11 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
                              const struct param_value *values, const struct device_facts *device, struct arena *arena,
                              struct arena *scratch, struct err *err);
 
+/* ---- predicted_work.c ---- */
+
+/* How long it takes the machine to start so many launches, one behind the other. */
+double predicted_launches_ns(const struct machine *machine, double launches);
+
 /* ---- work_fit.c ---- */
 
 struct predicted_launch;

@@ -24,13 +24,6 @@ enum status value_fit(struct param_value *value, const struct param *param, stru
     return status;
 }
 
-static bool variant_matches(const struct manifest_variant *variant, const struct device_facts *device)
-{
-    return (!variant->backend || text_matches(device->backend, variant->backend)) &&
-           (!variant->arch || text_matches(device->arch, variant->arch)) &&
-           (!variant->wave || (double)variant->wave == device->wave);
-}
-
 enum status plan_device_values(struct param_value *values, const struct manifest *manifest,
                                const struct device_facts *device, struct err *err)
 {
@@ -39,7 +32,9 @@ enum status plan_device_values(struct param_value *values, const struct manifest
             return err->status;
     }
     FOR_EACH(const struct manifest_variant, variant, manifest->variants, manifest->variant_count) {
-        if (!variant_matches(variant, device))
+        if ((variant->backend && !text_matches(device->backend, variant->backend)) ||
+            (variant->arch && !text_matches(device->arch, variant->arch)) ||
+            (variant->wave && (double)variant->wave != device->wave))
             continue;
         for (size_t p = 0; p < variant->param_count; p++) {
             const int param = manifest_param(manifest, variant->params[p].name);
@@ -225,18 +220,6 @@ static void add_value(struct text *label, const struct param_value *value, struc
         text_add(label, param_text(arena, value));
 }
 
-static void compare(struct planned_kernel *kernel, const struct plan_case *plan_case)
-{
-    const size_t count = kernel->manifest->param_count;
-    if (!kernel->first)
-        kernel->first = plan_case;
-    for (size_t k = 0; k < count; k++)
-        if (!kernel->varies[k])
-            kernel->varies[k] = !param_equal(&kernel->first->resolved.values[k], &plan_case->resolved.values[k]);
-    if (kernel->first->measure.cache != plan_case->measure.cache)
-        kernel->mode_varies = true;
-}
-
 static void add_label(struct plan_case *plan_case, const struct planned_kernel *kernel, struct planner *planner)
 {
     const struct manifest *manifest = kernel->manifest;
@@ -266,8 +249,15 @@ static void add_label(struct plan_case *plan_case, const struct planned_kernel *
 void label_cases(struct planner *planner)
 {
     struct plan_case *cases = planner->cases;
-    for (size_t k = 0; k < planner->ids.count; k++)
-        compare(kernel_of(planner, cases[k].resolved.manifest), &cases[k]);
+    for (size_t k = 0; k < planner->ids.count; k++) {
+        struct planned_kernel *kernel = kernel_of(planner, cases[k].resolved.manifest);
+        kernel->first = kernel->first ? kernel->first : &cases[k];
+        for (size_t p = 0; p < kernel->manifest->param_count; p++)
+            if (!param_equal(&kernel->first->resolved.values[p], &cases[k].resolved.values[p]))
+                kernel->varies[p] = true;
+        if (kernel->first->measure.cache != cases[k].measure.cache)
+            kernel->mode_varies = true;
+    }
     for (size_t k = 0; k < planner->ids.count; k++)
         add_label(&cases[k], kernel_of(planner, cases[k].resolved.manifest), planner);
 }

@@ -140,20 +140,6 @@ static void take_code(struct resolved_step *steps, size_t count, size_t code)
     }
 }
 
-/* What plan_reference_open makes again. Which launch is of which of several codes only the planner knows. */
-static enum status keep_reference(struct plan_reference *reference, struct planner *planner, const char *id,
-                                  struct err *err)
-{
-    struct resolved *resolved = &reference->resolved;
-    if (resolved->code_count > 1)
-        return resolve_with_codes(resolved, planner, resolved->manifest, resolved->values, true, id, planner->arena,
-                                  err);
-    resolved->buffers = NULL;
-    resolved->steps = resolved->setup = NULL;
-    resolved->buffer_count = resolved->step_count = resolved->setup_count = 0;
-    return STATUS_OK;
-}
-
 enum status plan_reference_open(struct resolved *resolved, const struct plan_reference *reference, struct arena *arena,
                                 struct err *err)
 {
@@ -187,7 +173,14 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
         map_buffers(reference, ours, planner->arena, err) || tolerance(&reference->abs, spec->abs, false, slots, err) ||
         tolerance(&reference->rel, spec->rel, true, slots, err))
         return err->status;
-    return keep_reference(reference, planner, id, err);
+    /* plan_reference_open makes these again. Which launch is of which of several codes only the planner knows. */
+    struct resolved *resolved = &reference->resolved;
+    if (resolved->code_count > 1)
+        return resolve_with_codes(resolved, planner, manifest, resolved->values, true, id, planner->arena, err);
+    resolved->buffers = NULL;
+    resolved->steps = resolved->setup = NULL;
+    resolved->buffer_count = resolved->step_count = resolved->setup_count = 0;
+    return STATUS_OK;
 }
 
 /* Resolves the manifest's reference for `ours`, for so many elements of the output, or all that it has. */
@@ -333,18 +326,6 @@ static struct sampling_plan plan_samples(struct planner *planner, const struct r
     return (struct sampling_plan){samples, cost};
 }
 
-/* Beside a variant: those that the work allows at the measured size; none, where not even one does. */
-static void add_spot(struct planner *planner, struct plan_case *plan_case, struct sampling_plan sampling)
-{
-    const struct resolved *ours = &plan_case->resolved;
-    const double within = (double)sampling.samples * MORE_COST_LIMIT / sampling.cost;
-    struct err err;
-    if (within < 1 || reference_cost_ahead(planner, ours, (uint64_t)within) > 2 * MORE_COST_LIMIT)
-        return;
-    if (reference_resolve(&plan_case->spot, planner, ours, (uint64_t)within, plan_case->id, &err))
-        plan_case->spot_why = arena_strdup(planner->arena, err.text);
-}
-
 static enum status choose_reference(struct planner *planner, struct plan_case *plan_case, struct err *err)
 {
     const struct resolved *ours = &plan_case->resolved;
@@ -374,8 +355,13 @@ static enum status choose_reference(struct planner *planner, struct plan_case *p
     plan_case->variant = variant->resolved;
     plan_case->reference = variant->reference;
     plan_case->spot_why = why;
-    if (costly)
-        add_spot(planner, plan_case, sampling);
+    if (!costly)
+        return STATUS_OK;
+    /* Beside a variant: those that the work allows at the measured size; none, where not even one does. */
+    const double within = (double)sampling.samples * MORE_COST_LIMIT / sampling.cost;
+    if (within >= 1 && reference_cost_ahead(planner, ours, (uint64_t)within) <= 2 * MORE_COST_LIMIT &&
+        reference_resolve(&plan_case->spot, planner, ours, (uint64_t)within, plan_case->id, err))
+        plan_case->spot_why = arena_strdup(planner->arena, err->text);
     return STATUS_OK;
 }
 

@@ -12,27 +12,6 @@
  * are not known. */
 #define MOST_LINKED (1u << 18)
 
-static bool is_linked(const struct resolved_buffer *buffer)
-{
-    switch (buffer->spec->fill.kind) {
-    case FILL_RING:
-    case FILL_OFFSETS:
-    case FILL_FILE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* From other buffers: these would have to be made first. */
-static bool reads_buffers(const struct fill_spec *spec, size_t buffer_count)
-{
-    for (size_t k = 0; spec->expr && k < buffer_count; k++)
-        if (expr_uses_array(spec->expr, k))
-            return true;
-    return false;
-}
-
 static enum status make_fill(const struct fill **fill, const struct resolved *resolved, size_t number,
                              const double *slots, uint64_t seed, struct arena *arena, struct err *err)
 {
@@ -41,9 +20,12 @@ static enum status make_fill(const struct fill **fill, const struct resolved *re
     struct fill made;
     *fill = NULL;
     spec.dist = buffer->dist;
-    if (spec.kind == FILL_NONE || (is_linked(buffer) && buffer->count > MOST_LINKED) ||
-        reads_buffers(&spec, resolved->buffer_count))
+    const bool is_linked = spec.kind == FILL_RING || spec.kind == FILL_OFFSETS || spec.kind == FILL_FILE;
+    if (spec.kind == FILL_NONE || (is_linked && buffer->count > MOST_LINKED))
         return STATUS_OK;
+    for (size_t k = 0; spec.expr && k < resolved->buffer_count; k++)
+        if (expr_uses_array(spec.expr, k)) /* of another buffer, which would have to be made first */
+            return STATUS_OK;
     if (fill_init(&made, &spec, buffer->dtype, buffer->count, slots, NULL, rng_derive(seed, buffer->spec->name), arena,
                   err))
         return err_within(err, "buffer '%s'", buffer->spec->name);

@@ -5,6 +5,7 @@
  * their latency, and the launches.
  */
 
+#include "plan_internal.h"
 #include "rooftile/cpu_target.h"
 #include "rooftile/launch_fit.h"
 #include "rooftile/predictor.h"
@@ -35,14 +36,6 @@ struct asked {
 
 /* ---- what must be known ---- */
 
-/* Is this a case of the kernel that is asked about? */
-static bool is_own(const struct asked *asked, const char *source)
-{
-    const char *kernel = asked->resolved->manifest->name;
-    const size_t length = strlen(kernel);
-    return !strncmp(source, kernel, length) && (source[length] == '/' || !source[length]);
-}
-
 /* Bytes that a lane of the case moves or computes on at once, over those of a case that was measured; 1: not known. A
  * CPU's lanes take turns, and a wide access or instruction takes no longer than a narrow one. */
 static double width_over(const struct asked *asked, const char *source)
@@ -59,8 +52,11 @@ static double width_over(const struct asked *asked, const char *source)
 static const struct machine_figure *own_figure(const struct asked *asked)
 {
     const struct machine_figure *found = NULL;
+    const char *kernel = asked->resolved->manifest->name;
+    const size_t length = strlen(kernel);
     FOR_EACH(const struct machine_figure, figure, asked->machine->figures, asked->machine->figure_count)
-        if (is_own(asked, figure->source) && (!strcmp(figure->unit, "ns") || !strcmp(figure->unit, "B/s")) &&
+        if (!strncmp(figure->source, kernel, length) && (!figure->source[length] || figure->source[length] == '/') &&
+            (!strcmp(figure->unit, "ns") || !strcmp(figure->unit, "B/s")) &&
             (!found || (width_over(asked, found->source) != 1 && width_over(asked, figure->source) == 1)))
             found = figure;
     return found;
@@ -118,22 +114,17 @@ static bool lacks(struct prediction *prediction, const struct asked *asked)
 
 /* ---- terms ---- */
 
-/* The kind of traffic whose share of written bytes is nearest. */
-static enum machine_traffic traffic_of(const struct work *work)
-{
-    const double *written = machine_traffic_written;
-    const double share = work->write_bytes / fmax(1, work->read_bytes + work->write_bytes);
-    enum machine_traffic nearest = TRAFFIC_READ;
-    for (int k = 0; k < TRAFFIC_COUNT; k++)
-        if (fabs(written[k] - share) < fabs(written[nearest] - share))
-            nearest = (enum machine_traffic)k;
-    return nearest;
-}
-
 /* The usual rate of such traffic, not the best one. */
 static double rate_of(const struct machine_level *level, const struct work *work)
 {
-    const struct ceiling *traffic = &level->traffic[traffic_of(work)];
+    /* The kind of traffic whose share of written bytes is nearest. */
+    const double *written = machine_traffic_written;
+    const double share = work->write_bytes / fmax(1, work->read_bytes + work->write_bytes);
+    int nearest = TRAFFIC_READ;
+    for (int k = 0; k < TRAFFIC_COUNT; k++)
+        if (fabs(written[k] - share) < fabs(written[nearest] - share))
+            nearest = k;
+    const struct ceiling *traffic = &level->traffic[nearest];
     const double own = traffic->effective > 0 ? traffic->effective : ceiling_value(traffic);
     return own > 0 ? own : ceiling_expected(&level->bandwidth);
 }
@@ -267,12 +258,6 @@ static void add_arithmetic(double *time_ns, char unit[static MACHINE_NAME], cons
     snprintf(unit, MACHINE_NAME, "%s", slowest->name);
 }
 
-static double sparse_share(const struct asked *asked)
-{
-    const int param = manifest_param(asked->resolved->manifest, "SPARSE");
-    return param >= 0 && asked->resolved->values[param].number > 1 ? SHARE_OF_SPARSE : 1;
-}
-
 /* `unit`: what takes longest, which may be that of exponentials. */
 static double compute_ns(const struct asked *asked, char unit[static MACHINE_NAME])
 {
@@ -280,19 +265,13 @@ static double compute_ns(const struct asked *asked, char unit[static MACHINE_NAM
     const struct machine_figure *figure = worked_out(asked);
     double time_ns = 0;
     snprintf(unit, MACHINE_NAME, "%s", work->unit);
+    const int sparse = manifest_param(asked->resolved->manifest, "SPARSE");
+    const bool is_sparse = sparse >= 0 && asked->resolved->values[sparse].number > 1;
     if (figure)
-        return work->flops / figure->value / sparse_share(asked) * 1e9;
+        return work->flops / figure->value / (is_sparse ? SHARE_OF_SPARSE : 1) * 1e9;
     add_arithmetic(&time_ns, unit, asked, work->flops, 0);
     add_arithmetic(&time_ns, unit, asked, 0, work->transcendentals);
     return time_ns;
-}
-
-static double launches_ns(const struct asked *asked)
-{
-    const struct machine *machine = asked->machine;
-    const double launches = plan_launches(asked->resolved);
-    const double next_ns = machine->launch_next_ns > 0 ? machine->launch_next_ns : machine->launch_ns;
-    return launches > 0 ? machine->launch_ns + (launches - 1) * next_ns : 0;
 }
 
 enum predicted_on_host predicted_on_host(const struct resolved *resolved)
@@ -305,17 +284,6 @@ enum predicted_on_host predicted_on_host(const struct resolved *resolved)
         return text_starts(work->unit, "vector") && launch_lanes(resolved, true) == 1 ? HOST_CHAIN : HOST_NOT_WALKED;
     const bool by_lines = work->flops <= 0 && work->items > 0 && bytes > 0 && bytes < work->items * HOST_LINE_BYTES;
     return resolved->manifest->class == CLASS_MEMORY && by_lines ? HOST_LINES : HOST_NOT_WALKED;
-}
-
-/* Each of its accesses may move a line. */
-static double lines_for_bytes(struct prediction *prediction, const struct asked *asked)
-{
-    const struct work *work = asked->work;
-    if (predicted_on_host(asked->resolved) != HOST_LINES)
-        return 1;
-    prediction_note(prediction, "how its accesses lie is not known: each may move a line of %.0f bytes",
-                    HOST_LINE_BYTES);
-    return HOST_LINE_BYTES * work->items / (work->read_bytes + work->write_bytes);
 }
 
 /* As of reads: a line that is written is read first. */
@@ -357,17 +325,10 @@ static void add_lines(struct prediction *prediction, const struct asked *asked, 
     prediction->term_ns[TERM_SCALAR] = time.issue_ns;
 }
 
-static void add_walk(struct prediction *prediction, const struct asked *asked, const struct host_walk *walk)
+double predicted_launches_ns(const struct machine *machine, double launches)
 {
-    prediction->method = "walk";
-    if (predicted_on_host(asked->resolved) == HOST_LINES) {
-        add_lines(prediction, asked, walk);
-        return;
-    }
-    const double share = share_of(asked, asked->work->flops, walk->in_part ? walk->flops : 0);
-    prediction->term_ns[TERM_LATENCY] = host_chain_ns(walk, asked->machine, share);
-    prediction->term_ns[TERM_MEMORY] =
-        fmax(prediction->term_ns[TERM_MEMORY], host_fought_ns(walk, asked->machine, share));
+    const double next_ns = machine->launch_next_ns > 0 ? machine->launch_next_ns : machine->launch_ns;
+    return launches > 0 ? machine->launch_ns + (launches - 1) * next_ns : 0;
 }
 
 void predicted_by_work(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
@@ -389,16 +350,27 @@ void predicted_by_work(struct prediction *prediction, const struct resolved *res
         prediction_note(prediction, "without its arithmetic: %s has no peak of %s", machine->name, unit);
         spread.high *= UNKNOWN_PEAK;
     }
-    spread.high *= walk ? 1 : lines_for_bytes(prediction, &asked);
+    if (!walk && predicted_on_host(resolved) == HOST_LINES) {
+        prediction_note(prediction, "how its accesses lie is not known: each may move a line of %.0f bytes",
+                        HOST_LINE_BYTES);
+        spread.high *=
+            HOST_LINE_BYTES * resolved->work.items / (resolved->work.read_bytes + resolved->work.write_bytes);
+    }
     const char *level = "";
     char compute[MACHINE_NAME];
     prediction->term_ns[TERM_MEMORY] = memory_ns(&asked, cache, &level) * busiest(&asked);
     prediction->term_ns[matrix ? TERM_MATRIX : TERM_VECTOR] = compute_ns(&asked, compute) * busiest(&asked);
     prediction->term_ns[TERM_LATENCY] = chain_ns(&asked);
-    prediction->term_ns[TERM_LAUNCH] = launches_ns(&asked);
-    if (walk)
-        add_walk(prediction, &asked, walk);
+    prediction->term_ns[TERM_LAUNCH] = predicted_launches_ns(machine, plan_launches(resolved));
     const bool by_lines = walk && predicted_on_host(resolved) == HOST_LINES;
+    prediction->method = walk ? "walk" : prediction->method;
+    if (by_lines) {
+        add_lines(prediction, &asked, walk);
+    } else if (walk) {
+        const double share = share_of(&asked, resolved->work.flops, walk->in_part ? walk->flops : 0);
+        prediction->term_ns[TERM_LATENCY] = host_chain_ns(walk, machine, share);
+        prediction->term_ns[TERM_MEMORY] = fmax(prediction->term_ns[TERM_MEMORY], host_fought_ns(walk, machine, share));
+    }
     prediction_conclude(prediction, machine, compute, by_lines ? HOST_NORM : DEVICE_NORM, spread);
     if (prediction->limiter == TERM_MEMORY && level[0])
         snprintf(prediction->bound, sizeof(prediction->bound), "%s", level);

@@ -296,13 +296,6 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
 
 /* ---- steps ---- */
 
-static void constant_fill(struct asked *asked, int buffer, uint8_t byte)
-{
-    const struct resolved_buffer *resolved = &asked->resolved->buffers[buffer];
-    const struct fill fill = {.kind = FILL_NONE, .dtype = resolved->dtype, .count = resolved->count, .poison = byte};
-    asked->buffers.items[buffer].fill = arena_copy(&asked->predictor->launch, &fill, sizeof(fill));
-}
-
 /* Copies and fills on a device are launches, too, which move bytes at the memory's rate. */
 static void predict_move(struct asked *asked, const struct resolved_step *step, double times)
 {
@@ -315,11 +308,14 @@ static void predict_move(struct asked *asked, const struct resolved_step *step, 
         prediction->term_ns[TERM_MEMORY] += rate > 0 ? times * bytes / rate * 1e9 : 0;
         prediction->time_ns += rate > 0 ? times * bytes / rate * 1e9 : 0;
     }
-    const bool whole = step->bytes >= asked->resolved->buffers[step->to].size_bytes;
+    const struct resolved_buffer *to = &asked->resolved->buffers[step->to];
+    const bool whole = step->bytes >= to->size_bytes;
     if (step->kind == STEP_FILL && whole)
-        constant_fill(asked, step->to, step->byte);
-    else if (step->kind == STEP_COPY && whole &&
-             asked->resolved->buffers[step->to].dtype == asked->resolved->buffers[step->from].dtype)
+        asked->buffers.items[step->to].fill =
+            arena_copy(&asked->predictor->launch,
+                       &(struct fill){.kind = FILL_NONE, .dtype = to->dtype, .count = to->count, .poison = step->byte},
+                       sizeof(struct fill));
+    else if (step->kind == STEP_COPY && whole && to->dtype == asked->resolved->buffers[step->from].dtype)
         asked->buffers.items[step->to].fill = asked->buffers.items[step->from].fill;
     else
         asked->buffers.items[step->to].fill = NULL;
@@ -365,16 +361,6 @@ static double add_steps(struct asked *asked, const struct resolved_step *steps, 
 
 /* ---- a case ---- */
 
-static void launch_term(struct prediction *prediction, const struct machine *machine, double launches)
-{
-    if (launches < 1)
-        return;
-    const double next_ns = machine->launch_next_ns > 0 ? machine->launch_next_ns : machine->launch_ns;
-    const double launch_ns = machine->launch_ns + (launches - 1) * next_ns;
-    prediction->term_ns[TERM_LAUNCH] += launch_ns;
-    prediction->time_ns += launch_ns;
-}
-
 /* Of what a launch takes: clocks, drivers and packets differ. */
 #define LAUNCH_SPREAD 0.15
 /* Of copies and fills, whose kernels nobody has seen: as of what is predicted by its stated work. */
@@ -400,18 +386,6 @@ static void finish(struct prediction *prediction, const struct predictor *predic
     const struct prediction_spread spread = {low / time_ns, high / time_ns};
     prediction->method = "walk";
     prediction_finish(prediction, machine, compute_unit(resolved), spread);
-}
-
-/* A walk that misses some of the work would be faster than the machine. */
-static void keep_possible(struct prediction *prediction, const struct resolved *resolved, enum cache_mode cache,
-                          const struct machine *machine)
-{
-    struct lower_bound least;
-    lower_bound_compute(&least, machine, &resolved->work, cache, NAN);
-    if (!(prediction->time_ns < least.time_ns))
-        return;
-    prediction_scale(prediction, least.time_ns / prediction->time_ns);
-    prediction_note(prediction, "the lower bound: its walk would be faster");
 }
 
 enum status predictor_case(struct prediction *prediction, struct predictor *predictor, const struct resolved *resolved,
@@ -452,8 +426,16 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
         return STATUS_OK;
     }
     work_walked(prediction, resolved, predictor->launches, predictor->launch_count);
-    launch_term(prediction, machine, launches);
+    const double launches_ns = launches < 1 ? 0 : predicted_launches_ns(machine, launches);
+    prediction->term_ns[TERM_LAUNCH] += launches_ns;
+    prediction->time_ns += launches_ns;
     finish(prediction, predictor, resolved, machine);
-    keep_possible(prediction, resolved, cache, machine);
+    /* A walk that misses some of the work would be faster than the machine. */
+    struct lower_bound least;
+    lower_bound_compute(&least, machine, &resolved->work, cache, NAN);
+    if (prediction->time_ns < least.time_ns) {
+        prediction_scale(prediction, least.time_ns / prediction->time_ns);
+        prediction_note(prediction, "the lower bound: its walk would be faster");
+    }
     return STATUS_OK;
 }

@@ -140,11 +140,9 @@ static enum status resolve_peer(struct resolved_buffer *buffer, const struct res
 {
     const struct place place = {spec->at, "device", -1}, parts_place = {spec->at, "devices", -1};
     uint64_t device = 0, parts = 0;
-    enum status status = resolve_size(&device, resolve, spec->device, (uint64_t)resolve->device->index, &place);
-    if (!status)
-        status = resolve_size(&parts, resolve, spec->devices, 1, &parts_place);
-    if (status)
-        return status;
+    if (resolve_size(&device, resolve, spec->device, (uint64_t)resolve->device->index, &place) ||
+        resolve_size(&parts, resolve, spec->devices, 1, &parts_place))
+        return resolve->err->status;
     if (!parts)
         return resolve_fail(resolve, &parts_place, "buffer '%s' is on no device", spec->name);
     if ((double)device > resolve->device->peers)
@@ -183,24 +181,19 @@ static enum status resolve_space(struct resolved_buffer *buffer, const struct re
 static enum status resolve_buffer(struct resolved_buffer *buffer, const struct resolve *resolve,
                                   const struct manifest_buffer *spec)
 {
-    const struct place count_place = {spec->at, "count", -1};
+    const struct place count_place = {spec->at, "count", -1}, offset_place = {spec->at, "align_offset", -1};
     uint64_t offset = 0;
     buffer->spec = spec;
     buffer->parts = 1;
-    enum status status = resolve_dtype(&buffer->dtype, resolve, spec->type, &(struct place){spec->at, "type", -1});
-    if (!status)
-        status = resolve_size(&buffer->count, resolve, spec->count, 0, &count_place);
-    if (!status)
-        status = resolve_size(&offset, resolve, spec->align_offset, 0, &(struct place){spec->at, "align_offset", -1});
-    if (!status)
-        status = resolve_dist(&buffer->dist, resolve, spec);
-    if (status)
-        return status;
+    if (resolve_dtype(&buffer->dtype, resolve, spec->type, &(struct place){spec->at, "type", -1}) ||
+        resolve_size(&buffer->count, resolve, spec->count, 0, &count_place) ||
+        resolve_size(&offset, resolve, spec->align_offset, 0, &offset_place) ||
+        resolve_dist(&buffer->dist, resolve, spec))
+        return resolve->err->status;
     if (buffer->count == 0)
         return resolve_fail(resolve, &count_place, "buffer '%s' has no elements", spec->name);
     if (offset > UINT32_MAX)
-        return resolve_fail(resolve, &(struct place){spec->at, "align_offset", -1}, "an offset of %.4g bytes",
-                            (double)offset);
+        return resolve_fail(resolve, &offset_place, "an offset of %.4g bytes", (double)offset);
     /* At most 2^53 elements of 8 bytes: the product fits, but such a size is no exact number in results any more. */
     buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
     if ((double)buffer->size_bytes > RESOLVE_MAX_SIZE)
@@ -378,18 +371,6 @@ static enum status resolve_work(const struct resolve *resolve)
     return status || work->flops == 0 || !manifest->unit ? status : resolve_unit(resolve, at ? at : manifest->at);
 }
 
-static enum status resolve_occupancy(const struct resolve *resolve)
-{
-    const struct manifest_occupancy *occupancy = &resolve->manifest->occupancy;
-    const cJSON *at = json_member(resolve->manifest->at, "occupancy");
-    const struct place place = {at ? at : resolve->manifest->at, occupancy->exactly ? "exactly" : "least", -1};
-    const enum status status = resolve_number(&resolve->resolved->waves_declared, resolve, occupancy->waves, 0, &place);
-    if (!status && resolve->resolved->waves_declared < 0)
-        return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
-                            resolve->resolved->waves_declared);
-    return status;
-}
-
 double *resolved_slots(const struct resolved *resolved, struct arena *arena)
 {
     double *slots = arena_array(arena, manifest_slot_count(resolved->manifest), sizeof(*slots));
@@ -410,20 +391,18 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
                                     .scratch = scratch,
                                     .rounds = &(size_t){0},
                                     .err = err};
-    enum status status = check_require(&resolve);
-    if (!status)
-        status = resolve_buffers(&resolve);
-    if (!status)
-        status = resolve_steps(&made.steps, &made.step_count, &resolve, manifest->steps, manifest->step_count);
-    if (!status)
-        status = resolve_steps(&made.setup, &made.setup_count, &resolve, manifest->setup, manifest->setup_count);
-    if (!status)
-        status = timing_of(&made.timing, &resolve);
-    if (!status)
-        status = resolve_work(&resolve);
-    if (!status)
-        status = resolve_occupancy(&resolve);
-    if (!status)
-        *resolved = made;
-    return status;
+    const struct manifest_occupancy *occupancy = &manifest->occupancy;
+    const cJSON *at = json_member(manifest->at, "occupancy");
+    const struct place place = {at ? at : manifest->at, occupancy->exactly ? "exactly" : "least", -1};
+    if (check_require(&resolve) || resolve_buffers(&resolve) ||
+        resolve_steps(&made.steps, &made.step_count, &resolve, manifest->steps, manifest->step_count) ||
+        resolve_steps(&made.setup, &made.setup_count, &resolve, manifest->setup, manifest->setup_count) ||
+        timing_of(&made.timing, &resolve) || resolve_work(&resolve) ||
+        resolve_number(&made.waves_declared, &resolve, occupancy->waves, 0, &place))
+        return err->status;
+    if (made.waves_declared < 0)
+        return resolve_fail(&resolve, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
+                            made.waves_declared);
+    *resolved = made;
+    return STATUS_OK;
 }

@@ -20,11 +20,9 @@ static enum status resolve_value(struct resolved_arg *arg, const struct resolve 
     const struct place place = {spec->at, "value", -1};
     enum dtype dtype = DTYPE_NONE;
     double value = 0;
-    enum status status = resolve_dtype(&dtype, resolve, spec->type, &(struct place){spec->at, "type", -1});
-    if (!status)
-        status = resolve_number(&value, resolve, spec->value, 0, &place);
-    if (status)
-        return status;
+    if (resolve_dtype(&dtype, resolve, spec->type, &(struct place){spec->at, "type", -1}) ||
+        resolve_number(&value, resolve, spec->value, 0, &place))
+        return resolve->err->status;
     bool fits = dtype_is_float(dtype) ? fabs(value) <= dtype_max(dtype) : fabs(value) <= RESOLVE_MAX_SIZE;
     if (fits && !dtype_is_float(dtype))
         fits = value == floor(value);
@@ -85,11 +83,9 @@ static enum status add_members(struct layout *layout, const struct manifest_arg 
         const struct place place = {spec->members[k].at, "repeat", -1};
         struct resolved_arg arg = {0};
         uint64_t repeat = 1;
-        enum status status = resolve_size(&repeat, layout->resolve, spec->members[k].repeat, 1, &place);
-        if (!status)
-            status = resolve_arg(&arg, layout->resolve, &spec->members[k], false);
-        if (status)
-            return status;
+        if (resolve_size(&repeat, layout->resolve, spec->members[k].repeat, 1, &place) ||
+            resolve_arg(&arg, layout->resolve, &spec->members[k], false))
+            return layout->resolve->err->status;
         if (repeat > MANIFEST_MAX_STRUCT || layout->bytes.length + repeat * arg.size_bytes > MANIFEST_MAX_STRUCT)
             return resolve_fail(layout->resolve, &place, "a struct by value of more than %d bytes",
                                 MANIFEST_MAX_STRUCT);
@@ -228,16 +224,13 @@ static enum status resolve_args(struct resolved_launch *launch, const struct res
 {
     uint64_t repeats[MANIFEST_MAX_ARGS];
     size_t total = 0, at = 0;
-    enum status status = count_args(repeats, &total, resolve, spec);
-    if (status)
-        return status;
+    if (count_args(repeats, &total, resolve, spec))
+        return resolve->err->status;
     struct resolved_arg *args = arena_array(resolve->arena, total, sizeof(*args));
     for (size_t k = 0; k < spec->arg_count; k++)
-        for (uint64_t n = 0; n < repeats[k]; n++) {
-            status = resolve_arg(&args[at++], resolve, &spec->args[k], spec->library);
-            if (status)
-                return status;
-        }
+        for (uint64_t n = 0; n < repeats[k]; n++)
+            if (resolve_arg(&args[at++], resolve, &spec->args[k], spec->library))
+                return resolve->err->status;
     launch->args = args;
     launch->arg_count = total;
     return STATUS_OK;
@@ -248,18 +241,15 @@ static enum status resolve_launch(struct resolved_launch *launch, const struct r
 {
     double groups = 0, items = 0;
     char *symbol = NULL;
-    enum status status = resolve_dimensions(launch->grid, &groups, resolve, spec->grid, at, "grid");
-    if (!status)
-        status = resolve_dimensions(launch->block, &items, resolve, spec->block, at, "block");
-    if (!status && resolve->device->max_block > 0 && items > resolve->device->max_block)
-        status = resolve_fail(resolve, &(struct place){at, "block", -1},
-                              "a workgroup of %.15g items, the device takes %.0f", items, resolve->device->max_block);
-    if (!status)
-        status = resolve_lds(&launch->lds_bytes, resolve, spec->shared, at);
-    if (!status)
-        status = resolve_text(&symbol, resolve, spec->symbol, &(struct place){at, "symbol", -1});
-    if (status)
-        return status;
+    if (resolve_dimensions(launch->grid, &groups, resolve, spec->grid, at, "grid") ||
+        resolve_dimensions(launch->block, &items, resolve, spec->block, at, "block"))
+        return resolve->err->status;
+    if (resolve->device->max_block > 0 && items > resolve->device->max_block)
+        return resolve_fail(resolve, &(struct place){at, "block", -1},
+                            "a workgroup of %.15g items, the device takes %.0f", items, resolve->device->max_block);
+    if (resolve_lds(&launch->lds_bytes, resolve, spec->shared, at) ||
+        resolve_text(&symbol, resolve, spec->symbol, &(struct place){at, "symbol", -1}))
+        return resolve->err->status;
     launch->spec = spec;
     launch->symbol = symbol;
     return resolve_args(launch, resolve, spec);
@@ -282,15 +272,12 @@ static enum status resolve_move(struct resolved_step *step, const struct resolve
     step->to = spec->to;
     step->from = copies ? spec->from : spec->to;
     step->byte = spec->byte;
-    enum status status = resolve_end(&step->to, &step->to_offset, resolve, spec->to_device, spec->to_offset, &place,
-                                     (const char *[]){"to_device", "to_offset"});
-    if (!status && copies)
-        status = resolve_end(&step->from, &step->from_offset, resolve, spec->from_device, spec->from_offset, &place,
-                             (const char *[]){"from_device", "from_offset"});
-    if (!status)
-        status = resolve_size(&step->bytes, resolve, spec->bytes, buffers[step->to].size_bytes, &place);
-    if (status)
-        return status;
+    if (resolve_end(&step->to, &step->to_offset, resolve, spec->to_device, spec->to_offset, &place,
+                    (const char *[]){"to_device", "to_offset"}) ||
+        (copies && resolve_end(&step->from, &step->from_offset, resolve, spec->from_device, spec->from_offset, &place,
+                               (const char *[]){"from_device", "from_offset"})) ||
+        resolve_size(&step->bytes, resolve, spec->bytes, buffers[step->to].size_bytes, &place))
+        return resolve->err->status;
     for (int end = 0; end < 2; end++) {
         const struct resolved_buffer *buffer = &buffers[end ? step->to : step->from];
         const uint64_t offset = end ? step->to_offset : step->from_offset;
@@ -301,27 +288,19 @@ static enum status resolve_move(struct resolved_step *step, const struct resolve
     return STATUS_OK;
 }
 
-static enum status resolve_stream(struct resolved_step *step, const struct resolve *resolve,
-                                  const struct manifest_step *spec)
-{
-    const struct place place = {spec->at, "stream", -1};
-    uint64_t stream = 0;
-    const enum status status = resolve_size(&stream, resolve, spec->stream, 0, &place);
-    if (!status && stream >= MANIFEST_MAX_STREAMS)
-        return resolve_fail(resolve, &place, "stream %.15g: streams go from 0 to %d", (double)stream,
-                            MANIFEST_MAX_STREAMS - 1);
-    step->stream = (uint32_t)stream;
-    return status;
-}
-
 static enum status resolve_step(struct resolved_step *step, const struct resolve *resolve,
                                 const struct manifest_step *spec)
 {
     step->kind = spec->kind;
     step->timed = spec->timed;
-    const enum status status = resolve_stream(step, resolve, spec);
-    if (status)
-        return status;
+    const struct place place = {spec->at, "stream", -1};
+    uint64_t stream = 0;
+    if (resolve_size(&stream, resolve, spec->stream, 0, &place))
+        return resolve->err->status;
+    if (stream >= MANIFEST_MAX_STREAMS)
+        return resolve_fail(resolve, &place, "stream %.15g: streams go from 0 to %d", (double)stream,
+                            MANIFEST_MAX_STREAMS - 1);
+    step->stream = (uint32_t)stream;
     switch (spec->kind) {
     case STEP_LAUNCH:
         return resolve_launch(&step->launch, resolve, &spec->launch, inside(spec, "launch"));

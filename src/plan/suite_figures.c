@@ -47,19 +47,6 @@ static bool needs(const struct derive_key *key, const char *method)
     return named != key->others;
 }
 
-static enum status check_needs(const cJSON *json, const char *method, struct err *err)
-{
-    for (size_t k = 0; k < COUNT_OF(derive_needs); k++) {
-        const cJSON *member = json_member(json, derive_needs[k].key);
-        const bool needed = needs(&derive_needs[k], method);
-        if (needed && !member)
-            return json_fail(json, err, "the key '%s' is missing: the method '%s' has it", derive_needs[k].key, method);
-        if (!needed && member)
-            return json_fail_key(member, err, "the method '%s' has no '%s'", method, derive_needs[k].key);
-    }
-    return STATUS_OK;
-}
-
 static enum status part_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
                               UNUSED struct record_in *in, struct err *err)
 {
@@ -101,14 +88,21 @@ static enum status derive_parse(void *field, const cJSON *at, UNUSED const struc
 {
     struct suite_derive *derive = field;
     *derive = (struct suite_derive){.at = at, .x = "", .y = "time_ns"};
-    enum status status = record_parse(derive, &derive_record, at, in, err);
-    if (!status)
-        status = check_needs(at, derive->method, err);
-    if (!status && derive->layers && derive->group_count)
-        status = json_fail_key(json_member(at, "group"), err, "the method 'shares' has no 'group'");
-    if (!status && json_member(at, "parts") && !derive->part_count)
-        status = json_fail(json_member(at, "parts"), err, "has no parts");
-    return status ? status : check_unique(at, derive, sizeof(*derive), "'%s' is derived twice", err);
+    if (record_parse(derive, &derive_record, at, in, err))
+        return err->status;
+    FOR_EACH(const struct derive_key, key, derive_needs, COUNT_OF(derive_needs)) {
+        const cJSON *member = json_member(at, key->key);
+        const bool needed = needs(key, derive->method);
+        if (needed && !member)
+            return json_fail(at, err, "the key '%s' is missing: the method '%s' has it", key->key, derive->method);
+        if (!needed && member)
+            return json_fail_key(member, err, "the method '%s' has no '%s'", derive->method, key->key);
+    }
+    if (derive->layers && derive->group_count)
+        return json_fail_key(json_member(at, "group"), err, "the method 'shares' has no 'group'");
+    if (json_member(at, "parts") && !derive->part_count)
+        return json_fail(json_member(at, "parts"), err, "has no parts");
+    return check_unique(at, derive, sizeof(*derive), "'%s' is derived twice", err);
 }
 const struct record suite_derives = {.size = sizeof(struct suite_derive), .get = derive_parse};
 
@@ -116,9 +110,11 @@ const struct record suite_derives = {.size = sizeof(struct suite_derive), .get =
 
 #define MAX_DERIVE_NAMES 64
 
-/* The names that x and y may have; only parameters can group. */
-static size_t collect(const char *names[static MAX_DERIVE_NAMES], const struct manifest *manifest, bool params_only)
+static enum status check_name(const struct manifest *manifest, const char *name, bool params_only, const cJSON *at,
+                              struct err *err)
 {
+    /* The names that x and y may have; only parameters can group. */
+    const char *names[MAX_DERIVE_NAMES] = {NULL};
     size_t count = 0;
     for (size_t k = 0; k < manifest->param_count && count < MAX_DERIVE_NAMES; k++)
         names[count++] = manifest->params[k].name;
@@ -127,14 +123,6 @@ static size_t collect(const char *names[static MAX_DERIVE_NAMES], const struct m
             names[count++] = quantities[k].name;
     for (size_t k = 0; !params_only && k < manifest->metric_count && count < MAX_DERIVE_NAMES; k++)
         names[count++] = manifest->metrics[k].name;
-    return count;
-}
-
-static enum status check_name(const struct manifest *manifest, const char *name, bool params_only, const cJSON *at,
-                              struct err *err)
-{
-    const char *names[MAX_DERIVE_NAMES] = {NULL};
-    const size_t count = collect(names, manifest, params_only);
     if (text_among(name, names, count))
         return STATUS_OK;
     json_fail(at, err, "kernel '%s' has no %s '%s'", manifest->name, params_only ? "parameter" : "parameter or metric",
@@ -183,15 +171,6 @@ enum status derives_check(const struct suite *suite, const struct catalog *catal
 /* ---- key figures ---- */
 
 static const char *const methods[] = {"geomean", "value", "min", "max", "weighted_sum"};
-
-static enum status check_method(const struct suite_kpi *kpi, struct err *err)
-{
-    if (text_among(kpi->method, methods, COUNT_OF(methods)))
-        return STATUS_OK;
-    json_fail(json_member(kpi->at, "method"), err, "'%s' is none of geomean, value, min, max, weighted_sum",
-              kpi->method);
-    return err_nearest(err, kpi->method, methods, COUNT_OF(methods), NULL);
-}
 
 static enum status read_better(struct suite_kpi *kpi, bool required, struct err *err)
 {
@@ -243,7 +222,11 @@ static enum status kpi_parse(void *field, const cJSON *at, UNUSED const struct r
     if (record_parse(kpi, &kpi_record, at, in, err) ||
         (!kpi->name[0] && json_fail(json_member(at, "name"), err, "must not be empty")) ||
         (!kpi->filter_count && json_fail(at, err, "\"cases\" must name at least one kernel, case id or pattern")) ||
-        check_method(kpi, err) || read_quantity(kpi, err))
+        (!text_among(kpi->method, methods, COUNT_OF(methods)) &&
+         json_fail(json_member(at, "method"), err, "'%s' is none of geomean, value, min, max, weighted_sum",
+                   kpi->method) &&
+         err_nearest(err, kpi->method, methods, COUNT_OF(methods), NULL)) ||
+        read_quantity(kpi, err))
         return err->status;
     return check_unique(at, kpi, sizeof(*kpi), "the key figure '%s' is declared twice", err);
 }

@@ -129,22 +129,16 @@ enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, 
     return STATUS_OK;
 }
 
-/* Does the case give the parameter a value of its own? */
-static bool is_own(const struct suite_case *suite_case, const char *name)
-{
-    const size_t defaults = suite_case->default_count;
-    return FIND_ROW(suite_case->params + defaults, suite_case->param_count - defaults, name, name) ||
-           FIND_ROW(suite_case->sweeps, suite_case->sweep_count, param, name);
-}
-
 enum status suite_apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,
                               struct arena *arena, struct err *err)
 {
     struct suite_case made = *from;
-    for (size_t k = 0; k < shape->param_count; k++)
-        if (is_own(from, shape->params[k].name))
+    const size_t defaults = from->default_count;
+    FOR_EACH(const struct param, param, shape->params, shape->param_count)
+        if (FIND_ROW(from->params + defaults, from->param_count - defaults, name, param->name) ||
+            FIND_ROW(from->sweeps, from->sweep_count, param, param->name))
             return json_fail(json_member(from->at, "shapes"), err, "the shape '%s' has '%s', which this case sets too",
-                             shape->name, shape->params[k].name);
+                             shape->name, param->name);
     made.params =
         joined(arena, from->params, from->param_count, shape->params, shape->param_count, sizeof(*made.params));
     made.param_count += shape->param_count;

@@ -71,16 +71,6 @@ static bool is_range(const char *text)
     return looks_numeric(text, (size_t)(dots - text)) || (dots > text && looks_numeric(end, strcspn(end, "+*")));
 }
 
-static enum status parse_range(struct sweep_range *range, const char *text, struct err *err)
-{
-    const char *dots = strstr(text, "..");
-    if (!parse_part(&range->from, text, (size_t)(dots - text)))
-        return err_set(err, ERR_CONFIG, "'%s': the start '%.*s' is not a number", text, (int)(dots - text), text);
-    if (!parse_end(range, dots + 2))
-        return err_set(err, ERR_CONFIG, "'%s': '%s' is not a number, number+step or number*factor", text, dots + 2);
-    return STATUS_OK;
-}
-
 /* How many values, as a double so that absurd counts survive until they are refused. */
 static enum status count_range(double *count, const struct sweep_range *range, const char *text, struct err *err)
 {
@@ -208,7 +198,12 @@ enum status sweep_parse(struct sweep *sweep, const char *param, const char *text
     } else {
         struct sweep_range range = {0};
         struct param_value *values = NULL;
-        if (parse_range(&range, text, err) || expand_range(&values, &parsed.count, &range, text, arena, err))
+        const char *dots = strstr(text, "..");
+        if (!parse_part(&range.from, text, (size_t)(dots - text)))
+            return err_set(err, ERR_CONFIG, "'%s': the start '%.*s' is not a number", text, (int)(dots - text), text);
+        if (!parse_end(&range, dots + 2))
+            return err_set(err, ERR_CONFIG, "'%s': '%s' is not a number, number+step or number*factor", text, dots + 2);
+        if (expand_range(&values, &parsed.count, &range, text, arena, err))
             return err->status;
         parsed.values = values;
     }

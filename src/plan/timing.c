@@ -60,15 +60,6 @@ static void follow(struct streams *streams, const struct resolved_step *step)
     }
 }
 
-static bool is_apart(const struct resolved *resolved)
-{
-    struct streams streams = {.begun = {true}};
-    for (size_t k = 0; k < resolved->step_count; k++)
-        if (resolved->steps[k].timed)
-            follow(&streams, &resolved->steps[k]);
-    return streams.early || (streams.used & ~streams.after[0]);
-}
-
 /* ---- which steps there are ---- */
 
 #define BIT(kind) (1u << (kind))
@@ -83,27 +74,6 @@ static unsigned kinds_of(const struct resolved_step *steps, size_t count, bool a
     return kinds;
 }
 
-/* One pair of events surrounds what is timed. */
-static bool is_timed_in_one_piece(const struct resolved *resolved)
-{
-    size_t starts = 0;
-    for (size_t k = 0; k < resolved->step_count; k++)
-        starts += resolved->steps[k].timed && (k == 0 || !resolved->steps[k - 1].timed);
-    return starts == 1;
-}
-
-static bool launches_before_load(const struct resolved *resolved)
-{
-    bool launched = false;
-    for (size_t k = 0; k < resolved->step_count; k++) {
-        const enum step_kind kind = resolved->steps[k].kind;
-        if (kind == STEP_LOAD && launched)
-            return true;
-        launched = launched || kind == STEP_LAUNCH || kind == STEP_LOOP;
-    }
-    return false;
-}
-
 static enum status check_steps(const struct resolve *resolve, unsigned timed)
 {
     const struct resolved *resolved = resolve->resolved;
@@ -113,7 +83,15 @@ static enum status check_steps(const struct resolve *resolve, unsigned timed)
     /* Waiting and events alone are nothing to measure. */
     if (!(timed & ~(BIT(STEP_SYNC) | BIT(STEP_RECORD) | BIT(STEP_WAIT))))
         return resolve_fail(resolve, &place, "no timed step is left to run");
-    if (!is_timed_in_one_piece(resolved))
+    size_t starts = 0;
+    bool launched = false, launches_before_load = false;
+    for (size_t k = 0; k < resolved->step_count; k++) {
+        const enum step_kind kind = resolved->steps[k].kind;
+        starts += resolved->steps[k].timed && (k == 0 || !resolved->steps[k - 1].timed);
+        launches_before_load |= kind == STEP_LOAD && launched;
+        launched |= kind == STEP_LAUNCH || kind == STEP_LOOP;
+    }
+    if (starts != 1) /* one pair of events surrounds what is timed */
         return resolve_fail(resolve, &place,
                             "an untimed step stands between timed ones (sync, record and wait are timed too "
                             "unless they say otherwise)");
@@ -121,7 +99,7 @@ static enum status check_steps(const struct resolve *resolve, unsigned timed)
         return resolve_fail(resolve, &place,
                             "a graph keeps the code and the memory that it was made with: load and alloc steps "
                             "cannot stand beside it");
-    if (launches_before_load(resolved))
+    if (launches_before_load)
         return resolve_fail(resolve, &place,
                             "a launch stands before the load step: the code is unloaded when the steps begin");
     return STATUS_OK;
@@ -134,9 +112,8 @@ enum status timing_of(struct timing *timing, const struct resolve *resolve)
     const struct resolved_step *last = NULL;
     size_t timed = 0, plain = 0;
     uint64_t launches = 0;
-    enum status status = check_steps(resolve, kinds);
-    if (status)
-        return status;
+    if (check_steps(resolve, kinds))
+        return resolve->err->status;
     FOR_EACH(const struct resolved_step, step, resolved->steps, resolved->step_count) {
         if (step->timed)
             last = step;
@@ -144,11 +121,15 @@ enum status timing_of(struct timing *timing, const struct resolve *resolve)
         launches += step->repeat;
         plain += step->timed && step->kind == STEP_LAUNCH && !step->stream;
     }
+    struct streams streams = {.begun = {true}};
+    for (size_t k = 0; k < resolved->step_count; k++)
+        if (resolved->steps[k].timed)
+            follow(&streams, &resolved->steps[k]);
     const bool reloads = kinds & (BIT(STEP_LOAD) | BIT(STEP_ALLOC));
     *timing = (struct timing){
         .reloads = reloads,
         .waits = reloads || kinds & BIT(STEP_SYNC),
-        .apart = is_apart(resolved),
+        .apart = streams.early || (streams.used & ~streams.after[0]),
         .one_launch = timed == 1 && last->kind == STEP_LAUNCH && last->repeat == 1 && !last->launch.spec->cooperative,
         .all_timed = timed == resolved->step_count,
         .loads = kinds_of(resolved->steps, resolved->step_count, true) & BIT(STEP_LOAD),

@@ -172,25 +172,17 @@ static void disagrees(struct prediction *prediction, double stated, double walke
     prediction->work_disagrees = true;
 }
 
-/* Whole numbers that a kernel reads may be offsets and counts: one workgroup then says little of the others. */
-static bool reads_offsets(const struct resolved *resolved)
-{
-    bool found = false;
-    for (size_t k = 0; k < resolved->buffer_count && !found; k++) {
-        const struct resolved_buffer *buffer = &resolved->buffers[k];
-        const bool is_read = buffer->spec->role == ROLE_IN || buffer->spec->role == ROLE_INOUT;
-        found = is_read && !dtype_is_float(buffer->dtype) && dtype_bytes(buffer->dtype) >= 4;
-    }
-    return found;
-}
-
 void work_walked(struct prediction *prediction, const struct resolved *resolved,
                  const struct predicted_launch *launches, size_t count)
 {
     const struct work *work = &resolved->work;
     const double bytes = work->read_bytes + work->write_bytes;
     const bool is_float = strcmp(machine_unit_rate(work->unit), "OP/s") != 0;
-    struct walked_work walked = {.whole = resolved->timing.stream_launches > 0 && !reads_offsets(resolved),
+    /* Whole numbers that a kernel reads may be offsets and counts: one workgroup then says little of the others. */
+    const size_t offsets = COUNT_WHERE(buffer, resolved->buffers, resolved->buffer_count,
+                                       (buffer->spec->role == ROLE_IN || buffer->spec->role == ROLE_INOUT) &&
+                                           !dtype_is_float(buffer->dtype) && dtype_bytes(buffer->dtype) >= 4);
+    struct walked_work walked = {.whole = resolved->timing.stream_launches > 0 && !offsets,
                                  .single = count == 1 && launches[0].times <= 1,
                                  .plain = true};
     for (size_t k = 0; k < count; k++)
