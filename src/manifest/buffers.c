@@ -85,19 +85,6 @@ enum status generator_dist(enum fill_dist *dist, const struct generator *generat
 
 /* ---- fills ---- */
 
-static enum status find_generator(const struct generator **out, const cJSON *object, struct err *err)
-{
-    const char *names[COUNT_OF(generator_table)];
-    const cJSON *at = json_member(object, "gen");
-    size_t choice = 0;
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        names[i] = generator_table[i].name;
-    const enum status status = at ? json_choose(&choice, at, "generator", names, COUNT_OF(names), err)
-                                  : json_fail(object, err, "the key 'gen' is missing");
-    *out = &generator_table[choice];
-    return status;
-}
-
 /* Comes before the options: which of them belong depends on it. */
 static enum status into_dist(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
@@ -151,9 +138,16 @@ static enum status generator_parse(struct fill_spec *out, const cJSON *object, b
                                    struct err *err)
 {
     const bool is_buffer = !tolerances;
-    const struct generator *generator = NULL;
-    if (find_generator(&generator, object, err))
+    const char *generators[COUNT_OF(generator_table)];
+    size_t choice = 0;
+    for (size_t i = 0; i < COUNT_OF(generator_table); i++)
+        generators[i] = generator_table[i].name;
+    const cJSON *at = json_member(object, "gen");
+    if (!at)
+        return json_fail(object, err, "the key 'gen' is missing");
+    if (json_choose(&choice, at, "generator", generators, COUNT_OF(generators), err))
         return err->status;
+    const struct generator *generator = &generator_table[choice];
     const struct record_field dist = {.key = "dist", .kind = RECORD_HOOK, .get = into_dist, .more = &is_buffer};
     struct record_field rows[MAX_FILL_ROWS] = {FIELD_COMMENT("gen"), FIELD_U64("seed", seed)};
     size_t count = 2;
@@ -174,12 +168,10 @@ static enum status generator_parse(struct fill_spec *out, const cJSON *object, b
     }
     const struct record record = {.fields = rows, .count = count};
     struct fill_spec fill = {.kind = generator->kind, .dist = generator->dist};
-    enum status status = record_parse(&fill, &record, object, in, err);
-    if (!status)
-        status = check_options(&fill, object, err);
-    if (!status)
-        *out = fill;
-    return status;
+    if (record_parse(&fill, &record, object, in, err) || check_options(&fill, object, err))
+        return err->status;
+    *out = fill;
+    return STATUS_OK;
 }
 #undef RECORD_STRUCT
 
@@ -198,10 +190,10 @@ enum status into_fill(void *field, const cJSON *at, UNUSED const struct record_f
         return generator_parse(field, at, false, in, err);
     if (!cJSON_IsString(at) && !cJSON_IsNumber(at))
         return json_fail(at, err, "must be an expression in i or {\"gen\": ...}, not %s", json_type_name(at));
-    const enum status status = into_expr(&fill.expr, at, &in_index, in, err);
-    if (!status)
-        *(struct fill_spec *)field = fill;
-    return status;
+    if (into_expr(&fill.expr, at, &in_index, in, err))
+        return err->status;
+    *(struct fill_spec *)field = fill;
+    return STATUS_OK;
 }
 
 /* ---- buffers ---- */
@@ -254,30 +246,25 @@ static enum status check_space(const struct manifest_buffer *buffer, struct err 
     return status;
 }
 
-/* Parts are filled by themselves: what is one construction from end to end cannot be cut. */
-static enum status check_parts(const struct manifest_buffer *buffer, struct err *err)
-{
-    static const bool cuts[] = {[FILL_NONE] = true,    [FILL_ZEROS] = true,  [FILL_EXPR] = true,
-                                [FILL_UNIFORM] = true, [FILL_NORMAL] = true, [FILL_VALUES] = true};
-    const cJSON *devices = json_member(buffer->at, "devices");
-    if (buffer->devices && buffer->device)
-        return json_fail_key(devices, err,
-                             "stands beside \"device\": a buffer is on one device, or has parts on several");
-    if (buffer->devices && !(buffer->fill.kind < COUNT_OF(cuts) && cuts[buffer->fill.kind]))
-        return json_fail_key(devices, err, "a fill of this kind is one whole: it has no parts on several devices");
-    return STATUS_OK;
-}
-
 static enum status buffer_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                 struct record_in *in, struct err *err)
 {
     struct manifest_buffer *buffer = field;
     *buffer = (struct manifest_buffer){.name = at->string, .at = at};
-    return record_parse(buffer, &buffer_record, at, in, err) || check_space(buffer, err) || check_parts(buffer, err) ||
-                   (buffer->reset == RESET_FILL && !json_member(at, "fill") &&
-                    json_fail(json_member(at, "reset"), err, "there is no fill to reset to"))
-               ? err->status
-               : STATUS_OK;
+    if (record_parse(buffer, &buffer_record, at, in, err) || check_space(buffer, err))
+        return err->status;
+    /* Parts are filled by themselves: what is one construction from end to end cannot be cut. */
+    static const bool cuts[] = {[FILL_NONE] = true,    [FILL_ZEROS] = true,  [FILL_EXPR] = true,
+                                [FILL_UNIFORM] = true, [FILL_NORMAL] = true, [FILL_VALUES] = true};
+    const cJSON *devices = json_member(at, "devices");
+    if (buffer->devices && buffer->device)
+        return json_fail_key(devices, err,
+                             "stands beside \"device\": a buffer is on one device, or has parts on several");
+    if (buffer->devices && !(buffer->fill.kind < COUNT_OF(cuts) && cuts[buffer->fill.kind]))
+        return json_fail_key(devices, err, "a fill of this kind is one whole: it has no parts on several devices");
+    if (buffer->reset == RESET_FILL && !json_member(at, "fill"))
+        return json_fail(json_member(at, "reset"), err, "there is no fill to reset to");
+    return STATUS_OK;
 }
 
 void buffers_announce(struct manifest_parser *parser, const cJSON *root)

@@ -138,18 +138,6 @@ static struct catalog_entry *add_file(struct catalog *catalog, const char *path,
     return add_entry(catalog, &entry);
 }
 
-static void add_alone(struct catalog *catalog, const char *path, size_t dir)
-{
-    struct arena *arena = catalog->arena;
-    struct catalog_entry *entry = add_file(catalog, path, dir);
-    const struct manifest *manifest = entry ? read_manifest(entry, arena) : NULL;
-    const char *reference = manifest ? manifest->check.reference.kernel : NULL;
-    const char *beside =
-        reference ? path_join(arena, path_dir(arena, path), arena_printf(arena, "%s.json", reference)) : NULL;
-    if (beside && file_exists(beside))
-        add_file(catalog, beside, dir);
-}
-
 /* False: the folder could not be read, which is a problem of its own. */
 static bool read_dir(struct catalog *catalog, size_t index)
 {
@@ -160,7 +148,14 @@ static bool read_dir(struct catalog *catalog, size_t index)
     size_t count = 0;
     const bool present = file_exists(dir), alone = present && !file_is_dir(dir);
     if (alone) {
-        add_alone(catalog, dir, index);
+        /* A manifest by its path, and its reference, which stands beside it. */
+        struct catalog_entry *entry = add_file(catalog, dir, index);
+        const struct manifest *manifest = entry ? read_manifest(entry, arena) : NULL;
+        const char *reference = manifest ? manifest->check.reference.kernel : NULL;
+        const char *beside =
+            reference ? path_join(arena, path_dir(arena, dir), arena_printf(arena, "%s.json", reference)) : NULL;
+        if (beside && file_exists(beside))
+            add_file(catalog, beside, index);
         return true;
     }
     if (!present || file_list(&paths, &count, dir, ".json", arena, &err)) {
@@ -259,25 +254,18 @@ static char *find_dir(const char *name, const char *installed_marker, struct are
     return NULL;
 }
 
-/* The non-empty words of a list separated by colons. */
-static size_t split_colons(const char **words, const char *list, struct arena *arena)
-{
-    size_t count = 0;
-    while (*list) {
-        const size_t length = strcspn(list, ":");
-        if (length)
-            words[count++] = arena_strndup(arena, list, length);
-        list += length + (list[length] == ':');
-    }
-    return count;
-}
-
 enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct arena *arena, struct err *err)
 {
     const char *list = getenv("ROOFTILE_KERNELS");
     const size_t most = 1 + (list ? strlen(list) : 0);
     const char **found = arena_array(arena, most, sizeof(*found));
-    size_t filled = list ? split_colons(found, list, arena) : 0;
+    size_t filled = 0;
+    while (list && *list) { /* non-empty words, separated by colons */
+        const size_t length = strcspn(list, ":");
+        if (length)
+            found[filled++] = arena_strndup(arena, list, length);
+        list += length + (list[length] == ':');
+    }
     if (filled == 0) {
         found[0] = find_dir("kernels", "include/portable.h", arena);
         filled = 1;

@@ -53,22 +53,6 @@ static const struct record_field tolerance_rows[] = {
 static const struct record tolerance_record = {RECORD_TABLE(tolerance_rows)};
 #undef RECORD_STRUCT
 
-/* "expression", { "expr": ..., "abs": ..., "rel": ... } or { "gen": ..., "abs": ..., "rel": ... } */
-static enum status want_parse(struct expectation *expect, const cJSON *at, const struct record_field *row,
-                              struct record_in *in, struct err *err)
-{
-    if (!cJSON_IsObject(at))
-        return into_fill(&expect->want, at, row, in, err);
-    if (!json_member(at, "gen")) {
-        expect->want.kind = FILL_EXPR;
-        return record_parse(expect, &tolerance_record, at, in, err);
-    }
-    enum status status = into_generator(&expect->want, at, row, in, err);
-    for (size_t k = 0; k < 2 && !status; k++)
-        status = record_parse_row(expect, &tolerance_rows[k], json_member(at, tolerance_rows[k].key), in, err);
-    return status;
-}
-
 static enum status expect_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                 struct err *err)
 {
@@ -80,8 +64,17 @@ static enum status expect_parse(void *field, const cJSON *at, const struct recor
         return json_fail_unknown_key(at, err, "unknown buffer", parser->buffer_names, manifest->buffer_count);
     if (!is_output(&manifest->buffers[expect->buffer]))
         return json_fail_key(at, err, "buffer '%s' is not an output: its role must be out or inout", at->string);
-    const enum status status = want_parse(expect, at, row, in, err);
-    return status ? status : check_elements(parser, expect->want.expr, at, manifest->buffer_count, err);
+    /* "expression", { "expr": ..., "abs": ..., "rel": ... } or { "gen": ..., "abs": ..., "rel": ... } */
+    const bool is_generator = json_member(at, "gen");
+    expect->want.kind = FILL_EXPR;
+    if (!cJSON_IsObject(at) ? into_fill(&expect->want, at, row, in, err)
+        : is_generator      ? into_generator(&expect->want, at, row, in, err)
+                            : record_parse(expect, &tolerance_record, at, in, err))
+        return err->status;
+    FOR_EACH(const struct record_field, tolerance, tolerance_rows, is_generator ? 2 : 0)
+        if (record_parse_row(expect, tolerance, json_member(at, tolerance->key), in, err))
+            return err->status;
+    return check_elements(parser, expect->want.expr, at, manifest->buffer_count, err);
 }
 
 /* ---- references ---- */
@@ -108,20 +101,6 @@ static const struct record_field reference_rows[] = {
 static const struct record reference_record = {RECORD_TABLE(reference_rows)};
 #undef RECORD_STRUCT
 
-/* Parameters that are templates: their text has a placeholder. */
-static enum status templates_parse(struct reference_spec *reference, struct record_in *in, struct err *err)
-{
-    const struct text_template **templates = arena_array(in->arena, reference->param_count + 1, sizeof(*templates));
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < reference->param_count && !status; k++) {
-        const cJSON *at = reference->params[k].at;
-        if (cJSON_IsString(at) && strchr(at->valuestring, '{'))
-            status = into_any_template(&templates[k], at, NULL, in, err);
-    }
-    reference->templates = templates;
-    return status;
-}
-
 static enum status into_reference(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                   struct record_in *in, struct err *err)
 {
@@ -136,7 +115,16 @@ static enum status into_reference(void *field, const cJSON *at, UNUSED const str
         return json_fail(json_member(at, "output"), err, "must name an output, a buffer of role out or inout");
     if (reference->samples == 0)
         return json_fail(json_member(at, "samples"), err, "must be at least 1");
-    return templates_parse(reference, in, err);
+    /* Parameters that are templates: their text has a placeholder. */
+    const struct text_template **templates = arena_array(in->arena, reference->param_count + 1, sizeof(*templates));
+    for (size_t k = 0; k < reference->param_count; k++) {
+        const cJSON *text = reference->params[k].at;
+        if (cJSON_IsString(text) && strchr(text->valuestring, '{') &&
+            into_any_template(&templates[k], text, NULL, in, err))
+            return err->status;
+    }
+    reference->templates = templates;
+    return STATUS_OK;
 }
 
 /* ---- the check ---- */
@@ -184,17 +172,6 @@ static bool is_read_by_others(const struct manifest *manifest, size_t buffer)
                        one->want.expr && expr_uses_array(one->want.expr, buffer)) > 0;
 }
 
-static bool is_verified(const struct manifest *manifest, int buffer)
-{
-    for (size_t i = 0; i < manifest->check.expect_count; i++)
-        if (manifest->check.expect[i].buffer == buffer)
-            return true;
-    for (size_t i = 0; i < manifest->metric_count; i++)
-        if (manifest->metrics[i].buffer == buffer)
-            return true;
-    return manifest->check.reference.kernel && manifest->check.reference.output == buffer;
-}
-
 static bool needs_code(const struct manifest_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -218,7 +195,10 @@ static enum status check_outputs(const struct manifest *manifest, const cJSON *r
             return json_fail(check ? check : root, err,
                              "nothing verifies this kernel: output '%s' needs an expect or a reference in /check",
                              buffer->name);
-        if (!is_verified(manifest, (int)i))
+        const int number = (int)i;
+        if (!COUNT_WHERE(expect, manifest->check.expect, manifest->check.expect_count, expect->buffer == number) &&
+            !COUNT_WHERE(metric, manifest->metrics, manifest->metric_count, metric->buffer == number) &&
+            !(manifest->check.reference.kernel && manifest->check.reference.output == number))
             return json_fail_key(
                 buffer->at, err,
                 "nothing verifies this output: give it an expect, make it the reference's output or a metric's "

@@ -175,19 +175,6 @@ size_t manifest_slot_count(const struct manifest *manifest)
     return list_slot(manifest, manifest->param_count);
 }
 
-static void list_slots(double *slots, const struct param_value *list)
-{
-    double sum = 0;
-    double most = list->list[0];
-    for (size_t i = 0; i < list->count; i++) {
-        sum += list->list[i];
-        most = list->list[i] > most ? list->list[i] : most;
-    }
-    slots[0] = sum;
-    slots[1] = most;
-    slots[2] = (double)list->count;
-}
-
 uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values)
 {
     return manifest->implied_count ? (uint32_t)values[manifest->param_count - 2].number : 0;
@@ -227,8 +214,14 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
                                                  : 0;
         if (!is_list(&manifest->params[i]))
             continue;
-        list_slots(list, value);
-        list += 3;
+        double sum = 0, most = value->list[0];
+        for (size_t k = 0; k < value->count; k++) {
+            sum += value->list[k];
+            most = value->list[k] > most ? value->list[k] : most;
+        }
+        *list++ = sum;
+        *list++ = most;
+        *list++ = (double)value->count;
     }
     struct device_facts facts = *device;
     const uint32_t wave = manifest_wave(manifest, values);
@@ -337,14 +330,12 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
     names.has_index = scope == SCOPE_INDEX;
     names.array_count = names.has_index ? names.array_count : 0;
     names.written = source;
-    enum status status = lets_expand(&expanded, parser->manifest, source, parser->arena, err);
-    if (!status)
-        status = expr_compile(&expr, expanded.data, &names, parser->arena, err);
-    if (!status)
-        status = manifest_expr_check(parser->manifest, expr, scope == SCOPE_METRIC, err);
-    if (!status)
-        *out = expr;
-    return status;
+    if (lets_expand(&expanded, parser->manifest, source, parser->arena, err) ||
+        expr_compile(&expr, expanded.data, &names, parser->arena, err) ||
+        manifest_expr_check(parser->manifest, expr, scope == SCOPE_METRIC, err))
+        return err->status;
+    *out = expr;
+    return STATUS_OK;
 }
 
 const enum expr_scope scope_index = SCOPE_INDEX, scope_metric = SCOPE_METRIC;

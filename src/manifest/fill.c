@@ -16,16 +16,6 @@ static enum status check_slots(uint64_t slots, const char *what, struct err *err
                          (unsigned long long)slots);
 }
 
-static enum status check_ring(const struct fill *fill, struct err *err)
-{
-    const uint64_t bytes = dtype_bytes(fill->dtype);
-    const double stride = fill->options[FILL_STRIDE];
-    if (stride < (double)bytes || fmod(stride, (double)bytes) != 0)
-        return err_set(err, ERR_CONFIG, "ring: a stride of %g bytes is not a multiple of the element's %llu", stride,
-                       (unsigned long long)bytes);
-    return check_slots(fill->count * bytes / (uint64_t)stride, "ring", err);
-}
-
 /* Lengths that add to the total; equal ones differ by at most one, skewed ones fall as rank^-skew. */
 static double offset_weight(const struct fill *fill, uint64_t row)
 {
@@ -56,19 +46,6 @@ static enum status init_offsets(struct fill *fill, struct arena *arena, struct e
     if (fill->count > 1)
         offsets[fill->count - 1] = total;
     fill->whole = (const uint8_t *)offsets;
-    return STATUS_OK;
-}
-
-static enum status init_file(struct fill *fill, const char *path, struct arena *arena, struct err *err)
-{
-    const uint64_t want = fill->count * dtype_bytes(fill->dtype);
-    char *data = NULL;
-    size_t length = 0;
-    if (file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err))
-        return err->status;
-    if (length != want)
-        return err_set(err, ERR_CONFIG, "%s has %zu bytes, the buffer %llu", path, length, (unsigned long long)want);
-    fill->whole = (const uint8_t *)data;
     return STATUS_OK;
 }
 
@@ -175,15 +152,6 @@ static void draw_ring(const struct fill *fill, double *values, uint64_t first, s
         values[at * width - first] = next[at - slot] * (double)width;
 }
 
-static void draw_values(const struct fill *fill, double *values, uint64_t first, size_t count)
-{
-    uint64_t at = first % fill->value_count;
-    for (size_t k = 0; k < count; k++) {
-        values[k] = fill->values[at];
-        at = at + 1 < fill->value_count ? at + 1 : 0;
-    }
-}
-
 static enum status draw_any(const struct fill *fill, double *values, uint64_t first, size_t count, struct err *err)
 {
     switch (fill->kind) {
@@ -202,7 +170,10 @@ static enum status draw_any(const struct fill *fill, double *values, uint64_t fi
         draw_indices(fill, values, first, count);
         break;
     case FILL_VALUES:
-        draw_values(fill, values, first, count);
+        for (size_t k = 0, at = (size_t)(first % fill->value_count); k < count; k++) {
+            values[k] = fill->values[at];
+            at = at + 1 < fill->value_count ? at + 1 : 0;
+        }
         break;
     default:
         draw(fill, values, first, count);
@@ -249,9 +220,16 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
                 return err->status;
         }
     }
+    const uint64_t bytes = dtype_bytes(dtype);
+    const double stride = fill->options[FILL_STRIDE];
+    char *data = NULL;
+    size_t length = 0;
     switch (spec->kind) {
     case FILL_RING:
-        return check_ring(fill, err);
+        if (stride < (double)bytes || fmod(stride, (double)bytes) != 0)
+            return err_set(err, ERR_CONFIG, "ring: a stride of %g bytes is not a multiple of the element's %llu",
+                           stride, (unsigned long long)bytes);
+        return check_slots(count * bytes / (uint64_t)stride, "ring", err);
     case FILL_PERMUTATION:
         return check_slots(count, "permutation", err);
     case FILL_OFFSETS:
@@ -259,7 +237,13 @@ enum status fill_init(struct fill *fill, const struct fill_spec *spec, enum dtyp
     case FILL_INDEX:
         return check_index(fill, err);
     case FILL_FILE:
-        return init_file(fill, spec->path, arena, err);
+        if (file_read(&data, &length, spec->path, FILE_LIMIT_BYTES, arena, err))
+            return err->status;
+        fill->whole = (const uint8_t *)data;
+        if (length != count * bytes)
+            return err_set(err, ERR_CONFIG, "%s has %zu bytes, the buffer %llu", spec->path, length,
+                           (unsigned long long)(count * bytes));
+        return STATUS_OK;
     case FILL_VALUES:
         return spec->value_count ? STATUS_OK : err_set(err, ERR_CONFIG, "values: the list is empty");
     default:

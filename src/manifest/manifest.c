@@ -103,14 +103,14 @@ static enum status into_code(void *field, const cJSON *at, UNUSED const struct r
 {
     struct manifest_parser *parser = in->context;
     const cJSON *symbol = json_member(at, "symbol");
-    enum status status = record_check_keys(&code_record, at, err);
-    for (size_t k = 0; k < CODE_SOURCES && !status; k++)
-        status = record_parse_row(field, &code_rows[k], json_member(at, code_rows[k].key), in, err);
-    if (!status)
-        status = check_code(at, err);
-    if (!status)
-        status = record_parse(field, &code_record, at, in, err);
-    return status || !symbol ? status : into_template(&parser->symbol, symbol, NULL, in, err);
+    if (record_check_keys(&code_record, at, err))
+        return err->status;
+    for (size_t k = 0; k < CODE_SOURCES; k++)
+        if (record_parse_row(field, &code_rows[k], json_member(at, code_rows[k].key), in, err))
+            return err->status;
+    if (check_code(at, err) || record_parse(field, &code_record, at, in, err))
+        return err->status;
+    return symbol ? into_template(&parser->symbol, symbol, NULL, in, err) : STATUS_OK;
 }
 
 /* ---- variants and requirements ---- */
@@ -265,16 +265,6 @@ static const cJSON *without(const cJSON *root, const char *const *keys, size_t c
     return made;
 }
 
-static enum status check_chain(const cJSON *at, const char *path, const struct chain *chain, struct err *err)
-{
-    for (const struct chain *below = chain; below; below = below->below)
-        if (strcmp(below->path, path) == 0)
-            return json_fail(at, err, "extends itself: %s", path);
-    return chain && chain->length >= MAX_CHAIN
-               ? json_fail(at, err, "more than %d manifests extend each other", MAX_CHAIN)
-               : STATUS_OK;
-}
-
 static enum status extend(const cJSON **merged, const cJSON *root, const char *dir, const struct chain *chain,
                           struct arena *arena, struct err *err)
 {
@@ -292,8 +282,12 @@ static enum status extend(const cJSON **merged, const cJSON *root, const char *d
         return json_fail(at, err, "must be the name of a manifest in the same folder");
     if (!file_exists(path))
         return json_fail(at, err, "there is no file %s", path);
-    if (check_chain(at, path, chain, err) || json_read(&base, path, arena, err) ||
-        (!cJSON_IsObject(base) && json_fail_type(base, "an object", err)) ||
+    for (const struct chain *below = chain; below; below = below->below)
+        if (strcmp(below->path, path) == 0)
+            return json_fail(at, err, "extends itself: %s", path);
+    if (here.length > MAX_CHAIN)
+        return json_fail(at, err, "more than %d manifests extend each other", MAX_CHAIN);
+    if (json_read(&base, path, arena, err) || (!cJSON_IsObject(base) && json_fail_type(base, "an object", err)) ||
         extend(&base, base, dir, &here, arena, err))
         return err->status;
     static const char *const own_keys[] = {"extends", "name", "summary"};
@@ -333,21 +327,18 @@ static enum status parse(struct manifest_parser *parser, const cJSON *root, stru
 {
     struct manifest *manifest = parser->manifest;
     const cJSON *launch = json_member(root, "launch");
-    enum status status = record_check_keys(&manifest_record, root, err);
-    if (!status)
-        status = params_parse(parser, root, err);
-    if (!status && !launch == !json_member(root, "steps"))
-        status =
-            json_fail(root, err, launch ? "has both 'launch' and 'steps'" : "the key 'launch' (or 'steps') is missing");
-    if (!status)
-        status = record_parse(manifest, &manifest_record, root, &parser->in, err);
-    if (!json_member(root, "class")) {
-        /* Of a manifest that does not say it. */
+    if (record_check_keys(&manifest_record, root, err) || params_parse(parser, root, err))
+        return err->status;
+    if (!launch == !json_member(root, "steps"))
+        return json_fail(root, err,
+                         launch ? "has both 'launch' and 'steps'" : "the key 'launch' (or 'steps') is missing");
+    if (record_parse(manifest, &manifest_record, root, &parser->in, err))
+        return err->status;
+    if (!json_member(root, "class"))
         manifest->class = manifest->flops                                 ? CLASS_COMPUTE
                           : manifest->read_bytes || manifest->write_bytes ? CLASS_MEMORY
                                                                           : CLASS_LAUNCH;
-    }
-    return status ? status : manifest_check_whole(parser, root, err);
+    return manifest_check_whole(parser, root, err);
 }
 
 enum status manifest_parse(const struct manifest **out, const char *path, const cJSON *root, struct arena *arena,
@@ -359,26 +350,12 @@ enum status manifest_parse(const struct manifest **out, const char *path, const 
     manifest->path = arena_strdup(arena, path);
     manifest->dir = path_dir(arena, path);
     manifest->unit = template_empty(arena);
-    enum status status = cJSON_IsObject(root) ? extend(&root, root, manifest->dir, NULL, arena, err) : STATUS_OK;
+    if (cJSON_IsObject(root) && extend(&root, root, manifest->dir, NULL, arena, err))
+        return err->status;
     manifest->at = root;
-    if (!status)
-        status = parse(&parser, root, err);
-    if (!status)
-        *out = manifest;
-    return status;
-}
-
-/* Files that the manifest names must be there; images may be named by parameters and are found when a case needs one.
- */
-static enum status check_files(const struct manifest *manifest, struct err *err)
-{
-    if (manifest->source && !file_exists(manifest->source))
-        return json_fail(json_member(json_member(manifest->at, "code"), "source"), err, "there is no file %s",
-                         manifest->source);
-    FOR_EACH(const struct manifest_buffer, buffer, manifest->buffers, manifest->buffer_count)
-        if (buffer->fill.path && !file_exists(buffer->fill.path))
-            return json_fail(json_member(json_member(buffer->at, "fill"), "path"), err, "there is no file %s",
-                             buffer->fill.path);
+    if (parse(&parser, root, err))
+        return err->status;
+    *out = manifest;
     return STATUS_OK;
 }
 
@@ -386,10 +363,16 @@ enum status manifest_read(const struct manifest **out, const char *path, const c
                           struct err *err)
 {
     const struct manifest *manifest;
-    enum status status = manifest_parse(&manifest, path, root, arena, err);
-    if (!status)
-        status = check_files(manifest, err);
-    if (!status)
-        *out = manifest;
-    return status;
+    if (manifest_parse(&manifest, path, root, arena, err))
+        return err->status;
+    /* Files that it names must be there; images may be named by parameters and are found when a case needs one. */
+    if (manifest->source && !file_exists(manifest->source))
+        return json_fail(json_member(json_member(manifest->at, "code"), "source"), err, "there is no file %s",
+                         manifest->source);
+    FOR_EACH(const struct manifest_buffer, buffer, manifest->buffers, manifest->buffer_count)
+        if (buffer->fill.path && !file_exists(buffer->fill.path))
+            return json_fail(json_member(json_member(buffer->at, "fill"), "path"), err, "there is no file %s",
+                             buffer->fill.path);
+    *out = manifest;
+    return STATUS_OK;
 }

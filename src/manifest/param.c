@@ -219,36 +219,6 @@ static const struct {
     size_t count;
 } implied_params[] = {{"wave", {0, 32, 64}, 3}, {"cumode", {0, 1}, 2}};
 
-static void add_implied(struct param *param, size_t which, struct arena *arena)
-{
-    const size_t count = implied_params[which].count;
-    struct param_value *limits = arena_array(arena, count, sizeof(*limits));
-    for (size_t i = 0; i < count; i++)
-        limits[i] = (struct param_value){.kind = PARAM_NUMBER, .number = implied_params[which].values[i]};
-    *param = (struct param){.name = implied_params[which].name,
-                            .value = limits[0],
-                            .limits = limits,
-                            .limit_count = count,
-                            .implied = true};
-}
-
-/* "{max(16, device.matrix_size)}" */
-static bool is_asking(const cJSON *at)
-{
-    return cJSON_IsString(at) && text_starts(at->valuestring, "{") && text_ends(at->valuestring, "}");
-}
-
-/* What kind the device's answer is brought to only the limits tell, which are read later. */
-static enum status asks_parse(struct param *param, const cJSON *at, struct arena *arena, struct err *err)
-{
-    struct err cause;
-    const char *source = arena_strndup(arena, at->valuestring + 1, strlen(at->valuestring) - 2);
-    if (default_compile(&param->asks, source, arena, &cause))
-        return json_fail(at, err, "in \"%s\": %s", source, cause.text);
-    param->value = (struct param_value){.kind = PARAM_NUMBER};
-    return STATUS_OK;
-}
-
 static enum status param_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                struct record_in *in, struct err *err)
 {
@@ -256,7 +226,15 @@ static enum status param_parse(void *field, const cJSON *at, UNUSED const struct
     *param = (struct param){.name = at->string, .at = at};
     if (check_param_name(at, at->string, err))
         return err->status;
-    return is_asking(at) ? asks_parse(param, at, in->arena, err) : param_from_json(&param->value, at, in->arena, err);
+    if (!cJSON_IsString(at) || !text_starts(at->valuestring, "{") || !text_ends(at->valuestring, "}"))
+        return param_from_json(&param->value, at, in->arena, err);
+    /* "{max(16, device.matrix_size)}": what kind the answer is brought to only the limits tell, which are read later. */
+    struct err cause;
+    const char *source = arena_strndup(in->arena, at->valuestring + 1, strlen(at->valuestring) - 2);
+    param->value = (struct param_value){.kind = PARAM_NUMBER};
+    return default_compile(&param->asks, source, in->arena, &cause)
+               ? json_fail(at, err, "in \"%s\": %s", source, cause.text)
+               : STATUS_OK;
 }
 
 #define RECORD_STRUCT struct manifest
@@ -274,8 +252,17 @@ enum status params_parse(struct manifest_parser *parser, const cJSON *root, stru
     if (count)
         memcpy(params, manifest->params, count * sizeof(*params));
     manifest->implied_count = is_compiled ? COUNT_OF(implied_params) : 0;
-    for (size_t i = 0; i < manifest->implied_count; i++)
-        add_implied(&params[count++], i, parser->arena);
+    for (size_t i = 0; i < manifest->implied_count; i++) {
+        const size_t limit_count = implied_params[i].count;
+        struct param_value *limits = arena_array(parser->arena, limit_count, sizeof(*limits));
+        for (size_t k = 0; k < limit_count; k++)
+            limits[k] = (struct param_value){.kind = PARAM_NUMBER, .number = implied_params[i].values[k]};
+        params[count++] = (struct param){.name = implied_params[i].name,
+                                         .value = limits[0],
+                                         .limits = limits,
+                                         .limit_count = limit_count,
+                                         .implied = true};
+    }
     const char **names = arena_array(parser->arena, count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = params[i].name;

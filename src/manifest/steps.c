@@ -204,16 +204,6 @@ static enum status into_record(void *field, const cJSON *at, UNUSED const struct
     return STATUS_OK;
 }
 
-static bool is_recorded_later(const cJSON *array, const char *name)
-{
-    for (const cJSON *step = array->child; step; step = step->next) {
-        const cJSON *event = json_member(step, "record");
-        if (cJSON_IsString(event) && strcmp(event->valuestring, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum status into_wait(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
@@ -224,8 +214,11 @@ static enum status into_wait(void *field, const cJSON *at, UNUSED const struct r
     *(uint32_t *)field = (uint32_t)event;
     if (event < parser->event_count)
         return STATUS_OK;
-    if (is_recorded_later(parser->steps, at->valuestring))
-        return json_fail(at, err, "event '%s' is recorded only after this step", at->valuestring);
+    for (const cJSON *step = parser->steps->child; step; step = step->next) {
+        const cJSON *later = json_member(step, "record");
+        if (cJSON_IsString(later) && strcmp(later->valuestring, at->valuestring) == 0)
+            return json_fail(at, err, "event '%s' is recorded only after this step", at->valuestring);
+    }
     return json_fail_unknown(at, err, "no step records event", at->valuestring, parser->events, parser->event_count);
 }
 

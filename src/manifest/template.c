@@ -194,26 +194,21 @@ enum dtype template_dtype(const struct text_template *template, const struct par
     return is_param ? values[part->param].dtype : part->dtype;
 }
 
-/* A list loses its brackets, so that it can initialise an array. */
-static void render_param(struct text *out, const struct param_value *value, struct arena *arena)
-{
-    const char *text = param_text(arena, value);
-    if (value->kind == PARAM_LIST)
-        text_addn(out, text + 1, strlen(text) - 2);
-    else
-        text_add(out, text);
-}
-
 static enum status render_part(struct text *out, const struct template_part *part, const struct param_value *values,
                                const double *slots, struct arena *arena, struct err *err)
 {
+    const char *value;
     double number;
     switch (part->kind) {
     case PART_TEXT:
         text_add(out, part->text);
         break;
     case PART_PARAM:
-        render_param(out, &values[part->param], arena);
+        value = param_text(arena, &values[part->param]);
+        if (values[part->param].kind == PARAM_LIST) /* without its brackets, so that it can initialise an array */
+            text_addn(out, value + 1, strlen(value) - 2);
+        else
+            text_add(out, value);
         break;
     case PART_CTYPE:
         text_add(out, dtype_ctype(values[part->param].dtype));
