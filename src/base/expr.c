@@ -184,16 +184,6 @@ struct evaluation {
  * e->count, 1 where all are the same, or 0 after a fault. */
 static size_t evaluate(struct evaluation *e, const struct expr_step *step, double *x);
 
-/* Both values get as many numbers as the longer one has. */
-static size_t match(double *x, size_t have, double *y, size_t other)
-{
-    for (size_t k = have; k < other; k++)
-        x[k] = x[0];
-    for (size_t k = other; k < have; k++)
-        y[k] = y[0];
-    return have > other ? have : other;
-}
-
 /* Both sides are computed only where both are taken. */
 static size_t choose(struct evaluation *e, const struct expr_step *choice, double *x, size_t have)
 {
@@ -276,7 +266,11 @@ static size_t apply(struct evaluation *e, const struct expr_step *step, double *
         other = evaluate(e, step->operands[0], y);
         if (!other)
             return 0;
-        have = match(x, have, y, other);
+        for (size_t k = have; k < other; k++) /* both get as many numbers as the longer one has */
+            x[k] = x[0];
+        for (size_t k = other; k < have; k++)
+            y[k] = y[0];
+        have = have > other ? have : other;
         apply_binary(step->op, x, y, have);
         e->operand = y[0];
         return have;

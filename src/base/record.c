@@ -47,11 +47,6 @@ static size_t element_count(const struct record_field *field, const char *base)
 
 static bool is_known(const struct record_field *field, const char *base);
 
-static bool object_known(const struct record *record, const char *base)
-{
-    return record->known ? record->known(base) : is_known(&record->fields[0], base);
-}
-
 static bool is_known(const struct record_field *field, const char *base)
 {
     const void *at = base + field->offset;
@@ -72,7 +67,8 @@ static bool is_known(const struct record_field *field, const char *base)
     case RECORD_BITS:
         return u32_at(at) != 0;
     case RECORD_OBJECT:
-        return !(field->rules & (RECORD_SPARSE | RECORD_NULLABLE)) || object_known(field->record, at);
+        return !(field->rules & (RECORD_SPARSE | RECORD_NULLABLE)) ||
+               (field->record->known ? field->record->known(at) : is_known(&field->record->fields[0], at));
     case RECORD_LIST:
     case RECORD_ROOM:
     case RECORD_MAP:

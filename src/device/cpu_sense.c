@@ -8,6 +8,7 @@
 
 #include "cpu.h"
 #include "rooftile/clock.h"
+#include "rooftile/vector.h"
 
 /* ---- loops of known work ---- */
 
@@ -58,7 +59,8 @@ double cpu_core_hz(void)
 /* Aligned to 64 by contract, whatever the caller's type. */
 typedef double vector __attribute__((vector_size(64), may_alias));
 
-__attribute__((always_inline)) static inline void stream(double *a, const double *b, const double *c, uint64_t count)
+/* a[i] = b[i] + 3 * c[i]; moves 24 bytes per element. `count` is a multiple of 8, the arrays are aligned to 64. */
+WIDER static void calibration_stream(double *a, const double *b, const double *c, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i += 8)
         *(vector *)(a + i) = *(const vector *)(b + i) + 3.0 * *(const vector *)(c + i);
@@ -91,33 +93,7 @@ __attribute__((target("avx2,fma"))) static void fma_256(uint64_t rounds)
     FMA_LOOP;
 #undef WIDTH
 }
-
-__attribute__((target("avx512f"))) static void stream_512(double *a, const double *b, const double *c, uint64_t count)
-{
-    stream(a, b, c, count);
-}
-
-__attribute__((target("avx2,fma"))) static void stream_256(double *a, const double *b, const double *c, uint64_t count)
-{
-    stream(a, b, c, count);
-}
 #endif
-
-/* a[i] = b[i] + 3 * c[i]; moves 24 bytes per element. `count` is a multiple of 8, the arrays are aligned to 64. */
-static void calibration_stream(double *a, const double *b, const double *c, uint64_t count)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        stream_512(a, b, c, count);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        stream_256(a, b, c, count);
-        return;
-    }
-#endif
-    stream(a, b, c, count);
-}
 
 /* Without known registers: four chains of whatever vectors the baseline has. */
 static double fma_plain(uint64_t rounds)

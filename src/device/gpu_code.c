@@ -8,9 +8,8 @@ enum status gpu_load(struct device_module **module, struct device *device, const
 {
     const struct gpu *gpu = (const struct gpu *)device;
     struct gpu_code *code = NULL;
-    const enum status status = gpu->vendor->load(&code, gpu, path, err);
-    if (status)
-        return status;
+    if (gpu->vendor->load(&code, gpu, path, err))
+        return err->status;
     struct device_module *loaded = new_zeroed(1, sizeof(*loaded));
     loaded->code = code;
     *module = loaded;

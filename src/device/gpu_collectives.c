@@ -120,14 +120,6 @@ static enum status init_rank(struct gpu_collectives *library, const struct gpu *
     return status;
 }
 
-static enum status init_all(struct gpu_collectives *library, uint32_t devices, struct err *err)
-{
-    int numbers[GPU_MAX_DEVICES];
-    for (uint32_t k = 0; k < devices; k++)
-        numbers[k] = (int)k;
-    return TRY(library, err, init_all, library->comms, (int)devices, numbers);
-}
-
 static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
 {
     struct err ignored = {0};
@@ -140,9 +132,13 @@ static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uin
         return err_set(err, ERR_UNSUPPORTED, "the device has no collective of %u devices: it is number %d of %d",
                        (unsigned)devices, gpu->index, gpu->count);
     forget(library, gpu);
+    int numbers[GPU_MAX_DEVICES];
+    for (uint32_t k = 0; k < devices && !gpu->ranks; k++)
+        numbers[k] = (int)k;
     enum status status = make_streams(library, gpu, devices, err);
     if (!status)
-        status = gpu->ranks ? init_rank(library, gpu, err) : init_all(library, devices, err);
+        status = gpu->ranks ? init_rank(library, gpu, err)
+                            : TRY(library, err, init_all, library->comms, (int)devices, numbers);
     if (status)
         forget(library, gpu);
     else
@@ -161,24 +157,6 @@ void collectives_close(struct gpu *gpu)
     gpu->collectives = NULL;
 }
 
-static enum status open_library(struct gpu *gpu, const struct library_place *place, struct err *err)
-{
-    struct gpu_collectives *library = new_zeroed(1, sizeof(*library));
-    int version = 0;
-    library->ranks = gpu->ranks != NULL;
-    enum status status = library_open_named(&library->file, &library->api, place, err);
-    if (!status)
-        status = TRY(library, err, version, &version);
-    if (status) {
-        free(library);
-        return status;
-    }
-    SET_TEXT(library->file.says, "%s %d.%d.%d, %s", place->name, version / 10000, version / 100 % 100, version % 100,
-             library->file.path);
-    gpu->collectives = library;
-    return STATUS_OK;
-}
-
 enum status collectives_load(bool *is_known, struct device_module **module, struct gpu *gpu, const char *name,
                              struct err *err)
 {
@@ -187,9 +165,21 @@ enum status collectives_load(bool *is_known, struct device_module **module, stru
         if (!strcmp(known[k].place.name, name) && !strcmp(known[k].backend, gpu->device.ops->name))
             row = &known[k];
     *is_known = row != NULL;
-    const enum status status = row && !gpu->collectives ? open_library(gpu, &row->place, err) : STATUS_OK;
-    if (!row || status)
-        return status;
+    if (!row)
+        return STATUS_OK;
+    if (!gpu->collectives) {
+        struct gpu_collectives *library = new_zeroed(1, sizeof(*library));
+        int version = 0;
+        library->ranks = gpu->ranks != NULL;
+        if (library_open_named(&library->file, &library->api, &row->place, err) ||
+            TRY(library, err, version, &version)) {
+            free(library);
+            return err->status;
+        }
+        SET_TEXT(library->file.says, "%s %d.%d.%d, %s", row->place.name, version / 10000, version / 100 % 100,
+                 version % 100, library->file.path);
+        gpu->collectives = library;
+    }
     *module = new_zeroed(1, sizeof(**module));
     (*module)->collectives = gpu->collectives;
     return STATUS_OK;

@@ -13,15 +13,6 @@
 
 /* ---- one case ---- */
 
-/* Another shape with the same parameters: one case, under both names. */
-static void add_shape(struct plan_case *plan_case, const char *shape, struct arena *arena)
-{
-    if (!shape || text_among(shape, plan_case->tags, plan_case->tag_count))
-        return;
-    plan_case->tags = joined(arena, plan_case->tags, plan_case->tag_count++, &shape, 1, sizeof(shape));
-    plan_case->shape = plan_case->shape ? arena_printf(arena, "%s+%s", plan_case->shape, shape) : shape;
-}
-
 /* Is the current combination a case: neither filtered, there already nor excluded? Its id is in `id` then, its values
  * are in the expansion: combinations that are skipped cost the plan no memory. */
 static enum status is_case(bool *wanted, struct planner *planner, struct expansion *expansion, struct text *id,
@@ -39,7 +30,13 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
     expansion->entry->selected = true;
     const size_t met = index_find(&planner->ids, id->data, id->length);
     if (met != INDEX_NONE) {
-        add_shape(&planner->cases[met], expansion->suite_case->shape, planner->arena);
+        /* Another shape with the same parameters: one case, under both names. */
+        struct plan_case *same = &planner->cases[met];
+        const char *shape = expansion->suite_case->shape;
+        if (shape && !text_among(shape, same->tags, same->tag_count)) {
+            same->tags = joined(planner->arena, same->tags, same->tag_count++, &shape, 1, sizeof(shape));
+            same->shape = same->shape ? arena_printf(planner->arena, "%s+%s", same->shape, shape) : shape;
+        }
         return STATUS_OK;
     }
     for (size_t k = 0; k < manifest->param_count; k++) {
@@ -196,22 +193,6 @@ static enum status expand(struct planner *planner, struct expansion *expansion, 
     return status;
 }
 
-static enum status expand_all(struct planner *planner, struct entry *entries, size_t count, const struct set_list *sets,
-                              struct err *err)
-{
-    SCOPED(text_release) struct text id = {0};
-    SCOPED(arena_release) struct arena scratch = {0};
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < count && !status; k++) {
-        struct expansion expansion;
-        status = expansion_init(&expansion, &entries[k], planner, sets, &scratch, err);
-        if (!status)
-            status = expand(planner, &expansion, &id, &scratch, err);
-        arena_reset(&scratch);
-    }
-    return status;
-}
-
 static void sum_up(struct plan *plan, struct planner *planner, const struct suite *const *suites, size_t suite_count)
 {
     struct arena *arena = planner->arena;
@@ -258,10 +239,18 @@ static enum status build(struct plan *plan, struct planner *planner, const struc
     struct entry *entries = NULL;
     size_t count = 0;
     struct set_list sets = {0};
+    SCOPED(text_release) struct text id = {0};
+    SCOPED(arena_release) struct arena scratch = {0};
     if (set_list_init(&sets, options->sets, options->set_count, planner->arena, err) ||
-        entries_make(&entries, &count, planner, suites, suite_count, &sets, err) ||
-        expand_all(planner, entries, count, &sets, err))
+        entries_make(&entries, &count, planner, suites, suite_count, &sets, err))
         return err->status;
+    for (size_t k = 0; k < count; k++) {
+        struct expansion expansion;
+        if (expansion_init(&expansion, &entries[k], planner, &sets, &scratch, err) ||
+            expand(planner, &expansion, &id, &scratch, err))
+            return err->status;
+        arena_reset(&scratch);
+    }
     if (!planner->ids.count && COUNT_WHERE(entry, entries, count, entry->selected))
         return err_set(err, ERR_USAGE, "no case is left: the suite's exclude expressions take all of them out");
     if (!planner->ids.count)

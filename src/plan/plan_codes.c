@@ -56,11 +56,9 @@ static enum status exports(const char **list, const struct ask *ask)
     const struct manifest *manifest = ask->resolve.manifest;
     struct symbols symbols = {0};
     struct text text = {0};
-    enum status status = add_symbols(&symbols, ask, manifest->steps, manifest->step_count);
-    if (!status)
-        status = add_symbols(&symbols, ask, manifest->setup, manifest->setup_count);
-    if (status)
-        return status;
+    if (add_symbols(&symbols, ask, manifest->steps, manifest->step_count) ||
+        add_symbols(&symbols, ask, manifest->setup, manifest->setup_count))
+        return ask->resolve.err->status;
     if (symbols.count)
         qsort(symbols.names, symbols.count, sizeof(*symbols.names), text_order);
     for (size_t k = 0; k < symbols.count; k++)
@@ -76,9 +74,8 @@ static enum status render_defines(struct build_request *request, const struct as
     for (size_t k = 0; k < ask->define_count; k++) {
         const struct define *define = &ask->defines[k];
         char *value = NULL;
-        enum status status = resolve_text(&value, &ask->resolve, define->value, &(struct place){define->at, NULL, -1});
-        if (status)
-            return status;
+        if (resolve_text(&value, &ask->resolve, define->value, &(struct place){define->at, NULL, -1}))
+            return ask->resolve.err->status;
         defines[k] = (struct build_define){define->name, value};
     }
     request->defines = defines;
@@ -115,30 +112,12 @@ static enum status render(struct build_request *request, const struct ask *ask)
         return status;
     }
     request->source = manifest->source;
-    enum status status = render_defines(request, ask);
-    if (!status)
-        status = render_member(&image, ask, manifest->image, "image");
-    if (status)
-        return status;
+    if (render_defines(request, ask) || render_member(&image, ask, manifest->image, "image"))
+        return ask->resolve.err->status;
     request->image = image ? path_join(ask->resolve.arena, manifest->dir, image) : NULL;
     request->flags = manifest->flags;
     request->flag_count = manifest->flag_count;
     return STATUS_OK;
-}
-
-static void choose_target(struct build_request *request, const struct ask *ask)
-{
-    const struct plan_options *options = ask->planner->options;
-    const struct manifest *manifest = ask->resolve.manifest;
-    const struct param_value *values = ask->resolve.resolved->values;
-    const uint32_t wave = manifest_wave(manifest, values);
-    request->target =
-        ask->for_cpu ? (struct build_target){.kind = BUILD_CPU, .arch = options->cpu_target, .wave = options->cpu_wave}
-                     : (struct build_target){.kind = options->target_kind,
-                                             .arch = options->target_arch,
-                                             .wave = wave ? wave : options->wave,
-                                             .cumode = manifest_cumode(manifest, values)};
-    request->min_llvm = manifest_min_llvm(manifest, ask->for_cpu ? "cpu" : options->target_arch);
 }
 
 /* ---- each code once ---- */
@@ -171,11 +150,22 @@ static void key_of_request(struct text *key, const struct build_request *request
 static enum status find_request(size_t *code, const struct ask *ask)
 {
     struct planner *planner = ask->planner;
-    struct build_request request = {.asked_by = ask->id};
-    choose_target(&request, ask);
-    enum status status = render(&request, ask);
-    if (status)
-        return status;
+    const struct plan_options *options = planner->options;
+    const struct manifest *manifest = ask->resolve.manifest;
+    const struct param_value *values = ask->resolve.resolved->values;
+    const uint32_t wave = manifest_wave(manifest, values);
+    struct build_request request = {
+        .asked_by = ask->id,
+        .target = ask->for_cpu
+                      ? (struct build_target){.kind = BUILD_CPU, .arch = options->cpu_target, .wave = options->cpu_wave}
+                      : (struct build_target){.kind = options->target_kind,
+                                              .arch = options->target_arch,
+                                              .wave = wave ? wave : options->wave,
+                                              .cumode = manifest_cumode(manifest, values)},
+        .min_llvm = manifest_min_llvm(manifest, ask->for_cpu ? "cpu" : options->target_arch),
+    };
+    if (render(&request, ask))
+        return ask->resolve.err->status;
     key_of_request(&planner->key, &request);
     *code = index_find(&planner->requested, planner->key.data, planner->key.length);
     if (*code != INDEX_NONE)
@@ -206,9 +196,8 @@ static enum status find_code(size_t *code, const struct ask *ask)
     }
     const size_t length = planner->key.length;
     const char *key = keep_key(planner);
-    enum status status = find_request(code, ask);
-    if (status)
-        return status;
+    if (find_request(code, ask))
+        return ask->resolve.err->status;
     const size_t count = planner->asked.count;
     planner->codes = arena_grow(&planner->scratch, planner->codes, count, sizeof(*planner->codes));
     planner->codes[count] = *code;
@@ -223,9 +212,8 @@ static enum status add_code(size_t *code, struct ask *ask, const struct manifest
     ask->library = launch->library;
     ask->defines = launch->defines;
     ask->define_count = launch->define_count;
-    enum status status = find_code(code, ask);
-    if (status)
-        return status;
+    if (find_code(code, ask))
+        return ask->resolve.err->status;
     size_t at = 0;
     while (at < ask->count && ask->codes[at] != *code)
         at++;
@@ -264,16 +252,14 @@ enum status codes_add(struct planner *planner, struct resolved *resolved, bool f
         .id = id,
         .twin = twin,
     };
-    enum status status = add_steps(&ask, resolved->steps, resolved->step_count);
-    if (!status)
-        status = add_steps(&ask, resolved->setup, resolved->setup_count);
     const struct manifest_launch none = {
         .library = manifest->library, .defines = manifest->defines, .define_count = manifest->define_count};
-    if (!status && !ask.count &&
-        (manifest->source || manifest->image || manifest->library)) /* the code is there to be loaded */
-        status = add_code(&(size_t){0}, &ask, &none);
-    if (status)
-        return status;
+    const bool has_code = manifest->source || manifest->image || manifest->library;
+    if (add_steps(&ask, resolved->steps, resolved->step_count) ||
+        add_steps(&ask, resolved->setup, resolved->setup_count) ||
+        /* Without a launch the code is there to be loaded. */
+        (!ask.count && has_code && add_code(&(size_t){0}, &ask, &none)))
+        return err->status;
     resolved->code = ask.count ? ask.codes[0] : 0;
     resolved->codes = arena_copy(planner->arena, ask.codes, ask.count * sizeof(*ask.codes));
     resolved->code_count = ask.count;

@@ -50,9 +50,8 @@ enum status resolve_size(uint64_t *value, const struct resolve *resolve, const s
         *value = absent;
         return STATUS_OK;
     }
-    enum status status = resolve_number(&number, resolve, expr, 0, place);
-    if (status)
-        return status;
+    if (resolve_number(&number, resolve, expr, 0, place))
+        return resolve->err->status;
     if (number < 0 || number != floor(number))
         return resolve_fail(resolve, place, "'%s' is %.15g, not a whole number of 0 or more", expr_source(expr),
                             number);
@@ -88,9 +87,8 @@ enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, cons
 {
     char *name = NULL;
     enum dtype found = template_dtype(template, resolve->resolved->values);
-    enum status status = found ? STATUS_OK : resolve_word(&name, resolve, template, place);
-    if (status)
-        return status;
+    if (!found && resolve_word(&name, resolve, template, place))
+        return resolve->err->status;
     if (name)
         found = dtype_from_name(name);
     if (found == DTYPE_NONE)
@@ -119,20 +117,6 @@ static enum status check_require(const struct resolve *resolve)
         return status ? status : err_set(resolve->err, ERR_UNSUPPORTED, "%s", reason);
     }
     return STATUS_OK;
-}
-
-static enum status resolve_dist(enum fill_dist *dist, const struct resolve *resolve, const struct manifest_buffer *spec)
-{
-    const struct place place = {spec->at, "fill", -1};
-    char *name = NULL;
-    *dist = spec->fill.dist;
-    if (!spec->fill.dist_text)
-        return STATUS_OK;
-    enum status status = resolve_word(&name, resolve, spec->fill.dist_text, &place);
-    struct err inner = {0};
-    if (!status && generator_dist(dist, generator_of(spec->fill.kind), name, &inner))
-        status = resolve_fail(resolve, &place, "%s", inner.text);
-    return status;
 }
 
 static enum status resolve_peer(struct resolved_buffer *buffer, const struct resolve *resolve,
@@ -165,9 +149,8 @@ static enum status resolve_space(struct resolved_buffer *buffer, const struct re
     if (!spec->space)
         return STATUS_OK;
     const struct place place = {spec->at, "space", -1};
-    enum status status = resolve_word(&name, resolve, spec->space, &place);
-    if (status)
-        return status;
+    if (resolve_word(&name, resolve, spec->space, &place))
+        return resolve->err->status;
     while (space < BUFFER_SPACES && strcmp(name, buffer_space_names[space]) != 0)
         space++;
     if (space == BUFFER_SPACES)
@@ -187,9 +170,18 @@ static enum status resolve_buffer(struct resolved_buffer *buffer, const struct r
     buffer->parts = 1;
     if (resolve_dtype(&buffer->dtype, resolve, spec->type, &(struct place){spec->at, "type", -1}) ||
         resolve_size(&buffer->count, resolve, spec->count, 0, &count_place) ||
-        resolve_size(&offset, resolve, spec->align_offset, 0, &offset_place) ||
-        resolve_dist(&buffer->dist, resolve, spec))
+        resolve_size(&offset, resolve, spec->align_offset, 0, &offset_place))
         return resolve->err->status;
+    buffer->dist = spec->fill.dist;
+    if (spec->fill.dist_text) {
+        const struct place fill_place = {spec->at, "fill", -1};
+        char *name = NULL;
+        struct err inner = {0};
+        if (resolve_word(&name, resolve, spec->fill.dist_text, &fill_place))
+            return resolve->err->status;
+        if (generator_dist(&buffer->dist, generator_of(spec->fill.kind), name, &inner))
+            return resolve_fail(resolve, &fill_place, "%s", inner.text);
+    }
     if (buffer->count == 0)
         return resolve_fail(resolve, &count_place, "buffer '%s' has no elements", spec->name);
     if (offset > UINT32_MAX)
@@ -256,9 +248,8 @@ static enum status resolve_buffers(const struct resolve *resolve)
     struct resolved_buffer *buffers = arena_array(resolve->arena, manifest->buffer_count, sizeof(*buffers));
     double total = 0;
     for (size_t k = 0; k < manifest->buffer_count; k++) {
-        enum status status = resolve_buffer(&buffers[k], resolve, &manifest->buffers[k]);
-        if (status)
-            return status;
+        if (resolve_buffer(&buffers[k], resolve, &manifest->buffers[k]))
+            return resolve->err->status;
         total += (double)(buffers[k].size_bytes + buffers[k].align_offset) * buffers[k].parts;
         if (total > RESOLVE_MAX_SIZE)
             return resolve_fail(resolve, &(struct place){manifest->at, "buffers", -1},
@@ -322,9 +313,8 @@ static enum status resolve_unit(const struct resolve *resolve, const cJSON *at)
     struct work *work = &resolve->resolved->work;
     const struct place place = {at, "unit", -1};
     char *unit = NULL;
-    enum status status = resolve_word(&unit, resolve, resolve->manifest->unit, &place);
-    if (status)
-        return status;
+    if (resolve_word(&unit, resolve, resolve->manifest->unit, &place))
+        return resolve->err->status;
     if (!machine_unit_known(unit))
         return resolve_fail(resolve, &place,
                             "there is no unit '%s': known are vector_TYPE, matrix_TYPE (f64, f32, f16, bf16, fp8, i8, "

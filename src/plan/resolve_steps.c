@@ -119,9 +119,8 @@ static enum status resolve_part(int *buffer, const struct resolve *resolve, cons
     if (!device && of->spec->devices)
         return resolve_fail(resolve, place, "buffer '%s' has parts on several devices: whose is meant?",
                             of->spec->name);
-    const enum status status = resolve_size(&part, resolve, device, 0, place);
-    if (status)
-        return status;
+    if (resolve_size(&part, resolve, device, 0, place))
+        return resolve->err->status;
     if (device && !of->spec->devices)
         return resolve_fail(resolve, place, "buffer '%s' has no parts on several devices", of->spec->name);
     if (part >= of->parts)
@@ -170,9 +169,8 @@ static enum status resolve_dimensions(uint32_t out[3], double *product, const st
     for (int axis = 0; axis < 3; axis++) {
         const struct place place = {at, key, axis};
         uint64_t value = 1;
-        enum status status = resolve_size(&value, resolve, exprs[axis], 1, &place);
-        if (status)
-            return status;
+        if (resolve_size(&value, resolve, exprs[axis], 1, &place))
+            return resolve->err->status;
         if (value == 0)
             return resolve_fail(resolve, &place, "%s.%c '%s' is 0", key, axis_names[axis], expr_source(exprs[axis]));
         if (value > MAX_GRID)
@@ -189,9 +187,8 @@ static enum status resolve_lds(uint32_t *lds_bytes, const struct resolve *resolv
 {
     const struct place place = {at, "shared", -1};
     uint64_t size = 0;
-    enum status status = resolve_size(&size, resolve, shared, 0, &place);
-    if (status)
-        return status;
+    if (resolve_size(&size, resolve, shared, 0, &place))
+        return resolve->err->status;
     if (size > UINT32_MAX)
         return resolve_fail(resolve, &place, "%.4g bytes of LDS", (double)size);
     if (resolve->device->lds_bytes > 0 && (double)size > resolve->device->lds_bytes)
@@ -208,9 +205,8 @@ static enum status count_args(uint64_t repeats[static MANIFEST_MAX_ARGS], size_t
     *total = 0;
     for (size_t k = 0; k < spec->arg_count; k++) {
         const struct place place = {spec->args[k].at, "repeat", -1};
-        enum status status = resolve_size(&repeats[k], resolve, spec->args[k].repeat, 1, &place);
-        if (status)
-            return status;
+        if (resolve_size(&repeats[k], resolve, spec->args[k].repeat, 1, &place))
+            return resolve->err->status;
         if (repeats[k] > MANIFEST_MAX_ARGS || *total + repeats[k] > MANIFEST_MAX_ARGS)
             return resolve_fail(resolve, &place, "more than the %d arguments that a launch can have",
                                 MANIFEST_MAX_ARGS);

@@ -268,12 +268,10 @@ enum status suite_parse(const struct suite **suite, const char *path, const char
     read->path = arena_strdup(arena, path);
     read->summary = "";
     hash_sha256(read->sha256, data, length);
-    enum status status = record_parse(read, &suite_record, root, &in, err);
-    if (!status)
-        status = read_cases(read, root, &defaults, &in, err);
-    if (!status)
-        *suite = read;
-    return status;
+    if (record_parse(read, &suite_record, root, &in, err) || read_cases(read, root, &defaults, &in, err))
+        return err->status;
+    *suite = read;
+    return STATUS_OK;
 }
 
 enum status suite_read(const struct suite **suite, const char *path, const struct measure_options *base,
