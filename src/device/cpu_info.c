@@ -123,8 +123,8 @@ void cpu_describe(struct device_info *info, uint32_t threads, const char *level)
     info->timer_tick_ns = 1; /* clock_gettime counts nanoseconds */
     describe_topology(info, threads);
     describe_memory(info);
-    /* Physical limits, so from above: two pipes of the widest registers, a multiply-add counted as two. Without FMA, and
-     * on AArch64, where cores have two or four pipes, nothing is known. */
+    /* Physical limits, so from above: two pipes of the widest registers, a multiply-add counted as two. Without FMA,
+     * and on AArch64, where cores have two or four pipes, nothing is known. */
     const double bits = cpu_target_has(info->target, "fma") ? 8 * cpu_vector_bytes(info->target) : 0;
     info->flops_per_clock_f32 = bits / 32 * 2 * 2;
     info->flops_per_clock_f64 = bits / 64 * 2 * 2;

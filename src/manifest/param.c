@@ -228,7 +228,7 @@ static enum status param_parse(void *field, const cJSON *at, UNUSED const struct
         return err->status;
     if (!cJSON_IsString(at) || !text_starts(at->valuestring, "{") || !text_ends(at->valuestring, "}"))
         return param_from_json(&param->value, at, in->arena, err);
-    /* "{max(16, device.matrix_size)}": what kind the answer is brought to only the limits tell, which are read later. */
+    /* "{max(16, device.matrix_size)}": which kind of value it becomes only the limits tell, which are read later. */
     struct err cause;
     const char *source = arena_strndup(in->arena, at->valuestring + 1, strlen(at->valuestring) - 2);
     param->value = (struct param_value){.kind = PARAM_NUMBER};

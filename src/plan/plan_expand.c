@@ -95,14 +95,6 @@ static enum status take_sweeps(struct expansion *expansion, struct err *err)
     return STATUS_OK;
 }
 
-static struct swept *find_swept(struct expansion *expansion, size_t param)
-{
-    for (size_t k = 0; k < expansion->swept_count; k++)
-        if (expansion->swept[k].param == param)
-            return &expansion->swept[k];
-    return NULL;
-}
-
 /* A set of several values takes the place of the suite's sweep, zipped with the same partners, or becomes the fastest.
  */
 static enum status take_set(struct expansion *expansion, const struct set_list *sets, size_t which, struct err *err)
@@ -112,7 +104,9 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
         return STATUS_OK;
     const struct sweep *sweep = &sets->sweeps[which];
     expansion->origins[param] = (struct origin){.given = true, .set = sweep->set};
-    struct swept *swept = find_swept(expansion, (size_t)param);
+    struct swept *swept = NULL;
+    for (size_t k = 0; k < expansion->swept_count && !swept; k++)
+        swept = expansion->swept[k].param == (size_t)param ? &expansion->swept[k] : NULL;
     if (sweep->count == 1) {
         give(expansion, (size_t)param, &sweep->values[0]);
         if (swept) /* no more */
@@ -173,22 +167,6 @@ static enum status number_axes(struct expansion *expansion, struct arena *arena,
 }
 
 /* ---- excludes ---- */
-
-static enum status compile_excludes(struct expansion *expansion, struct arena *arena, struct err *err)
-{
-    const struct manifest *manifest = expansion->manifest;
-    const struct suite_case *from = expansion->suite_case;
-    if (!from->exclude_count)
-        return STATUS_OK;
-    expansion->excludes = arena_array(arena, from->exclude_count, sizeof(*expansion->excludes));
-    for (size_t k = 0; k < from->exclude_count; k++) {
-        const struct expr **exclude = &expansion->excludes[k];
-        struct err inner;
-        if (manifest_expr(exclude, manifest, from->excludes[k], arena, &inner))
-            return json_fail(json_at(json_member(from->at, "exclude"), k), err, "%s", inner.text);
-    }
-    return STATUS_OK;
-}
 
 /* Of expressions that use something unknown; what it is stays. */
 static bool is_unknown(struct expansion *expansion, const struct expr *expr, const char *what,
@@ -331,8 +309,15 @@ enum status expansion_init(struct expansion *expansion, struct entry *entry, con
     for (size_t k = 0; k < sets->count; k++)
         if (take_set(&made, sets, k, err))
             return err->status;
-    if (number_axes(&made, arena, err) || compile_excludes(&made, arena, err))
+    if (number_axes(&made, arena, err))
         return err->status;
+    const struct suite_case *from = entry->suite_case;
+    made.excludes = arena_array(arena, from->exclude_count, sizeof(*made.excludes));
+    for (size_t k = 0; k < from->exclude_count; k++) {
+        struct err inner;
+        if (manifest_expr(&made.excludes[k], manifest, from->excludes[k], arena, &inner))
+            return json_fail(json_at(json_member(from->at, "exclude"), k), err, "%s", inner.text);
+    }
     *expansion = made;
     return STATUS_OK;
 }
@@ -361,24 +346,6 @@ bool expansion_next(struct expansion *expansion, struct arena *arena)
 /* Names among which a did-you-mean looks. */
 #define MAX_NAMES 256
 
-static enum status add_entry(size_t *total, struct entry *entry, struct planner *planner, const struct set_list *sets,
-                             struct err *err)
-{
-    struct expansion expansion = {0};
-    struct err inner;
-    enum status status = catalog_get(&entry->manifest, planner->catalog, entry->suite_case->kernel, &inner);
-    const cJSON *at = json_member(entry->suite_case->at, "kernel");
-    if (status)
-        status = at ? json_fail(at, err, "%s", inner.text) : err_set(err, status, "%s", inner.text);
-    else
-        status = expansion_init(&expansion, entry, planner, sets, &planner->once, err);
-    arena_reset(&planner->once);
-    *total += expansion.combinations;
-    if (!status && *total > SUITE_MAX_CASES)
-        return err_set(err, ERR_USAGE, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
-    return status;
-}
-
 enum status entries_make(struct entry **entries, size_t *count, struct planner *planner,
                          const struct suite *const *suites, size_t suite_count, const struct set_list *sets,
                          struct err *err)
@@ -390,8 +357,19 @@ enum status entries_make(struct entry **entries, size_t *count, struct planner *
     struct entry *made = arena_array(&planner->scratch, room, sizeof(*made));
     for (size_t s = 0; s < suite_count; s++)
         for (size_t c = 0; c < suites[s]->case_count && !status; c++) {
-            made[at] = (struct entry){.suite = suites[s], .suite_case = &suites[s]->cases[c]};
-            status = add_entry(&total, &made[at++], planner, sets, err);
+            struct entry *entry = &made[at++];
+            struct expansion expansion = {0};
+            struct err inner;
+            *entry = (struct entry){.suite = suites[s], .suite_case = &suites[s]->cases[c]};
+            status = catalog_get(&entry->manifest, planner->catalog, entry->suite_case->kernel, &inner);
+            const cJSON *kernel = json_member(entry->suite_case->at, "kernel");
+            if (status)
+                return kernel ? json_fail(kernel, err, "%s", inner.text) : err_set(err, status, "%s", inner.text);
+            status = expansion_init(&expansion, entry, planner, sets, &planner->once, err);
+            arena_reset(&planner->once);
+            total += expansion.combinations;
+            if (!status && total > SUITE_MAX_CASES)
+                return err_set(err, ERR_USAGE, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
         }
     *entries = made;
     *count = at;

@@ -18,19 +18,14 @@ struct kept_code {
     const char *why;
 };
 
-struct kept_walk {
-    uint64_t key;
-    const struct walk_result *walk;
-};
-
 struct predictor {
     uint64_t seed;
     struct arena arena;  /* of what is kept */
     struct arena launch; /* of the case at hand */
     struct kept_code *codes;
     size_t code_count;
-    struct kept_walk *walks; /* open addressing by key */
-    size_t walk_count, walk_room;
+    struct key_index walked; /* numbers of the walks */
+    const struct walk_result **walks;
     struct predicted_launch *launches;
     size_t launch_count;
     enum cost without;
@@ -54,6 +49,7 @@ void predictor_free(struct predictor *predictor)
         return;
     arena_release(&predictor->arena);
     arena_release(&predictor->launch);
+    index_release(&predictor->walked);
     free(predictor->walks);
     free(predictor);
 }
@@ -149,46 +145,23 @@ static uint64_t key_of(const struct walk_launch *launch, const struct walk_optio
         if (fill)
             key = key * 31 + hash_u64(fill->options, sizeof(fill->options));
     }
-    return key ? key : 1;
-}
-
-static struct kept_walk *find_walk(const struct predictor *predictor, uint64_t key)
-{
-    size_t at = (size_t)key & (predictor->walk_room - 1);
-    while (predictor->walks[at].key && predictor->walks[at].key != key)
-        at = (at + 1) & (predictor->walk_room - 1);
-    return &predictor->walks[at];
-}
-
-static void make_room(struct predictor *predictor)
-{
-    if (2 * predictor->walk_count < predictor->walk_room)
-        return;
-    struct predictor bigger = *predictor;
-    bigger.walk_room = predictor->walk_room ? 2 * predictor->walk_room : 256;
-    bigger.walks = new_zeroed(bigger.walk_room, sizeof(*bigger.walks));
-    for (size_t k = 0; k < predictor->walk_room; k++)
-        if (predictor->walks[k].key)
-            *find_walk(&bigger, predictor->walks[k].key) = predictor->walks[k];
-    free(predictor->walks);
-    predictor->walks = bigger.walks;
-    predictor->walk_room = bigger.walk_room;
+    return key;
 }
 
 static enum status walk_once(const struct walk_result **walk, struct predictor *predictor,
                              const struct walk_launch *launch, const struct walk_options *options, struct err *err)
 {
     const uint64_t key = key_of(launch, options);
-    make_room(predictor);
-    struct kept_walk *kept = find_walk(predictor, key);
-    if (!kept->key) {
+    size_t number = index_find(&predictor->walked, (const char *)&key, sizeof(key));
+    if (number == INDEX_NONE) {
         struct walk_result *result = arena_alloc(&predictor->arena, sizeof(*result));
         if (walk_run(result, launch, options, &predictor->arena, err))
             return err->status;
-        *kept = (struct kept_walk){key, result};
-        predictor->walk_count++;
+        size_t count = predictor->walked.count;
+        ARRAY_PUSH(predictor->walks, count, result);
+        number = index_add(&predictor->walked, arena_copy(&predictor->arena, &key, sizeof(key)), sizeof(key));
     }
-    *walk = kept->walk;
+    *walk = predictor->walks[number];
     return STATUS_OK;
 }
 

@@ -38,8 +38,8 @@ static enum status resolve_value(struct resolved_arg *arg, const struct resolve 
 /* ---- structs by value: laid out as in C ---- */
 
 struct layout {
-    const struct resolve *resolve;
-    struct text bytes;
+    struct text *bytes;
+    struct arena *arena;
     struct resolved_struct made;
 };
 
@@ -50,13 +50,13 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
 static void align(struct layout *layout, uint32_t alignment)
 {
     layout->made.alignment = alignment > layout->made.alignment ? alignment : layout->made.alignment;
-    while (layout->bytes.length % alignment)
-        text_addn(&layout->bytes, "", 1);
+    while (layout->bytes->length % alignment)
+        text_addn(layout->bytes, "", 1);
 }
 
 static void add_pointer(struct layout *layout, size_t at, int buffer, uint64_t offset)
 {
-    ARENA_PUSH(layout->resolve->arena, layout->made.pointers, layout->made.pointer_count,
+    ARENA_PUSH(layout->arena, layout->made.pointers, layout->made.pointer_count,
                (struct resolved_pointer){(uint32_t)at, buffer, offset});
 }
 
@@ -65,49 +65,39 @@ static void add_member(struct layout *layout, const struct resolved_arg *arg)
     static const char zeros[sizeof(void *)];
     const struct resolved_struct *inner = arg->spec->member_count ? arg->by_value : NULL;
     align(layout, inner ? inner->alignment : arg->size_bytes);
-    const size_t at = layout->bytes.length;
+    const size_t at = layout->bytes->length;
     if (arg->buffer >= 0)
         add_pointer(layout, at, arg->buffer, arg->offset);
     for (size_t k = 0; inner && k < inner->pointer_count; k++)
         add_pointer(layout, at + inner->pointers[k].at, inner->pointers[k].buffer, inner->pointers[k].offset);
-    text_addn(&layout->bytes,
+    text_addn(layout->bytes,
               inner              ? (const char *)inner->bytes
               : arg->buffer >= 0 ? zeros
                                  : (const char *)arg->value,
               arg->size_bytes);
 }
 
-static enum status add_members(struct layout *layout, const struct manifest_arg *spec)
-{
-    for (size_t k = 0; k < spec->member_count; k++) {
-        const struct place place = {spec->members[k].at, "repeat", -1};
-        struct resolved_arg arg = {0};
-        uint64_t repeat = 1;
-        if (resolve_size(&repeat, layout->resolve, spec->members[k].repeat, 1, &place) ||
-            resolve_arg(&arg, layout->resolve, &spec->members[k], false))
-            return layout->resolve->err->status;
-        if (repeat > MANIFEST_MAX_STRUCT || layout->bytes.length + repeat * arg.size_bytes > MANIFEST_MAX_STRUCT)
-            return resolve_fail(layout->resolve, &place, "a struct by value of more than %d bytes",
-                                MANIFEST_MAX_STRUCT);
-        for (uint64_t n = 0; n < repeat; n++)
-            add_member(layout, &arg);
-    }
-    align(layout, layout->made.alignment);
-    return STATUS_OK;
-}
-
 static enum status resolve_struct(struct resolved_arg *arg, const struct resolve *resolve,
                                   const struct manifest_arg *spec)
 {
-    struct layout layout = {.resolve = resolve, .made.alignment = 1};
-    const enum status status = add_members(&layout, spec);
-    if (!status) {
-        arg->size_bytes = (uint32_t)layout.bytes.length;
-        layout.made.bytes = arena_copy(resolve->arena, layout.bytes.data, layout.bytes.length);
-        arg->by_value = arena_copy(resolve->arena, &layout.made, sizeof(layout.made));
+    SCOPED(text_release) struct text bytes = {0};
+    struct layout layout = {.bytes = &bytes, .arena = resolve->arena, .made.alignment = 1};
+    FOR_EACH(const struct manifest_arg, member, spec->members, spec->member_count) {
+        const struct place place = {member->at, "repeat", -1};
+        struct resolved_arg one = {0};
+        uint64_t repeat = 1;
+        if (resolve_size(&repeat, resolve, member->repeat, 1, &place) || resolve_arg(&one, resolve, member, false))
+            return resolve->err->status;
+        if (repeat > MANIFEST_MAX_STRUCT || bytes.length + repeat * one.size_bytes > MANIFEST_MAX_STRUCT)
+            return resolve_fail(resolve, &place, "a struct by value of more than %d bytes", MANIFEST_MAX_STRUCT);
+        for (uint64_t n = 0; n < repeat; n++)
+            add_member(&layout, &one);
     }
-    text_release(&layout.bytes);
-    return status;
+    align(&layout, layout.made.alignment);
+    arg->size_bytes = (uint32_t)bytes.length;
+    layout.made.bytes = arena_copy(resolve->arena, bytes.data, bytes.length);
+    arg->by_value = arena_copy(resolve->arena, &layout.made, sizeof(layout.made));
+    return STATUS_OK;
 }
 
 /* The part of a buffer on the device that `device` names, which stands in place of the buffer. */
@@ -198,30 +188,20 @@ static enum status resolve_lds(uint32_t *lds_bytes, const struct resolve *resolv
     return STATUS_OK;
 }
 
-/* How often each argument is passed, and how many that are. */
-static enum status count_args(uint64_t repeats[static MANIFEST_MAX_ARGS], size_t *total, const struct resolve *resolve,
-                              const struct manifest_launch *spec)
-{
-    *total = 0;
-    for (size_t k = 0; k < spec->arg_count; k++) {
-        const struct place place = {spec->args[k].at, "repeat", -1};
-        if (resolve_size(&repeats[k], resolve, spec->args[k].repeat, 1, &place))
-            return resolve->err->status;
-        if (repeats[k] > MANIFEST_MAX_ARGS || *total + repeats[k] > MANIFEST_MAX_ARGS)
-            return resolve_fail(resolve, &place, "more than the %d arguments that a launch can have",
-                                MANIFEST_MAX_ARGS);
-        *total += (size_t)repeats[k];
-    }
-    return STATUS_OK;
-}
-
 static enum status resolve_args(struct resolved_launch *launch, const struct resolve *resolve,
                                 const struct manifest_launch *spec)
 {
     uint64_t repeats[MANIFEST_MAX_ARGS];
     size_t total = 0, at = 0;
-    if (count_args(repeats, &total, resolve, spec))
-        return resolve->err->status;
+    for (size_t k = 0; k < spec->arg_count; k++) {
+        const struct place place = {spec->args[k].at, "repeat", -1};
+        if (resolve_size(&repeats[k], resolve, spec->args[k].repeat, 1, &place))
+            return resolve->err->status;
+        if (repeats[k] > MANIFEST_MAX_ARGS || total + repeats[k] > MANIFEST_MAX_ARGS)
+            return resolve_fail(resolve, &place, "more than the %d arguments that a launch can have",
+                                MANIFEST_MAX_ARGS);
+        total += (size_t)repeats[k];
+    }
     struct resolved_arg *args = arena_array(resolve->arena, total, sizeof(*args));
     for (size_t k = 0; k < spec->arg_count; k++)
         for (uint64_t n = 0; n < repeats[k]; n++)

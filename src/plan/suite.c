@@ -193,22 +193,6 @@ static enum status read_case(struct suite_case **cases, struct suite *suite, siz
     return status;
 }
 
-static enum status read_cases(struct suite *suite, const cJSON *root, const struct suite_case *defaults,
-                              struct record_in *in, struct err *err)
-{
-    const cJSON *array = NULL;
-    enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
-    if (!status && json_count(array) == 0)
-        status = json_fail(array, err, "a suite needs at least one case");
-    size_t total = 0;
-    struct suite_case *cases = NULL;
-    for (const cJSON *child = status ? NULL : array->child; child && !status; child = child->next)
-        status = read_case(&cases, suite, &total, child, defaults, in, err);
-    suite->cases = arena_copy(in->arena, cases, suite->case_count * sizeof(*cases));
-    free(cases);
-    return status;
-}
-
 /* ---- the suite ---- */
 
 #define RECORD_STRUCT struct suite
@@ -268,10 +252,21 @@ enum status suite_parse(const struct suite **suite, const char *path, const char
     read->path = arena_strdup(arena, path);
     read->summary = "";
     hash_sha256(read->sha256, data, length);
-    if (record_parse(read, &suite_record, root, &in, err) || read_cases(read, root, &defaults, &in, err))
+    const cJSON *array = NULL;
+    if (record_parse(read, &suite_record, root, &in, err) || json_get_array(&array, root, "cases", JSON_REQUIRED, err))
         return err->status;
-    *suite = read;
-    return STATUS_OK;
+    if (json_count(array) == 0)
+        return json_fail(array, err, "a suite needs at least one case");
+    size_t total = 0;
+    struct suite_case *cases = NULL;
+    enum status status = STATUS_OK;
+    for (const cJSON *child = array->child; child && !status; child = child->next)
+        status = read_case(&cases, read, &total, child, &defaults, &in, err);
+    read->cases = arena_copy(arena, cases, read->case_count * sizeof(*cases));
+    free(cases);
+    if (!status)
+        *suite = read;
+    return status;
 }
 
 enum status suite_read(const struct suite **suite, const char *path, const struct measure_options *base,
