@@ -118,7 +118,7 @@ def gpus_without(home):
     sizes = ("--set", "m=8", "--set", "n=8", "--set", "k=8")
     for extra, told, outcome, why in (
             ((), {"ROOFTILE_CUBLASLT": "/nowhere.so"}, "1 skipped", "the device has no cublaslt (/nowhere.so: "),
-            (("--set", "library=rocblas"), {}, "1 skipped", "the device has no library 'rocblas'; it may have cublas, cublaslt"),
+            (("--set", "library=rocblas"), {}, "1 skipped", "the device has no library 'rocblas'; it may have cublaslt"),
             (("--set", "dtype=e4m3fnuz"), {}, "1 skipped", "the device has no gemm_e4m3fnuz_f16: cublaslt knows no e4m3fnuz"),
             ((), {"FAKE_BLAS_NONE": "1"}, "1 skipped", "the device has no algorithm of cublaslt for f16 to f16"),
             ((), {"FAKE_BLAS_VERSION": "100200"}, "1 skipped", "the device has no cublaslt that is new enough"),
