@@ -20,9 +20,9 @@ struct rooftile;
  * calls. */
 typedef int rooftile_case_function(void *context, const char *json);
 
-/* `options`: words of 'rooftile run' that end with NULL, such as {"--device", "cpu", "--quick", NULL}, which are
- * copied; NULL: none. The program is $ROOFTILE_PROGRAM, else ../bin/rooftile beside the library, else rooftile in PATH. Returns
- * NULL when there is no memory. */
+/* `options`: words of 'rooftile run', which are copied, and NULL behind them: {"--device", "cpu", NULL}. NULL alone:
+ * none. The program is $ROOFTILE_PROGRAM, else ../bin/rooftile beside the library, else rooftile in PATH. Returns NULL
+ * when there is no memory. */
 ROOFTILE_API struct rooftile *rooftile_open(const char *const *options);
 ROOFTILE_API void rooftile_close(struct rooftile *rooftile); /* NULL is fine */
 
