@@ -36,19 +36,6 @@ static double flops_per_clock(const char *unit, const struct device_info *device
     return 0;
 }
 
-/* What the vector units can do at the measured clock: a limit of physics, not of our kernel. */
-static void claim_unit(struct machine_unit *unit, const struct device_info *device)
-{
-    const double per_clock = flops_per_clock(unit->name, device);
-    unit->clock_hz = device->core_hz;
-    if (per_clock <= 0 || device->core_hz <= 0)
-        return;
-    unit->peak.vendor = per_clock * device->core_hz * device->cus;
-    snprintf(unit->peak.vendor_source, sizeof(unit->peak.vendor_source),
-             "derived: %u cores x %.3g FLOP per clock x %.3g GHz (measured clock)", device->cus, per_clock,
-             device->core_hz / 1e9);
-}
-
 static void find_units(struct machine *machine, const struct result *result)
 {
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
@@ -68,7 +55,16 @@ static void find_units(struct machine *machine, const struct result *result)
         unit->peak.ci_rel = ceilings_ci(c);
         unit->held_hz = c->core_hz > 0 ? c->core_hz : 0;
         snprintf(unit->peak.measured_by, sizeof(unit->peak.measured_by), "%s", c->id);
-        claim_unit(unit, &result->device);
+        /* What the vector units can do at the measured clock: a limit of physics, not of our kernel. */
+        const struct device_info *device = &result->device;
+        const double per_clock = flops_per_clock(unit->name, device);
+        unit->clock_hz = device->core_hz;
+        if (per_clock <= 0 || device->core_hz <= 0)
+            continue;
+        unit->peak.vendor = per_clock * device->core_hz * device->cus;
+        snprintf(unit->peak.vendor_source, sizeof(unit->peak.vendor_source),
+                 "derived: %u cores x %.3g FLOP per clock x %.3g GHz (measured clock)", device->cus, per_clock,
+                 device->core_hz / 1e9);
     }
 }
 

@@ -294,21 +294,16 @@ static int dispatch(int argc, char **argv, struct arena *arena)
     return at < argc ? run_command(at, argc, argv, arena) : show_help(NULL);
 }
 
-/* A full disk behind standard output is found out here at the latest. */
-static int finish(int code)
-{
-    errno = stdout_cause;
-    const bool broken = ferror(stdout) | fflush(stdout);
-    if (!broken)
-        return code;
-    struct err err = {0};
-    err_set(&err, ERR_IO, "cannot write standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
-    return fail(&err);
-}
-
 int cli_main(int argc, char **argv)
 {
     SCOPED(arena_release) struct arena arena = {0};
     progress_begin();
-    return finish(dispatch(argc, argv, &arena));
+    const int code = dispatch(argc, argv, &arena);
+    struct err err = {0};
+    errno = stdout_cause;
+    if (!(ferror(stdout) | fflush(stdout)))
+        return code;
+    /* A full disk behind standard output is found out here at the latest. */
+    err_set(&err, ERR_IO, "cannot write standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+    return fail(&err);
 }

@@ -236,19 +236,6 @@ static void report_code(const struct build_request *request, const struct build_
     }
 }
 
-/* What a run on this device would compile beside the cases. */
-static enum status build_services(struct session *session, struct tally *tally, size_t *count, struct err *err)
-{
-    struct service_code services[SERVICE_COUNT] = {0};
-    if (!services_wanted(session, SERVICE_BLOCKING))
-        return STATUS_OK;
-    enum status status = services_prepare(services, session, err);
-    for (int which = 0; which < SERVICE_COUNT && !status; which++)
-        for (size_t k = 0; services[which].plan && k < services[which].plan->code_count; k++, ++*count)
-            report_code(&services[which].plan->codes[k], &services[which].builds[k], tally, session->options);
-    return status;
-}
-
 static enum status build_target_codes(struct session *session, struct tally *total, struct err *err)
 {
     const bool everything = !session->options->arg_count;
@@ -269,8 +256,13 @@ static enum status build_target_codes(struct session *session, struct tally *tot
         printf("skipped  %s: %s\n", c->label, reason);
     }
     size_t count = session->plan->code_count;
-    if (build_services(session, &tally, &count, err))
+    struct service_code services[SERVICE_COUNT] = {0};
+    const bool serves = services_wanted(session, SERVICE_BLOCKING); /* what a run compiles beside the cases */
+    if (serves && services_prepare(services, session, err))
         return err->status;
+    for (int which = 0; which < SERVICE_COUNT; which++)
+        for (size_t k = 0; services[which].plan && k < services[which].plan->code_count; k++, count++)
+            report_code(&services[which].plan->codes[k], &services[which].builds[k], &tally, session->options);
     printf("%s: %zu code object%s: %zu compiled, %zu from the cache, %zu failed, %zu skipped\n", session->info.target,
            count, text_s(count), tally.compiled, tally.cached, tally.failed, tally.skipped);
     total->failed += tally.failed;

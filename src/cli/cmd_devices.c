@@ -87,7 +87,7 @@ static void add_nics(struct text *out, const struct device_info *info)
 }
 
 /* One sentence of facts; unknown ones are skipped. */
-static const char *facts(const struct listed_device *device, struct arena *arena)
+static const char *sentence_of(const struct listed_device *device, struct arena *arena)
 {
     const struct device_info *info = &device->info;
     struct text out = {0};
@@ -168,25 +168,19 @@ static const struct table_column device_columns[] = {
 };
 enum { PROSE = 1, NAME = 3, CACHES = 18 };
 
-static void add_device(struct table *table, const struct listed_device *device, struct arena *arena)
-{
-    struct table_row *row = table_add_object(table, device);
-    if (!device->problem) {
-        row->cells[PROSE] = cell_text(facts(device, arena));
-        row->cells[CACHES] = caches(&device->info, arena);
-        return;
-    }
-    row->cells[PROSE] = cell_text(arena_printf(arena, "cannot be used: %s", device->problem));
-    for (size_t k = NAME; k < table->column_count; k++)
-        row->cells[k] = (struct cell){0};
-}
-
 static void add_backend(struct document *document, struct table *backends, const struct listed_backend *backend)
 {
     struct table *devices = TABLE(document->arena, device_columns), *shown = devices;
     devices->indent = 2;
-    for (size_t d = 0; d < backend->device_count; d++)
-        add_device(devices, &backend->devices[d], document->arena);
+    FOR_EACH(const struct listed_device, device, backend->devices, backend->device_count) {
+        struct table_row *row = table_add_object(devices, device);
+        row->cells[PROSE] =
+            cell_text(device->problem ? arena_printf(document->arena, "cannot be used: %s", device->problem)
+                                      : sentence_of(device, document->arena));
+        row->cells[CACHES] = caches(&device->info, document->arena);
+        for (size_t k = NAME; k < devices->column_count && device->problem; k++)
+            row->cells[k] = (struct cell){0};
+    }
     if (backend->why_off) {
         shown = table_record(document->arena);
         shown->indent = 2;
@@ -198,22 +192,6 @@ static void add_backend(struct document *document, struct table *backends, const
     document_add(document,
                  (struct section){
                      .show = SHOW_PEOPLE, .title = backend->ops->name, .text = backend->ops->summary, .table = shown});
-}
-
-/* What runs without --device. */
-static void add_default(struct document *document)
-{
-    struct device_request request;
-    struct text reason = {0};
-    struct table *facts = table_record(document->arena);
-    device_default(&request, &reason);
-    const char *id = request.backend[0] ? arena_printf(document->arena, "%s:%d", request.backend, request.index) : NULL;
-    table_member(facts, "default", NULL, cell_text(id));
-    table_member(facts, "default_reason", NULL,
-                 cell_text(reason.length ? text_take(&reason, document->arena) : "no device can run anything"));
-    document_add(document, (struct section){.show = SHOW_DATA, .table = facts});
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, id ? "Without --device: %s" : "Without --device nothing can run.",
-                  id);
 }
 
 enum status cmd_devices(struct call *call, struct err *err)
@@ -242,6 +220,17 @@ enum status cmd_devices(struct call *call, struct err *err)
     if (names)
         return STATUS_OK;
     document_add(&document, (struct section){.show = SHOW_DATA, .key = "backends", .table = backends});
-    add_default(&document);
+    /* What runs without --device. */
+    struct device_request request;
+    struct text reason = {0};
+    struct table *facts = table_record(call->arena);
+    device_default(&request, &reason);
+    const char *id = request.backend[0] ? arena_printf(call->arena, "%s:%d", request.backend, request.index) : NULL;
+    table_member(facts, "default", NULL, cell_text(id));
+    table_member(facts, "default_reason", NULL,
+                 cell_text(reason.length ? text_take(&reason, call->arena) : "no device can run anything"));
+    document_add(&document, (struct section){.show = SHOW_DATA, .table = facts});
+    document_text(&document, SHOW_PEOPLE, TONE_PLAIN, id ? "Without --device: %s" : "Without --device nothing can run.",
+                  id);
     return cli_show_document(call->options, &document, false, err);
 }

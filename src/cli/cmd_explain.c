@@ -28,20 +28,6 @@ static const char *words_of(const struct resolved *resolved, struct arena *arena
 
 /* ---- counters ---- */
 
-static enum status take_counters(struct explanation *explanation, const struct import_counters *read, const char *path,
-                                 struct err *err)
-{
-    bool any = false;
-    FOR_EACH(struct explained_counter, counter, explanation->counters, explanation->counter_count) {
-        counter->measured = import_counter(read, explanation->symbol, counter->name);
-        any |= !isnan(counter->measured);
-    }
-    return any || !explanation->counter_count
-               ? STATUS_OK
-               : err_set(err, ERR_CONFIG, "%s has none of these counters for the kernel '%s'", path,
-                         explanation->symbol);
-}
-
 /* ---- cases ---- */
 
 static enum status explain_one(struct explained_case *out, const struct session *session,
@@ -64,7 +50,17 @@ static enum status explain_one(struct explained_case *out, const struct session 
                         out->explanation.prediction.bound);
     if (!status && !(out->explanation.prediction.time_ns > 0))
         out->reason = "nothing of it is known on this machine";
-    return status || !counters ? status : take_counters(&out->explanation, counters, session->options->counters, err);
+    bool any = false;
+    const char *symbol = out->explanation.symbol;
+    FOR_EACH(struct explained_counter, counter, out->explanation.counters,
+             counters && !status ? out->explanation.counter_count : 0) {
+        counter->measured = import_counter(counters, symbol, counter->name);
+        any |= !isnan(counter->measured);
+    }
+    return status || !counters || any || !out->explanation.counter_count
+               ? status
+               : err_set(err, ERR_CONFIG, "%s has none of these counters for the kernel '%s'",
+                         session->options->counters, symbol);
 }
 
 struct explained {
@@ -141,17 +137,6 @@ static enum status place_of(struct session *session, const struct result *result
                : err_set(err, ERR_CONFIG, "the result has no machine: --machine names it, such as mi300x");
 }
 
-static enum status explain_result(struct explained *explained, const struct cli_options *options, struct arena *arena,
-                                  struct err *err)
-{
-    struct session session = {.options = options, .arena = arena};
-    struct result_cases of;
-    if (result_cases(&of, &session, options->args[0], err) || place_of(&session, of.result, err) ||
-        session_go(&session, SESSION_PLAN, err))
-        return err->status;
-    return explain_session(explained, &session, of.result->predicted ? NULL : &of, err);
-}
-
 /* ---- the command ---- */
 
 enum status cmd_explain(struct call *call, struct err *err)
@@ -160,10 +145,16 @@ enum status cmd_explain(struct call *call, struct err *err)
     struct explained explained = {0};
     const struct cli_options *options = call->options;
     session_catch_signals(1);
-    enum status status = result_is_file(options->args[0], call->arena)
-                             ? explain_result(&explained, options, call->arena, err)
-                             : explain_kernel(&explained, options, call->arena, err);
-    if (!status)
-        explain_document(&document, explained.items, explained.count);
-    return status ? status : cli_show_document(call->options, &document, false, err);
+    struct session session = {.options = options, .arena = call->arena};
+    struct result_cases of;
+    if (!result_is_file(options->args[0], call->arena)) {
+        if (explain_kernel(&explained, options, call->arena, err))
+            return err->status;
+    } else if (result_cases(&of, &session, options->args[0], err) || place_of(&session, of.result, err) ||
+               session_go(&session, SESSION_PLAN, err) ||
+               explain_session(&explained, &session, of.result->predicted ? NULL : &of, err)) {
+        return err->status;
+    }
+    explain_document(&document, explained.items, explained.count);
+    return cli_show_document(call->options, &document, false, err);
 }

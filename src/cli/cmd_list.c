@@ -270,20 +270,6 @@ static void add_target(struct table *table, const struct target *target, struct 
                          cell_number(problem ? 0 : compiler.llvm), cell_text(problem)});
 }
 
-/* The GPUs that code is compiled for, each with the compiler at hand. */
-static void list_targets(struct document *document)
-{
-    struct table *table = TABLE(document->arena, target_columns);
-    table->indent = 2;
-    for (size_t k = 0; k < target_count; k++)
-        add_target(table, &targets[k], document->arena);
-    document_table(document, "targets", NULL, table);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                  "'rooftile build --arch TARGET' compiles for it. Where waves of 32 and 64 lanes are listed, --set "
-                  "wave=32,64 and --set cumode=0,1 compile every kernel each way. For NVIDIA either compiler will do: "
-                  "nvcc makes the code itself, clang PTX that the driver compiles.");
-}
-
 /* ---- the command ---- */
 
 /* What --set may say of the kernels that are named, or of all: each once. Other words are passed over, so that a shell
@@ -335,9 +321,19 @@ enum status cmd_list(struct call *call, struct err *err)
             text_addf(&call->out, "%s\n", targets[k].arch);
         return STATUS_OK;
     }
-    if (options->targets)
-        list_targets(&document);
-    else
+    if (options->targets) {
+        struct table *table = TABLE(call->arena, target_columns);
+        table->indent = 2;
+        for (size_t k = 0; k < target_count; k++)
+            add_target(table, &targets[k], call->arena);
+        document_table(&document, "targets", NULL, table);
+        document_text(
+            &document, SHOW_PEOPLE, TONE_PLAIN,
+            "'rooftile build --arch TARGET' compiles for it. Where waves of 32 and 64 lanes are listed, --set "
+            "wave=32,64 and --set cumode=0,1 compile every kernel each way. For NVIDIA either compiler will "
+            "do: nvcc makes the code itself, clang PTX that the driver compiles.");
+    } else {
         list_document(&document, &listing, cli_wants_json(options));
+    }
     return cli_show_document(options, &document, false, err);
 }

@@ -131,22 +131,6 @@ enum status comparison_show(struct comparison *comparison, const struct result *
     return cli_show(call->options, path, write_comparison, comparison, err);
 }
 
-static void write_document(struct text *out, const char *format, const void *what, const struct report_options *look)
-{
-    render_find(format)(out, what, look);
-}
-
-static enum status show_devices(struct call *call, const struct result *const sides[2], struct err *err)
-{
-    const struct cli_options *options = call->options;
-    const struct report_selection wanted = {.filters = options->filters, .filter_count = options->filter_count};
-    struct document document = {.arena = call->arena};
-    enum status status = is_format(options, "junit")
-                             ? err_set(err, ERR_USAGE, "--devices gives no verdict, so it has no format 'junit'")
-                             : report_devices(&document, sides[0], sides[1], &wanted, err);
-    return status ? status : cli_show(options, options->out, write_document, &document, err);
-}
-
 enum status cmd_compare(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
@@ -160,8 +144,15 @@ enum status cmd_compare(struct call *call, struct err *err)
     enum status status = comparison_check_format(options, err);
     for (int k = 0; k < 2 && !status; k++)
         status = argument_result(&sides[k], options->args[k], !is_format(options, "html"), call->arena, err);
+    const struct report_selection wanted = {.filters = options->filters, .filter_count = options->filter_count};
+    struct document document = {.arena = call->arena};
+    if (!status && options->devices && is_format(options, "junit"))
+        return err_set(err, ERR_USAGE, "--devices gives no verdict, so it has no format 'junit'");
     if (!status && options->devices)
-        return show_devices(call, sides, err);
+        return report_devices(&document, sides[0], sides[1], &wanted, err) ||
+                       cli_show_document(options, &document, true, err)
+                   ? err->status
+                   : STATUS_OK;
     if (!status)
         status = comparison_show(&comparison, sides[0], sides[1], &compare, call, options->out, err);
     if (!status)

@@ -50,21 +50,6 @@ static enum status save(const struct session *session, struct machine *machine, 
     return status || !options->result ? status : result_write(result, options->result, err);
 }
 
-/* A card whose memory is far below its data sheet is a finding. A run that was cut short may have missed the best case.
- */
-static void judge_memory(struct call *call, const struct session *session, const struct machine *machine,
-                         const struct result *result)
-{
-    const struct machine *sheet = NULL;
-    struct err ignored = {0};
-    char why[256];
-    if (strcmp(result->status, "complete") != 0 || session_sheet(&sheet, &session->info, call->arena, &ignored) ||
-        !sheet || !machine_is_slow(machine, sheet, why))
-        return;
-    log_warn("W022", "%s", why);
-    call->code = 1;
-}
-
 /* The cases marked in `again` once more; of both passes the better ones. The others are carried over. */
 static enum status measure_again(struct result *result, struct session *session, const struct execution *first,
                                  const bool *again, double *other_ns, struct err *err)
@@ -116,19 +101,6 @@ static enum status measure_ceilings(struct machine *machine, struct result *resu
     return STATUS_OK;
 }
 
-/* What was measured before, or a data sheet says. */
-static enum status show_machine(struct call *call, struct session *session, struct err *err)
-{
-    const struct report_options look = cli_look(call->options, NULL);
-    if (call->options->out || call->options->result || call->options->arg_count)
-        return err_set(err, ERR_USAGE,
-                       "--machine only shows the ceilings of that file: nothing is measured or written");
-    const enum status status = session_machine(session, err);
-    if (!status)
-        report_machine(&call->out, &session->machine, &look);
-    return status;
-}
-
 enum status cmd_roofline(struct call *call, struct err *err)
 {
     const struct report_options look = cli_look(call->options, NULL);
@@ -138,8 +110,15 @@ enum status cmd_roofline(struct call *call, struct err *err)
     struct result *result = arena_alloc(call->arena, sizeof(*result));
     struct machine *machine = arena_alloc(call->arena, sizeof(*machine));
     struct text text = {0};
-    if (call->options->machine)
-        return show_machine(call, &session, err);
+    if (call->options->machine) { /* what was measured before, or a data sheet says */
+        if (call->options->out || kept || call->options->arg_count)
+            return err_set(err, ERR_USAGE,
+                           "--machine only shows the ceilings of that file: nothing is measured or written");
+        const enum status status = session_machine(&session, err);
+        if (!status)
+            report_machine(&call->out, &session.machine, &look);
+        return status;
+    }
     session_catch_signals(0);
     if (cli_check_output(call->options->out, call->arena, err) || cli_check_output(kept, call->arena, err) ||
         prepare(&session, err) || measure_ceilings(machine, result, &session, &execution, err) ||
@@ -151,6 +130,15 @@ enum status cmd_roofline(struct call *call, struct err *err)
     cli_print(&text);
     log_info("saved as %s; 'rooftile run' uses it", machine->path);
     call->code = result_exit_code(result, call->options->strict);
-    judge_memory(call, &session, machine, result);
+    /* A card whose memory is far below its data sheet is a finding. A run that was cut short may have missed the best
+     * case. */
+    const struct machine *sheet = NULL;
+    struct err ignored = {0};
+    char why[256];
+    if (!strcmp(result->status, "complete") && !session_sheet(&sheet, &session.info, call->arena, &ignored) && sheet &&
+        machine_is_slow(machine, sheet, why)) {
+        log_warn("W022", "%s", why);
+        call->code = 1;
+    }
     return STATUS_OK;
 }

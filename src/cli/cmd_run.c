@@ -12,17 +12,6 @@
 
 /* ---- run ---- */
 
-static enum status read_resumed(const struct result **old, const struct session *session, struct err *err)
-{
-    const char *path = session->options->resume;
-    if (!path)
-        return STATUS_OK;
-    /* The journal of a run that was killed is newer than the result that this run was to replace. */
-    const char *journal = journal_of(path, session->arena);
-    enum status status = argument_result(old, file_exists(journal) ? journal : path, false, session->arena, err);
-    return status ? status : execute_check_place(*old, session, err);
-}
-
 /* Everything was measured and only the file failed: the journals have it, unless they met the same full disk; then it
  * goes to a new file elsewhere before giving up. */
 static enum status write_or_save(const struct result *result, struct session *session, struct err *err)
@@ -71,17 +60,6 @@ static void save_parts(const struct trials *run, const char *path)
     }
 }
 
-/* Of a process that some launcher started with others. */
-static enum status find_job(struct session *session, struct err *err)
-{
-    struct result_job job;
-    const enum status status = result_job_find(&job, session->arena, err);
-    job.devices = session->job.devices;
-    if (!status && (*job.engine || session->options->out_dir))
-        session->job = job;
-    return status;
-}
-
 /* Until every device of the node has its code. */
 static enum status begin_together(struct session *session, struct err *err)
 {
@@ -101,10 +79,20 @@ static enum status measure(struct result *result, struct session *session, struc
     const struct result *old = NULL;
     struct result *kept = arena_alloc(session->arena, sizeof(*kept));
     struct trials run = {.session = session, .title = "run", .out = options->out};
-    if (find_job(session, err) ||
-        (options->trials > 1 ? trials_check(options, "--trials", session->arena, err)
+    struct result_job job; /* of a process that some launcher started with others */
+    if (result_job_find(&job, session->arena, err))
+        return err->status;
+    job.devices = session->job.devices;
+    if (*job.engine || options->out_dir)
+        session->job = job;
+    /* The journal of a run that was killed is newer than the result that this run was to replace. */
+    const char *journal = options->resume ? journal_of(options->resume, session->arena) : NULL;
+    const char *earlier = journal && file_exists(journal) ? journal : options->resume;
+    if ((options->trials > 1 ? trials_check(options, "--trials", session->arena, err)
                              : cli_check_output(options->out, session->arena, err)) ||
-        session_go(session, SESSION_PREPARE | SESSION_VALID, err) || read_resumed(&old, session, err))
+        session_go(session, SESSION_PREPARE | SESSION_VALID, err) ||
+        (earlier &&
+         (argument_result(&old, earlier, false, session->arena, err) || execute_check_place(old, session, err))))
         return err->status;
     if (!session->machine.path[0])
         log_warn("W001",

@@ -78,21 +78,6 @@ static enum status expand(const char ***words, size_t *count, const char *word, 
     return STATUS_OK;
 }
 
-static enum status expand_all(const char ***devices, size_t *count, struct arena *arena, struct err *err)
-{
-    const char **words = NULL;
-    struct result_job job;
-    size_t word_count = 0;
-    enum status status = result_job_find(&job, arena, err);
-    for (size_t k = 0; k < *count && !status; k++)
-        status = expand(&words, &word_count, (*devices)[k], &job, arena, err);
-    if (status)
-        return status;
-    *devices = words;
-    *count = word_count;
-    return STATUS_OK;
-}
-
 /* One device for each process of a job that can meet in a folder. */
 static struct device_ranks ranks_of(const struct cli_options *options, struct arena *arena)
 {
@@ -117,8 +102,16 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
                            k + 1 < device_count ? "before a" : "after the last");
     const bool one_file = !options->machine || file_exists(options->machine);
     const size_t machine_count = one_file ? 0 : split(&machines, options->machine, arena);
-    if (device_count && expand_all(&devices, &device_count, arena, err))
+    const size_t word_count = device_count;
+    const char **words = devices;
+    struct result_job job;
+    if (device_count && result_job_find(&job, arena, err))
         return err->status;
+    devices = NULL;
+    device_count = 0;
+    for (size_t k = 0; k < word_count; k++)
+        if (expand(&devices, &device_count, words[k], &job, arena, err))
+            return err->status;
     const size_t most = device_count > machine_count ? device_count : machine_count;
     *count = most > 1 ? most : 1;
     if (device_count > 1 && machine_count > 1 && device_count != machine_count)

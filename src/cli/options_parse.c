@@ -36,19 +36,6 @@ static void append(const struct parse *parse, const struct option_row *row, cons
     memcpy(field, &list, sizeof(list));
 }
 
-static enum status append_split(const struct parse *parse, const struct option_row *row, const char *value)
-{
-    for (const char *at = value;; at++) {
-        const size_t length = strcspn(at, ",");
-        if (!length)
-            return err_set(parse->err, ERR_USAGE, "--%s %s: an element is empty", row->name, value);
-        append(parse, row, arena_strndup(parse->arena, at, length));
-        at += length;
-        if (!*at)
-            return STATUS_OK;
-    }
-}
-
 static enum status parse_whole(uint64_t *number, const struct parse *parse, const struct option_row *row,
                                const char *value, uint64_t least, uint64_t most)
 {
@@ -137,7 +124,15 @@ static enum status store(const struct parse *parse, const struct option_row *row
         append(parse, row, value);
         break;
     case OPTION_SPLIT:
-        return append_split(parse, row, value);
+        for (const char *at = value;; at++) {
+            const size_t length = strcspn(at, ",");
+            if (!length)
+                return err_set(parse->err, ERR_USAGE, "--%s %s: an element is empty", row->name, value);
+            append(parse, row, arena_strndup(parse->arena, at, length));
+            at += length;
+            if (!*at)
+                return STATUS_OK;
+        }
     case OPTION_U64:
         status = parse_whole(field, parse, row, value, 0, UINT64_MAX);
         break;

@@ -59,23 +59,6 @@ static void add_machine(struct capacities *all, const struct machine *machine, c
 /* What a core makes of matrix instructions that it works out in loops, where that was not measured. */
 #define WORKED_OUT_FLOP_PER_S 0.5e9
 
-static double worked_out(const char *name, const struct machine *machine, double cores)
-{
-    char figure[2 * MACHINE_NAME];
-    snprintf(figure, sizeof(figure), "%s_worked_out", name);
-    const struct machine_figure *own = machine_figure(machine, figure);
-    own = own ? own : machine_figure(machine, "matrix_worked_out");
-    return own ? own->value : cores * WORKED_OUT_FLOP_PER_S;
-}
-
-static double peak_of(const char *name, const struct machine *machine, const struct machine *like, double scale)
-{
-    const struct machine_unit *own = machine ? machine_unit(machine, name) : NULL;
-    const struct machine_unit *other = like ? machine_unit(like, name) : NULL;
-    const double peak = own ? ceiling_expected(&own->peak) : other ? scale * ceiling_expected(&other->peak) : 0;
-    return peak > 0 ? peak : (double)NAN;
-}
-
 static double memory_of(const struct machine *machine)
 {
     return machine && machine->level_count ? ceiling_expected(&machine->levels[machine->level_count - 1].bandwidth) : 0;
@@ -92,10 +75,20 @@ static void set_peaks(struct device_facts *facts, const struct machine *machine,
         {"vector_f64", &facts->vector_f64},   {"vector_f32", &facts->vector_f32}, {"vector_f16", &facts->vector_f16},
         {"matrix_f64", &facts->matrix_f64},   {"matrix_f32", &facts->matrix_f32}, {"matrix_f16", &facts->matrix_f16},
         {"matrix_bf16", &facts->matrix_bf16}, {"matrix_fp8", &facts->matrix_fp8}, {"matrix_i8", &facts->matrix_i8}};
-    for (size_t k = 0; k < COUNT_OF(peaks); k++)
-        *peaks[k].peak = facts->target.cpu > 0 && text_starts(peaks[k].name, "matrix")
-                             ? worked_out(peaks[k].name, machine, facts->cus)
-                             : peak_of(peaks[k].name, machine, like, scale);
+    for (size_t k = 0; k < COUNT_OF(peaks); k++) {
+        const struct machine_unit *own = machine ? machine_unit(machine, peaks[k].name) : NULL;
+        const struct machine_unit *other = like ? machine_unit(like, peaks[k].name) : NULL;
+        const double peak = own ? ceiling_expected(&own->peak) : other ? scale * ceiling_expected(&other->peak) : 0;
+        *peaks[k].peak = peak > 0 ? peak : (double)NAN;
+        if (!(facts->target.cpu > 0) || !text_starts(peaks[k].name, "matrix"))
+            continue;
+        /* What cores make of matrix instructions that they work out in loops. */
+        char name[2 * MACHINE_NAME];
+        snprintf(name, sizeof(name), "%s_worked_out", peaks[k].name);
+        const struct machine_figure *figure = machine_figure(machine, name);
+        figure = figure ? figure : machine_figure(machine, "matrix_worked_out");
+        *peaks[k].peak = figure ? figure->value : facts->cus * WORKED_OUT_FLOP_PER_S;
+    }
     facts->memory_rate = rate > 0 ? rate : (double)NAN;
 }
 

@@ -51,18 +51,6 @@ static bool accept(struct measurement *out, const struct sample *sample, double 
     return true;
 }
 
-static enum status judge_rejected(struct measurement *out, uint32_t rejected, struct err *err)
-{
-    const uint32_t slow = out->discarded[DISCARD_CLOCK], bad = rejected - slow, all = rejected + out->sample_count;
-    if (bad <= MAX_REJECTED * all && out->sample_count)
-        return STATUS_OK;
-    out->status = CASE_FAILED;
-    return err_set(err, ERR_DEVICE,
-                   "%u of %u samples rejected (%u zero, %u negative, %u below %.0f %% of the clock), %s", rejected, all,
-                   out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE], slow, SLOW_BELOW * 100,
-                   out->sample_count ? "over 5 %" : "all of them");
-}
-
 static enum status sample_until_stop(struct worker *worker, struct sampling *sampling,
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
@@ -93,7 +81,14 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
         atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
         out->stop = stop_check(&rule, lockstep_now_ns(sampling) - start_ns);
     }
-    return judge_rejected(out, rejected, err);
+    const uint32_t slow = out->discarded[DISCARD_CLOCK], bad = rejected - slow, all = rejected + out->sample_count;
+    if (bad <= MAX_REJECTED * all && out->sample_count)
+        return STATUS_OK;
+    out->status = CASE_FAILED;
+    return err_set(err, ERR_DEVICE,
+                   "%u of %u samples rejected (%u zero, %u negative, %u below %.0f %% of the clock), %s", rejected, all,
+                   out->discarded[DISCARD_ZERO], out->discarded[DISCARD_NEGATIVE], slow, SLOW_BELOW * 100,
+                   out->sample_count ? "over 5 %" : "all of them");
 }
 
 static void note_sampling(struct measurement *out, const struct sampling *sampling, const struct ready *ready)
@@ -318,19 +313,6 @@ static enum status time_case(struct worker *worker, struct ready *ready, const s
     return verify_again(worker, ready, plan_case, builds, &out->verification, err);
 }
 
-/* On sim nothing runs: the prediction is all there is. */
-static enum status take_prediction(const struct plan_case *plan_case, struct measurement *out, struct err *err)
-{
-    const struct predicted *p = plan_case->prediction;
-    if (!p || !(p->time_ns > 0))
-        return err_set(err, ERR_UNSUPPORTED, "not predicted: %s",
-                       p && p->note_count ? p->notes[0] : "nothing of it is known on this machine");
-    out->timer = TIMED_SIM;
-    out->warmup_ns = NAN;
-    out->status = CASE_OK;
-    return STATUS_OK;
-}
-
 static enum status run_stages(struct worker *worker, const struct plan_case *plan_case,
                               const struct build_result *builds, bool verify_only, struct measurement *out,
                               struct err *err)
@@ -338,8 +320,16 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     struct ready ready = {0};
     uint32_t rotations = 1;
     const bool profile = worker->options->profile;
-    if (worker->info.predicted && !verify_only)
-        return take_prediction(plan_case, out, err);
+    if (worker->info.predicted && !verify_only) { /* nothing runs: the prediction is all there is */
+        const struct predicted *p = plan_case->prediction;
+        if (!p || !(p->time_ns > 0))
+            return err_set(err, ERR_UNSUPPORTED, "not predicted: %s",
+                           p && p->note_count ? p->notes[0] : "nothing of it is known on this machine");
+        out->timer = TIMED_SIM;
+        out->warmup_ns = NAN;
+        out->status = CASE_OK;
+        return STATUS_OK;
+    }
     enter(worker, PHASE_FILLING, out);
     enum status status = verify_only || profile ? STATUS_OK : choose_rotations(&rotations, worker, plan_case, err);
     if (!status)

@@ -280,19 +280,6 @@ static enum status change_parts(bool *changed, const struct checking *checking, 
     return status;
 }
 
-static enum status is_as_kept(bool *same, const struct checking *checking, struct err *err)
-{
-    const struct ready *ready = checking->ready;
-    *same = true;
-    for (size_t k = 0; k < ready->resolved->buffer_count && *same; k++) {
-        uint64_t found = 0;
-        if (is_compared(ready, k) && find_change(&found, checking, k, err))
-            return err->status;
-        *same = !is_compared(ready, k) || found == ready->buffers[k].kept_count;
-    }
-    return STATUS_OK;
-}
-
 /* Whether each output begins with one value again and again: nothing tells whether that hangs on the inputs. */
 static bool outputs_are_constant(const struct checking *checking)
 {
@@ -317,6 +304,7 @@ static bool outputs_are_constant(const struct checking *checking)
 static enum status check_depends_on(const struct checking *checking, size_t buffer, struct err *err)
 {
     static const uint8_t poison = 0xff;
+    const struct ready *ready = checking->ready;
     uint8_t *was = new_zeroed(PARTS * PART_BYTES, 1);
     bool same = true, changed = false;
     enum status status = change_parts(&changed, checking, buffer, was, PARTS_READ, err);
@@ -324,8 +312,12 @@ static enum status check_depends_on(const struct checking *checking, size_t buff
         status = change_parts(&changed, checking, buffer, was, how, err);
         if (!status)
             status = launch_again(checking, &poison, err);
-        if (!status)
-            status = is_as_kept(&same, checking, err);
+        for (size_t k = 0; k < ready->resolved->buffer_count && same && !status; k++) {
+            uint64_t found = ready->buffers[k].kept_count;
+            if (is_compared(ready, k))
+                status = find_change(&found, checking, k, err);
+            same = status || found == ready->buffers[k].kept_count;
+        }
     }
     if (!status)
         status = change_parts(&changed, checking, buffer, was, PARTS_RESTORED, err);

@@ -318,16 +318,6 @@ bool is_overwritten(const struct ready *ready, size_t buffer)
            spec->fill.kind == FILL_NONE;
 }
 
-static bool is_all_overwritten(const struct ready *ready)
-{
-    bool all = !ready->resolved->setup_count;
-    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
-        const enum buffer_role role = ready->resolved->buffers[k].spec->role;
-        all = all && (is_overwritten(ready, k) || role == ROLE_IN || role == ROLE_TEMP);
-    }
-    return all;
-}
-
 /* Outputs that are right but for one element, as timed launches find them: a kernel that looks whether its work is done
  * already does not see the one that is not. */
 static enum status damage(const struct checking *checking, uint64_t seed, uint8_t poison, struct err *err)
@@ -363,7 +353,13 @@ static enum status relaunch(const struct checking *checking, bool after_samples,
     static const enum lane_order orders[] = {LANES_BACKWARD, LANES_SHUFFLED};
     static const char *const words[] = {"", ", work-items run backward", ", work-items run in random order"};
     const uint64_t seed = rng_at(checking->worker->options->sample_seed, k);
-    const bool poisoned = !is_all_overwritten(checking->ready) || (after_samples ? k == 0 : k != 1);
+    const struct ready *ready = checking->ready;
+    bool all = !ready->resolved->setup_count; /* what launches change is overwritten by each */
+    for (size_t n = 0; n < ready->resolved->buffer_count; n++) {
+        const enum buffer_role role = ready->resolved->buffers[n].spec->role;
+        all = all && (is_overwritten(ready, n) || role == ROLE_IN || role == ROLE_TEMP);
+    }
+    const bool poisoned = !all || (after_samples ? k == 0 : k != 1);
     const enum found found = poisoned ? FOUND_POISON : after_samples ? (enum found)(seed % FOUND_COUNT) : FOUND_DAMAGED;
     const uint8_t poison = poisons[found == FOUND_DAMAGED ? 0 : k % sizeof(poisons)];
     /* A barrier that is missing shows when those work-items run first that had waited for others by chance. */

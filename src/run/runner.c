@@ -267,20 +267,6 @@ static enum status start_worker(struct supervisor *supervisor, struct err *err)
 
 /* ---- cases ---- */
 
-static void describe_death(struct supervisor *supervisor, struct measurement *measured)
-{
-    const char *phase = phase_now(supervisor->shared);
-    const int wait_status = child_close(&supervisor->child, false);
-    measured->status = CASE_CRASHED;
-    measured->sample_count = 0;
-    if (WIFSIGNALED(wait_status))
-        snprintf(measured->reason, sizeof(measured->reason), "the worker process died of SIG%s (%s) while %s",
-                 sigabbrev_np(WTERMSIG(wait_status)), sigdescr_np(WTERMSIG(wait_status)), phase);
-    else
-        snprintf(measured->reason, sizeof(measured->reason), "the worker process ended with exit code %d while %s",
-                 WEXITSTATUS(wait_status), phase);
-}
-
 static enum status run_in_worker(struct supervisor *supervisor, const struct plan_case *plan_case, uint32_t order,
                                  struct err *err)
 {
@@ -309,9 +295,19 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
         child_close(&supervisor->child, true);
         return err_set(err, ERR_INTERRUPTED, "interrupted");
     default:
-        describe_death(supervisor, measured);
-        return STATUS_OK;
+        break;
     }
+    const char *phase = phase_now(supervisor->shared);
+    const int wait_status = child_close(&supervisor->child, false);
+    measured->status = CASE_CRASHED;
+    measured->sample_count = 0;
+    if (WIFSIGNALED(wait_status))
+        snprintf(measured->reason, sizeof(measured->reason), "the worker process died of SIG%s (%s) while %s",
+                 sigabbrev_np(WTERMSIG(wait_status)), sigdescr_np(WTERMSIG(wait_status)), phase);
+    else
+        snprintf(measured->reason, sizeof(measured->reason), "the worker process ended with exit code %d while %s",
+                 WEXITSTATUS(wait_status), phase);
+    return STATUS_OK;
 }
 
 /* Cases that need no worker because they cannot run. */

@@ -323,18 +323,6 @@ static bool windows_agree(const struct warm_up *warm)
     return fabs(b / a - 1) < warm_tolerance;
 }
 
-/* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
- * an MI350X were seen (by others) to run at 62 % of it for their power alone: all their samples would be rejected. */
-static double settled_hz(const struct warm_up *warm)
-{
-    double known[WARM_WINDOW];
-    size_t count = 0;
-    for (size_t k = warm->count > WARM_WINDOW ? warm->count - WARM_WINDOW : 0; k < warm->count; k++)
-        if (warm->hz[k] > 0)
-            known[count++] = warm->hz[k];
-    return count ? median_of(known, count) : 0;
-}
-
 static enum status warm_until_steady(struct sampling *sampling, struct warm_up *warm,
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
@@ -408,7 +396,14 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
         status = warm_until_steady(sampling, &warm, options, out, err);
     if (status)
         return status;
-    sampling->settled_core_hz = sampling->ready->ranks ? 0 : settled_hz(&warm);
+    /* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
+     * an MI350X were seen (by others) to run at 62 % of it for their power alone: all their samples would be rejected. */
+    double known[WARM_WINDOW];
+    size_t count = 0;
+    for (size_t k = warm.count > WARM_WINDOW ? warm.count - WARM_WINDOW : 0; k < warm.count; k++)
+        if (warm.hz[k] > 0)
+            known[count++] = warm.hz[k];
+    sampling->settled_core_hz = sampling->ready->ranks || !count ? 0 : median_of(known, count);
     return choose_again(sampling, options, &warm, err) || pace_stirs(sampling, &warm, err) ? err->status : STATUS_OK;
 }
 

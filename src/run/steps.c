@@ -80,18 +80,6 @@ static uint64_t address(const struct ready *ready, int buffer, uint64_t offset, 
     return (uint64_t)(uintptr_t)((uint8_t *)ready_buffer(ready, (size_t)buffer, rotation) + offset);
 }
 
-/* A struct stands in memory of its own, with pointers to the buffers of this rotation. */
-static void *point_struct(void *made, const struct resolved_arg *arg, struct ready *ready, uint32_t rotation)
-{
-    const struct resolved_struct *by_value = arg->by_value;
-    uint8_t *bytes = made ? made : arena_copy(&ready->arena, by_value->bytes, arg->size_bytes);
-    FOR_EACH(const struct resolved_pointer, pointer, by_value->pointers, by_value->pointer_count) {
-        const uint64_t value = address(ready, pointer->buffer, pointer->offset, rotation);
-        memcpy(bytes + pointer->at, &value, sizeof(value));
-    }
-    return bytes;
-}
-
 static void point_args(struct ready_step *step, struct ready *ready, uint32_t rotation)
 {
     const struct resolved_launch *resolved = &step->resolved->launch;
@@ -102,7 +90,14 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
     for (size_t k = 0; k < resolved->arg_count; k++) {
         const struct resolved_arg *arg = &resolved->args[k];
         if (arg->spec->member_count) {
-            step->arg_pointers[k] = point_struct(step->arg_pointers[k], arg, ready, rotation);
+            /* A struct stands in memory of its own, with pointers to the buffers of this rotation. */
+            const struct resolved_struct *by_value = arg->by_value;
+            if (!step->arg_pointers[k])
+                step->arg_pointers[k] = arena_copy(&ready->arena, by_value->bytes, arg->size_bytes);
+            FOR_EACH(const struct resolved_pointer, pointer, by_value->pointers, by_value->pointer_count) {
+                const uint64_t value = address(ready, pointer->buffer, pointer->offset, rotation);
+                memcpy((uint8_t *)step->arg_pointers[k] + pointer->at, &value, sizeof(value));
+            }
             continue;
         }
         if (arg->buffer >= 0 && !arg->spec->device && ready->resolved->buffers[arg->buffer].spec->devices) {

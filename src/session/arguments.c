@@ -80,16 +80,6 @@ static enum status add_manifest(struct session *session, const char *path, struc
     return add_kernel(session, name);
 }
 
-static bool has_image(const char *manifest, const char *base, struct arena *arena)
-{
-    const cJSON *root = NULL;
-    const char *image = NULL;
-    struct err ignored = {0};
-    return !json_read(&root, manifest, arena, &ignored) && cJSON_IsObject(json_member(root, "code")) &&
-           !json_get_string(&image, json_member(root, "code"), "image", JSON_REQUIRED, &ignored) &&
-           !strcmp(path_base(image), base);
-}
-
 /* Code that others compiled is what its manifest says: the kernel's name where one manifest beside it has it as image.
  */
 static enum status add_image(struct session *session, const char *path, struct err *err)
@@ -98,12 +88,18 @@ static enum status add_image(struct session *session, const char *path, struct e
     const char *dir = path_dir(arena, path), *manifest = NULL;
     DIR *folder = opendir(dir);
     size_t found = 0;
-    for (const struct dirent *file; folder && (file = readdir(folder));)
-        if (text_ends(file->d_name, ".json") &&
-            has_image(path_join(arena, dir, file->d_name), path_base(path), arena)) {
-            manifest = path_join(arena, dir, file->d_name);
-            found++;
-        }
+    for (const struct dirent *file; folder && (file = readdir(folder));) {
+        const cJSON *root = NULL;
+        const char *image = NULL, *beside = path_join(arena, dir, file->d_name);
+        struct err ignored = {0};
+        if (!text_ends(beside, ".json") || json_read(&root, beside, arena, &ignored) ||
+            !cJSON_IsObject(json_member(root, "code")) ||
+            json_get_string(&image, json_member(root, "code"), "image", JSON_REQUIRED, &ignored) ||
+            strcmp(path_base(image), path_base(path)) != 0)
+            continue;
+        manifest = beside;
+        found++;
+    }
     if (folder)
         closedir(folder);
     if (found == 1)
@@ -142,19 +138,6 @@ enum status argument_add(struct session *session, const char *word, const struct
     return STATUS_OK;
 }
 
-/* A file of that name lies in the working folder, and only what is in it keeps it from being the kernel. */
-static enum status manifest_here_is_wrong(const char *path, struct arena *arena, struct err *err)
-{
-    const cJSON *root = NULL;
-    const char *name = NULL, *kind = file_exists(path) ? catalog_file_kind(path, &name, arena) : NULL;
-    if (!file_exists(path) || (!kind && json_read(&root, path, arena, err)))
-        return err->status;
-    return kind && !strcmp(kind, "kernel")
-               ? err_set(err, ERR_USAGE, "the kernel of %s is named '%s' in it: 'rooftile run %s' takes it", path, name,
-                         path)
-               : STATUS_OK;
-}
-
 enum status argument_unknown(const struct session *session, const char *word, struct err *err)
 {
     const struct catalog *catalog = &session->catalog;
@@ -166,8 +149,15 @@ enum status argument_unknown(const struct session *session, const char *word, st
     const struct manifest *manifest = NULL;
     if (catalog_knows(catalog, word) && catalog_get(&manifest, catalog, word, err))
         return err->status;
-    if (manifest_here_is_wrong(arena_printf(arena, "%s.json", word), arena, err))
+    /* A file of that name lies in the working folder, and only what is in it keeps it from being the kernel. */
+    const cJSON *root = NULL;
+    const char *here = arena_printf(arena, "%s.json", word), *name = NULL;
+    const char *kind = file_exists(here) ? catalog_file_kind(here, &name, arena) : NULL;
+    if (file_exists(here) && !kind && json_read(&root, here, arena, err))
         return err->status;
+    if (kind && !strcmp(kind, "kernel"))
+        return err_set(err, ERR_USAGE, "the kernel of %s is named '%s' in it: 'rooftile run %s' takes it", here, name,
+                       here);
     for (size_t k = 0; k < catalog->count; k++)
         ARENA_PUSH(arena, names, count, catalog->entries[k].name);
     if (session_suites(&suites, &suite_count, arena, err))

@@ -44,20 +44,6 @@ static struct walk_launch made_up(const struct code_pair *pair, int side, double
 
 /* ---- the machine ---- */
 
-static void find_machine(struct walk_machine *of, const char *arch, const struct cli_options *options,
-                         struct arena *arena)
-{
-    struct session session = {.options = options, .arena = arena};
-    struct machine_borrowed borrowed = {0};
-    struct err err = {0};
-    if (of->arch && !strcmp(of->arch, arch))
-        return;
-    of->arch = arch;
-    of->is_known = !session_target(&session, arch, &err) && session.machine.level_count > 0 &&
-                   !machine_complete(&session.machine, session_config(arena, "", "machines"), &borrowed, &err);
-    of->machine = session.machine;
-}
-
 static double cus_of(const struct walk_machine *machine)
 {
     return machine->is_known && machine->machine.cus ? machine->machine.cus : USUAL_CUS;
@@ -141,7 +127,15 @@ void codediff_walk(struct code_pair *pair, const struct inspected_launch *before
     if (!a || !b || !target_is_amd(pair->target) ||
         !strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256))
         return;
-    find_machine(machine, pair->target, options, arena);
+    if (!machine->arch || strcmp(machine->arch, pair->target) != 0) {
+        struct session session = {.options = options, .arena = arena};
+        struct machine_borrowed borrowed = {0};
+        struct err err = {0};
+        machine->arch = pair->target;
+        machine->is_known = !session_target(&session, pair->target, &err) && session.machine.level_count > 0 &&
+                            !machine_complete(&session.machine, session_config(arena, "", "machines"), &borrowed, &err);
+        machine->machine = session.machine;
+    }
     if (pair->before->launch) {
         const struct inspected_launch *of[2] = {launch_of(before, a), launch_of(after, b)};
         pair->walked = a->executed && b->executed && of[0] && of[1] ? "the launch of its case" : NULL;

@@ -32,18 +32,6 @@ static void on_tick(void *context, const struct plan_case *plan_case, const char
                   units_time(left, (progress->planned_ns - progress->spent_ns) * scale), phase, plan_case->label);
 }
 
-/* For those who ask where the time goes (-vv), and what the plan got wrong. */
-static void say_phases(const struct plan_case *plan_case, const struct measurement *measured)
-{
-    SCOPED(text_release) struct text line = {0};
-    if (log_level() < LOG_DEBUG || plan_case->state != PLAN_READY)
-        return;
-    for (enum case_phase phase = 0; phase < SPENT_COUNT; phase++)
-        text_addf(&line, ", %s %.1f", case_phase_names[phase], measured->spent_ns[phase] / 1e6);
-    log_debug("%s: took %.1f ms (planned %.1f)%s", plan_case->id, measured->wall_ns / 1e6, plan_case->estimate_ns / 1e6,
-              line.data);
-}
-
 static void on_case(void *context, const struct plan_case *plan_case, const struct measurement *measured,
                     const struct machine *machine, size_t done, size_t total)
 {
@@ -61,7 +49,14 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
         journal_add(progress->journal, out);
     progress->have[plan_case->index] = true;
     progress->spent_ns += plan_case->estimate_ns;
-    say_phases(plan_case, measured);
+    if (log_level() >= LOG_DEBUG && plan_case->state == PLAN_READY) {
+        /* For those who ask where the time goes (-vv), and what the plan got wrong. */
+        SCOPED(text_release) struct text line = {0};
+        for (enum case_phase phase = 0; phase < SPENT_COUNT; phase++)
+            text_addf(&line, ", %s %.1f", case_phase_names[phase], measured->spent_ns[phase] / 1e6);
+        log_debug("%s: took %.1f ms (planned %.1f)%s", plan_case->id, measured->wall_ns / 1e6,
+                  plan_case->estimate_ns / 1e6, line.data);
+    }
     if (measured->profile_note[0])
         log_warn("W009", "no ranges are marked for the profiler: %s; its kernel trace has no case names",
                  measured->profile_note);
@@ -134,20 +129,6 @@ static const char *config_hash(const struct session *session)
     return arena_strdup(session->arena, hex);
 }
 
-static void take_labels(struct result *result, const struct cli_options *options, struct arena *arena)
-{
-    struct result_label *labels = NULL;
-    for (size_t k = 0; k < options->label_count; k++) {
-        const size_t length = strcspn(options->labels[k], "=");
-        ARENA_PUSH(
-            arena, labels, result->label_count,
-            (struct result_label){arena_strndup(arena, options->labels[k], length), options->labels[k] + length + 1});
-    }
-    if (options->profile)
-        ARENA_PUSH(arena, labels, result->label_count, (struct result_label){"profile", "not a measurement"});
-    result->labels = labels;
-}
-
 static const char *utc_now(struct arena *arena)
 {
     char now[32];
@@ -205,7 +186,16 @@ static void begin_result(struct result *result, const struct session *session)
     if (!result->predicted) /* nothing of sim's results depends on when they were made */
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
-    take_labels(result, options, session->arena);
+    struct result_label *labels = NULL;
+    for (size_t k = 0; k < options->label_count; k++) {
+        const char *label = options->labels[k];
+        const size_t length = strcspn(label, "=");
+        ARENA_PUSH(session->arena, labels, result->label_count,
+                   (struct result_label){arena_strndup(session->arena, label, length), label + length + 1});
+    }
+    if (options->profile)
+        ARENA_PUSH(session->arena, labels, result->label_count, (struct result_label){"profile", "not a measurement"});
+    result->labels = labels;
 }
 
 /* In plan order, whatever the order of measuring. */
@@ -218,20 +208,6 @@ static void take_cases(struct result *result, const struct progress *progress)
         if (progress->have[k])
             cases[result->case_count++] = progress->cases[k];
     result->cases = cases;
-}
-
-static void end_result(struct result *result, const struct progress *progress)
-{
-    struct session *session = progress->session;
-    take_cases(result, progress);
-    result->machine = session->machine;
-    result->calibration = session->calibration;
-    result_take_warnings(result, session->arena);
-    if (!result->predicted)
-        result->finished_at = utc_now(session->arena);
-    result_derive(result, session->plan, session->options->seed, session->arena);
-    take_kpis(result, session);
-    result_kpis_evaluate(result, session->arena);
 }
 
 /* Below 2^32, which is short enough to be typed again. */
@@ -465,7 +441,16 @@ enum status execute_plan(struct result *result, struct session *session, const s
     }
     if (status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
         result->status = "interrupted";
-    if (!status || status == ERR_INTERRUPTED || status == ERR_DEVICE_LOST)
-        end_result(result, &progress);
+    if (status && status != ERR_INTERRUPTED && status != ERR_DEVICE_LOST)
+        return status;
+    take_cases(result, &progress);
+    result->machine = session->machine;
+    result->calibration = session->calibration;
+    result_take_warnings(result, session->arena);
+    if (!result->predicted)
+        result->finished_at = utc_now(session->arena);
+    result_derive(result, session->plan, session->options->seed, session->arena);
+    take_kpis(result, session);
+    result_kpis_evaluate(result, session->arena);
     return status;
 }

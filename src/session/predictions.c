@@ -53,18 +53,6 @@ static enum status build_walked(struct session *session, struct err *err)
     return status;
 }
 
-/* A compiler that was named for a comparison and does not compile: what is compared then is not its code. */
-static void warn_of_failures(const struct session *session)
-{
-    for (size_t k = 0; session->compiler && session->walked && k < session->plan->code_count; k++)
-        if (session->walked[k].state == BUILD_FAILED && session->plan->codes[k].source) {
-            log_warn("W019", "%s does not compile %s, so times are of the stated work, not of code: %.*s",
-                     session->compiler, path_base(session->plan->codes[k].source),
-                     (int)strcspn(session->walked[k].message, "\n"), session->walked[k].message);
-            return;
-        }
-}
-
 static enum status take(void *context, size_t at, const struct prediction *prediction, struct err *err)
 {
     struct session *session = context;
@@ -90,7 +78,15 @@ enum status session_predict(struct session *session, struct err *err)
     if (!status && walked && (cpu || session->info.predicted || !session->builds))
         status = build_walked(session, err);
     if (!status) {
-        warn_of_failures(session);
+        /* A compiler that was named for a comparison and does not compile: what is compared then is not its code. */
+        for (size_t k = 0; session->compiler && session->walked && k < session->plan->code_count; k++)
+            if (session->walked[k].state == BUILD_FAILED && session->plan->codes[k].source) {
+                const char *message = session->walked[k].message;
+                log_warn("W019", "%s does not compile %s, so times are of the stated work, not of code: %.*s",
+                         session->compiler, path_base(session->plan->codes[k].source), (int)strcspn(message, "\n"),
+                         message);
+                break;
+            }
         status = predictor_plan(session->plan, own ? own : session->predictor, session->walked, complete, take, session,
                                 arena, err);
     }

@@ -167,19 +167,6 @@ static enum status folders(const char ***dirs, size_t *count, const struct sessi
     return STATUS_OK;
 }
 
-/* The manifests of the working folder that the named kernels lack; how many. */
-static size_t add_manifests_here(struct session *session)
-{
-    const size_t before = session->manifest_count;
-    for (size_t k = 0; k < session->kernel_count; k++) {
-        const char *name = session->kernels[k];
-        const char *path = catalog_knows(&session->catalog, name) ? NULL : argument_manifest_here(session, name);
-        if (path)
-            ARENA_PUSH(session->arena, session->manifests, session->manifest_count, path);
-    }
-    return session->manifest_count - before;
-}
-
 /* One suite of all kernels that were named. */
 static enum status suite_of_kernels(struct session *session, struct err *err)
 {
@@ -208,7 +195,15 @@ static enum status read_catalog(struct session *session, struct err *err)
         status = folders(&dirs, &count, session, err);
         if (!status)
             status = catalog_read(&session->catalog, dirs, count, session->arena, err);
-        again = !status && add_manifests_here(session);
+        again = false;
+        /* The manifests of the working folder that the named kernels lack. */
+        for (size_t k = 0; k < session->kernel_count && !status; k++) {
+            const char *name = session->kernels[k];
+            const char *path = catalog_knows(&session->catalog, name) ? NULL : argument_manifest_here(session, name);
+            again |= path != NULL;
+            if (path)
+                ARENA_PUSH(session->arena, session->manifests, session->manifest_count, path);
+        }
     }
     if (session->guess)
         unlink(session->guess); /* of sessions that share a catalog the first has read it */
