@@ -58,7 +58,7 @@ struct option_row {
     enum option_complete complete;
 };
 
-extern const struct option_row option_rows[]; /* ends with name == NULL */
+const struct option_row *option_table(void); /* ends with name == NULL */
 #define MOST_OPTIONS 64
 
 /* What every command takes, after its own. */

@@ -32,8 +32,7 @@ static struct command commands[] = {
     {.name = NULL},
 };
 
-/* What stands before `end` in a text, which is cut off there; *at: what stands behind it. */
-static char *cut(char **at, const char *end)
+char *texts_cut(char **at, const char *end)
 {
     char *start = *at, *found = strstr(start, end);
     *found = '\0';
@@ -45,15 +44,15 @@ static char *cut(char **at, const char *end)
  * details, if any; options. Blank lines lie between them. */
 static void read_command(char *at)
 {
-    char *name = cut(&at, "\n"), *args = strchr(name, ' ');
+    char *name = texts_cut(&at, "\n"), *args = strchr(name, ' ');
     struct command *command = commands;
     const size_t length = strcspn(name, " ");
     while (strncmp(command->name, name, length) || command->name[length])
         command++;
     command->args = args ? args + 1 : "";
-    command->summary = cut(&at, "\n\n");
-    command->examples = cut(&at, "\n\n");
-    command->details = text_starts(at, "options: ") ? NULL : cut(&at, "\n\noptions: ");
+    command->summary = texts_cut(&at, "\n\n");
+    command->examples = texts_cut(&at, "\n\n");
+    command->details = text_starts(at, "options: ") ? NULL : texts_cut(&at, "\n\noptions: ");
     command->options = command->details ? at : at + strlen("options: ");
     for (char *end = command->details ? strchr(command->details, '\n') : NULL; end; end = strchr(end, '\n'))
         if (end[1] == '\n')
@@ -66,7 +65,7 @@ const struct command *command_table(void)
 {
     if (!commands[0].summary)
         for (char *at = cli_commands; *at;)
-            read_command(cut(&at, "\n%\n"));
+            read_command(texts_cut(&at, "\n%\n"));
     return commands;
 }
 

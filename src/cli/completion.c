@@ -86,7 +86,7 @@ static void offer_arguments(const struct word *word, const struct command *comma
 /* The option that a word such as "--device", "--device=cpu" or "-d" names. */
 static const struct option_row *option_of(const char *word)
 {
-    for (const struct option_row *row = option_rows; row->name; row++) {
+    for (const struct option_row *row = option_table(); row->name; row++) {
         const size_t length = strlen(row->name);
         if ((row->key && word[0] == '-' && word[1] == row->key && !word[2]) ||
             (text_starts(word, "--") && !strncmp(word + 2, row->name, length) && strchr("=", word[2 + length])))

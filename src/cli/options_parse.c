@@ -188,7 +188,7 @@ static enum status try_help(const struct parse *parse, const char *name)
 static enum status unknown_long(const struct parse *parse, const char *word, size_t length)
 {
     const char *names[MOST_OPTIONS], *given = arena_strndup(parse->arena, word, length), *name = given + 2;
-    const struct option_row *row = option_rows; /* of another command; parameters have values */
+    const struct option_row *row = option_table(); /* of another command; parameters have values */
     while (row->name && strcmp(row->name, name) != 0)
         row++;
     for (size_t k = 0; k < parse->row_count; k++)

@@ -14,6 +14,7 @@
 
         .data
         file    cli_commands, commands.txt
+        file    cli_options, options.txt
 
         .section .rodata
         file    cli_hints, hints.txt

@@ -5,7 +5,10 @@
 #ifndef ROOFTILE_CLI_TEXTS_H
 #define ROOFTILE_CLI_TEXTS_H
 
-extern char cli_commands[]; /* may be written to: command_table cuts it into strings */
+extern char cli_commands[], cli_options[]; /* may be written to: they are cut into strings */
 extern const char cli_hints[], cli_man_facts[], cli_bash[], cli_zsh[], cli_fish[];
+
+/* What stands before `end` in a text, which is cut off there; *at: what stands behind it. */
+char *texts_cut(char **at, const char *end);
 
 #endif

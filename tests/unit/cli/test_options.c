@@ -254,14 +254,14 @@ static void the_command_is_found_behind_common_options(void **state)
 static void rows_are_complete(void **state)
 {
     (void)state;
-    for (const struct option_row *row = option_rows; row->name; row++) {
+    for (const struct option_row *row = option_table(); row->name; row++) {
         assert_non_null(row->help);
         assert_int_equal(row->kind == OPTION_FLAG || row->kind == OPTION_COUNT_UP, row->argument == NULL);
         const bool is_list = row->kind == OPTION_LIST || row->kind == OPTION_PAIRS || row->kind == OPTION_SPLIT;
         assert_int_equal(is_list, row->count_offset != 0);
         if (row->kind == OPTION_WORD || row->kind == OPTION_CHOICE)
             assert_non_null(row->choices);
-        for (const struct option_row *other = option_rows; other < row; other++) {
+        for (const struct option_row *other = option_table(); other < row; other++) {
             assert_true(strcmp(row->name, other->name) || (other->only && !row->only)); /* the special one first */
             assert_true(!row->key || row->key != other->key);
             assert_true(row->offset != other->offset);
