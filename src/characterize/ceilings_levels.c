@@ -89,20 +89,6 @@ static double worse(double before, double after, bool rises)
     return rises ? after / before : before / after;
 }
 
-/* What went better over a larger footprint goes so over a smaller one: cases with interference, which only ever makes
- * them worse, must not look like a capacity boundary. */
-static void bound_by_larger(struct curve *curve, bool rises)
-{
-    for (size_t k = curve->count; k-- > 1;) {
-        struct point *point = &curve->points[k - 1];
-        const double footprint = point->footprint;
-        if (worse(curve->points[k].best, point->best, rises) <= same_level_ratio)
-            continue;
-        *point = curve->points[k];
-        point->footprint = footprint;
-    }
-}
-
 /* The curve of the kernel of a class that was measured at the most footprints; empty when there is none. */
 static struct curve widest(const struct result *result, const char *class, struct arena *arena)
 {
@@ -118,7 +104,16 @@ static struct curve widest(const struct result *result, const char *class, struc
         }
     }
     curve.count = curve.kernel ? collect(curve.points, result, class, curve.kernel) : 0;
-    bound_by_larger(&curve, !strcmp(class, "latency"));
+    /* What went better over a larger footprint goes so over a smaller one: cases with interference, which only ever
+     * makes them worse, must not look like a capacity boundary. */
+    for (size_t k = curve.count; k-- > 1;) {
+        struct point *point = &curve.points[k - 1];
+        const double footprint = point->footprint;
+        if (worse(curve.points[k].best, point->best, !strcmp(class, "latency")) <= same_level_ratio)
+            continue;
+        *point = curve.points[k];
+        point->footprint = footprint;
+    }
     return curve;
 }
 

@@ -40,25 +40,21 @@ static bool is_upside_down(const struct machine *machine, uint32_t level)
     return level && machine->levels[level].bandwidth.measured > machine->levels[level - 1].bandwidth.measured;
 }
 
-static bool is_doubted(const struct machine *machine, const struct result_case *c)
-{
-    const double footprint = c->work.footprint_bytes;
-    for (uint32_t k = 1; k < machine->level_count; k++) {
-        const double low = k > 1 ? machine->levels[k - 2].capacity_bytes : 0;
-        const double high = k + 1 < machine->level_count ? machine->levels[k].capacity_bytes : INFINITY;
-        if (is_upside_down(machine, k) && !strcmp(c->class, "memory") && footprint >= low && footprint < high)
-            return true;
-    }
-    return false;
-}
-
 size_t ceilings_unsure(bool *again, const struct machine *machine, const struct result *result, const double *other_ns)
 {
     const struct ceiling *ceiling;
     const char *name;
     size_t which;
-    for (size_t k = 0; k < result->case_count; k++)
-        again[k] = ceilings_usable(&result->cases[k]) && is_doubted(machine, &result->cases[k]);
+    for (size_t k = 0; k < result->case_count; k++) {
+        const struct result_case *c = &result->cases[k];
+        const double footprint = c->work.footprint_bytes;
+        again[k] = false;
+        for (uint32_t n = 1; n < machine->level_count && ceilings_usable(c) && !strcmp(c->class, "memory"); n++) {
+            const double low = n > 1 ? machine->levels[n - 2].capacity_bytes : 0;
+            const double high = n + 1 < machine->level_count ? machine->levels[n].capacity_bytes : INFINITY;
+            again[k] = again[k] || (is_upside_down(machine, n) && footprint >= low && footprint < high);
+        }
+    }
     for (size_t k = 0; (ceiling = ceiling_at(machine, k, &name)); k++)
         if (moved(&which, ceiling, result, other_ns) > moved_above)
             again[which] = true;

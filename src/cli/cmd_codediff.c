@@ -207,16 +207,6 @@ struct items {
     size_t count;
 };
 
-static bool same_arguments(const struct codeobj_kernel *a, const struct codeobj_kernel *b)
-{
-    if (a->explicit_count != b->explicit_count)
-        return false;
-    for (size_t k = 0; k < a->explicit_count; k++)
-        if (a->args[k].size_bytes != b->args[k].size_bytes || a->args[k].is_pointer != b->args[k].is_pointer)
-            return false;
-    return true;
-}
-
 /* Mangled names say name and argument types; those of functions inside a file end in a hash of it, which differs. */
 static size_t name_length(const char *name)
 {
@@ -228,9 +218,14 @@ static size_t name_length(const char *name)
 static bool is_same(const struct item *a, const struct item *b, bool of_catalog)
 {
     const char *x = a->kernel->code->name, *y = b->kernel->code->name;
-    const size_t length = name_length(x);
-    return !strcmp(a->object->target, b->object->target) && length == name_length(y) && !memcmp(x, y, length) &&
-           (of_catalog ? !strcmp(a->label, b->label) : same_arguments(a->kernel->code, b->kernel->code));
+    const size_t length = name_length(x), count = a->kernel->code->explicit_count;
+    bool same = !strcmp(a->object->target, b->object->target) && length == name_length(y) && !memcmp(x, y, length) &&
+                (of_catalog ? !strcmp(a->label, b->label) : count == b->kernel->code->explicit_count);
+    for (size_t k = 0; k < count && same && !of_catalog; k++) {
+        const struct codeobj_arg *of_a = &a->kernel->code->args[k], *of_b = &b->kernel->code->args[k];
+        same = of_a->size_bytes == of_b->size_bytes && of_a->is_pointer == of_b->is_pointer;
+    }
+    return same;
 }
 
 static const char *only_name(const struct item *item, struct arena *arena)

@@ -48,18 +48,6 @@ static void print_report(const struct result *result, const struct cli_options *
     cli_print(&text);
 }
 
-/* Trials that do not fit together are still measurements: each is kept by itself. */
-static void save_parts(const struct trials *run, const char *path)
-{
-    struct err ignored = {0};
-    struct arena *arena = run->session->arena;
-    for (size_t k = 0; k < run->count && path && strcmp(path, "-") != 0; k++) {
-        char *name = arena_printf(arena, "%s.trial%zu.json", path_stem(path, ".json", arena), k + 1);
-        if (!result_write(&run->parts[k], name, &ignored))
-            log_info("trial %zu was saved as %s", k + 1, name);
-    }
-}
-
 /* Until every device of the node has its code. */
 static enum status begin_together(struct session *session, struct err *err)
 {
@@ -108,21 +96,15 @@ static enum status measure(struct result *result, struct session *session, struc
     const uint32_t least = old && old->trials > 1 ? old->trials : 1;
     if (!status)
         status = trials_measure(result, &run, options->trials > least ? options->trials : least, err);
-    if (status && run.count && !result->cases)
-        save_parts(&run, options->out);
-    return status;
-}
-
-/* Where the report was all that this run left, and there was no place for it; the program's end says why. */
-static void keep_unprinted(struct session *session)
-{
-    struct err err = {.text = "the report is not whole"};
-    if (!fflush(stdout) && !ferror(stdout)) {
-        execute_journals_done(session);
-    } else if (session->journal_count) {
-        execute_journals_kept(session, &err);
-        log_error("%s", err.text);
+    /* Trials that do not fit together are still measurements: each is kept by itself. */
+    for (size_t k = 0; status && !result->cases && k < run.count && options->out && strcmp(options->out, "-"); k++) {
+        struct err ignored = {0};
+        char *name =
+            arena_printf(session->arena, "%s.trial%zu.json", path_stem(options->out, ".json", session->arena), k + 1);
+        if (!result_write(&run.parts[k], name, &ignored))
+            log_info("trial %zu was saved as %s", k + 1, name);
     }
+    return status;
 }
 
 /* ---- on several devices, one after the other ---- */
@@ -365,7 +347,14 @@ enum status cmd_run(struct call *call, struct err *err)
     if (status && !interrupted)
         return execute_journals_kept(&session, err);
     print_report(result, options);
-    keep_unprinted(&session);
+    /* Where the report was all that this run left, and there was no place for it; the program's end says why. */
+    struct err unprinted = {.text = "the report is not whole"};
+    if (!fflush(stdout) && !ferror(stdout)) {
+        execute_journals_done(&session);
+    } else if (session.journal_count) {
+        execute_journals_kept(&session, &unprinted);
+        log_error("%s", unprinted.text);
+    }
     if (interrupted && options->trials > 1)
         log_info("interrupted: the result has what was measured of %u trials; --resume continues it", result->trials);
     else if (interrupted)

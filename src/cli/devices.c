@@ -78,19 +78,6 @@ static enum status expand(const char ***words, size_t *count, const char *word, 
     return STATUS_OK;
 }
 
-/* One device for each process of a job that can meet in a folder. */
-static struct device_ranks ranks_of(const struct cli_options *options, struct arena *arena)
-{
-    const struct duration *budget = &options->budget;
-    struct result_job job = {0};
-    struct err ignored = {0};
-    if (!options->device || strcmp(options->device, "local") != 0 || !options->out_dir ||
-        result_job_find(&job, arena, &ignored) || job.world < 2)
-        return (struct device_ranks){0};
-    return (struct device_ranks){job.rank, job.world, options->out_dir, job.id,
-                                 budget->text ? budget->ns / 3 : RANKS_WAIT_NS};
-}
-
 enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
                        struct err *err)
 {
@@ -104,7 +91,7 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
     const size_t machine_count = one_file ? 0 : split(&machines, options->machine, arena);
     const size_t word_count = device_count;
     const char **words = devices;
-    struct result_job job;
+    struct result_job job = {0};
     if (device_count && result_job_find(&job, arena, err))
         return err->status;
     devices = NULL;
@@ -125,7 +112,11 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
             if (!strcmp(devices[n], devices[k]))
                 return err_set(err, ERR_USAGE, "'%s' is named twice", devices[k]);
     }
-    const struct device_ranks ranks = ranks_of(options, arena);
+    /* One device for each process of a job that can meet in a folder. */
+    struct device_ranks ranks = {0};
+    if (device_count && options->out_dir && !strcmp(options->device, "local") && job.world >= 2)
+        ranks = (struct device_ranks){job.rank, job.world, options->out_dir, job.id,
+                                      options->budget.text ? options->budget.ns / 3 : RANKS_WAIT_NS};
     struct per_device *made = arena_array(arena, *count, sizeof(*made));
     for (size_t k = 0; k < *count; k++) {
         struct per_device *side = &made[k];

@@ -254,18 +254,6 @@ static enum status take(struct parse *parse, const struct option_row *row, const
     return store(parse, row, value);
 }
 
-/* Of several letters it may be a long option of another tool ("-arch=gfx942"), else its first letter counts. */
-static enum status unknown_short(const struct parse *parse, const char *word)
-{
-    const char *whole = arena_strndup(parse->arena, word, strcspn(word, "=")),
-               *key = arena_strndup(parse->arena, word, 1);
-    err_set(parse->err, ERR_USAGE, "unknown option '-%.200s'", whole);
-    if (whole[1] && hint_add(parse->err, HINT_OPTION, whole, parse->command))
-        return ERR_USAGE;
-    err_set(parse->err, ERR_USAGE, "unknown option '-%s'", key);
-    return hint_add(parse->err, HINT_OPTION, key, parse->command) ? ERR_USAGE : try_help(parse, key);
-}
-
 /* Several may be joined; the rest of the word is the value of one that takes a value. */
 static enum status short_options(struct parse *parse, const char *word)
 {
@@ -274,8 +262,16 @@ static enum status short_options(struct parse *parse, const char *word)
         return err_set(parse->err, ERR_USAGE, "unknown option '%s'; did you mean '--%s'?", word, meant->name);
     for (const char *key = word + 1; *key; key++) {
         const struct option_row *row = find_short(parse, *key);
-        if (!row)
-            return unknown_short(parse, key == word + 1 ? key : arena_strndup(parse->arena, key, 1));
+        if (!row) {
+            /* All letters may be a long option of another tool ("-arch=gfx942"), else the first of them counts. */
+            const char *whole = arena_strndup(parse->arena, word + 1, strcspn(word + 1, "="));
+            const char *one = arena_strndup(parse->arena, key, 1);
+            err_set(parse->err, ERR_USAGE, "unknown option '-%.200s'", whole);
+            if (key == word + 1 && key[1] && hint_add(parse->err, HINT_OPTION, whole, parse->command))
+                return ERR_USAGE;
+            err_set(parse->err, ERR_USAGE, "unknown option '-%s'", one);
+            return hint_add(parse->err, HINT_OPTION, one, parse->command) ? ERR_USAGE : try_help(parse, one);
+        }
         enum status status = take(parse, row, row->argument && key[1] ? key + 1 : NULL);
         if (status || row->argument)
             return status;

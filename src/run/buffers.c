@@ -49,19 +49,6 @@ static void guard_pattern(uint8_t pattern[static GUARD_BYTES])
         memcpy(pattern + k * sizeof(k), &(uint64_t){rng_at(GUARD_SEED, k)}, sizeof(k));
 }
 
-static enum status write_guards(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err)
-{
-    const struct device_ops *ops = ready->device->ops;
-    uint8_t *first = ready_buffer(ready, buffer, rotation), pattern[GUARD_BYTES];
-    if (!ops->executes)
-        return STATUS_OK;
-    guard_pattern(pattern);
-    enum status status = ops->write(ready->device, first - GUARD_BYTES, pattern, GUARD_BYTES, err);
-    return status ? status
-                  : ops->write(ready->device, first + ready->resolved->buffers[buffer].size_bytes, pattern, GUARD_BYTES,
-                               err);
-}
-
 /* Names the bytes that changed, counted from the buffer. */
 static enum status check_guard(char where[static READY_WHERE], struct ready *ready, const char *name, const uint8_t *at,
                                bool behind, struct err *err)
@@ -287,18 +274,24 @@ static enum status make_buffer(struct ready *ready, size_t buffer, uint64_t seed
 {
     struct ready_buffer *made = &ready->buffers[buffer];
     const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
+    const struct device_ops *ops = ready->device->ops;
     const char *name = resolved->spec->name;
     struct fill_spec spec = resolved->spec->fill;
     enum status status = STATUS_OK;
     spec.dist = resolved->dist;
     made->resolved = resolved;
     made->memory = arena_array(&ready->arena, ready->rotations, sizeof(*made->memory));
-    for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)
-        if (!(status = allocate(ready, made, rotation, err)))
-            status = write_guards(ready, buffer, rotation, err);
-    if (!status && ready->device->ops->executes &&
-        fill_init(&made->fill, &spec, resolved->dtype, resolved->count, ready->slots, &ready->arrays,
-                  rng_derive(seed, name), &ready->arena, err))
+    for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++) {
+        if (allocate(ready, made, rotation, err))
+            return err->status;
+        uint8_t *first = ready_buffer(ready, buffer, rotation), pattern[GUARD_BYTES];
+        guard_pattern(pattern);
+        if (ops->executes && (ops->write(ready->device, first - GUARD_BYTES, pattern, GUARD_BYTES, err) ||
+                              ops->write(ready->device, first + resolved->size_bytes, pattern, GUARD_BYTES, err)))
+            return err->status;
+    }
+    if (ops->executes && fill_init(&made->fill, &spec, resolved->dtype, resolved->count, ready->slots, &ready->arrays,
+                                   rng_derive(seed, name), &ready->arena, err))
         status = err_within(err, "buffer '%s'", name);
     made->fill.first = resolved_first(resolved);
     for (uint32_t rotation = 0; rotation < ready->rotations && !status; rotation++)

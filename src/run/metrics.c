@@ -53,20 +53,6 @@ out:
     return value;
 }
 
-static enum status check_metric(const struct manifest_metric *metric, double value, const struct ready *ready,
-                                struct measurement *out, struct err *err)
-{
-    double want = 0;
-    enum status status = metric->expect ? expr_eval(&want, metric->expect, ready->slots, err) : STATUS_OK;
-    if (status)
-        return err_within(err, "metric '%s'", metric->name);
-    if (!metric->expect || isnan(value) || value == want)
-        return STATUS_OK;
-    out->status = CASE_FAILED;
-    return err_set(err, ERR_DEVICE, "metric '%s' is %.15g, expected %.15g, after %llu runs", metric->name, value, want,
-                   (unsigned long long)ready->runs);
-}
-
 enum status take_metrics(struct ready *ready, struct measurement *out, struct err *err)
 {
     const struct manifest *manifest = ready->resolved->manifest;
@@ -75,7 +61,16 @@ enum status take_metrics(struct ready *ready, struct measurement *out, struct er
         out->metrics[k] = k < manifest->metric_count && ready->device->ops->executes
                               ? metric_value(ready, &manifest->metrics[k])
                               : NAN;
-    for (size_t k = 0; k < manifest->metric_count && k < MEASUREMENT_MAX_METRICS && !status; k++)
-        status = check_metric(&manifest->metrics[k], out->metrics[k], ready, out, err);
+    for (size_t k = 0; k < manifest->metric_count && k < MEASUREMENT_MAX_METRICS && !status; k++) {
+        const struct manifest_metric *metric = &manifest->metrics[k];
+        double want = out->metrics[k];
+        if (metric->expect && expr_eval(&want, metric->expect, ready->slots, err))
+            return err_within(err, "metric '%s'", metric->name);
+        if (isnan(out->metrics[k]) || out->metrics[k] == want)
+            continue;
+        out->status = CASE_FAILED;
+        status = err_set(err, ERR_DEVICE, "metric '%s' is %.15g, expected %.15g, after %llu runs", metric->name,
+                         out->metrics[k], want, (unsigned long long)ready->runs);
+    }
     return status;
 }

@@ -312,17 +312,6 @@ struct warm_up {
     size_t count;
 };
 
-static bool windows_agree(const struct warm_up *warm)
-{
-    double older[WARM_WINDOW], newer[WARM_WINDOW];
-    if (warm->count < 2 * WARM_WINDOW)
-        return false;
-    memcpy(older, warm->times, sizeof(older));
-    memcpy(newer, warm->times + WARM_WINDOW, sizeof(newer));
-    const double a = median_of(older, WARM_WINDOW), b = median_of(newer, WARM_WINDOW);
-    return fabs(b / a - 1) < warm_tolerance;
-}
-
 static enum status warm_until_steady(struct sampling *sampling, struct warm_up *warm,
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
@@ -339,7 +328,12 @@ static enum status warm_until_steady(struct sampling *sampling, struct warm_up *
         warm->times[warm->count] = sample.time_ns;
         warm->hz[warm->count++] = sample.hz;
         out->warmup_ns += fmax(sample.time_ns, 0) * sampling->batch;
-        out->warmup_converged = windows_agree(warm);
+        double older[WARM_WINDOW], newer[WARM_WINDOW];
+        memcpy(older, warm->times, sizeof(older));
+        memcpy(newer, warm->times + WARM_WINDOW, sizeof(newer));
+        out->warmup_converged =
+            warm->count == 2 * WARM_WINDOW &&
+            fabs(median_of(newer, WARM_WINDOW) / median_of(older, WARM_WINDOW) - 1) < warm_tolerance;
         const double wall_ns = lockstep_now_ns(sampling) - start_ns;
         done = (out->warmup_ns >= options->warmup_ns && out->warmup_converged) || wall_ns >= options->warmup_max_ns ||
                out->warmup_ns >= options->warmup_max_ns;
@@ -366,19 +360,6 @@ static enum status choose_again(struct sampling *sampling, const struct measure_
                : STATUS_OK;
 }
 
-/* Where the host must ask a driver to change an element, it does so before fewer samples. */
-static enum status pace_stirs(struct sampling *sampling, const struct warm_up *warm, struct err *err)
-{
-    double sorted[2 * WARM_WINDOW];
-    memcpy(sorted, warm->times, warm->count * sizeof(*sorted));
-    const double sample_ns = median_of(sorted, warm->count) * sampling->batch;
-    const uint64_t start_ns = clock_now_ns();
-    const enum status status = inputs_stir(sampling->ready, sampling->rotation, err);
-    const double took_ns = (double)(clock_now_ns() - start_ns);
-    sampling->stir_every = (uint64_t)fmax(1, ceil(took_ns / (stir_share * fmax(sample_ns, 1))));
-    return status;
-}
-
 /* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count.
  */
 enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
@@ -397,14 +378,23 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
     if (status)
         return status;
     /* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
-     * an MI350X were seen (by others) to run at 62 % of it for their power alone: all their samples would be rejected. */
+     * an MI350X were seen (by others) to run at 62 % of it for their power alone, so all their samples would be
+     * rejected. */
     double known[WARM_WINDOW];
     size_t count = 0;
     for (size_t k = warm.count > WARM_WINDOW ? warm.count - WARM_WINDOW : 0; k < warm.count; k++)
         if (warm.hz[k] > 0)
             known[count++] = warm.hz[k];
     sampling->settled_core_hz = sampling->ready->ranks || !count ? 0 : median_of(known, count);
-    return choose_again(sampling, options, &warm, err) || pace_stirs(sampling, &warm, err) ? err->status : STATUS_OK;
+    if (choose_again(sampling, options, &warm, err))
+        return err->status;
+    /* Where the host must ask a driver to change an element, it does so before fewer samples. */
+    const double sample_ns = median_of(warm.times, warm.count) * sampling->batch;
+    const uint64_t start_ns = clock_now_ns();
+    status = inputs_stir(sampling->ready, sampling->rotation, err);
+    const double took_ns = (double)(clock_now_ns() - start_ns);
+    sampling->stir_every = (uint64_t)fmax(1, ceil(took_ns / (stir_share * fmax(sample_ns, 1))));
+    return status;
 }
 
 /* ---- what a kernel remembers ---- */

@@ -152,18 +152,6 @@ static double probe_duration(struct worker *worker, uint64_t ticks, double *coun
     return median_of(times, RATE_REPEATS);
 }
 
-static double find_counter_hz(struct worker *worker)
-{
-    double few = 0, many = 0;
-    if (isnan(probe_duration(worker, RATE_SHORT_TICKS, &few))) /* this one pays for loading the code, too */
-        return 0;
-    const double short_ns = probe_duration(worker, RATE_SHORT_TICKS, &few);
-    const double long_ns = probe_duration(worker, RATE_LONG_TICKS, &many);
-    const double hz = (many - few) / (long_ns - short_ns) * 1e9;
-    return hz >= 1e6 && hz <= 1e9 ? round(hz / 1e4) * 1e4
-                                  : 0; /* counters run at round rates; the durations know 1e-4 */
-}
-
 double probe_counter_hz(const struct worker *worker)
 {
     if (worker->info.counter_hz > 0)
@@ -214,9 +202,15 @@ static enum status try_probe(struct worker *worker, struct services *services, s
         if (!services->report[k])
             return err_set(err, ERR_UNSUPPORTED, "service_clock is not rooftile's own kernel");
     }
-    const double found_hz = probe_counter_hz(worker) > 0 ? 0 : find_counter_hz(worker);
-    if (found_hz > 0)
-        worker->info.timer_tick_ns = 1e9 / found_hz;
+    double few = 0, many = 0;
+    /* The first probe pays for loading the code, too. */
+    if (!(probe_counter_hz(worker) > 0) && !isnan(probe_duration(worker, RATE_SHORT_TICKS, &few))) {
+        const double short_ns = probe_duration(worker, RATE_SHORT_TICKS, &few);
+        const double long_ns = probe_duration(worker, RATE_LONG_TICKS, &many);
+        const double hz = (many - few) / (long_ns - short_ns) * 1e9;
+        if (hz >= 1e6 && hz <= 1e9) /* counters run at round rates; the durations know 1e-4 */
+            worker->info.timer_tick_ns = 1e9 / (round(hz / 1e4) * 1e4);
+    }
     if (!(probe_counter_hz(worker) > 0))
         return err_set(err, ERR_UNSUPPORTED, "the rate of the constant counter is unknown");
     for (int k = 0; k < PROBE_TRIES; k++) {

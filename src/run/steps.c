@@ -186,21 +186,6 @@ enum status make_graph(struct device_graph **graph, struct ready *ready, const s
 }
 
 static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct resolved_step *resolved,
-                               size_t count, uint32_t rotation, struct err *err);
-
-static enum status point_inside(struct ready_step *step, struct ready *ready, uint32_t rotation, struct err *err)
-{
-    const size_t count = step->resolved->step_count;
-    if (!step->inside)
-        step->inside = arena_array(&ready->arena, count + 1, sizeof(*step->inside));
-    return point_steps(step->inside, ready, step->resolved->steps, count, rotation, err) ||
-                   (step->resolved->kind == STEP_GRAPH && !step->graph &&
-                    make_graph(&step->graph, ready, step->inside, count, 1, err))
-               ? err->status
-               : STATUS_OK;
-}
-
-static enum status point_steps(struct ready_step *steps, struct ready *ready, const struct resolved_step *resolved,
                                size_t count, uint32_t rotation, struct err *err)
 {
     enum status status = STATUS_OK;
@@ -220,7 +205,11 @@ static enum status point_steps(struct ready_step *steps, struct ready *ready, co
             break;
         case STEP_GRAPH:
         case STEP_LOOP:
-            status = point_inside(step, ready, rotation, err);
+            if (!step->inside)
+                step->inside = arena_array(&ready->arena, resolved[k].step_count + 1, sizeof(*step->inside));
+            status = point_steps(step->inside, ready, resolved[k].steps, resolved[k].step_count, rotation, err);
+            if (!status && resolved[k].kind == STEP_GRAPH && !step->graph)
+                status = make_graph(&step->graph, ready, step->inside, resolved[k].step_count, 1, err);
             break;
         case STEP_SYNC:
         case STEP_RECORD:

@@ -367,24 +367,6 @@ static enum status verify_ready(const struct checking *checking, bool last, stru
 
 /* ---- the case ---- */
 
-/* The same code at check.params, every element. */
-static enum status verify_variant(struct worker *worker, const struct plan_case *plan_case,
-                                  const struct build_result *builds, struct verification *out, struct err *err)
-{
-    struct ready small = {0};
-    const struct checking checking = {
-        .worker = worker, .ready = &small, .reference = plan_case->reference, .builds = builds, .out = out};
-    enum status status = ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err);
-    if (!status)
-        status = ready_setup(&small, err);
-    if (!status)
-        status = verify_ready(&checking, true, err);
-    ready_release(&small);
-    if (!plan_case->spot)
-        NOTE_UNCHECKED(out, "values only at check.params: %s", plan_case->spot_why);
-    return status ? err_within(err, "at check.params") : STATUS_OK;
-}
-
 static struct checking checking_of(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                                    const struct build_result *builds, struct verification *out)
 {
@@ -413,8 +395,18 @@ enum status verify_case(struct worker *worker, struct ready *ready, const struct
         if (places < groups)
             NOTE_UNCHECKED(out, "values in %.0f places, for %.0f workgroups", places, groups);
     }
-    enum status status =
-        plan_case->verify == VERIFY_VARIANT ? verify_variant(worker, plan_case, builds, out, err) : STATUS_OK;
+    enum status status = STATUS_OK;
+    if (plan_case->verify == VERIFY_VARIANT) { /* the same code at check.params, every element */
+        struct ready small = {0};
+        const struct checking all = {
+            .worker = worker, .ready = &small, .reference = plan_case->reference, .builds = builds, .out = out};
+        if (ready_init(&small, worker->device, plan_case->variant, builds, 1, worker->options->seed, err) ||
+            ready_setup(&small, err) || verify_ready(&all, true, err))
+            status = err_within(err, "at check.params");
+        ready_release(&small);
+        if (!plan_case->spot)
+            NOTE_UNCHECKED(out, "values only at check.params: %s", plan_case->spot_why);
+    }
     return status || out->verdict == VERIFY_FAIL ? status : verify_ready(&checking, worker->options->verify_only, err);
 }
 

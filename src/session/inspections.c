@@ -145,16 +145,6 @@ static enum status inspect_case(struct inspection *inspection, struct inspection
     return STATUS_OK;
 }
 
-/* Why there is nothing to build. */
-static enum status nothing_built(const struct plan *plan, const char *arch, struct err *err)
-{
-    for (size_t k = 0; k < plan->count; k++)
-        if (plan->cases[k].state != PLAN_READY)
-            return err_set(err, plan->cases[k].state == PLAN_SKIPPED ? ERR_UNSUPPORTED : ERR_CONFIG, "%s on %s: %s",
-                           plan->cases[k].label, arch, plan->cases[k].reason);
-    return err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
-}
-
 /* Is it a problem of this kernel, beside which others may be fine? Then it is noted. */
 static bool passes(struct inspections *found, const struct session *session, enum status status, const struct err *err)
 {
@@ -214,7 +204,16 @@ static enum status inspect_target(struct inspections *found, struct session *ses
         return err->status;
     struct plan gpu = session_codes_of(session->plan, false, &numbers, session->arena);
     if (!gpu.code_count) {
-        nothing_built(session->plan, arch, err);
+        const struct plan *plan = session->plan;
+        size_t k = 0;
+        while (k < plan->count && plan->cases[k].state == PLAN_READY)
+            k++;
+        const struct plan_case *c = &plan->cases[k];
+        if (k < plan->count)
+            err_set(err, c->state == PLAN_SKIPPED ? ERR_UNSUPPORTED : ERR_CONFIG, "%s on %s: %s", c->label, arch,
+                    c->reason);
+        else
+            err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
         return passes(found, session, err->status, err) ? STATUS_OK : err->status;
     }
     /* Line tables, which leave the code as it is: a loop can then be said by its line. */

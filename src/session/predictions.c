@@ -9,20 +9,6 @@
 #include "rooftile/predictor.h"
 #include "rooftile/targets.h"
 
-/* By code: a CPU's cases that need a walk. */
-static bool *wanted_on_host(const struct session *session)
-{
-    const struct plan *plan = session->plan;
-    bool *wanted = arena_array(session->arena, plan->code_count + 1, sizeof(*wanted));
-    for (size_t k = 0; k < plan->count; k++) {
-        const struct resolved *resolved = &plan->cases[k].resolved;
-        const bool needs = plan->cases[k].state == PLAN_READY && predicted_on_host(resolved) != HOST_NOT_WALKED;
-        for (size_t c = 0; needs && c < resolved->code_count; c++)
-            wanted[resolved->codes[c]] = plan->codes[resolved->codes[c]].source != NULL;
-    }
-    return wanted;
-}
-
 /* Compiles what is walked, for a device that is here or not: a GPU's code; of a CPU, whose code is not walked, the same
  * source for a GPU, where a case needs it. */
 static enum status build_walked(struct session *session, struct err *err)
@@ -32,7 +18,12 @@ static enum status build_walked(struct session *session, struct err *err)
     struct build_request *requests = arena_array(arena, plan->code_count + 1, sizeof(*requests));
     size_t *numbers = arena_array(arena, plan->code_count + 1, sizeof(*numbers));
     struct build_result *made = NULL, *all = arena_array(arena, plan->code_count + 1, sizeof(*all));
-    const bool *on_host = backend_is_cpu(session->info.backend) ? wanted_on_host(session) : NULL;
+    const bool on_host = backend_is_cpu(session->info.backend);
+    bool *wanted = arena_array(arena, plan->code_count + 1, sizeof(*wanted)); /* by code: a CPU's cases need a walk */
+    FOR_EACH(const struct plan_case, c, plan->cases, on_host ? plan->count : 0)
+        for (size_t k = 0; k < c->resolved.code_count && c->state == PLAN_READY; k++)
+            if (predicted_on_host(&c->resolved) != HOST_NOT_WALKED)
+                wanted[c->resolved.codes[k]] = plan->codes[c->resolved.codes[k]].source != NULL;
     struct session builder = *session;
     struct plan codes = *plan;
     builder.info.predicted = false; /* what is predicted needs no code, but its walk does */
@@ -41,7 +32,7 @@ static enum status build_walked(struct session *session, struct err *err)
     for (size_t k = 0; k < plan->code_count; k++) {
         const struct build_request *code = &plan->codes[k];
         all[k] = (struct build_result){.state = BUILD_SKIPPED, .message = "it is not walked"};
-        if (on_host ? !on_host[k] : code->target.kind == BUILD_CPU)
+        if (on_host ? !wanted[k] : code->target.kind == BUILD_CPU)
             continue;
         numbers[codes.code_count] = k;
         requests[codes.code_count++] = on_host ? predicted_request(code, arena) : *code;
