@@ -134,9 +134,11 @@ def read_convolution(field):
     pairs = [("filter", math.nan), ("stride", 1), ("dilation", 1), ("pad", 0)]
     near, far = [number(field("h")), number(field("w"))], [number(field("out_h")), number(field("out_w"))]
     launch = typed(field("dtype")) | {name: number(field(column)) for name, column in sizes}
-    launch |= {name: numbers(field(name) or "", [missing] * 2)[:2] or [missing] * 2 for name, missing in pairs}
+    sides = {name: numbers(field(name) or "", [missing] * 2)[:2] or [missing] * 2 for name, missing in pairs}
+    sides |= {"in": near if forward else far, "out": far if forward else near}
+    launch |= {f"{name}_{axis}": side for name, pair in sides.items() for axis, side in zip("hw", pair)}
     launch |= {"family": "convolution", "op": {"B": "backward", "W": "weights"}.get(field("direction")[:1], "forward"),
-               "in": near if forward else far, "out": far if forward else near, "channels_last": field("layout") == "NHWC",
+               "channels_last": field("layout") == "NHWC",
                "from_idle": True}  # a find step compiles a kernel, launches it to warm up, and once more
     machine = next((name for start, name in CONVOLUTION_MACHINES.items() if field("database").startswith(start)), "")
     label = (f"{launch['op']} {launch['type']} n={launch['images']:.0f} c={launch['channels_in']:.0f} k={launch['channels_out']:.0f} "
@@ -165,9 +167,8 @@ def positive(*values):
 def check_numbers(row):
     """What a row cannot be right with, before its machine is known."""
     launch = row.get("launch", {})
-    sizes = [value for name, value in launch.items() if not isinstance(value, (str, bool, list))]
-    sizes += [value for name, pair in launch.items() if isinstance(pair, list) and name not in ("pad", "dilation") for value in pair]
-    if not positive(*sizes):
+    may_be_zero = ("pad_h", "pad_w", "dilation_h", "dilation_w")
+    if not positive(*(value for name, value in launch.items() if not isinstance(value, (str, bool)) and name not in may_be_zero)):
         raise Problem("a size is no positive number")
     if not positive(row["time_ns"]):
         raise Problem("the time is no positive number")

@@ -3,10 +3,10 @@
  * Predictions by description: for kernels whose code is not at hand, from what they do, their sizes, and often a name
  * that tells tile and split. Library GEMMs, element-wise kernels, softmax, layer norm, naive convolutions.
  *
- * Each model is a handful of terms with constants per machine and kind of kernel (configs/models/described.json,
- * made by scripts/fit_models from times that others measured). A machine without constants of its own takes those of
- * another machine, and a note says so. Raw predictions (`models` NULL) take none: data sheets and documented figures
- * only.
+ * Each model is a handful of terms, which are formulas (configs/models/families.json) with constants per machine and
+ * family of kernels (described.json, made by scripts/fit_models from times that others measured). A machine without
+ * constants of its own takes those of another machine, and a note says so. Raw predictions take none: data sheets and
+ * documented figures only.
  */
 #ifndef ROOFTILE_DESCRIBE_H
 #define ROOFTILE_DESCRIBE_H
@@ -15,12 +15,9 @@
 #include "rooftile/machine.h"
 #include "rooftile/prediction.h"
 
-enum described_kind { DESCRIBED_NOTHING, DESCRIBED_GEMM, DESCRIBED_ELEMENTWISE, DESCRIBED_ROWS, DESCRIBED_CONVOLUTION };
-
 /* One launch. Unknown numbers are 0, unknown texts "". */
 struct described {
-    enum described_kind kind;
-    const char *family; /* whose constants: "gemm" "linear" "bmm" "elementwise" "softmax" "layer_norm" "convolution" */
+    const char *family; /* "gemm" "linear" "bmm" "elementwise" "softmax" "layer_norm" "convolution"; "": none */
     const char *op;     /* "add" "pow" ... of element-wise ones; "forward" "backward" "weights" of convolutions */
     const char *type;   /* of the inputs: "fp8" "bf16" "f32" ... */
     const char *scales; /* GEMM: "1x128x128" blocks, "row", "1x32", "none" */
@@ -57,17 +54,20 @@ struct model_constants {
     const char *source;
 };
 
+struct families;
 struct models {
     const struct model_constants *items;
     size_t count;
+    const struct families *families; /* the formulas */
 };
 
-/* The file configs/models/described.json (models.schema.json). */
-enum status models_read(struct models *models, const char *path, struct arena *arena, struct err *err);
+/* The files of a folder: families.json (families.schema.json), and `path` or described.json (models.schema.json). */
+enum status models_read(struct models *models, const char *folder, const char *path, struct arena *arena,
+                        struct err *err);
 
 /* A file of launches, each with the machine that it is predicted on: { "launches": [ { "machine": "mi300x",
- * "family": "gemm", "type": "fp8", "m": 16, ... }, ... ] } with the members of struct described, pairs as arrays; the
- * family tells the kind. */
+ * "family": "gemm", "type": "fp8", "m": 16, ... }, ... ] } with the members of struct described; pairs are two, "in_h"
+ * and "in_w". */
 struct described_launch {
     const char *machine;
     struct described what;
@@ -81,15 +81,13 @@ enum status described_read(struct described_launches *launches, const char *path
 /* A product with its batch, m, n, k; of 8-bit floats with a scale for each row. */
 struct described described_product(enum dtype in, enum dtype out, const double bmnk[4]);
 
-/* False where there is no model for it; `models` NULL: raw. `machine` is complete (machine_complete). */
+/* False where there is no model for it. Raw: without constants. `machine` is complete (machine_complete). */
 bool describe_predict(struct prediction *prediction, const struct described *described, const struct machine *machine,
-                      const struct models *models);
+                      const struct models *models, bool raw);
 
 /* The least time that the machine's vendor peaks allow, in nanoseconds: a shorter measured time is wrong. */
-double described_least_ns(const struct described *described, const struct machine *machine);
-
-/* FLOPs of products and convolutions; of others one for each element, about. */
-double described_flops(const struct described *described);
+double described_least_ns(const struct described *described, const struct machine *machine,
+                          const struct models *models);
 
 /* The tile's rows, columns and depth, as a kernel's name tells them: "MT128x96x32", "_256x64x128x128_", ... */
 struct gemm_tile {

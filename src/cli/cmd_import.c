@@ -84,17 +84,17 @@ static enum status add_estimates(struct import *import, const struct machine *de
         return STATUS_OK;
     struct machine *machine = arena_copy(arena, device, sizeof(*device));
     struct machine_borrowed *borrowed = arena_alloc(arena, sizeof(*borrowed));
-    if (models_read(&models, session_config(arena, "models", "described.json"), arena, err) ||
+    if (models_read(&models, session_config(arena, "", "models"), NULL, arena, err) ||
         machine_complete(machine, session_config(arena, "", "machines"), borrowed, err))
         return err->status;
     FOR_EACH(struct import_row, row, import->rows, import->row_count) {
-        const enum described_kind kind = row->described ? row->described->kind : DESCRIBED_NOTHING;
-        const double least_ns = kind ? described_least_ns(row->described, machine) : 0;
+        const char *family = row->described ? row->described->family : "";
+        const double least_ns = *family ? described_least_ns(row->described, machine, &models) : 0;
         if (isnan(row->lower_bound_ns) && least_ns > 0)
             row->lower_bound_ns = least_ns;
         /* Convolutions are described as the naive ones of MIOpen, which no one tuned. */
-        if (!kind || kind == DESCRIBED_CONVOLUTION ||
-            !describe_predict(&prediction, row->described, machine, kind == DESCRIBED_GEMM ? &models : NULL))
+        if (!*family || !strcmp(family, "convolution") ||
+            !describe_predict(&prediction, row->described, machine, &models, strcmp(family, "gemm") != 0))
             continue;
         if (*prediction.constants)
             row->estimate_note = arena_printf(arena, "constants of %s", prediction.constants);

@@ -76,7 +76,7 @@ static void describe_library(struct forecast_case *c, const struct machine *mach
     if (!r->manifest->library || !(sizes[0] * sizes[1] * sizes[2] * sizes[3] > 0) || type < 0 || total < 0)
         return;
     const struct described what = described_product(r->values[type].dtype, r->values[total].dtype, sizes);
-    if (describe_predict(&c->prediction, &what, machine, models))
+    if (describe_predict(&c->prediction, &what, machine, models, false))
         c->reason = NULL;
 }
 
@@ -210,7 +210,7 @@ enum status cmd_predict(struct call *call, struct err *err)
     struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));
     struct models models;
     if (!status)
-        status = models_read(&models, session_config(call->arena, "models", "described.json"), call->arena, err);
+        status = models_read(&models, session_config(call->arena, "", "models"), NULL, call->arena, err);
     for (size_t k = 0; k < count && !status; k++)
         status = predict_side(&forecasts[k], &sides[k], &of, &models, err);
     if (!status)

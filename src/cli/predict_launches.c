@@ -54,9 +54,9 @@ static void add_row(struct table *table, const struct described_launch *launch, 
                     const struct models *models)
 {
     struct prediction calibrated = {0}, raw = {0};
-    const bool known = machine && describe_predict(&calibrated, &launch->what, machine, models);
+    const bool known = machine && describe_predict(&calibrated, &launch->what, machine, models, false);
     if (known)
-        describe_predict(&raw, &launch->what, machine, NULL);
+        describe_predict(&raw, &launch->what, machine, models, true);
     else
         calibrated.time_ns = 0;
     const struct cell cells[] = {cell_text(launch->what.family),
@@ -66,7 +66,8 @@ static void add_row(struct table *table, const struct described_launch *launch, 
                                  known ? cell_number(calibrated.high_ns) : cell_absent(),
                                  cell_positive(raw.time_ns),
                                  known ? cell_text(arena_strdup(table->arena, calibrated.bound)) : cell_absent(),
-                                 machine ? cell_number(described_least_ns(&launch->what, machine)) : cell_absent(),
+                                 machine ? cell_number(described_least_ns(&launch->what, machine, models))
+                                         : cell_absent(),
                                  machine ? cell_text(machine->levels[machine->level_count - 1].name) : cell_absent(),
                                  machine ? cell_number(last_cache(machine)) : cell_absent(),
                                  machine ? cell_number(machine->launch_ns) : cell_absent()};
@@ -94,8 +95,7 @@ enum status predict_launches(struct call *call, struct err *err)
     struct document document = {.arena = arena, .title = "Predicted launches"};
     struct table *table = TABLE(arena, columns);
     if (described_read(&launches, options->args[0], arena, err) ||
-        models_read(&models, options->models ? options->models : session_config(arena, "models", "described.json"),
-                    arena, err))
+        models_read(&models, session_config(arena, "", "models"), options->models, arena, err))
         return err->status;
     FOR_EACH(const struct described_launch, launch, launches.items, launches.count) {
         const struct machine *machine = NULL;

@@ -53,7 +53,6 @@ static void convolution(struct described *out, const struct trace_operator *o)
         product(out, o, (const double[]){1, d[0] * sizes[0] * sizes[1], d[4], d[1]});
         return;
     }
-    out->kind = DESCRIBED_CONVOLUTION;
     out->family = "convolution";
     out->op = transposed ? "backward" : "forward";
     out->images = d[0];
@@ -74,14 +73,16 @@ double row_flops(const struct trace_operator *o, const struct described *what)
                          : o->kind == IMPORT_MOE_GEMM ? 2 * d[0] * d[1] * d[2]
                          : o->kind == IMPORT_ATTENTION
                              ? 2 * d[0] * d[1] * d[3] * d[4] * (d[5] + d[6]) / (o->causal ? 2 : 1)
-                         : what && what->kind != DESCRIBED_NOTHING && o->kind == IMPORT_CONV ? described_flops(what)
-                                                                                             : 0;
+                         : what && o->kind == IMPORT_CONV && what->images > 0
+                             ? 2 * what->images * what->channels_out * what->out[0] * what->out[1] * what->channels_in /
+                                   what->groups * what->filter[0] * what->filter[1]
+                         : what && o->kind == IMPORT_CONV ? 2 * fmax(1, what->batch) * what->m * what->n * what->k
+                                                          : 0;
     return flops > 0 ? flops : NAN;
 }
 
 static void rows(struct described *out, const struct trace_operator *o)
 {
-    out->kind = DESCRIBED_ROWS;
     out->family = o->kind == IMPORT_SOFTMAX ? "softmax" : "layer_norm";
     out->rows = o->dims[0];
     out->columns = o->dims[1];
@@ -89,7 +90,6 @@ static void rows(struct described *out, const struct trace_operator *o)
 
 static void elements(struct described *out, double count, double arrays)
 {
-    out->kind = DESCRIBED_ELEMENTWISE;
     out->family = "elementwise";
     out->rows = count;
     out->columns = 1;
@@ -147,5 +147,5 @@ const struct described *row_described(const struct trace_operator *o, struct are
     default:
         break;
     }
-    return out->kind == DESCRIBED_NOTHING ? NULL : out;
+    return *out->family ? out : NULL;
 }

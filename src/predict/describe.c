@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/describe.h"
 
-#include "describe_internal.h"
+#include "families.h"
+#include "rooftile/file.h"
 #include "rooftile/record.h"
 
 /* ---- the file of constants ---- */
@@ -33,13 +34,17 @@ static const struct record_field models_fields[] = {
 static const struct record models_record = {RECORD_TABLE(models_fields)};
 #undef RECORD_STRUCT
 
-enum status models_read(struct models *models, const char *path, struct arena *arena, struct err *err)
+enum status models_read(struct models *models, const char *folder, const char *path, struct arena *arena,
+                        struct err *err)
 {
     const cJSON *root = NULL;
     struct record_in in = {.arena = arena, .by_hand = true};
-    *models = (struct models){0};
-    enum status status = json_read(&root, path, arena, err);
-    return status ? status : record_parse(models, &models_record, root, &in, err);
+    struct families *families = arena_alloc(arena, sizeof(*families));
+    *models = (struct models){.families = families};
+    if (families_read(families, path_join(arena, folder, "families.json"), arena, err) ||
+        json_read(&root, path ? path : path_join(arena, folder, "described.json"), arena, err))
+        return err->status;
+    return record_parse(models, &models_record, root, &in, err);
 }
 
 /* ---- launches ---- */
@@ -49,23 +54,10 @@ enum status models_read(struct models *models, const char *path, struct arena *a
 
 static enum status check_launch(void *base, const cJSON *json, struct err *err)
 {
-    static const struct {
-        const char *family;
-        enum described_kind kind;
-    } kinds[] = {{"gemm", DESCRIBED_GEMM},
-                 {"linear", DESCRIBED_GEMM},
-                 {"bmm", DESCRIBED_GEMM},
-                 {"elementwise", DESCRIBED_ELEMENTWISE},
-                 {"softmax", DESCRIBED_ROWS},
-                 {"layer_norm", DESCRIBED_ROWS},
-                 {"convolution", DESCRIBED_CONVOLUTION}};
     struct described *what = &((struct described_launch *)base)->what;
     const char **const texts[] = {&what->op, &what->type, &what->scales, &what->kernel, &what->library};
     for (size_t k = 0; k < COUNT_OF(texts); k++)
         *texts[k] = *texts[k] ? *texts[k] : "";
-    for (size_t k = 0; k < COUNT_OF(kinds); k++)
-        if (!strcmp(what->family, kinds[k].family))
-            what->kind = kinds[k].kind;
     if (fmax(what->filter[0], what->filter[1]) > MOST_TAPS)
         return json_fail(json, err, "a filter of more than %.0f taps", MOST_TAPS);
     return STATUS_OK;
@@ -93,12 +85,18 @@ static const struct record_field launch_fields[] = {
     FIELD_F64("channels_in", what.channels_in, RECORD_POSITIVE),
     FIELD_F64("channels_out", what.channels_out, RECORD_POSITIVE),
     FIELD_F64("groups", what.groups, RECORD_POSITIVE),
-    FIELD_FIXED("in", what.in, record_number, RECORD_PLAIN),
-    FIELD_FIXED("out", what.out, record_number, RECORD_PLAIN),
-    FIELD_FIXED("filter", what.filter, record_number, RECORD_PLAIN),
-    FIELD_FIXED("stride", what.stride, record_number, RECORD_PLAIN),
-    FIELD_FIXED("pad", what.pad, record_number, RECORD_PLAIN),
-    FIELD_FIXED("dilation", what.dilation, record_number, RECORD_PLAIN),
+    FIELD_F64("in_h", what.in[0], RECORD_PLAIN),
+    FIELD_F64("in_w", what.in[1], RECORD_PLAIN),
+    FIELD_F64("out_h", what.out[0], RECORD_PLAIN),
+    FIELD_F64("out_w", what.out[1], RECORD_PLAIN),
+    FIELD_F64("filter_h", what.filter[0], RECORD_PLAIN),
+    FIELD_F64("filter_w", what.filter[1], RECORD_PLAIN),
+    FIELD_F64("stride_h", what.stride[0], RECORD_PLAIN),
+    FIELD_F64("stride_w", what.stride[1], RECORD_PLAIN),
+    FIELD_F64("pad_h", what.pad[0], RECORD_PLAIN),
+    FIELD_F64("pad_w", what.pad[1], RECORD_PLAIN),
+    FIELD_F64("dilation_h", what.dilation[0], RECORD_PLAIN),
+    FIELD_F64("dilation_w", what.dilation[1], RECORD_PLAIN),
     FIELD_BOOL("channels_last", what.channels_last, RECORD_PLAIN),
     FIELD_BOOL("cold", what.cold, RECORD_PLAIN),
     FIELD_BOOL("from_idle", what.from_idle, RECORD_PLAIN),
@@ -137,11 +135,11 @@ static long bits_of(const char *type)
 
 /* How well constants suit: 0 not at all. Elements of the same width elsewhere are nearer than others of the machine:
  * blocks with scales of their own are not what a plain product does. Of equals those that more rows were fitted to. */
-static int suits(const struct model_constants *constants, const struct described *what, const char *machine)
+static int suits(const struct model_constants *constants, const struct described *what, const char *machine,
+                 bool is_product)
 {
     if (!is(constants->family, what->family) ||
-        (what->kind != DESCRIBED_GEMM &&
-         !is(constants->machine, machine))) /* data sheets are nearer than other cards */
+        (!is_product && !is(constants->machine, machine))) /* data sheets are nearer than other cards */
         return 0;
     return 1 + 16 * (bits_of(constants->type) == bits_of(what->type)) + 8 * is(constants->type, what->type) +
            4 * is(constants->machine, machine) + 2 * is(constants->scales, what->scales);
@@ -149,12 +147,12 @@ static int suits(const struct model_constants *constants, const struct described
 enum { SUITS_WHOLLY = 1 + 16 + 8 + 4 + 2 };
 
 static const struct model_constants *constants_of(int *quality, const struct models *models,
-                                                  const struct described *what, const char *machine)
+                                                  const struct described *what, const char *machine, bool is_product)
 {
     const struct model_constants *best = NULL;
     *quality = 0;
-    for (size_t k = 0; models && k < models->count; k++) {
-        const int suit = suits(&models->items[k], what, machine);
+    for (size_t k = 0; k < models->count; k++) {
+        const int suit = suits(&models->items[k], what, machine, is_product);
         if (suit < *quality || !suit || (suit == *quality && models->items[k].rows <= best->rows))
             continue;
         *quality = suit;
@@ -163,13 +161,10 @@ static const struct model_constants *constants_of(int *quality, const struct mod
     return best;
 }
 
-/* Without any: what data sheets say, a usual launch, and how far such predictions were off on times of others. */
+/* Without any: what data sheets say, and a usual launch. */
 static const struct model_constants raw_constants = {
     .values = {[CONSTANT_MATRIX] = 1, [CONSTANT_MEMORY] = 1, [CONSTANT_LOAD] = 1, [CONSTANT_SPLIT_US] = 2},
-    .spread = {0.85, 1.6},
 };
-/* Loops around loads: compilers of many years, and cards that were measured before their clocks rose. */
-static const struct prediction_spread loops_spread = {0.8, 2.1};
 
 /* Constants of another machine or type: twice as far, as a ratio. */
 static struct prediction_spread widened(struct prediction_spread spread)
@@ -177,55 +172,77 @@ static struct prediction_spread widened(struct prediction_spread spread)
     return (struct prediction_spread){spread.low * spread.low, spread.high * spread.high};
 }
 
-/* ---- the machine ---- */
+/* ---- what formulas know ---- */
 
-static double f64_slots(const struct machine *machine, double lanes)
+static const struct machine_level *l2_of(const struct machine *machine)
+{
+    return &machine->levels[machine->level_count > 2 ? 1 : machine->level_count - 1];
+}
+
+static double f64_slots(const struct machine *machine)
 {
     const struct machine_unit *unit = machine_unit(machine, "vector_f64");
     const double peak = unit ? ceiling_value(&unit->peak) : 0;
-    return peak > 0 ? fmax(1, 2 * lanes * machine->cus * machine->core_hz / peak) : 2;
+    return peak > 0 ? fmax(1, 2 * 64 * machine->cus * machine->core_hz / peak) : 2;
 }
 
-/* mt4g's measurements: 64 bytes up to CDNA 1, 128 since. */
-static double line_bytes(const char *arch)
+size_t family_inputs(const char **names, double *values, const struct family_input *of)
 {
-    return !strcmp(arch, "gfx906") || !strcmp(arch, "gfx908") || !strcmp(arch, "gfx900") ? 64 : 128;
-}
-
-/* LLVM's AMDGPUBaseInfo.cpp, getMaxWavesPerEU. */
-static double waves_per_simd(const char *arch)
-{
-    return text_starts(arch, "gfx90a") || text_starts(arch, "gfx94") || text_starts(arch, "gfx95") ? 8
-           : text_starts(arch, "gfx9")                                                             ? 10
-           : text_starts(arch, "gfx101")                                                           ? 20
-                                                                                                   : 16;
-}
-
-static struct described_machine seen(const struct machine *machine, bool raw)
-{
+    static const struct described nothing;
+    static const struct machine no_machine = {.level_count = 1};
+    static const double no_values[CONSTANT_COUNT];
+    static const struct described_machine nowhere = {.machine = &no_machine, .values = no_values};
+    const struct described *what = of ? of->what : &nothing;
+    const struct described_machine *on = of ? of->on : &nowhere;
+    const struct machine *machine = on->machine;
     const struct machine_level *memory = &machine->levels[machine->level_count - 1];
-    const struct machine_level *l2 = machine->level_count > 2 ? &machine->levels[1] : memory;
-    const double rate = raw ? ceiling_expected(&memory->bandwidth) : ceiling_value(&memory->bandwidth);
-    return (struct described_machine){.machine = machine,
-                                      .cus = machine->cus,
-                                      .clock_mhz = machine->core_hz / 1e6,
-                                      .lanes = 64,
-                                      .memory_bytes_us = rate / 1e6,
-                                      .memory_latency_us = memory->latency_ns / 1e3,
-                                      .l2_latency_us = l2->latency_ns / 1e3,
-                                      .launch_us = machine->launch_ns / 1e3,
-                                      .wave = machine->wave ? machine->wave : 64,
-                                      .line_bytes = line_bytes(machine->arch),
-                                      .l1_bytes = machine->levels[0].capacity_bytes / fmax(1, machine->cus),
-                                      .l2_bytes_us = ceiling_expected(&l2->bandwidth) / 1e6,
-                                      .f64_slots = f64_slots(machine, 64),
-                                      .issue_clocks = machine->wave == 32 ? 5 : 4,
-                                      .units = machine->wave == 32 ? machine->cus / 2.0 : machine->cus,
-                                      .waves_per_unit = 4 * waves_per_simd(machine->arch),
-                                      .groups_per_unit = machine->wave == 32 ? 32 : 16,
-                                      .idle_mhz = machine->idle_hz / 1e6,
-                                      .rise_us = machine->clock_rise_ns / 1e3,
-                                      .raw = raw};
+    const struct machine_level *l2 = l2_of(machine);
+    const double rate = on->raw ? ceiling_expected(&memory->bandwidth) : ceiling_value(&memory->bandwidth);
+    struct gemm_tile tile = {0};
+    const bool named = of && gemm_tile_of_name(&tile, what->kernel);
+    const struct {
+        const char *name;
+        double value;
+    } inputs[] = {{"has_tile", named},
+                  {"named_tile_m", tile.m},
+                  {"named_tile_n", tile.n},
+                  /* rates per microsecond, which sizes in bytes and FLOP suit */
+                  {"cus", machine->cus},
+                  {"clock_mhz", machine->core_hz / 1e6},
+                  {"idle_mhz", machine->idle_hz / 1e6},
+                  {"clock_rise_us", machine->clock_rise_ns / 1e3},
+                  {"wave", machine->wave ? machine->wave : 64},
+                  {"f64_slots", f64_slots(machine)},
+                  {"l1_bytes", machine->levels[0].capacity_bytes / fmax(1, machine->cus)},
+                  {"l2_bytes_us", ceiling_expected(&l2->bandwidth) / 1e6},
+                  {"l2_latency_us", l2->latency_ns / 1e3},
+                  {"memory_bytes_us", rate / 1e6},
+                  {"memory_latency_us", memory->latency_ns / 1e3},
+                  {"peak_us", on->peak_us},
+                  {"matrix_share", on->values[CONSTANT_MATRIX]},
+                  {"memory_share", on->values[CONSTANT_MEMORY]},
+                  {"load_share", on->values[CONSTANT_LOAD]},
+                  {"launch_us", on->values[CONSTANT_LAUNCH_US]},
+                  {"tile_us", on->values[CONSTANT_TILE_US]},
+                  {"split_us", on->values[CONSTANT_SPLIT_US]}};
+    size_t count = 0;
+    FOR_EACH(const struct record_field, field, launch_fields, COUNT_OF(launch_fields)) {
+        const char *at = (const char *)what + field->offset - offsetof(struct described_launch, what);
+        if (field->kind != RECORD_F64 && field->kind != RECORD_BOOL)
+            continue;
+        if (names)
+            names[count] = field->key;
+        if (values)
+            values[count] = field->kind == RECORD_F64 ? *(const double *)(const void *)at : *(const bool *)at;
+        count++;
+    }
+    for (size_t k = 0; k < COUNT_OF(inputs); k++, count++) {
+        if (names)
+            names[count] = inputs[k].name;
+        if (values)
+            values[count] = inputs[k].value;
+    }
+    return count;
 }
 
 /* The peak of the unit that does it, per microsecond; 0 unknown. */
@@ -241,40 +258,10 @@ static double matrix_peak_us(char name[static MACHINE_NAME], const struct machin
     return 0;
 }
 
-struct demand {
-    double bytes, flops;
-};
-
-static struct demand demand_of(const struct described *what)
-{
-    const double batch = fmax(1, what->batch), items = what->rows * what->columns;
-    switch (what->kind) {
-    case DESCRIBED_GEMM:
-        return (struct demand){
-            batch * ((what->m + what->n) * what->k * what->in_bytes + what->m * what->n * what->out_bytes),
-            2 * batch * what->m * what->n * what->k};
-    case DESCRIBED_ELEMENTWISE:
-        return (struct demand){items * what->in_bytes * what->operands, items};
-    case DESCRIBED_ROWS:
-        return (struct demand){2 * items * what->in_bytes, 5 * items};
-    case DESCRIBED_CONVOLUTION:
-        return (struct demand){
-            what->images *
-                (what->channels_in * what->in[0] * what->in[1] + what->channels_out * what->out[0] * what->out[1]) *
-                what->in_bytes,
-            2 * what->images * what->channels_out * what->out[0] * what->out[1] * what->channels_in / what->groups *
-                what->filter[0] * what->filter[1]};
-    case DESCRIBED_NOTHING:
-        break;
-    }
-    return (struct demand){0, 0};
-}
-
 struct described described_product(enum dtype in, enum dtype out, const double bmnk[4])
 {
     const bool fp8 = text_starts(dtype_name(in), "e4m3") || text_starts(dtype_name(in), "e5m2");
-    return (struct described){.kind = DESCRIBED_GEMM,
-                              .family = "gemm",
+    return (struct described){.family = "gemm",
                               .op = "",
                               .type = fp8 ? "fp8" : dtype_name(in), /* constants have one for both formats */
                               .scales = dtype_bytes(in) < 2 ? "row" : "none",
@@ -289,98 +276,63 @@ struct described described_product(enum dtype in, enum dtype out, const double b
                               .out_bytes = (double)dtype_bytes(out)};
 }
 
-double described_flops(const struct described *what)
-{
-    return demand_of(what).flops;
-}
-
 static double memory_rate(const struct machine *machine)
 {
     return ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
 }
 
-double described_least_ns(const struct described *what, const struct machine *machine)
+/* Of these FLOPs and bytes. */
+static double least_ns(const struct described *what, const struct machine *machine, double peak_us, double flops,
+                       double bytes)
 {
-    char unit[MACHINE_NAME];
-    const bool products = what->kind == DESCRIBED_GEMM || what->kind == DESCRIBED_CONVOLUTION;
-    const double peak_us = products ? matrix_peak_us(unit, machine, what->type) : 0;
-    struct demand demand = demand_of(what);
     for (uint32_t k = 0; k + 1 < machine->level_count && !what->cold; k++)
-        demand.bytes -= machine->levels[k].capacity_bytes;
+        bytes -= machine->levels[k].capacity_bytes;
     const double rate = memory_rate(machine);
-    return fmax(peak_us > 0 ? demand.flops / peak_us * 1e3 : 0, rate > 0 ? fmax(0, demand.bytes) / rate * 1e9 : 0);
+    return fmax(peak_us > 0 ? flops / peak_us * 1e3 : 0, rate > 0 ? fmax(0, bytes) / rate * 1e9 : 0);
+}
+
+double described_least_ns(const struct described *what, const struct machine *machine, const struct models *models)
+{
+    double slots[FAMILY_NAMES];
+    char unit[MACHINE_NAME];
+    const struct family *family = family_find(models->families, what->family);
+    const struct described_machine on = {.machine = machine, .values = raw_constants.values};
+    if (!family)
+        return 0;
+    family_start(slots, family, what, &on);
+    return least_ns(what, machine, family->multiplies ? matrix_peak_us(unit, machine, what->type) : 0,
+                    family_value(family->flops, slots), family_value(family->bytes, slots));
 }
 
 /* The roofline's word, whatever term limits: memory or the unit, by the vendor's peaks; launch where that is the better
  * part of the time. */
 #define LAUNCH_SHARE 0.4
-static void set_bound(struct prediction *prediction, const struct described *what, const struct machine *machine,
-                      const char *unit)
-{
-    const struct demand demand = demand_of(what);
-    const struct machine_unit *found = machine_unit(machine, unit);
-    const double peak = found ? ceiling_value(&found->peak) : 0;
-    const double memory_s = demand.bytes / memory_rate(machine), unit_s = peak > 0 ? demand.flops / peak : 0;
-    const char *name = memory_s >= unit_s ? machine->levels[machine->level_count - 1].name : unit;
-    if (machine->launch_ns > LAUNCH_SHARE * prediction->time_ns)
-        name = "launch";
-    snprintf(prediction->bound, sizeof(prediction->bound), "%s", name);
-}
-
-/* ---- predict ---- */
-
-/* Shares that were fitted on small shapes would be faster than the peaks on large ones. */
-static void keep_above_least(struct prediction *prediction, const struct described *what, const struct machine *machine)
-{
-    const double least_ns = described_least_ns(what, machine);
-    if (prediction->time_ns >= least_ns)
-        return;
-    prediction->time_ns = least_ns;
-    prediction_note(prediction, "the least that the machine's peaks allow: what was fitted would be faster");
-}
-
-static bool by_kind(struct prediction *prediction, const struct described *what, const struct described_machine *on,
-                    const double *constants, char unit[static MACHINE_NAME])
-{
-    double peak_us;
-    snprintf(unit, MACHINE_NAME, "vector_f32");
-    switch (what->kind) {
-    case DESCRIBED_GEMM:
-        peak_us = matrix_peak_us(unit, on->machine, what->type);
-        if (peak_us > 0)
-            gemm_predict(prediction, what, on, peak_us, constants);
-        return peak_us > 0;
-    case DESCRIBED_ELEMENTWISE:
-        elementwise_predict(prediction, what, on, constants);
-        return true;
-    case DESCRIBED_ROWS:
-        rows_predict(prediction, what, on, constants);
-        return true;
-    case DESCRIBED_CONVOLUTION:
-        convolution_predict(prediction, what, on, constants);
-        return true;
-    case DESCRIBED_NOTHING:
-        break;
-    }
-    return false;
-}
 
 bool describe_predict(struct prediction *prediction, const struct described *what, const struct machine *machine,
-                      const struct models *models)
+                      const struct models *models, bool raw)
 {
+    double slots[FAMILY_NAMES];
     char unit[MACHINE_NAME] = "";
-    int quality;
-    const struct model_constants *found = constants_of(&quality, models, what, machine->name);
-    const struct described_machine on = seen(machine, !found);
-    struct model_constants constants = found ? *found : raw_constants;
+    int quality = 0;
+    const struct family *family = family_find(models->families, what->family);
     *prediction = (struct prediction){.method = "description"};
-    if (!found && what->kind == DESCRIBED_CONVOLUTION)
-        constants.spread = loops_spread;
-    if (!found)
-        constants.values[CONSTANT_LAUNCH_US] = on.launch_us > 0 ? on.launch_us / 2 : 2;
-    if (!(on.cus > 0) || !(on.clock_mhz > 0) || !(on.memory_bytes_us > 0) || !(on.l2_bytes_us > 0) ||
-        !by_kind(prediction, what, &on, constants.values, unit) ||
-        !(prediction->time_ns > 0 && isfinite(prediction->time_ns)))
+    if (!family || !(machine->cus > 0) || !(machine->core_hz > 0) || !(memory_rate(machine) > 0) ||
+        !(ceiling_expected(&l2_of(machine)->bandwidth) > 0))
+        return false;
+    const struct model_constants *found =
+        raw ? NULL : constants_of(&quality, models, what, machine->name, family->is_product);
+    struct model_constants constants = found ? *found : raw_constants;
+    const double peak_us = family->multiplies ? matrix_peak_us(unit, machine, what->type) : 0;
+    if (!found) {
+        constants.spread = family->spread;
+        constants.values[CONSTANT_LAUNCH_US] = machine->launch_ns > 0 ? machine->launch_ns / 1e3 / 2 : 2;
+    }
+    const struct described_machine on = {
+        .machine = machine, .raw = !found, .peak_us = peak_us, .values = constants.values};
+    if (!family->is_product)
+        snprintf(unit, sizeof(unit), "vector_f32");
+    family_start(slots, family, what, &on);
+    if ((family->is_product && !(peak_us > 0)) || !family_predict(prediction, family, slots))
         return false;
     if (found && quality < SUITS_WHOLLY) {
         constants.spread = widened(constants.spread);
@@ -388,8 +340,19 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
                  found->machine);
         prediction_note(prediction, "constants of %s", prediction->constants);
     }
-    keep_above_least(prediction, what, machine);
-    set_bound(prediction, what, machine, unit);
+    const double flops = family_value(family->flops, slots), bytes = family_value(family->bytes, slots);
+    const double least = least_ns(what, machine, peak_us, flops, bytes);
+    if (prediction->time_ns < least) { /* shares that were fitted on small shapes */
+        prediction->time_ns = least;
+        prediction_note(prediction, "the least that the machine's peaks allow: what was fitted would be faster");
+    }
+    const struct machine_unit *used = machine_unit(machine, unit);
+    const double peak = used ? ceiling_value(&used->peak) : 0;
+    const bool by_memory = bytes / memory_rate(machine) >= (peak > 0 ? flops / peak : 0);
+    snprintf(prediction->bound, sizeof(prediction->bound), "%s",
+             machine->launch_ns > LAUNCH_SHARE * prediction->time_ns ? "launch"
+             : by_memory                                             ? machine->levels[machine->level_count - 1].name
+                                                                     : unit);
     prediction_finish(prediction, machine, unit, constants.spread);
     return true;
 }

@@ -57,7 +57,7 @@ def kinds(home):
     bmm, power = read("t.csv", "gpu,op,dtype,shape,kernel,block,time_us,more\r\nMI100,bmm,f32,2x3x4x5,MT16x32x8,64,7,1\r\nMI210,pow,f32,10x20,k,256,8,2\r\n")
     check(bmm["launch"]["k"] == 4 and power["launch"]["operands"] == 3 and power["machine"] == "mi210", f"torch: {bmm} {power}")
     [row] = read("c.csv", "database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,pad,groups,time_us\ngfx906_60,W,FP16,1,2,3,4,5,6,7,1x3,0x1,1,9\n")
-    check(row["machine"] == "mi50" and [row["launch"][name] for name in ("filter", "pad", "stride")] == [[1, 3], [0, 1], [1, 1]], f"convolution: {row}")
+    check(row["machine"] == "mi50" and [row["launch"][name] for name in ("filter_h", "filter_w", "pad_h", "pad_w", "stride_w")] == [1, 3, 0, 1, 1], f"convolution: {row}")
     [row] = read("p.csv", "kernel_name,problem_size,min_ms\nvectoradd,1024,0.0042\n")
     check(abs(row["time_ns"] - 4200) < 1e-6 and row["machine"] == "mi300a", f"program: {row}")
     for line, problem in (("10x20,k,256,8", ""), ("10x20,k,256,0", "time is no"), ("10x20,k,256,-1", "time is no"), ("10x20,k,256,nan", "time is no"),
@@ -87,7 +87,7 @@ def launches(home):
     rows = json.loads(run("predict", path, "--json", "-", home=home).stdout)["launches"]
     check(0 < rows[0]["least_ns"] < rows[0]["time_ns"] < rows[1]["time_ns"] and rows[0]["low_ns"] < rows[0]["high_ns"], f"times: {rows}")
     check(rows[2]["time_ns"] is None and "memory" not in rows[2] and rows[3]["time_ns"] is None and rows[3]["memory"] == "HBM", f"unknown ones: {rows}")
-    for what, message in (({"m": 0}, "/launches/0/m"), ({"filter": [1, 1e9]}, "a filter of more than"), ({"sides": 3}, "sides")):
+    for what, message in (({"m": 0}, "/launches/0/m"), ({"filter_w": 1e9}, "a filter of more than"), ({"sides": 3}, "sides")):
         bad = write(home, "bad.json", json.dumps({"launches": [gemm | what]}))
         check_run(run("predict", bad, home=home), 2, "a bad launch", stderr=["bad.json", message])
 

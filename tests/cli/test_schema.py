@@ -81,7 +81,7 @@ def shipped():
     machines = sorted(ROOT.glob("configs/machines/*.json"))
     manifests = sorted(ROOT.glob("kernels/**/*.json"))
     check(len(suites) >= 2 and len(machines) >= 4 and len(manifests) >= 11, f"{len(suites)} suites, {len(machines)} machines, {len(manifests)} manifests")
-    for kind, paths in (("suite", suites), ("machine", machines), ("manifest", manifests), ("models", ROOT.glob("configs/models/*.json"))):
+    for kind, paths in (("suite", suites), ("machine", machines), ("manifest", manifests), ("models", ROOT.glob("configs/models/described.json")), ("families", ROOT.glob("configs/models/families.json"))):
         for path in paths:
             valid(kind, strict(path), path.relative_to(ROOT))
             if kind == "machine":
@@ -234,7 +234,7 @@ validators = {}
 
 
 def main():
-    for kind in ("suite", "manifest", "machine", "models", "result", "compare", "noise", "import"):
+    for kind in ("suite", "manifest", "machine", "models", "families", "result", "compare", "noise", "import"):
         validators[kind] = validator(kind)
     shipped()
     broken_suites()

@@ -23,7 +23,8 @@ typedef bool fuzz_reader(const char *text, size_t length, struct arena *arena);
 
 fuzz_reader fuzz_expr, fuzz_sweep, fuzz_units, fuzz_device, fuzz_compiler, fuzz_record, fuzz_depfile, fuzz_sysfs;
 fuzz_reader fuzz_codeobj, fuzz_isa, fuzz_sass, fuzz_walk;
-fuzz_reader fuzz_json, fuzz_manifest, fuzz_suite, fuzz_shapes, fuzz_machine, fuzz_models, fuzz_noise, fuzz_launches;
+fuzz_reader fuzz_json, fuzz_manifest, fuzz_suite, fuzz_shapes, fuzz_machine, fuzz_models, fuzz_families, fuzz_noise,
+    fuzz_launches;
 fuzz_reader fuzz_result, fuzz_journal, fuzz_samples, fuzz_fleet, fuzz_nodes, fuzz_history, fuzz_pins, fuzz_triton;
 
 fuzz_reader fuzz_import, fuzz_counters, fuzz_database, fuzz_names;

@@ -126,18 +126,45 @@ bool fuzz_shapes(const char *text, size_t length, struct arena *arena)
 
 /* ---- what was learned about a device ---- */
 
+#define MODELS ROOFTILE_SOURCE_DIR "/configs/models"
+
 bool fuzz_models(const char *text, size_t length, struct arena *arena)
 {
     struct models models;
     struct err err = {0};
     (void)text;
     (void)length;
-    if (models_read(&models, FUZZ_PATH, arena, &err)) {
+    if (models_read(&models, MODELS, FUZZ_PATH, arena, &err)) {
         must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH));
         return false;
     }
     for (size_t k = 0; k < models.count; k++)
         must(models.items[k].family && models.items[k].spread.low > 0);
+    return true;
+}
+
+/* Whatever formulas say, there is a prediction or none. */
+bool fuzz_families(const char *text, size_t length, struct arena *arena)
+{
+    static const struct machine machine = {.name = "mi100",
+                                           .cus = 120,
+                                           .core_hz = 1.5e9,
+                                           .level_count = 1,
+                                           .levels = {{.name = "HBM", .bandwidth = {.vendor = 1e12}}}};
+    struct models models;
+    struct prediction prediction;
+    struct err err = {0};
+    (void)text;
+    (void)length;
+    if (models_read(&models, fuzz_folder("models", (const char *const[]){"families.json", NULL}),
+                    MODELS "/described.json", arena, &err)) {
+        must(err.status == ERR_CONFIG && strstr(err.text, "families.json"));
+        return false;
+    }
+    const struct described what = {
+        .family = "softmax", .type = "f32", .kernel = "", .in_bytes = 4, .rows = 99, .columns = 9};
+    if (describe_predict(&prediction, &what, &machine, &models, true))
+        must(prediction.time_ns > 0);
     return true;
 }
 
@@ -153,16 +180,18 @@ bool fuzz_launches(const char *text, size_t length, struct arena *arena)
                                            .unit_count = 1,
                                            .units = {{.name = "matrix_f32", .peak = {.vendor = 4e13}}}};
     struct described_launches launches;
+    struct models models;
     struct err err = {0};
     (void)text;
     (void)length;
+    must(!models_read(&models, MODELS, NULL, arena, &err));
     if (described_read(&launches, FUZZ_PATH, arena, &err)) {
         must(err.status == ERR_CONFIG && strstr(err.text, FUZZ_PATH));
         return false;
     }
     for (size_t k = 0; k < launches.count; k++) {
         struct prediction prediction;
-        if (describe_predict(&prediction, &launches.items[k].what, &machine, NULL))
+        if (describe_predict(&prediction, &launches.items[k].what, &machine, &models, true))
             must(prediction.time_ns > 0);
     }
     return launches.count > 0;

@@ -5,12 +5,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "../near.h"
 #include "rooftile/describe.h"
+#include "rooftile/file.h"
+
+static struct models shipped;
 
 static const struct {
     const char *kernel;
@@ -57,8 +62,7 @@ static const struct machine machine = {
     .units = {{.name = "vector_f32", .peak = {.vendor = 12.8e12}}, {.name = "matrix_f16", .peak = {.vendor = 1e14}}},
 };
 
-static const struct described stream = {.kind = DESCRIBED_ELEMENTWISE,
-                                        .family = "elementwise",
+static const struct described stream = {.family = "elementwise",
                                         .op = "add",
                                         .type = "f32",
                                         .scales = "",
@@ -68,8 +72,7 @@ static const struct described stream = {.kind = DESCRIBED_ELEMENTWISE,
                                         .operands = 3,
                                         .rows = 1e5,
                                         .columns = 1e4};
-static const struct described gemm = {.kind = DESCRIBED_GEMM,
-                                      .family = "gemm",
+static const struct described gemm = {.family = "gemm",
                                       .op = "",
                                       .type = "f16",
                                       .scales = "none",
@@ -85,13 +88,13 @@ static void streams_take_what_memory_takes(void **state)
 {
     (void)state;
     struct prediction prediction;
-    assert_true(describe_predict(&prediction, &stream, &machine, NULL));
+    assert_true(describe_predict(&prediction, &stream, &machine, &shipped, true));
     assert_near(prediction.time_ns, 12e6, 0.01 * 12e6);
     assert_string_equal(prediction.bound, "HBM");
     assert_true(prediction.low_ns < prediction.time_ns && prediction.high_ns > prediction.time_ns);
     struct described tiny = stream;
     tiny.rows = tiny.columns = 10;
-    assert_true(describe_predict(&prediction, &tiny, &machine, NULL));
+    assert_true(describe_predict(&prediction, &tiny, &machine, &shipped, true));
     assert_string_equal(prediction.bound, "launch");
 }
 
@@ -101,10 +104,10 @@ static void gemms_are_bound_by_the_matrix_unit(void **state)
     struct prediction prediction, slower;
     struct described small_tile = gemm;
     small_tile.kernel = "_256x16x16x64_";
-    assert_true(describe_predict(&prediction, &gemm, &machine, NULL));
+    assert_true(describe_predict(&prediction, &gemm, &machine, &shipped, true));
     assert_string_equal(prediction.bound, "matrix_f16");
-    assert_true(prediction.time_ns >= described_least_ns(&gemm, &machine));
-    assert_true(describe_predict(&slower, &small_tile, &machine, NULL));
+    assert_true(prediction.time_ns >= described_least_ns(&gemm, &machine, &shipped));
+    assert_true(describe_predict(&slower, &small_tile, &machine, &shipped, true));
     assert_true(slower.time_ns > 1.5 * prediction.time_ns); /* the tile counts */
 }
 
@@ -115,9 +118,9 @@ static void a_second_round_of_tiles_costs_a_round(void **state)
     struct described tiles = gemm;
     tiles.m = 128 * 100; /* as many tiles as compute units */
     tiles.n = 128;
-    assert_true(describe_predict(&one, &tiles, &machine, NULL));
+    assert_true(describe_predict(&one, &tiles, &machine, &shipped, true));
     tiles.m = 128 * 200;
-    assert_true(describe_predict(&two, &tiles, &machine, NULL));
+    assert_true(describe_predict(&two, &tiles, &machine, &shipped, true));
     assert_near(two.term_ns[TERM_MATRIX], 2 * one.term_ns[TERM_MATRIX], 1);
 }
 
@@ -142,9 +145,9 @@ static void constants_of_another_machine_widen_the_interval(void **state)
 {
     (void)state;
     struct prediction own, borrowed;
-    const struct models both = {some, 2}, other = {some, 1};
-    assert_true(describe_predict(&own, &gemm, &machine, &both));
-    assert_true(describe_predict(&borrowed, &gemm, &machine, &other));
+    const struct models both = {some, 2, shipped.families}, other = {some, 1, shipped.families};
+    assert_true(describe_predict(&own, &gemm, &machine, &both, false));
+    assert_true(describe_predict(&borrowed, &gemm, &machine, &other, false));
     assert_int_equal(own.note_count, 0);
     assert_int_equal(borrowed.note_count, 1);
     assert_true(borrowed.time_ns > 1.5 * own.time_ns);
@@ -160,17 +163,16 @@ static void constants_of_the_type_go_before_those_of_the_machine(void **state)
     all[0].type = "bf16";
     all[1].type = "fp8";
     all[1].scales = "1x128x128";
-    const struct models models = {all, 2}, alone = {all, 1};
+    const struct models models = {all, 2, shipped.families}, alone = {all, 1, shipped.families};
     struct prediction chosen, wanted;
-    assert_true(describe_predict(&chosen, &gemm, &machine, &models));
-    assert_true(describe_predict(&wanted, &gemm, &machine, &alone));
+    assert_true(describe_predict(&chosen, &gemm, &machine, &models, false));
+    assert_true(describe_predict(&wanted, &gemm, &machine, &alone, false));
     assert_near(chosen.time_ns, wanted.time_ns, 1e-9);
     assert_string_equal(chosen.notes[0], "constants of gemm bf16 on other");
     assert_string_equal(chosen.constants, "gemm bf16 on other");
 }
 
-static const struct described convolution = {.kind = DESCRIBED_CONVOLUTION,
-                                             .family = "convolution",
+static const struct described convolution = {.family = "convolution",
                                              .op = "forward",
                                              .type = "f32",
                                              .scales = "",
@@ -191,7 +193,7 @@ static const struct described convolution = {.kind = DESCRIBED_CONVOLUTION,
 static double convolution_ns(const struct described *what, const struct machine *on)
 {
     struct prediction prediction;
-    assert_true(describe_predict(&prediction, what, on, NULL));
+    assert_true(describe_predict(&prediction, what, on, &shipped, true));
     return prediction.time_ns;
 }
 
@@ -266,10 +268,10 @@ static void no_prediction_is_faster_than_the_peaks(void **state)
                                          .scales = gemm.scales,
                                          .values = {[CONSTANT_MATRIX] = 0.1, [CONSTANT_MEMORY] = 0.1},
                                          .spread = {0.9, 1.1}};
-    const struct models models = {.items = &fast, .count = 1};
+    const struct models models = {.items = &fast, .count = 1, .families = shipped.families};
     cold.cold = true;
-    assert_true(describe_predict(&prediction, &cold, &machine, &models));
-    assert_near(prediction.time_ns, described_least_ns(&cold, &machine), 1e-6);
+    assert_true(describe_predict(&prediction, &cold, &machine, &models, false));
+    assert_near(prediction.time_ns, described_least_ns(&cold, &machine, &shipped), 1e-6);
 }
 
 static void unknown_machines_are_not_predicted(void **state)
@@ -278,24 +280,77 @@ static void unknown_machines_are_not_predicted(void **state)
     struct prediction prediction;
     struct machine unknown = machine;
     unknown.unit_count = 0;
-    assert_false(describe_predict(&prediction, &gemm, &unknown, NULL));
+    assert_false(describe_predict(&prediction, &gemm, &unknown, &shipped, true));
     unknown = machine;
     unknown.core_hz = 0;
-    assert_false(describe_predict(&prediction, &stream, &unknown, NULL));
+    assert_false(describe_predict(&prediction, &stream, &unknown, &shipped, true));
 }
 
 static void the_shipped_constants_are_read(void **state)
 {
     (void)state;
+    assert_true(shipped.count >= 12);
+    for (size_t k = 0; k < shipped.count; k++)
+        assert_true(shipped.items[k].spread.low < 1 && shipped.items[k].spread.high > 1);
+}
+
+static const struct {
+    const char *let, *message;
+} refused[] = {
+    {"\"x\": \"y + 1\"", "/families/0/let/x: "},
+    {"\"x\": 1", "must be a string"},
+    {"\"9x\": \"1\"", "the name of a formula"},
+    {"\"x\": {\"from\": \"0\", \"let\": {}}", "'below' is missing"},
+    {"\"x\": {\"from\": \"0\", \"below\": \"1\", \"let\": {}, \"to\": \"2\"}", "/let/x/to"},
+};
+
+/* A family of its own is a file: here a loop that adds up, and one that would never end. */
+static void a_family_is_data(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"families\": [{\"names\": [\"toy\"], \"source\": \"\", \"low\": 0.5, \"high\": 2, "
+                               "\"flops\": \"1\", \"bytes\": \"rows\", \"let\": {%s}, \"terms\": {\"memory\": \"3\"}, "
+                               "\"time_us\": \"%s\"}]}";
+    static const char sum[] = "\"s\": \"0\", \"i_\": {\"from\": \"1\", \"below\": \"rows + 1\", \"step\": \"2\", "
+                              "\"let\": {\"s\": \"s + i_\"}}";
     struct arena arena = {0};
-    struct models models;
     struct err err = {0};
-    if (models_read(&models, ROOFTILE_SOURCE_DIR "/configs/models/described.json", &arena, &err))
+    struct models models;
+    struct prediction prediction;
+    const char *folder = arena_strdup(&arena, "/tmp/describe_XXXXXX");
+    assert_non_null(mkdtemp((char *)folder));
+    const char *path = path_join(&arena, folder, "families.json");
+    const char *constants = ROOFTILE_SOURCE_DIR "/configs/models/described.json";
+    const char *content = arena_printf(&arena, text, sum, "s");
+    assert_int_equal(file_write(path, content, strlen(content), &err), STATUS_OK);
+    if (models_read(&models, folder, constants, &arena, &err))
         fail_msg("%s", err.text);
-    assert_true(models.count >= 12);
-    for (size_t k = 0; k < models.count; k++)
-        assert_true(models.items[k].spread.low < 1 && models.items[k].spread.high > 1);
+    struct described toy = {.family = "toy", .kernel = "", .rows = 5};
+    assert_true(describe_predict(&prediction, &toy, &machine, &models, false));
+    assert_near(prediction.time_ns, 9e3, 1e-9); /* 1 + 3 + 5 us */
+    assert_near(prediction.term_ns[TERM_MEMORY], 3e3, 1e-9);
+    assert_near(prediction.high_ns, 18e3, 1e-9);
+    toy.rows = 1e9;
+    assert_false(describe_predict(&prediction, &toy, &machine, &models, false));
+    for (size_t k = 0; k < sizeof(refused) / sizeof(refused[0]); k++) {
+        content = arena_printf(&arena, text, refused[k].let, "1");
+        assert_int_equal(file_write(path, content, strlen(content), &err), STATUS_OK);
+        assert_int_equal(models_read(&models, folder, constants, &arena, &err), ERR_CONFIG);
+        if (!strstr(err.text, refused[k].message))
+            fail_msg("%s", err.text);
+        err = (struct err){0};
+    }
+    unlink(path);
+    rmdir(folder);
     arena_release(&arena);
+}
+
+static int read_shipped(void **state)
+{
+    static struct arena arena;
+    struct err err = {0};
+    (void)state;
+    return models_read(&shipped, ROOFTILE_SOURCE_DIR "/configs/models", NULL, &arena, &err) != STATUS_OK;
 }
 
 int main(void)
@@ -314,6 +369,7 @@ int main(void)
         cmocka_unit_test(no_prediction_is_faster_than_the_peaks),
         cmocka_unit_test(unknown_machines_are_not_predicted),
         cmocka_unit_test(the_shipped_constants_are_read),
+        cmocka_unit_test(a_family_is_data),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, read_shipped, NULL);
 }
