@@ -30,12 +30,6 @@ bool bundle_is_compressed(struct bytes bytes)
 
 /* ---- plain ---- */
 
-/* An AMD GPU entry holds an ELF image, except for what is to be compiled later (SPIR-V, bitcode) and for empty ones. */
-static bool holds_code(const char *id, struct bytes part)
-{
-    return strstr(id, "amdgcn-amd-amdhsa") && part.size && !bytes_start(part, "BC\xC0\xDE");
-}
-
 /* Reads the entry at *at and moves behind it; *end grows to where the bundle's bytes end. */
 static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uint64_t *at, uint64_t *end,
                               struct err *err)
@@ -57,7 +51,8 @@ static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uin
                        (unsigned long long)size, (unsigned long long)offset, bytes.size);
     *at += ENTRY_HEADER_BYTES + name.size;
     *end = offset + size > *end ? offset + size : *end;
-    if (holds_code(id, part))
+    /* An ELF image, except for what is to be compiled later (SPIR-V, bitcode) and for empty ones. */
+    if (strstr(id, "amdgcn-amd-amdhsa") && part.size && !bytes_start(part, "BC\xC0\xDE"))
         return list_add_object(list, part, id, err);
     ARENA_PUSH(list->arena, list->others, list->other_count, (struct codeobj_other){id, size});
     return STATUS_OK;

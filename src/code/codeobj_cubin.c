@@ -94,16 +94,6 @@ static void read_marks(struct codeobj_kernel *kernel, struct bytes marks)
 
 /* ---- arguments ---- */
 
-/* Number, offset, and the size in the upper bits; whether it is a pointer is not said. */
-static void add_argument(struct codeobj_kernel *kernel, struct codeobj_arg *args, size_t count, struct bytes value)
-{
-    const size_t number = value.size < 12 ? count : load_u16(value.data + 4);
-    if (number >= count)
-        return;
-    args[number] = codeobj_bare_arg(load_u16(value.data + 6), load_u32(value.data + 8) >> 18);
-    kernel->arg_count = kernel->arg_count > number + 1 ? kernel->arg_count : number + 1;
-}
-
 static uint32_t read_block(struct bytes value, uint32_t sizes[3])
 {
     for (size_t k = 0; k < 3; k++)
@@ -122,9 +112,13 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
     for (size_t k = 0; k < count; k++)
         args[k] = codeobj_bare_arg(0, 0);
     for (struct bytes rest = info; next_attribute(&attribute, &rest);) {
-        if (attribute.name == INFO_ARGUMENT)
-            add_argument(kernel, args, count, attribute.value);
-        else if (attribute.name == INFO_ARGUMENTS_BYTES)
+        const struct bytes value = attribute.value;
+        const size_t number = value.size < 12 ? count : load_u16(value.data + 4);
+        if (attribute.name == INFO_ARGUMENT && number < count) {
+            /* Offset, and the size in the upper bits; whether it is a pointer is not said. */
+            args[number] = codeobj_bare_arg(load_u16(value.data + 6), load_u32(value.data + 8) >> 18);
+            kernel->arg_count = kernel->arg_count > number + 1 ? kernel->arg_count : number + 1;
+        } else if (attribute.name == INFO_ARGUMENTS_BYTES)
             kernel->kernarg_bytes = attribute.half;
         else if (attribute.name == INFO_MAX_THREADS)
             kernel->max_block = read_block(attribute.value, most);

@@ -206,17 +206,6 @@ static void read_descriptor(struct codeobj_kernel *kernel, const struct image *i
 
 /* ---- the object ---- */
 
-/* The bundle's id comes last: it is what somebody wrote, the object's own words are what the compiler did. */
-static enum status name_target(struct codeobj *object, uint32_t flags, struct arena *arena, struct err *err)
-{
-    if (object->target || target_of_flags(&object->target, &object->features, flags, object->abi, arena))
-        return STATUS_OK;
-    object->target_of_id = true;
-    if (target_split(&object->target, &object->features, object->id, arena))
-        return STATUS_OK;
-    return err_set(err, ERR_CONFIG, "for an unknown processor (ELF flags 0x%x, no target in its metadata)", flags);
-}
-
 enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err)
 {
     struct image image = {.bytes = bytes};
@@ -234,7 +223,12 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
             err_within(err, "the note at byte %td", image.notes[k].data - bytes.data);
     if (!status) {
         object->abi = bytes.data[EI_ABIVERSION] + 2u;
-        status = name_target(object, header.e_flags, arena, err);
+        /* The bundle's id comes last: it is what somebody wrote, the object's own words are what the compiler did. */
+        object->target_of_id =
+            !object->target && !target_of_flags(&object->target, &object->features, header.e_flags, object->abi, arena);
+        if (object->target_of_id && !target_split(&object->target, &object->features, object->id, arena))
+            status = err_set(err, ERR_CONFIG, "for an unknown processor (ELF flags 0x%x, no target in its metadata)",
+                             header.e_flags);
     }
     if (!status)
         elf_symbols_read(&image.symbols, image.elf, arena);

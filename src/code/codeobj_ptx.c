@@ -110,18 +110,6 @@ static struct token read_variable(struct variable *variable, struct ptx *ptx)
 
 /* ---- one kernel ---- */
 
-static void add_parameter(struct codeobj_kernel *kernel, struct codeobj_arg **args, const struct variable *variable,
-                          struct arena *arena)
-{
-    const uint32_t align = variable->align_bytes ? variable->align_bytes : 1;
-    const uint64_t offset = ((uint64_t)kernel->kernarg_bytes + align - 1) / align * align;
-    if (offset + variable->size_bytes > UINT16_MAX)
-        return; /* the hardware has room for less */
-    ARENA_PUSH(arena, *args, kernel->arg_count, codeobj_bare_arg((uint32_t)offset, (uint32_t)variable->size_bytes));
-    kernel->explicit_count = kernel->arg_count;
-    kernel->kernarg_bytes = (uint32_t)(offset + variable->size_bytes);
-}
-
 /* The list in brackets behind the name; a kernel without parameters may have none. */
 static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
 {
@@ -134,7 +122,14 @@ static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
     for (struct token token = {0}; !is(token, ")") && (token = next_token(ptx)).length;)
         if (is(token, ".param")) {
             token = read_variable(&variable, ptx);
-            add_parameter(kernel, &args, &variable, ptx->arena);
+            const uint32_t align = variable.align_bytes ? variable.align_bytes : 1;
+            const uint64_t offset = ((uint64_t)kernel->kernarg_bytes + align - 1) / align * align;
+            if (offset + variable.size_bytes > UINT16_MAX)
+                continue; /* the hardware has room for less */
+            ARENA_PUSH(ptx->arena, args, kernel->arg_count,
+                       codeobj_bare_arg((uint32_t)offset, (uint32_t)variable.size_bytes));
+            kernel->explicit_count = kernel->arg_count;
+            kernel->kernarg_bytes = (uint32_t)(offset + variable.size_bytes);
         }
     kernel->args = args;
 }

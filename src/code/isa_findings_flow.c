@@ -14,42 +14,6 @@
 /* Values go around a loop at most this often before they are no news; in what compilers make twice or three times. */
 #define MAX_PASSES 16u
 
-/* ---- registers ---- */
-
-/* A number for each register, of what flows through a loop. */
-struct flow {
-    unsigned of[ISA_VECTORS];
-};
-
-static unsigned largest(const struct flow *flow, const struct isa_instruction *in)
-{
-    unsigned most = 0;
-    for (unsigned o = in->reads_destination ? 0 : in->destinations; o < in->operand_count; o++)
-        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++) {
-            const unsigned number = flow->of[in->operand[o].first + r];
-            most = number > most ? number : most;
-        }
-    return most;
-}
-
-static void flow_set(struct flow *flow, const struct isa_instruction *in, unsigned number)
-{
-    for (unsigned o = 0; o < in->destinations; o++)
-        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
-            flow->of[in->operand[o].first + r] = number;
-}
-
-/* One instruction further: its result gets `own` and the largest number of its operands, their sum or the larger of
- * both. Returns that of the operands. Both halves of a VOPD read before either writes. */
-static unsigned flow_step(struct flow *flow, const struct isa_instruction *in, unsigned own, bool sum)
-{
-    const unsigned first = largest(flow, in), second = in->dual ? largest(flow, in->dual) : 0;
-    flow_set(flow, in, sum ? first + own : first > own ? first : own);
-    if (in->dual)
-        flow_set(flow, in->dual, sum ? second + own : second > own ? second : own);
-    return first > second ? first : second;
-}
-
 /* ---- loads ---- */
 
 /* Which loads take their address from what the loop has loaded (an index list, a pointer chase): around the loop until
@@ -57,14 +21,14 @@ static unsigned flow_step(struct flow *flow, const struct isa_instruction *in, u
  * as ordinary. */
 static const bool *find_gathers(const struct isa_scope *scope)
 {
-    struct flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
+    struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
     bool *gathers = arena_array(scope->arena, scope->count, sizeof(*gathers));
     for (unsigned pass = 0; pass < MAX_PASSES; pass++) {
         before = *flow;
         for (size_t i = 0; i < scope->count; i++) {
             const enum isa_kind kind = scope->items[i]->kind;
             const bool loads = kind == ISA_LOAD || kind == ISA_ATOMIC || kind == ISA_LDS_READ;
-            const bool hit = flow_step(flow, scope->items[i], loads, false) > 0;
+            const bool hit = isa_flow_step(flow, scope->items[i], loads, false) > 0;
             gathers[i] = gathers[i] || (hit && kind == ISA_LOAD);
         }
         if (memcmp(&before, flow, sizeof(before)) == 0)
@@ -85,21 +49,15 @@ static bool is_remainder(const struct isa_scope *scope)
     return false;
 }
 
-/* Some loop that loads whole 16 bytes: then narrow loops are its tails. */
-static bool has_wide_loop(const struct isa_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->loop_count; i++)
-        if (kernel->loops[i].own.traffic[ISA_GLOBAL].loads_by_width[ISA_16])
-            return true;
-    return false;
-}
-
 void isa_check_width(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
     uint32_t narrowest = FULL_WIDTH, widest = 0;
     unsigned count = 0;
-    if (!scope->mix->count[ISA_LOAD] || is_remainder(scope) || has_wide_loop(scope->kernel))
+    /* Where some loop loads whole 16 bytes, narrow loops are its tails. */
+    if (!scope->mix->count[ISA_LOAD] || is_remainder(scope) ||
+        COUNT_WHERE(loop, scope->kernel->loops, scope->kernel->loop_count,
+                    loop->own.traffic[ISA_GLOBAL].loads_by_width[ISA_16] > 0))
         return;
     const bool *gathers = find_gathers(scope);
     for (size_t i = 0; i < scope->count; i++) {
@@ -181,16 +139,9 @@ void isa_check_addresses(struct isa_scope *scope)
 
 /* ---- lanes that leave ---- */
 
-/* Does a comparison decide by data: floats, or what the loop has loaded? A bound of an index lets lanes go in the last
- * turns alone. */
-static bool decides_by_data(const struct isa_instruction *in, bool is_loaded)
-{
-    return is_loaded || isa_has_word(in->mnemonic, "f16 f32 f64");
-}
-
 /* What a loop knows of masks: which scalar registers hold one that data decide. */
 struct masks {
-    struct flow loaded;
+    struct isa_flow loaded;
     bool by_data[SCALAR_EXEC];
 };
 
@@ -199,8 +150,9 @@ static bool mask_step(struct masks *masks, const struct isa_instruction *in)
 {
     const bool loads = in->kind == ISA_LOAD || in->kind == ISA_ATOMIC || in->kind == ISA_LDS_READ;
     const bool is_compare = isa_starts(in->mnemonic, "v_cmp_ v_cmpx_");
-    const bool is_loaded = flow_step(&masks->loaded, in, loads, false) > 0;
-    bool is_data = is_compare && decides_by_data(in, is_loaded);
+    const bool is_loaded = isa_flow_step(&masks->loaded, in, loads, false) > 0;
+    /* Floats, or what the loop has loaded: a bound of an index lets lanes go in the last turns alone. */
+    bool is_data = is_compare && (is_loaded || isa_has_word(in->mnemonic, "f16 f32 f64"));
     for (unsigned o = in->destinations; o < in->operand_count && !is_compare; o++)
         is_data |= in->operand[o].kind == OPERAND_SCALAR && in->operand[o].first < SCALAR_EXEC &&
                    masks->by_data[in->operand[o].first];
@@ -268,26 +220,6 @@ static size_t find_pieces(struct piece *pieces, const struct isa_scope *scope)
     return count;
 }
 
-static bool goes_on(const struct piece *piece)
-{
-    const struct piece *before = piece - 1;
-    return piece->base == before->base && piece->version == before->version &&
-           piece->offset == before->offset + before->bytes;
-}
-
-/* The reads of a run that are narrower than what the run could be read with. */
-static unsigned narrow_reads(const struct piece *run, size_t count)
-{
-    const uint32_t bytes = run[count - 1].offset + run[count - 1].bytes - run[0].offset;
-    const uint32_t possible = bytes >= 16 ? 16 : 8;
-    unsigned reads = 0;
-    if (bytes < 8)
-        return 0;
-    for (size_t i = 0; i < count; i++)
-        reads += run[i].in->bytes < possible && (i == 0 || run[i].in != run[i - 1].in);
-    return reads > 1 ? reads : 0;
-}
-
 void isa_check_lds(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
@@ -297,9 +229,16 @@ void isa_check_lds(struct isa_scope *scope)
     struct piece *pieces = arena_array(scope->arena, 2 * scope->count, sizeof(*pieces));
     const size_t count = find_pieces(pieces, scope);
     for (size_t from = 0, to; from < count; from = to) {
-        for (to = from + 1; to < count && goes_on(&pieces[to]); to++)
-            continue;
-        const unsigned reads = narrow_reads(pieces + from, to - from);
+        const struct piece *run = &pieces[from];
+        for (to = from + 1; to < count; to++)
+            if (pieces[to].base != run->base || pieces[to].version != run->version ||
+                pieces[to].offset != pieces[to - 1].offset + pieces[to - 1].bytes)
+                break;
+        const uint32_t bytes = pieces[to - 1].offset + pieces[to - 1].bytes - run->offset;
+        unsigned reads = 0; /* that are narrower than what the run could be read with */
+        for (size_t i = from; i < to && bytes >= 8; i++)
+            reads += pieces[i].in->bytes < (bytes >= 16 ? 16 : 8) && (i == from || pieces[i].in != pieces[i - 1].in);
+        reads = reads > 1 ? reads : 0;
         narrow += reads;
         first = reads && (!first || pieces[from].in->address < first->address) ? pieces[from].in : first;
     }
@@ -331,23 +270,14 @@ static bool is_product(const struct isa_instruction *in)
 }
 
 /* The longest chain after one more pass. */
-static unsigned pass(struct flow *flow, const struct isa_scope *scope, unsigned longest)
+static double pass(struct isa_flow *flow, const struct isa_scope *scope, double longest)
 {
     for (size_t i = 0; i < scope->count; i++) {
-        const unsigned own = is_product(scope->items[i]);
-        const unsigned depth = flow_step(flow, scope->items[i], own, true) + own;
+        const double own = is_product(scope->items[i]);
+        const double depth = isa_flow_step(flow, scope->items[i], own, true) + own;
         longest = depth > longest ? depth : longest;
     }
     return longest;
-}
-
-/* Issue slots until a result can be used; 1: at once. */
-static double latency_of(const struct isa_scope *scope, const struct isa_instruction *in)
-{
-    const double passes = in->matrix_cycles / CLOCKS_PER_PASS;
-    if (in->kind == ISA_MATRIX)
-        return passes > 0 && isa_starts(in->mnemonic, "v_mfma v_smfmac") ? (passes + MATRIX_EXTRA_PASSES) / passes : 1;
-    return text_starts(scope->target, "gfx9") ? 1 : RDNA_LATENCY / (scope->kernel->code.wave / 32.0);
 }
 
 void isa_check_chain(struct isa_scope *scope)
@@ -359,16 +289,22 @@ void isa_check_chain(struct isa_scope *scope)
     for (size_t i = 0; i < scope->count; i++) {
         if (!is_product(scope->items[i]))
             continue;
-        const double found = latency_of(scope, scope->items[i]);
+        /* Issue slots until a result can be used; 1: at once. */
+        const struct isa_instruction *in = scope->items[i];
+        const double passes = in->matrix_cycles / CLOCKS_PER_PASS;
+        const bool waits = passes > 0 && isa_starts(in->mnemonic, "v_mfma v_smfmac");
+        const double found = in->kind == ISA_MATRIX ? (waits ? (passes + MATRIX_EXTRA_PASSES) / passes : 1)
+                             : text_starts(scope->target, "gfx9") ? 1
+                                                                  : RDNA_LATENCY / (scope->kernel->code.wave / 32.0);
         first = first ? first : scope->items[i];
         latency = found > latency ? found : latency;
         products++;
     }
     if (!first || products < WORK_PER_READ * (counts[ISA_LOAD] + counts[ISA_LDS_READ] + counts[ISA_SCRATCH_LOAD]))
         return;
-    struct flow *flow = arena_alloc(scope->arena, sizeof(*flow));
-    const unsigned before = pass(flow, scope, pass(flow, scope, 0));
-    const unsigned grown = pass(flow, scope, before) - before;
+    struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow));
+    const double before = pass(flow, scope, pass(flow, scope, 0));
+    const unsigned grown = (unsigned)(pass(flow, scope, before) - before);
     const double side_by_side = grown ? (double)products / grown : latency;
     if (!grown || side_by_side >= FEW_CHAINS || latency / side_by_side <= 1)
         return;

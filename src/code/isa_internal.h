@@ -89,6 +89,14 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target);
 /* The first of these instructions at or behind an address; `count`: there is none. */
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address);
 
+/* A number for each vector register, of what flows through code. One instruction further its result gets `own` and the
+ * largest number of its operands, their sum or the larger of both. Returns that of the operands. Both halves of a VOPD
+ * read before either writes. (isa_live.c) */
+struct isa_flow {
+    double of[ISA_VECTORS];
+};
+double isa_flow_step(struct isa_flow *flow, const struct isa_instruction *in, double own, bool sum);
+
 /* The instruction that it jumps to; SIZE_MAX: none of the kernel's. */
 size_t isa_target_of(const struct isa_kernel *kernel, const struct isa_instruction *in);
 

@@ -194,20 +194,15 @@ static const char *readable(const char *path, size_t length, struct arena *arena
     return text;
 }
 
-static size_t count_rows(const char *data, size_t size)
-{
-    size_t count = 0;
-    struct row row;
-    for (size_t at = 0; at <= size && size - at >= sizeof(row); at += sizeof(row) + row.name_bytes, count++)
-        memcpy(&row, data + at, sizeof(row));
-    return count;
-}
-
 static void read_rows(struct places *places, const char *data, size_t size, struct arena *arena)
 {
     const char *file = NULL;
     bool is_sorted = true;
-    places->items = arena_array(arena, count_rows(data, size), sizeof(*places->items));
+    size_t count = 0;
+    struct row next;
+    for (size_t at = 0; at <= size && size - at >= sizeof(next); at += sizeof(next) + next.name_bytes, count++)
+        memcpy(&next, data + at, sizeof(next));
+    places->items = arena_array(arena, count, sizeof(*places->items));
     for (size_t at = 0; size - at >= sizeof(struct row);) {
         struct row row;
         memcpy(&row, data + at, sizeof(row));

@@ -55,6 +55,29 @@ static unsigned count_of(const struct set *set, unsigned file)
     return count;
 }
 
+/* ---- numbers that flow along ---- */
+
+static double largest(const struct isa_flow *flow, const struct isa_instruction *in)
+{
+    double most = 0;
+    for (unsigned o = in->reads_destination ? 0 : in->destinations; o < in->operand_count; o++)
+        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
+            most = fmax(most, flow->of[in->operand[o].first + r]);
+    return most;
+}
+
+double isa_flow_step(struct isa_flow *flow, const struct isa_instruction *in, double own, bool sum)
+{
+    const double numbers[] = {largest(flow, in), in->dual ? largest(flow, in->dual) : 0};
+    for (int half = 0; half < 2 && in; half++, in = in->dual)
+        for (unsigned o = 0; o < in->destinations; o++)
+            for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
+                flow->of[in->operand[o].first + r] = sum ? numbers[half] + own : fmax(numbers[half], own);
+    return fmax(numbers[0], numbers[1]);
+}
+
+/* ---- blocks ---- */
+
 size_t isa_target_of(const struct isa_kernel *kernel, const struct isa_instruction *in)
 {
     const size_t to = in->target ? isa_find(kernel->instructions, kernel->instruction_count, in->target) : SIZE_MAX;

@@ -119,16 +119,6 @@ static void print_loop_starts(struct text *out, const struct isa_kernel *kernel,
     }
 }
 
-static void print_loop_ends(struct text *out, const struct isa_kernel *kernel, uint64_t address)
-{
-    for (size_t i = kernel->loop_count; i-- > 0;) {
-        if (kernel->loops[i].last_address != address)
-            continue;
-        add_loop_note(out, &kernel->loops[i]);
-        text_addf(out, "; } loop %zu\n", i + 1);
-    }
-}
-
 void isa_print(struct text *out, const struct isa_kernel *kernel)
 {
     text_addf(out, "%s: ", kernel->code.name);
@@ -163,6 +153,10 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
             text_addf(out, "%s %s :: %s %s\n", in->mnemonic, in->operands, in->dual->mnemonic, in->dual->operands);
         else
             text_addf(out, "%s%s%s\n", in->mnemonic, blank, in->operands);
-        print_loop_ends(out, kernel, in->address);
+        for (size_t k = kernel->loop_count; k-- > 0;)
+            if (kernel->loops[k].last_address == in->address) {
+                add_loop_note(out, &kernel->loops[k]);
+                text_addf(out, "; } loop %zu\n", k + 1);
+            }
     }
 }

@@ -37,15 +37,6 @@ static bool is_pc(const struct scalars *now, const struct isa_operand *operand)
     return operand->kind == OPERAND_SCALAR && now->is_pc[operand->first];
 }
 
-static void put(struct scalars *now, const struct isa_operand *operand, uint64_t value, bool is_of_pc)
-{
-    for (unsigned k = 0; k < scalars_in(operand) && k < 2; k++) {
-        now->known[operand->first + k] = true;
-        now->is_pc[operand->first + k] = is_of_pc;
-        now->value[operand->first + k] = (uint32_t)(value >> 32 * k);
-    }
-}
-
 /* ---- instructions ---- */
 
 enum operation { OTHER, GETPC, MOVE, ADD, ADD_CARRY, SUBTRACT, SUBTRACT_CARRY, ABSOLUTE, EXTEND };
@@ -161,7 +152,11 @@ enum scalars_change scalars_step(struct scalars *now, const struct isa_instructi
     if (!operations[row].keeps_carry)
         now->carry_known = is_known;
     forget(now, isa_operand_at(in, 0));
-    if (is_known)
-        put(now, isa_operand_at(in, 0), is_getpc ? in->address + in->size : result, is_of_pc);
+    const struct isa_operand *to = isa_operand_at(in, 0);
+    for (unsigned k = 0; is_known && k < scalars_in(to) && k < 2; k++) {
+        now->known[to->first + k] = true;
+        now->is_pc[to->first + k] = is_of_pc;
+        now->value[to->first + k] = (uint32_t)((is_getpc ? in->address + in->size : result) >> 32 * k);
+    }
     return is_getpc ? SCALARS_PC : is_known && is_of_pc ? SCALARS_FROM_PC : SCALARS_OTHER;
 }

@@ -117,34 +117,12 @@ static double vector_clocks(const struct machine *machine, const struct isa_inst
     return in->kind == ISA_TRANSCENDENTAL ? 4 * each : each;
 }
 
-/* ---- chains ---- */
-
-struct depths {
-    double of[ISA_VECTORS];
-};
-
-static double deepest(const struct depths *depths, const struct isa_instruction *in)
-{
-    double most = 0;
-    for (unsigned o = in->reads_destination ? 0 : in->destinations; o < in->operand_count; o++)
-        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
-            most = fmax(most, depths->of[in->operand[o].first + r]);
-    return most;
-}
-
-static void set_depth(struct depths *depths, const struct isa_instruction *in, double depth)
-{
-    for (unsigned o = 0; o < in->destinations; o++)
-        for (unsigned r = 0; in->operand[o].kind == OPERAND_VECTOR && r < in->operand[o].count; r++)
-            depths->of[in->operand[o].first + r] = depth;
-}
-
 /* ---- one loop ---- */
 
 struct walk {
     struct isa_schedule *schedule;
     struct machine machine;
-    struct depths *depths;
+    struct isa_flow *depths;
     double deepest; /* clocks of the longest chain so far */
     struct arena *arena;
 };
@@ -201,12 +179,7 @@ static void step(struct walk *walk, const struct isa_instruction *in, bool count
     double own = in->kind == ISA_MATRIX ? in->matrix_cycles + (is_cdna ? MATRIX_PASSES * CDNA_CLOCKS : 0)
                                         : vector_clocks(&walk->machine, in);
     own = own > 0 && !is_cdna && in->kind != ISA_MATRIX ? fmax(own, RDNA_LATENCY) : own;
-    const double first = deepest(walk->depths, in) + own;
-    const double second = in->dual ? deepest(walk->depths, in->dual) + own : 0;
-    set_depth(walk->depths, in, first);
-    if (in->dual)
-        set_depth(walk->depths, in->dual, second);
-    walk->deepest = fmax(walk->deepest, fmax(first, second));
+    walk->deepest = fmax(walk->deepest, isa_flow_step(walk->depths, in, own, true) + own);
     if (in->kind == ISA_WAIT) {
         const struct isa_wait wait = land(&walk->machine, in);
         if (counts && wait.loads + wait.stores + wait.lds + wait.scalar)

@@ -166,12 +166,6 @@ static const struct model_constants raw_constants = {
     .values = {[CONSTANT_MATRIX] = 1, [CONSTANT_MEMORY] = 1, [CONSTANT_LOAD] = 1, [CONSTANT_SPLIT_US] = 2},
 };
 
-/* Constants of another machine or type: twice as far, as a ratio. */
-static struct prediction_spread widened(struct prediction_spread spread)
-{
-    return (struct prediction_spread){spread.low * spread.low, spread.high * spread.high};
-}
-
 /* ---- what formulas know ---- */
 
 static const struct machine_level *l2_of(const struct machine *machine)
@@ -335,7 +329,8 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
     if ((family->is_product && !(peak_us > 0)) || !family_predict(prediction, family, slots))
         return false;
     if (found && quality < SUITS_WHOLLY) {
-        constants.spread = widened(constants.spread);
+        constants.spread.low *= constants.spread.low; /* of another machine or type: twice as far, as a ratio */
+        constants.spread.high *= constants.spread.high;
         snprintf(prediction->constants, sizeof(prediction->constants), "%s %s on %s", found->family, found->type,
                  found->machine);
         prediction_note(prediction, "constants of %s", prediction->constants);

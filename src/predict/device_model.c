@@ -61,14 +61,6 @@ static double level_clocks(const struct machine *machine, const struct machine_l
     return level ? or_else(level->latency_ns * machine->core_hz / 1e9, fallback) : fallback;
 }
 
-/* Of a wave's instruction of f64: as many times a usual one's as the vendor's peak is below 128 operations a clock. */
-static double f64_clocks(const struct machine *machine, const struct pipes *pipes)
-{
-    const struct machine_unit *unit = machine_unit(machine, "vector_f64");
-    const double peak = unit ? ceiling_value(&unit->peak) : 0;
-    return peak > 0 ? pipes->vector * fmax(1, round(128.0 * machine->cus * machine->core_hz / peak)) : pipes->vector;
-}
-
 /* ---- where workgroups live ---- */
 
 static bool occupancy_of(struct occupancy *occupancy, const struct walk_launch *launch)
@@ -122,6 +114,8 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
                          const struct walk_launch *launch, double footprint_bytes, enum cost without)
 {
     const struct pipes *pipes = pipes_of(launch->target);
+    const struct machine_unit *f64 = machine_unit(machine, "vector_f64");
+    const double f64_peak = f64 ? ceiling_value(&f64->peak) : 0;
     const struct machine_level *l1 = machine_level(machine, "L1"), *l2 = machine_level(machine, "L2");
     const double dies = or_else(machine->xccs, 1);
     const double l1_cu = l1 ? or_else(machine_level_own_bytes(machine, l1), L1_BYTES) : L1_BYTES;
@@ -135,7 +129,9 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
         .clocks = {.vector = pipes->vector,
                    .transcendental = pipes->transcendental,
                    .multiply = pipes->multiply,
-                   .f64 = f64_clocks(machine, pipes),
+                   /* As many times a usual one's as the vendor's peak is below 128 operations a clock. */
+                   .f64 = pipes->vector *
+                          (f64_peak > 0 ? fmax(1, round(128.0 * machine->cus * machine->core_hz / f64_peak)) : 1),
                    .vector_latency = pipes->vector_latency,
                    .scalar = pipes->scalar,
                    .branch = pipes->branch,
@@ -225,18 +221,6 @@ static void pipe_terms(double term_ns[TERM_COUNT], const struct device_launch_mo
 /* Channels of a die's L2 (CDNA 3 white paper): addresses that atomics can be at work on at once. */
 #define L2_CHANNELS 16.0
 
-/* One atomic on an address takes a visit of L2: those of a wave stand in a row, those of waves overlap; on an address
- * that all workgroups hit those of the whole device stand in a row. */
-static double atomics_ns(const struct device_launch_model *model, const struct machine *machine,
-                         const struct walk_options *options, const struct walk_sums *sums)
-{
-    const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, sums->workgroups);
-    const double places = fmin(fmax(1, sums->atomic_places / groups), L2_CHANNELS * fmax(1, options->dies));
-    const double own = sums->atomic_same * model->fullest / groups;
-    const double shared = sums->atomic_shared / groups * model->working / places;
-    return fmax(own, shared) * clock_ns;
-}
-
 void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
                     const struct walk_result *walk, enum cost without)
@@ -259,7 +243,13 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
     const double far_ns = divide(fmin(model->memory_bytes, change.memory_bytes), bandwidth_from(machine, far));
     term_ns[is_memory ? TERM_MEMORY : TERM_MALL] = options->warm ? 0 : far_ns;
     term_ns[TERM_DISPATCH] = change.dispatch * divide(model->workgroups, machine->dispatch_hz);
-    term_ns[TERM_ATOMICS] = change.atomics * atomics_ns(model, machine, options, &walk->sums);
+    /* One atomic on an address takes a visit of L2: those of a wave stand in a row, those of waves overlap; on an
+     * address that all workgroups hit those of the whole device stand in a row. */
+    const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, walk->sums.workgroups);
+    const double places = fmin(fmax(1, walk->sums.atomic_places / groups), L2_CHANNELS * fmax(1, options->dies));
+    const double own = walk->sums.atomic_same * model->fullest / groups;
+    const double shared = walk->sums.atomic_shared / groups * model->working / places;
+    term_ns[TERM_ATOMICS] = change.atomics * fmax(own, shared) * clock_ns;
 }
 
 /* ---- its interval ---- */

@@ -27,14 +27,6 @@ void prediction_note(struct prediction *prediction, const char *format, ...)
         memcpy(prediction->notes[prediction->note_count++], note, sizeof(note));
 }
 
-static bool same_notes(const struct predicted *like, const struct prediction *prediction)
-{
-    bool same = like->note_count == prediction->note_count;
-    for (uint32_t k = 0; k < prediction->note_count && same; k++)
-        same = !strcmp(like->notes[k], prediction->notes[k]);
-    return same;
-}
-
 static const char *const *keep_notes(const struct prediction *prediction, struct arena *arena)
 {
     const char **notes = arena_array(arena, prediction->note_count + 1, sizeof(*notes));
@@ -57,7 +49,10 @@ void prediction_keep(struct predicted *kept, const struct prediction *prediction
     memcpy(kept->term_ns, prediction->term_ns, sizeof(kept->term_ns));
     kept->bound =
         like && !strcmp(like->bound, prediction->bound) ? like->bound : arena_strdup(arena, prediction->bound);
-    kept->notes = like && same_notes(like, prediction) ? like->notes : keep_notes(prediction, arena);
+    bool same = like && like->note_count == prediction->note_count;
+    for (uint32_t k = 0; k < prediction->note_count && same; k++)
+        same = !strcmp(like->notes[k], prediction->notes[k]);
+    kept->notes = same ? like->notes : keep_notes(prediction, arena);
 }
 
 /* The level that a term of memory stands for: by its place, as machines name their nearest caches L0 or L1. */

@@ -180,18 +180,6 @@ static double vector_clocks(const struct walk_clocks *clocks, const struct op *o
     return op->meaning && (op->meaning->flags & IS_SLOW) ? clocks->multiply : clocks->vector;
 }
 
-static double matrix_issue(struct wave *wave, const struct op *op)
-{
-    const double busy = op->clocks ? op->clocks : MATRIX_CLOCKS;
-    wave->time = wave->time < wave->matrix_free ? wave->matrix_free : wave->time;
-    wave->matrix_free = wave->time + busy;
-    wave->sums.matrix_clocks += busy;
-    wave->sums.flops += op->in->matrix_ops;
-    wave->sums.operations += op->in->matrix_ops;
-    promise_result(wave, op, wave->matrix_free);
-    return wave->group->walker->options->clocks.vector;
-}
-
 static void count_scalar(struct wave *wave, const struct op *op, double clocks)
 {
     wave->sums.scalar_clocks += clocks;
@@ -202,7 +190,7 @@ static void count_scalar(struct wave *wave, const struct op *op, double clocks)
 static double issue(struct wave *wave, const struct op *op)
 {
     const struct walk_clocks *clocks = &wave->group->walker->options->clocks;
-    const double lanes = __builtin_popcountll(wave->exec);
+    const double lanes = __builtin_popcountll(wave->exec), busy = op->clocks ? op->clocks : MATRIX_CLOCKS;
     double takes = clocks->scalar;
     switch (op->class) {
     case WALK_VECTOR:
@@ -217,7 +205,13 @@ static double issue(struct wave *wave, const struct op *op)
             promise_result(wave, op, wave->time + takes + clocks->vector_latency - clocks->vector);
         return takes;
     case WALK_MATRIX:
-        return matrix_issue(wave, op);
+        wave->time = fmax(wave->time, wave->matrix_free);
+        wave->matrix_free = wave->time + busy;
+        wave->sums.matrix_clocks += busy;
+        wave->sums.flops += op->in->matrix_ops;
+        wave->sums.operations += op->in->matrix_ops;
+        promise_result(wave, op, wave->matrix_free);
+        return clocks->vector;
     case WALK_BRANCH: /* its clocks depend on where it goes */
         count_scalar(wave, op, clocks->scalar);
         return 0;

@@ -165,21 +165,6 @@ static void decode_meaning(struct op *op, const char *name, const struct walk_co
         op->unknown_data = is_data(op->in, name);
 }
 
-/* Loops that find the first lane left, and read it. */
-static void mark_lanes(struct walk_code *code)
-{
-    for (size_t loop = 0; loop < code->isa->loop_count; loop++) {
-        bool finds = false, reads = false;
-        for (size_t k = 0; k < code->count; k++) {
-            const struct isa_instruction *in = code->ops[k].in;
-            finds |= in->loop == loop && (text_starts(in->mnemonic, "s_ff1_") || text_starts(in->mnemonic, "s_ctz_"));
-            reads |= in->loop == loop && text_starts(in->mnemonic, "v_readlane_");
-        }
-        for (size_t k = 0; finds && reads && k < code->count; k++)
-            code->ops[k].takes_lanes |= code->ops[k].in->loop == loop;
-    }
-}
-
 static void decode(struct op *op, const struct isa_instruction *in, const struct walk_code *code, struct arena *arena)
 {
     char name[NAME_ROOM];
@@ -275,7 +260,17 @@ const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *ta
     const size_t entry = find_op(code, isa->code.code_address);
     code->entry = entry == NO_TARGET ? 0 : entry;
     needed_find(code);
-    mark_lanes(code);
+    /* Loops that find the first lane left, and read it. */
+    for (size_t loop = 0; loop < isa->loop_count; loop++) {
+        bool finds = false, reads = false;
+        for (size_t k = 0; k < code->count; k++) {
+            const struct isa_instruction *in = code->ops[k].in;
+            finds |= in->loop == loop && (text_starts(in->mnemonic, "s_ff1_") || text_starts(in->mnemonic, "s_ctz_"));
+            reads |= in->loop == loop && text_starts(in->mnemonic, "v_readlane_");
+        }
+        for (size_t k = 0; finds && reads && k < code->count; k++)
+            code->ops[k].takes_lanes |= code->ops[k].in->loop == loop;
+    }
     return code;
 }
 

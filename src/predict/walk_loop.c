@@ -138,19 +138,6 @@ static size_t rows_of(const struct wave *wave)
     return wave->group->walker->launch->buffer_count + 1;
 }
 
-static void keep_counters(struct wave *wave, struct loop *loop)
-{
-    const size_t bytes = rows_of(wave) * sizeof(*loop->traffic);
-    loop->time = wave->time;
-    loop->sums = wave->sums;
-    loop->traffic = new_zeroed(rows_of(wave), sizeof(*loop->traffic));
-    memcpy(loop->traffic, wave->traffic, bytes);
-    if (!wave->executed)
-        return;
-    loop->executed = new_zeroed(wave->code->count, sizeof(*loop->executed));
-    memcpy(loop->executed, wave->executed, wave->code->count * sizeof(*loop->executed));
-}
-
 static void keep_registers(struct snapshot *snapshot, const struct wave *wave)
 {
     const size_t vectors = wave->code->vectors;
@@ -446,16 +433,6 @@ static void jump(struct wave *wave, const struct loop *loop, int64_t passes)
 
 /* ---- passes ---- */
 
-static void judge(struct wave *wave, struct loop *loop)
-{
-    const int64_t passes = wave->recording == loop ? passes_left(loop) : 0;
-    wave->recording = wave->recording == loop ? NULL : wave->recording;
-    if (passes)
-        jump(wave, loop, passes);
-    clear(wave, loop);
-    loop->is_done = true;
-}
-
 void loop_turned(struct wave *wave, size_t branch, size_t target)
 {
     if (wave->group->walker->options->no_jumps || wave->group->walker->options->every_group)
@@ -475,14 +452,26 @@ void loop_turned(struct wave *wave, size_t branch, size_t target)
             loop->round = round_watched(wave, loop);
     }
     const unsigned last = last_pass(loop);
-    if (loop->passes == loop->round + 1)
-        keep_counters(wave, loop);
+    if (loop->passes == loop->round + 1) {
+        const size_t bytes = rows_of(wave) * sizeof(*loop->traffic), executed = wave->code->count * sizeof(double);
+        loop->time = wave->time;
+        loop->sums = wave->sums;
+        loop->traffic = memcpy(new_zeroed(rows_of(wave), sizeof(*loop->traffic)), wave->traffic, bytes);
+        if (wave->executed)
+            loop->executed = memcpy(new_zeroed(wave->code->count, sizeof(double)), wave->executed, executed);
+    }
     if (loop->passes >= last - 3 && loop->passes < last)
         keep_registers(&loop->snapshots[loop->passes - (last - 3)], wave);
     if (loop->passes >= last - 2)
         loop->instructions[loop->passes - (last - 2)] = wave->instructions;
     if (loop->passes == last - 2 && !wave->recording)
         wave->recording = loop;
-    if (loop->passes == last)
-        judge(wave, loop);
+    if (loop->passes != last)
+        return;
+    const int64_t passes = wave->recording == loop ? passes_left(loop) : 0;
+    wave->recording = wave->recording == loop ? NULL : wave->recording;
+    if (passes)
+        jump(wave, loop, passes);
+    clear(wave, loop);
+    loop->is_done = true;
 }

@@ -55,17 +55,6 @@ static uint8_t read_select(const char *text, const char *name)
     return 6;
 }
 
-/* Clamps of floats, scales and half registers are not followed. */
-static bool leaves_unknown(const char *name, const char *text)
-{
-    if ((strstr(text, " clamp") && !strstr(name, "_sat_")) || strstr(text, " mul:") || strstr(text, " div:"))
-        return true;
-    if (strstr(text, "op_sel:") && !text_starts(name, "v_pk_"))
-        return true;
-    const char *select = strstr(text, "dst_sel:");
-    return select && !text_starts(select, "dst_sel:DWORD");
-}
-
 const struct modifiers *modifiers_read(const char *name, const char *text, struct arena *arena)
 {
     struct modifiers how = {.row_mask = 15, .bank_mask = 15, .op_sel_hi = 7, .select = {6, 6}};
@@ -78,7 +67,11 @@ const struct modifiers *modifiers_read(const char *name, const char *text, struc
     how.select[0] = (uint8_t)(read_select(text, "src0_sel:") |
                               (text_starts(strchr(text, ',') ? strchr(text, ',') : "", ", sext(") ? 8 : 0));
     how.select[1] = read_select(text, "src1_sel:");
-    how.writes_part = leaves_unknown(name, text);
+    /* Clamps of floats, scales and half registers are not followed. */
+    const char *select = strstr(text, "dst_sel:");
+    how.writes_part = (strstr(text, " clamp") && !strstr(name, "_sat_")) || strstr(text, " mul:") ||
+                      strstr(text, " div:") || (strstr(text, "op_sel:") && !text_starts(name, "v_pk_")) ||
+                      (select && !text_starts(select, "dst_sel:DWORD"));
     const char *selects = strstr(text, "op_sel:"), *high = strstr(text, "op_sel_hi:");
     const char *low_sign = strstr(text, "neg_lo:"), *high_sign = strstr(text, "neg_hi:");
     how.op_sel = selects ? (uint8_t)read_list(selects, 1) : 0;

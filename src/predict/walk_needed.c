@@ -44,16 +44,6 @@ static void find_bits(const struct isa_operand *operand, unsigned *first, unsign
     *end = *end < most ? *end : most;
 }
 
-static bool has(const struct registers *set, const struct isa_operand *operand)
-{
-    unsigned first, end;
-    find_bits(operand, &first, &end);
-    for (unsigned k = first; k < end; k++)
-        if (set->bits[k / 64] >> k % 64 & 1)
-            return true;
-    return false;
-}
-
 static void put(struct registers *set, const struct isa_operand *operand, bool in)
 {
     unsigned first, end;
@@ -134,7 +124,11 @@ static bool jumps_anywhere(const struct op *op)
 /* A result that `after` needs; its own needs are added by the caller. */
 static bool takes_result(struct registers *before, const struct op *op, const struct registers *after)
 {
-    const bool needed = has(after, &op->operands[0]);
+    unsigned first, end;
+    bool needed = false;
+    find_bits(&op->operands[0], &first, &end);
+    for (unsigned k = first; k < end && !needed; k++)
+        needed = after->bits[k / 64] >> k % 64 & 1;
     if (!writes_part(op))
         put(before, &op->operands[0], false);
     if (op->sources_first > 1)

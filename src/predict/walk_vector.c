@@ -373,18 +373,6 @@ static void packed_source(struct values *values, const struct wave *wave, const 
     values->lanes = values->own;
 }
 
-static uint32_t packed_lane(unsigned how, uint32_t x, uint32_t y, uint32_t z)
-{
-    float a, b, c, result;
-    memcpy(&a, &x, 4);
-    memcpy(&b, &y, 4);
-    memcpy(&c, &z, 4);
-    result = how == PACKED_ADD ? a + b : how == PACKED_MUL ? a * b : (float)((double)a * (double)b + (double)c);
-    uint32_t bits;
-    memcpy(&bits, &result, 4);
-    return bits;
-}
-
 void packed_execute(struct wave *wave, const struct op *op)
 {
     const unsigned how = op->meaning->detail;
@@ -405,7 +393,11 @@ void packed_execute(struct wave *wave, const struct op *op)
             packed_source(&c, wave, op, 3, half);
         known[half] = a.known & b.known & c.known;
         for (unsigned k = 0; k < LANES && (known[half] & wave->exec); k++)
-            result[half][k] = packed_lane(how, a.lanes[k], b.lanes[k], c.lanes[k]);
+            result[half][k] =
+                bits_of(how == PACKED_ADD   ? float_of(a.lanes[k]) + float_of(b.lanes[k])
+                        : how == PACKED_MUL ? float_of(a.lanes[k]) * float_of(b.lanes[k])
+                                            : (float)((double)float_of(a.lanes[k]) * (double)float_of(b.lanes[k]) +
+                                                      (double)float_of(c.lanes[k])));
     }
     vector_set(wave, &op->operands[0], 0, known[0] & wave->exec ? result[0] : zeros, known[0]);
     vector_set(wave, &op->operands[0], 1, known[1] & wave->exec ? result[1] : zeros, known[1]);
