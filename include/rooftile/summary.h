@@ -30,10 +30,8 @@ void summary_compute(struct summary *summary, const double *samples, size_t coun
 
 /* Median; NaN of none. Sorts `values`. */
 double median_of(double *values, size_t count);
-/* The same in linear time, for thousands of samples; changes the order of `values`. */
-double median_unsorted(double *values, size_t count);
 /* 1.4826 MAD n / (n - 0.8): consistent for a normal distribution, the last factor for small n (simulated). NaN below 2;
- * sorts `values` and needs no memory. */
+ * `values` are then others. */
 double robust_sd(double *values, size_t count);
 
 /* ---- stop rule ---- */

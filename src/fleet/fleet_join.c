@@ -64,8 +64,8 @@ static struct fleet_device join(struct fleet *fleet, const struct fleet_device *
     device.runs = together > count - together ? together : count - together;
     for (size_t m = 0; m < metrics && device.runs > 1; m++)
         if (known[m] > 1) {
-            device.readings[m].noise = robust_sd(&times[m * count], known[m]);
             device.readings[m].time_ns = exp(median_of(&times[m * count], known[m]));
+            device.readings[m].noise = robust_sd(&times[m * count], known[m]);
         }
     return device;
 }

@@ -210,7 +210,7 @@ static void finish_row(struct import_row *row, struct trace *trace, union span *
         row->max_ns = fmax(row->max_ns, times[k]);
     }
     row->total_ns = sum;
-    row->median_ns = calls ? median_unsorted(times, calls) : NAN;
+    row->median_ns = calls ? median_of(times, calls) : NAN;
 }
 
 static void time_rows(struct rows *rows, struct trace *trace, struct arena *arena)

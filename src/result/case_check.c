@@ -20,7 +20,7 @@ static enum status check_samples(const struct result_case *c, const cJSON *stats
         sum += values[k];
     }
     /* Of several trials the median is that of their medians. */
-    const double median = c->trial_count ? c->stats.median : median_unsorted(values, count);
+    const double median = c->trial_count ? c->stats.median : median_of(values, count);
     free(values);
     const double rounding = max > 99999 ? 0.5 : 0.0005; /* of inline samples (case_json.c) */
     const struct {

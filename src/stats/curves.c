@@ -29,14 +29,6 @@ struct curve {
     double noise; /* relative sd of a point */
 };
 
-/* Squared error of [first, end) around its mean. */
-static double cost(const struct curve *curve, size_t first, size_t end)
-{
-    const double n = (double)(end - first);
-    const double sum = curve->sum[end] - curve->sum[first];
-    return fmax(0, curve->squares[end] - curve->squares[first] - sum * sum / n);
-}
-
 /* Optimal partitioning (Jackson et al. 2005): best[e] is the least cost of the first e points. Returns the segments. */
 static size_t partition(struct segment *segments, const struct curve *curve, size_t min_points, size_t *previous)
 {
@@ -49,7 +41,9 @@ static size_t partition(struct segment *segments, const struct curve *curve, siz
     for (size_t end = 1; end <= curve->count; end++) {
         best[end] = INFINITY;
         for (size_t first = 0; first + min_points <= end; first++) {
-            const double total = best[first] + cost(curve, first, end) + penalty;
+            const double sum = curve->sum[end] - curve->sum[first];
+            const double error = curve->squares[end] - curve->squares[first] - sum * sum / (double)(end - first);
+            const double total = best[first] + fmax(0, error) + penalty;
             if (total >= best[end])
                 continue;
             best[end] = total;

@@ -26,7 +26,9 @@ static void learn_case(struct noise_case *out, double *x)
     sort_values(x, out->trials);
     out->learned = out->trials >= SHIFT_LEARNED_TRIALS;
     out->sd = sd_of(x, out->trials);
-    out->sigma = out->learned ? fmax(robust_sd(x, out->trials), trimmed_sd(x, out->trials)) : NAN;
+    out->sigma = out->learned ? trimmed_sd(x, out->trials) : NAN;
+    if (out->learned)
+        out->sigma = fmax(robust_sd(x, out->trials), out->sigma);
     out->mde_compare = out->mde_run = out->mde_week = NAN;
     out->too_noisy = false;
 }

@@ -63,12 +63,6 @@ struct outlier_level outlier_level_of(double *values, size_t count, double *scra
 
 /* ---- one of them ---- */
 
-/* Degrees of freedom of the spread, by simulation: 0.89 of those of the devices that are kept. */
-static double freedom(size_t count)
-{
-    return 0.89 * (double)(count - trimmed(count) - 1);
-}
-
 static void against(struct outlier *out, double value, const struct outlier_level *level, double noise, double *student,
                     const struct outlier_rule *rule)
 {
@@ -79,8 +73,10 @@ static void against(struct outlier *out, double value, const struct outlier_leve
     const double distance = value - level->median, spread = fmax(level->spread, isnan(noise) ? 0 : noise);
     /* `student`: NaN until it is needed, for all levels of so many devices. */
     if (spread > 2 * rule->healthy && isnan(*student)) {
-        /* In spreads, for a spread that is known from `count` devices alone. */
-        const double t = student_quantile(2 * rule->alpha / (double)rule->tests, freedom(level->n));
+        /* In spreads, for a spread that is known from so many devices alone. Its degrees of freedom are by simulation
+         * 0.89 of those of the devices that are kept. */
+        const double freedom = 0.89 * (double)(level->n - trimmed(level->n) - 1);
+        const double t = student_quantile(2 * rule->alpha / (double)rule->tests, freedom);
         *student = fmax(rule->z, t * sqrt(1 + M_PI / 2 / (double)level->n));
     }
     const double limit = fmax((spread > 2 * rule->healthy ? *student : rule->z) * spread, log1p(rule->delta));
@@ -169,15 +165,6 @@ static size_t split_of(struct outlier_modes *modes, const struct work *work, siz
     return split;
 }
 
-/* The first of those that are far slower than all before them; `count`: there are none. */
-static size_t far_from(const struct work *work, size_t count)
-{
-    size_t k = (size_t)fmax(1, ceil(FAR_SHARE * (double)count));
-    while (k < count && !(work->placed[k].value - work->placed[k - 1].value > log(FAR)))
-        k++;
-    return k < count ? k : count;
-}
-
 /* That far apart it needs no majority, and no five: the slower ones are slow, by the level of the others. */
 static void judge_far(struct outlier *out, const struct work *work, size_t from, size_t count)
 {
@@ -209,7 +196,10 @@ void outliers_judge(struct outlier *out, struct outlier_modes *modes, const doub
             work.placed[known++] = (struct placed){values[k], k};
     }
     qsort(work.placed, known, sizeof(*work.placed), by_value);
-    const size_t far = far_from(&work, known);
+    size_t far = (size_t)fmax(1, ceil(FAR_SHARE * (double)known)); /* the first of those that are far slower */
+    while (far < known && !(work.placed[far].value - work.placed[far - 1].value > log(FAR)))
+        far++;
+    far = far < known ? far : known;
     const size_t split = far >= OUTLIER_LEAST ? split_of(modes, &work, far, rule) : 0;
     judge_range(out, &work, 0, split ? split : far, 0, noise, rule);
     if (split)

@@ -29,16 +29,6 @@ struct shift_options shift_defaults(void)
     return (struct shift_options){.alpha = 0.001, .delta = 0.01, .same = 0.03};
 }
 
-static enum status check_trials(const double *trial_ns, size_t count, const char *side, struct err *err)
-{
-    if (!count || count > SHIFT_MAX_TRIALS)
-        return err_set(err, ERR_CONFIG, "%zu trials of the %s run, expected 1 to %d", count, side, SHIFT_MAX_TRIALS);
-    for (size_t k = 0; k < count; k++)
-        if (!(trial_ns[k] > 0 && isfinite(trial_ns[k])))
-            return err_set(err, ERR_CONFIG, "trial %zu of the %s run has the time %g ns", k, side, trial_ns[k]);
-    return STATUS_OK;
-}
-
 enum status shift_check_options(const struct shift_options *options, struct err *err)
 {
     if (!(options->alpha > 0 && options->alpha < 1))
@@ -55,8 +45,18 @@ static enum status check_case(const struct shift_case *inputs, struct err *err)
     if (!is_sigma(prior->sigma_case) || !is_sigma(prior->sigma_class) || !is_sigma(prior->floor))
         return err_set(err, ERR_CONFIG, "sigmas are %g (case), %g (class), %g (floor), expected none below 0",
                        prior->sigma_case, prior->sigma_class, prior->floor);
-    const enum status status = check_trials(inputs->base_ns, inputs->base_trials, "base", err);
-    return status ? status : check_trials(inputs->new_ns, inputs->new_trials, "new", err);
+    for (int is_new = 0; is_new < 2; is_new++) {
+        const double *trial_ns = is_new ? inputs->new_ns : inputs->base_ns;
+        const size_t count = is_new ? inputs->new_trials : inputs->base_trials;
+        const char *side = is_new ? "new" : "base";
+        if (!count || count > SHIFT_MAX_TRIALS)
+            return err_set(err, ERR_CONFIG, "%zu trials of the %s run, expected 1 to %d", count, side,
+                           SHIFT_MAX_TRIALS);
+        for (size_t k = 0; k < count; k++)
+            if (!(trial_ns[k] > 0 && isfinite(trial_ns[k])))
+                return err_set(err, ERR_CONFIG, "trial %zu of the %s run has the time %g ns", k, side, trial_ns[k]);
+    }
+    return STATUS_OK;
 }
 
 /* ln of one side's trial medians, ascending. */
@@ -120,20 +120,15 @@ static double error_of(double variance, size_t base, size_t new)
     return base >= SHIFT_CONFIRM_TRIALS && new >= SHIFT_CONFIRM_TRIALS ? 1.05 * se : se;
 }
 
-/* ln of the ratio found with probability 0.9: the verdict's limit plus the one-sided 0.9 quantile of the estimate. */
-static double detectable(double variance, double freedom, double se, const struct shift_options *options)
-{
-    const double limit = fmax(log1p(options->delta), student_quantile(options->alpha, freedom) * se);
-    return variance > 0 ? limit + student_quantile(0.2, freedom) * se : limit;
-}
-
+/* The ratio - 1 found with probability 0.9: the verdict's limit plus the one-sided 0.9 quantile of the estimate. */
 static double mde_of(const struct known *known, double variance, size_t base, size_t new,
                      const struct shift_options *options)
 {
     base = base < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : base;
     new = new < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : new;
-    const double freedom = known->freedom + (double)(base + new - 2);
-    return expm1(detectable(variance, freedom, error_of(variance, base, new), options));
+    const double freedom = known->freedom + (double)(base + new - 2), se = error_of(variance, base, new);
+    const double limit = fmax(log1p(options->delta), student_quantile(options->alpha, freedom) * se);
+    return expm1(variance > 0 ? limit + student_quantile(0.2, freedom) * se : limit);
 }
 
 double shift_mde(const struct shift_prior *prior, size_t trials, const struct shift_options *options)
@@ -143,35 +138,24 @@ double shift_mde(const struct shift_prior *prior, size_t trials, const struct sh
 }
 
 /* Least number of trials a side whose interval would be decisive; half-widths fall with it, so halve the range. */
-static uint32_t trials_for(double target, size_t least, double variance, const struct known *known, double alpha)
+static uint32_t suggestion(const struct shift *shift, const struct known *known, const struct shift_options *options)
 {
-    size_t low = least < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : least, high = SHIFT_MAX_TRIALS + 1;
+    const size_t fewest = shift->base_trials < shift->new_trials ? shift->base_trials : shift->new_trials;
+    const double size = fabs(shift->d - shift->common), same = log1p(options->same) - size;
+    const double target = fmax(size > log1p(options->delta) ? size : 0, same);
+    size_t low = fewest < SHIFT_CONFIRM_TRIALS ? SHIFT_CONFIRM_TRIALS : fewest + 1, high = SHIFT_MAX_TRIALS + 1;
+    if (shift->verdict != SHIFT_INCONCLUSIVE && shift->verdict != SHIFT_SUSPECT)
+        return 0;
     while (low < high) {
         const size_t middle = (low + high) / 2;
         const double freedom = known->freedom + (double)(2 * middle - 2);
-        if (student_quantile(alpha, freedom) * error_of(variance, middle, middle) <= target)
+        const double se = error_of(shift->sd * shift->sd, middle, middle);
+        if (student_quantile(options->alpha, freedom) * se <= target)
             high = middle;
         else
             low = middle + 1;
     }
     return low > SHIFT_MAX_TRIALS ? 0 : (uint32_t)low;
-}
-
-static uint32_t suggestion(const struct shift *shift, const struct known *known, const struct shift_options *options)
-{
-    const size_t fewest = shift->base_trials < shift->new_trials ? shift->base_trials : shift->new_trials;
-    const double size = fabs(shift->d - shift->common), same = log1p(options->same) - size;
-    if (shift->verdict != SHIFT_INCONCLUSIVE && shift->verdict != SHIFT_SUSPECT)
-        return 0;
-    const double target = fmax(size > log1p(options->delta) ? size : 0, same);
-    return trials_for(target, fewest + 1, shift->sd * shift->sd, known, options->alpha);
-}
-
-/* Interference only slows down: a shift that the fastest trials do not show comes from trials with interference. */
-static bool supported(const struct side *base, const struct side *new, double common, double rest)
-{
-    const double fastest = new->x[0] - base->x[0] - common;
-    return rest > 0 ? fastest >= SUPPORT * rest : fastest <= SUPPORT * rest;
 }
 
 static void decide(struct shift *out, double half, bool support, const struct shift_options *options)
@@ -205,6 +189,9 @@ static void judge(struct shift *out, const struct side *base, const struct side 
     const double se = error_of(variance, na, nb);
     const double half = freedom > 0 ? student_quantile(options->alpha, freedom) * se : INFINITY;
     const double d = distance(base, new), rest = d - common;
+    /* Interference only slows down: a shift that the fastest trials do not show comes from trials with interference. */
+    const double fastest = new->x[0] - base->x[0] - common;
+    const bool support = rest > 0 ? fastest >= SUPPORT * rest : fastest <= SUPPORT * rest;
     *out = (struct shift){
         .base_trials = na,
         .new_trials = nb,
@@ -220,7 +207,7 @@ static void judge(struct shift *out, const struct side *base, const struct side 
         .mde = mde_of(known, variance, na, nb, options),
     };
     out->q = out->p;
-    decide(out, half, supported(base, new, common, rest), options);
+    decide(out, half, support, options);
     out->suggested_trials = suggestion(out, known, options);
 }
 
@@ -285,19 +272,6 @@ static void judge_group(struct shift_group *group, const struct members *members
         group->shift.verdict = SHIFT_SUSPECT;
 }
 
-static void find_common(struct shift_group *group, const struct members *members, const double *d)
-{
-    size_t same_way = 0;
-    for (size_t k = 0; k < members->count; k++)
-        members->values[k] = d[members->index[k]];
-    *group = (struct shift_group){.cases = members->count, .common = median_of(members->values, members->count)};
-    for (size_t k = 0; k < members->count; k++)
-        same_way += d[members->index[k]] * group->common > 0;
-    group->share = members->count ? (double)same_way / (double)members->count : 0;
-    group->shifted = group->cases >= SHIFT_GROUP_CASES && group->share >= SHIFT_GROUP_SHARE &&
-                     fabs(group->common) > SHIFT_GROUP_LEAST;
-}
-
 static void judge_all(struct shift *out, struct shift_group *groups, size_t group_count, const struct shift_case *cases,
                       size_t case_count, const struct shift_options *options, struct arena *arena)
 {
@@ -311,13 +285,20 @@ static void judge_all(struct shift *out, struct shift_group *groups, size_t grou
         d[k] = distance(&base, &new);
     }
     for (size_t g = 0; g < group_count; g++) {
+        struct shift_group *group = &groups[g];
         members.count = 0;
         for (size_t k = 0; k < case_count; k++)
-            if (cases[k].group == g)
+            if (cases[k].group == g) {
+                members.values[members.count] = d[k];
                 index[members.count++] = k;
-        find_common(&groups[g], &members, d);
-        if (groups[g].shifted)
-            judge_group(&groups[g], &members, options, arena);
+            }
+        *group = (struct shift_group){.cases = members.count, .common = median_of(members.values, members.count)};
+        const size_t same_way = COUNT_WHERE(k, index, members.count, d[*k] * group->common > 0);
+        group->share = members.count ? (double)same_way / (double)members.count : 0;
+        group->shifted = group->cases >= SHIFT_GROUP_CASES && group->share >= SHIFT_GROUP_SHARE &&
+                         fabs(group->common) > SHIFT_GROUP_LEAST;
+        if (group->shifted)
+            judge_group(group, &members, options, arena);
     }
     for (size_t k = 0; k < case_count; k++) {
         const struct shift_group *group = &groups[cases[k].group];
@@ -333,21 +314,19 @@ enum status shift_compare_all(struct shift *out, struct shift_group *groups, siz
                               struct err *err)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    enum status status = shift_check_options(options, err);
-    if (status)
-        return status;
+    if (shift_check_options(options, err))
+        return err->status;
     for (size_t k = 0; k < case_count; k++) {
-        status = check_case(&cases[k], err);
-        if (!status && cases[k].group >= group_count)
-            status = err_set(err, ERR_CONFIG, "group %u of %zu", (unsigned)cases[k].group, group_count);
-        if (status)
+        if (check_case(&cases[k], err))
             return err_within(err, "case %zu", k);
+        if (cases[k].group >= group_count)
+            return err_set(err, ERR_CONFIG, "case %zu: group %u of %zu", k, (unsigned)cases[k].group, group_count);
     }
     judge_all(out, groups, group_count, cases, case_count, options, &arena);
-    double *p = arena_array(&arena, case_count + 1, sizeof(*p)), *q = arena_array(&arena, case_count + 1, sizeof(*q));
+    double *q = arena_array(&arena, case_count + 1, sizeof(*q));
     for (size_t k = 0; k < case_count; k++)
-        p[k] = out[k].p;
-    q_values(q, p, case_count);
+        q[k] = out[k].p;
+    q_values(q, case_count);
     for (size_t k = 0; k < case_count; k++)
         out[k].q = q[k];
     return STATUS_OK;

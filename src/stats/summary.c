@@ -23,7 +23,15 @@ static double drift(const double *samples, size_t count, double *scratch)
     return first > 0 ? last / first - 1 : NAN;
 }
 
-static uint32_t modes(const double *sorted, size_t count)
+/* Median of the distances of sorted values from this one; `spare` has room for them. */
+static double mad(const double *sorted, size_t count, double centre, double *spare)
+{
+    for (size_t k = 0; k < count; k++)
+        spare[k] = fabs(sorted[k] - centre);
+    return median_of(spare, count);
+}
+
+static uint32_t modes(const double *sorted, size_t count, double *spare)
 {
     const size_t least = (count + 9) / 10;
     size_t split = 0;
@@ -38,8 +46,9 @@ static uint32_t modes(const double *sorted, size_t count)
     }
     if (!split || gap < 0.01 * median_sorted(sorted, count))
         return 1;
-    const double low = mad_sorted(sorted, split, median_sorted(sorted, split));
-    const double high = mad_sorted(sorted + split, count - split, median_sorted(sorted + split, count - split));
+    const double *upper = sorted + split;
+    const double low = mad(sorted, split, median_sorted(sorted, split), spare),
+                 high = mad(upper, count - split, median_sorted(upper, count - split), spare);
     return gap > 6 * fmax(low, high) ? 2 : 1;
 }
 
@@ -61,10 +70,10 @@ void summary_compute(struct summary *summary, const double *samples, size_t coun
     summary->mean = m.mean;
     summary->sd = count > 1 ? sqrt(m.squares / (double)(count - 1)) : NAN;
     summary->lag1 = count > 2 && m.squares > 0 ? m.products / m.squares : NAN;
-    summary->mad = count > 1 ? mad_sorted(sorted, count, summary->median) : NAN;
+    summary->mad = count > 1 ? mad(sorted, count, summary->median, spare) : NAN;
     summary->rel_noise = summary->median > 0 ? MAD_TO_SD * summary->mad / summary->median : NAN;
     summary->drift = drift(samples, count, spare);
-    summary->modes = modes(sorted, count);
+    summary->modes = modes(sorted, count, spare);
 }
 
 /* ---- the stop rule ---- */
@@ -96,30 +105,18 @@ void stop_add(struct stop_rule *rule, double sample_ns, double busy_ns)
     rule->noise_count++;
 }
 
-static bool is_precise(const struct stop_rule *rule)
-{
-    double interval[2];
-    const double median = median_sorted(rule->sorted, rule->n);
-    median_interval(interval, rule->sorted, rule->n);
-    return median > 0 && (interval[1] - interval[0]) / 2 <= rule->precision * median;
-}
-
-/* More samples of the same noise would not say more: nvbench's stdrel criterion. */
-static bool is_stable(const struct stop_rule *rule)
-{
-    const size_t count = rule->noise_count < NOISE_WINDOW ? rule->noise_count : NOISE_WINDOW;
-    if (count <= 64 || rule->noise_count % 16)
-        return false;
-    const struct moments m = moments_of(rule->noise, count);
-    return sqrt(m.squares / (double)(count - 1)) < 0.05 * m.mean;
-}
-
 enum stop_reason stop_check(struct stop_rule *rule, double wall_ns)
 {
     if (rule->n && rule->n >= rule->min_samples && rule->sum_ns >= rule->min_time_ns) {
-        if (is_precise(rule))
+        const double median = median_sorted(rule->sorted, rule->n);
+        double interval[2];
+        median_interval(interval, rule->sorted, rule->n);
+        if (median > 0 && (interval[1] - interval[0]) / 2 <= rule->precision * median)
             return STOP_PRECISE;
-        if (is_stable(rule))
+        /* More samples of the same noise would not say more: nvbench's stdrel criterion. */
+        const size_t count = rule->noise_count < NOISE_WINDOW ? rule->noise_count : NOISE_WINDOW;
+        if (count > 64 && rule->noise_count % 16 == 0 &&
+            sd_of(rule->noise, count) < 0.05 * moments_of(rule->noise, count).mean)
             return STOP_STABLE;
     }
     if (rule->n >= rule->max_samples || rule->n >= rule->capacity)

@@ -43,68 +43,6 @@ double median_of(double *values, size_t count)
     return median_sorted(values, count);
 }
 
-/* The k-th smallest (Hoare's selection); the values before it are then no larger. */
-static double select_value(double *values, size_t count, size_t k)
-{
-    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)k;
-    while (low < high) {
-        const double pivot = values[at];
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i > j)
-                break;
-            const double held = values[i];
-            values[i++] = values[j];
-            values[j--] = held;
-        }
-        if (j < at)
-            low = i;
-        if (at < i)
-            high = j;
-    }
-    return values[k];
-}
-
-double median_unsorted(double *values, size_t count)
-{
-    if (!count)
-        return NAN;
-    const double upper = select_value(values, count, count / 2);
-    if (count % 2)
-        return upper;
-    double lower = values[0];
-    for (size_t k = 1; k < count / 2; k++)
-        lower = values[k] > lower ? values[k] : lower;
-    return (lower + upper) / 2;
-}
-
-/* Deviations below and above the centre are two lists that already ascend when walked outwards: merge them. */
-double mad_sorted(const double *sorted, size_t count, double centre)
-{
-    size_t above = 0;
-    double last = NAN, current = NAN;
-    if (!count)
-        return NAN;
-    while (above < count && sorted[above] < centre)
-        above++;
-    size_t below = above;
-    for (size_t k = 0; k <= count / 2; k++) {
-        last = current;
-        const double down = below > 0 ? centre - sorted[below - 1] : INFINITY;
-        const double up = above < count ? sorted[above] - centre : INFINITY;
-        if (down < up)
-            below--;
-        else
-            above++;
-        current = down < up ? down : up;
-    }
-    return count % 2 ? current : (last + current) / 2;
-}
-
 void median_interval(double interval[2], const double *sorted, size_t count)
 {
     if (count < 6) {
@@ -168,11 +106,12 @@ double sd_of(const double *values, size_t count)
 
 double robust_sd(double *values, size_t count)
 {
-    const double n = (double)count;
+    const double n = (double)count, median = median_of(values, count);
     if (count < 2)
         return NAN;
-    const double median = median_of(values, count);
-    return MAD_TO_SD * mad_sorted(values, count, median) * n / (n - 0.8);
+    for (size_t k = 0; k < count; k++)
+        values[k] = fabs(values[k] - median);
+    return MAD_TO_SD * median_of(values, count) * n / (n - 0.8);
 }
 
 double successive_sd(const double *values, size_t count, double *scratch)
@@ -246,12 +185,6 @@ double student_two_sided(double t, double freedom)
     return 1 - front * beta_fraction(b, a, y) / b;
 }
 
-static double density(double t, double freedom)
-{
-    return exp(ln_gamma_half_step(freedom / 2) - (log(freedom) + LN_PI) / 2 -
-               (freedom + 1) / 2 * log1p(t * t / freedom));
-}
-
 /* Newton on ln p over ln t: decreasing and concave, nearly straight in the tail, so that it converges from anywhere.
  * The start is the normal distribution's bound p <= exp(-t^2 / 2). */
 double student_quantile(double p_two_sided, double freedom)
@@ -261,7 +194,9 @@ double student_quantile(double p_two_sided, double freedom)
     double t = sqrt(-2 * log(p_two_sided));
     for (int step = 0; step < 100; step++) {
         const double p = student_two_sided(t, freedom);
-        const double change = log(p / p_two_sided) * p / (2 * density(t, freedom) * t);
+        const double density = exp(ln_gamma_half_step(freedom / 2) - (log(freedom) + LN_PI) / 2 -
+                                   (freedom + 1) / 2 * log1p(t * t / freedom));
+        const double change = log(p / p_two_sided) * p / (2 * density * t);
         t *= exp(change);
         if (fabs(change) < 1e-14)
             break;
@@ -281,21 +216,18 @@ static int compare_ranked(const void *a, const void *b)
     return ORDER(x->p, y->p) ?: ORDER(x->place, y->place);
 }
 
-void q_values(double *q, const double *p, size_t count)
+void q_values(double *values, size_t count)
 {
     SCOPED(arena_release) struct arena arena = {0};
     struct ranked *ranked = arena_array(&arena, count + 1, sizeof(*ranked));
     size_t known = 0;
-    for (size_t k = 0; k < count; k++) {
-        q[k] = NAN;
-        if (!isnan(p[k]))
-            ranked[known++] = (struct ranked){p[k], k};
-    }
-    if (known)
-        qsort(ranked, known, sizeof(*ranked), compare_ranked);
+    for (size_t k = 0; k < count; k++)
+        if (!isnan(values[k]))
+            ranked[known++] = (struct ranked){values[k], k};
+    qsort(ranked, known, sizeof(*ranked), compare_ranked);
     double least = 1;
     for (size_t k = known; k-- > 0;) {
         least = fmin(least, ranked[k].p * (double)known / (double)(k + 1));
-        q[ranked[k].place] = least;
+        values[ranked[k].place] = least;
     }
 }

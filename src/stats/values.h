@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Order statistics, moments and significance of plain arrays, for all of stats. Public among them (summary.h) are
- * median_of, median_unsorted and robust_sd.
+ * median_of and robust_sd.
  */
 #ifndef ROOFTILE_STATS_VALUES_H
 #define ROOFTILE_STATS_VALUES_H
@@ -15,8 +15,6 @@ void sort_values(double *values, size_t count);
 double median_sorted(const double *sorted, size_t count);
 /* Type 7 of Hyndman and Fan 1996: linear interpolation of order statistics. */
 double quantile_sorted(const double *sorted, size_t count, double share);
-/* Median of |x - centre|, in linear time and without memory. */
-double mad_sorted(const double *sorted, size_t count, double centre);
 /* 95 % interval of the median from order statistics. */
 void median_interval(double interval[2], const double *sorted, size_t count);
 /* Puts a value in its place, behind equal ones; there is room for count + 1. */
@@ -39,9 +37,9 @@ bool is_sigma(double sigma);
 
 /* ---- significance ---- */
 
-/* Benjamini and Hochberg 1995: q[i] = least false discovery rate at which p[i] is found. NaNs stay NaN and do not
- * count. */
-void q_values(double *q, const double *p, size_t count);
+/* Benjamini and Hochberg 1995: in place of each p value the least false discovery rate at which it is found. NaNs stay
+ * NaN and do not count. */
+void q_values(double *values, size_t count);
 
 /* Student's t with `freedom` > 0 (any real): P(|T| > |t|), and the t at which that is p (0 < p < 1). To 1e-11 relative
  * up to 1e6 degrees of freedom. Incomplete beta by Lentz's continued fraction (Press et al., Numerical Recipes, 6.4).
