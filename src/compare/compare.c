@@ -30,13 +30,9 @@ struct comparing {
 
 static bool is_profile(const struct result *result)
 {
-    for (size_t k = 0; k < result->label_count; k++)
-        if (!strcmp(result->labels[k].key, "profile") && !strcmp(result->labels[k].value, "not a measurement"))
-            return true;
-    for (size_t k = 0; k < result->case_count; k++)
-        if (result->cases[k].flags & FLAG_PROFILED)
-            return true;
-    return false;
+    return COUNT_WHERE(label, result->labels, result->label_count,
+                       !strcmp(label->key, "profile") && !strcmp(label->value, "not a measurement")) ||
+           COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_PROFILED);
 }
 
 static enum status allowed(const struct result *base, const struct result *now, struct arena *arena, struct err *err)
@@ -58,37 +54,33 @@ static enum status allowed(const struct result *base, const struct result *now, 
 
 /* ---- matching ---- */
 
-struct entry {
-    const char *id;
-    size_t length;
-    const struct result_case *c;
-};
-
 static int by_id(const void *a, const void *b)
 {
-    const struct entry *p = a, *q = b;
-    return strncmp(p->id, q->id, p->length < q->length ? p->length : q->length) ?: ORDER(p->length, q->length);
+    const char *p = (*(const struct result_case *const *)a)->id, *q = (*(const struct result_case *const *)b)->id;
+    const size_t n = result_id_length(p), m = result_id_length(q);
+    return strncmp(p, q, n < m ? n : m) ?: ORDER(n, m);
 }
 
-static enum status index_of(struct entry **out, const struct result *result, const char *which, struct arena *arena,
-                            struct err *err)
+/* The cases of a result in the order of their plan ids. */
+static enum status index_of(const struct result_case ***out, const struct result *result, const char *which,
+                            struct arena *arena, struct err *err)
 {
-    struct entry *entries = arena_array(arena, result->case_count + 1, sizeof(*entries));
+    const struct result_case **cases = arena_array(arena, result->case_count + 1, sizeof(*cases));
     for (size_t k = 0; k < result->case_count; k++)
-        entries[k] = (struct entry){result->cases[k].id, result_id_length(result->cases[k].id), &result->cases[k]};
-    qsort(entries, result->case_count, sizeof(*entries), by_id);
+        cases[k] = &result->cases[k];
+    qsort(cases, result->case_count, sizeof(*cases), by_id);
     for (size_t k = 1; k < result->case_count; k++)
-        if (!by_id(&entries[k - 1], &entries[k]))
-            return err_set(err, ERR_CONFIG, "%s has the case %.*s twice", which, (int)entries[k].length, entries[k].id);
-    *out = entries;
+        if (!by_id(&cases[k - 1], &cases[k]))
+            return err_set(err, ERR_CONFIG, "%s has the case %.*s twice", which, (int)result_id_length(cases[k]->id),
+                           cases[k]->id);
+    *out = cases;
     return STATUS_OK;
 }
 
-static const struct result_case *find(const struct entry *entries, size_t count, const struct result_case *c)
+static const struct result_case *find(const struct result_case **cases, size_t count, const struct result_case *c)
 {
-    const struct entry key = {c->id, result_id_length(c->id), NULL};
-    const struct entry *found = bsearch(&key, entries, count, sizeof(*entries), by_id);
-    return found ? found->c : NULL;
+    const struct result_case **found = bsearch(&c, cases, count, sizeof(*cases), by_id);
+    return found ? *found : NULL;
 }
 
 static void add_case(struct comparing *comparing, const struct result_case *base, const struct result_case *now)
@@ -104,22 +96,6 @@ static void add_case(struct comparing *comparing, const struct result_case *base
                                                                  .now = now,
                                                                  .reason = "",
                                                                  .cycles_ratio = NAN};
-}
-
-static enum status match(struct comparing *comparing, const struct result *base, const struct result *now,
-                         struct err *err)
-{
-    struct entry *old = NULL, *new = NULL;
-    if (index_of(&old, base, "the base", comparing->arena, err) ||
-        index_of(&new, now, "the new result", comparing->arena, err))
-        return err->status;
-    comparing->cases = arena_array(comparing->arena, base->case_count + now->case_count + 1, sizeof(*comparing->cases));
-    for (size_t k = 0; k < now->case_count; k++)
-        add_case(comparing, find(old, base->case_count, &now->cases[k]), &now->cases[k]);
-    for (size_t k = 0; k < base->case_count; k++)
-        if (!find(new, now->case_count, &base->cases[k]))
-            add_case(comparing, &base->cases[k], NULL);
-    return STATUS_OK;
 }
 
 /* ---- one case ---- */
@@ -159,17 +135,24 @@ static void classify(struct compare_case *c, struct arena *arena)
     }
 }
 
-static enum status match_all(struct comparing *comparing, const struct result *base, const struct result *now,
-                             struct err *err)
+static enum status match(struct comparing *comparing, const struct result *base, const struct result *now,
+                         struct err *err)
 {
-    const struct compare_options *options = comparing->options;
-    enum status status = match(comparing, base, now, err);
-    if (!status && !comparing->count)
-        return err_set(err, ERR_CONFIG, "there is no case to compare%s",
-                       options->filter_count ? ": the filter leaves none" : "");
-    for (size_t k = 0; k < comparing->count && !status; k++)
+    const struct result_case **old = NULL, **new = NULL;
+    if (index_of(&old, base, "the base", comparing->arena, err) ||
+        index_of(&new, now, "the new result", comparing->arena, err))
+        return err->status;
+    comparing->cases = arena_array(comparing->arena, base->case_count + now->case_count + 1, sizeof(*comparing->cases));
+    for (size_t k = 0; k < now->case_count; k++)
+        add_case(comparing, find(old, base->case_count, &now->cases[k]), &now->cases[k]);
+    for (size_t k = 0; k < base->case_count; k++)
+        if (!find(new, now->case_count, &base->cases[k]))
+            add_case(comparing, &base->cases[k], NULL);
+    for (size_t k = 0; k < comparing->count; k++)
         classify(&comparing->cases[k], comparing->arena);
-    return status;
+    return comparing->count ? STATUS_OK
+                            : err_set(err, ERR_CONFIG, "there is no case to compare%s",
+                                      comparing->options->filter_count ? ": the filter leaves none" : "");
 }
 
 /* ---- judging all at once ---- */
@@ -185,40 +168,33 @@ static uint32_t class_of(struct comparing *comparing, const char *name)
     return k;
 }
 
-static struct shift_case inputs_of(struct comparing *comparing, const struct compare_case *c, double tick_ns)
-{
-    struct shift_case in = {.prior = noise_file_prior(comparing->options->noise, c->base),
-                            .group = class_of(comparing, c->class)};
-    double *times = arena_array(comparing->arena, 2 * SHIFT_MAX_TRIALS, sizeof(*times));
-    in.base_trials = result_trial_times(times, c->base);
-    in.new_trials = result_trial_times(times + in.base_trials, c->now);
-    in.base_ns = times;
-    in.new_ns = times + in.base_trials;
-    in.prior.floor = fmax(result_case_floor(c->base, tick_ns), result_case_floor(c->now, tick_ns));
-    return in;
-}
-
 static enum status judge(struct comparing *comparing, double tick_ns, struct err *err)
 {
     struct arena *arena = comparing->arena;
     struct shift_case *inputs = arena_array(arena, comparing->count + 1, sizeof(*inputs));
     struct shift *shifts = arena_array(arena, comparing->count + 1, sizeof(*shifts));
-    size_t *which = arena_array(arena, comparing->count + 1, sizeof(*which));
-    size_t count = 0;
+    size_t count = 0, at = 0;
     comparing->classes = arena_array(arena, MAX_CLASSES, sizeof(*comparing->classes));
-    for (size_t k = 0; k < comparing->count; k++) {
-        if (comparing->cases[k].state != COMPARE_JUDGED)
+    FOR_EACH(const struct compare_case, c, comparing->cases, comparing->count) {
+        struct shift_case *in = &inputs[count];
+        if (c->state != COMPARE_JUDGED)
             continue;
-        which[count] = k;
-        inputs[count++] = inputs_of(comparing, &comparing->cases[k], tick_ns);
+        double *times = arena_array(arena, 2 * SHIFT_MAX_TRIALS, sizeof(*times));
+        *in = (struct shift_case){.prior = noise_file_prior(comparing->options->noise, c->base),
+                                  .group = class_of(comparing, c->class),
+                                  .base_ns = times,
+                                  .base_trials = result_trial_times(times, c->base),
+                                  .new_ns = times + SHIFT_MAX_TRIALS,
+                                  .new_trials = result_trial_times(times + SHIFT_MAX_TRIALS, c->now)};
+        in->prior.floor = fmax(result_case_floor(c->base, tick_ns), result_case_floor(c->now, tick_ns));
+        count++;
     }
     struct shift_group *groups = arena_array(arena, comparing->class_count + 1, sizeof(*groups));
-    enum status status =
-        shift_compare_all(shifts, groups, comparing->class_count, inputs, count, &comparing->options->shift, err);
-    if (status)
-        return status;
-    for (size_t k = 0; k < count; k++)
-        comparing->cases[which[k]].shift = shifts[k];
+    if (shift_compare_all(shifts, groups, comparing->class_count, inputs, count, &comparing->options->shift, err))
+        return err->status;
+    FOR_EACH(struct compare_case, c, comparing->cases, comparing->count)
+        if (c->state == COMPARE_JUDGED)
+            c->shift = shifts[at++];
     for (size_t k = 0; k < comparing->class_count; k++)
         comparing->classes[k].group = groups[k];
     return STATUS_OK;
@@ -231,60 +207,32 @@ static size_t interference_trials(const struct result_case *c)
     return c->trial_count ? count : (c->flags & noisy) != 0;
 }
 
-/* What was changed, the code before all; the environment is what is left when nothing was. */
-static enum compare_cause cause_of_parts(const struct identity *a, const struct identity *b, bool same_code)
-{
-    const unsigned parts = identity_differs(a, b);
-    return parts & IDENTITY_BIT(IDENTITY_CODE)     ? CAUSE_CODE
-           : parts & IDENTITY_BIT(IDENTITY_LAUNCH) ? CAUSE_LAUNCH
-           : parts & IDENTITY_BIT(IDENTITY_INPUTS) ? CAUSE_INPUTS
-           : same_code                             ? CAUSE_ENVIRONMENT
-                                                   : CAUSE_NONE;
-}
-
-/* A label, not a gate. A clock is believed before a hash: the same code on a slower clock is
- * the clock's doing. */
+/* A label, not a gate. A clock is believed before a hash: the same code on a slower clock is the clock's doing. Then
+ * comes what was changed, the code before all; the environment is what is left when nothing was. */
 static void attribute(struct compare_case *c, double delta, struct arena *arena)
 {
     const double before = c->base->cycles, after = c->now->cycles;
     const struct identity *a = &c->base->identity, *b = &c->now->identity;
+    const unsigned parts = identity_differs(a, b);
     const enum shift_verdict verdict = c->shift.verdict;
     c->same_code = a->parts[IDENTITY_CODE][0] && !strcmp(a->parts[IDENTITY_CODE], b->parts[IDENTITY_CODE]);
     c->changes = result_case_changes(c->base, c->now, arena);
     c->cycles_ratio = before > 0 && after > 0 ? after / before : NAN;
-    const bool moved = verdict == SHIFT_SLOWER || verdict == SHIFT_FASTER || verdict == SHIFT_SUSPECT;
     c->interference[0] = interference_trials(c->base);
     c->interference[1] = interference_trials(c->now);
-    if (!moved && c->shift.reason == SHIFT_UNSUPPORTED)
-        c->cause = CAUSE_NOISE;
-    else if (!moved)
-        c->cause = CAUSE_NONE;
+    const bool moved = verdict == SHIFT_SLOWER || verdict == SHIFT_FASTER || verdict == SHIFT_SUSPECT;
+    const bool disturbed = verdict == SHIFT_SUSPECT && (c->interference[0] || c->interference[1]);
+    if (!moved)
+        c->cause = c->shift.reason == SHIFT_UNSUPPORTED ? CAUSE_NOISE : CAUSE_NONE;
     else if (isfinite(c->cycles_ratio) && fabs(log(c->cycles_ratio)) < log1p(delta))
         c->cause = CAUSE_CLOCK;
-    else if (verdict == SHIFT_SUSPECT && (c->interference[0] || c->interference[1]))
-        c->cause = CAUSE_NOISE;
     else
-        c->cause = cause_of_parts(a, b, c->same_code);
-}
-
-static void count_up(struct comparison *out, const struct compare_case *c)
-{
-    out->states[c->state]++;
-    if (c->state != COMPARE_JUDGED)
-        return;
-    out->verdicts[c->shift.verdict]++;
-    if (c->shift.suggested_trials > out->suggested_trials)
-        out->suggested_trials = c->shift.suggested_trials;
-}
-
-/* Noise that was learned on another device or in another environment is no noise of this one. */
-static enum status check_noise(const struct noise_file *noise, const struct result *now, struct err *err)
-{
-    if (noise && strcmp(noise->fingerprint, now->fingerprint) != 0)
-        return err_set(err, ERR_CONFIG,
-                       "%s: the learned noise is of '%s' in another environment; run 'rooftile aa' again",
-                       noise->path ? noise->path : "", noise->device);
-    return STATUS_OK;
+        c->cause = disturbed                               ? CAUSE_NOISE
+                   : parts & IDENTITY_BIT(IDENTITY_CODE)   ? CAUSE_CODE
+                   : parts & IDENTITY_BIT(IDENTITY_LAUNCH) ? CAUSE_LAUNCH
+                   : parts & IDENTITY_BIT(IDENTITY_INPUTS) ? CAUSE_INPUTS
+                   : c->same_code                          ? CAUSE_ENVIRONMENT
+                                                           : CAUSE_NONE;
 }
 
 enum status compare_results(struct comparison *out, const struct result *base, const struct result *now,
@@ -292,35 +240,37 @@ enum status compare_results(struct comparison *out, const struct result *base, c
 {
     struct comparing comparing = {.options = options, .arena = arena};
     struct comparison made = {.base = base, .now = now, .options = options->shift, .learned_noise = options->noise};
-    if (allowed(base, now, arena, err) || check_noise(options->noise, now, err) ||
-        match_all(&comparing, base, now, err))
+    if (allowed(base, now, arena, err))
         return err->status;
-    enum status status = judge(&comparing, fmax(base->calibration.timer_tick_ns, now->calibration.timer_tick_ns), err);
-    if (status)
-        return status;
-    for (size_t k = 0; k < comparing.count; k++) {
-        if (comparing.cases[k].state == COMPARE_JUDGED)
-            attribute(&comparing.cases[k], options->shift.delta, arena);
-        count_up(&made, &comparing.cases[k]);
+    /* Noise that was learned on another device or in another environment is no noise of this one. */
+    if (options->noise && strcmp(options->noise->fingerprint, now->fingerprint) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "%s: the learned noise is of '%s' in another environment; run 'rooftile aa' again",
+                       text_or_empty(options->noise->path), options->noise->device);
+    if (match(&comparing, base, now, err) ||
+        judge(&comparing, fmax(base->calibration.timer_tick_ns, now->calibration.timer_tick_ns), err))
+        return err->status;
+    FOR_EACH(struct compare_case, c, comparing.cases, comparing.count) {
+        made.states[c->state]++;
+        if (c->state != COMPARE_JUDGED)
+            continue;
+        attribute(c, options->shift.delta, arena);
+        made.verdicts[c->shift.verdict]++;
+        if (c->shift.suggested_trials > made.suggested_trials)
+            made.suggested_trials = c->shift.suggested_trials;
     }
     made.cases = comparing.cases;
     made.case_count = comparing.count;
     made.classes = comparing.classes;
     made.class_count = comparing.class_count;
-    if (!options->filter_count)
-        status = compare_kpis(&made, arena, err);
+    if (!options->filter_count && compare_kpis(&made, arena, err))
+        return err->status;
     compare_differences(&made, arena);
-    if (!status)
-        *out = made;
-    return status;
+    *out = made;
+    return STATUS_OK;
 }
 
 /* ---- the verdict ---- */
-
-static bool compare_class_is_slower(const struct compare_class *class)
-{
-    return class->group.shifted && class->group.shift.verdict == SHIFT_SLOWER;
-}
 
 int compare_exit_code(const struct comparison *comparison, bool strict)
 {
@@ -329,8 +279,8 @@ int compare_exit_code(const struct comparison *comparison, bool strict)
     bool finding = verdicts[SHIFT_SLOWER] || states[COMPARE_BROKEN] || states[COMPARE_MISSING];
     bool open = verdicts[SHIFT_INCONCLUSIVE] || verdicts[SHIFT_SUSPECT] || states[COMPARE_REFUSED] ||
                 states[COMPARE_NEW] || states[COMPARE_BOTH_BROKEN];
-    for (size_t k = 0; k < c->class_count; k++)
-        finding |= compare_class_is_slower(&c->classes[k]);
+    FOR_EACH(const struct compare_class, class, c->classes, c->class_count)
+        finding |= class->group.shifted && class->group.shift.verdict == SHIFT_SLOWER;
     FOR_EACH(const struct compare_kpi, kpi, c->kpis, c->kpi_count) {
         const enum shift_verdict verdict = kpi->shift.verdict;
         finding |= kpi->lost || (kpi->judged && verdict == SHIFT_SLOWER);

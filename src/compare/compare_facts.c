@@ -40,11 +40,6 @@ static const double *as_times(const struct result_kpi *kpi, size_t *count, struc
     return times;
 }
 
-static const char *valueless(const struct result_kpi *kpi)
-{
-    return isfinite(kpi->value) ? "its value is not above 0" : kpi->reason && kpi->reason[0] ? kpi->reason : "no value";
-}
-
 static enum status judge_kpi(struct compare_kpi *out, const struct result_kpi *base, const struct result_kpi *now,
                              const struct shift_options *options, struct arena *arena, struct err *err)
 {
@@ -54,19 +49,22 @@ static enum status judge_kpi(struct compare_kpi *out, const struct result_kpi *b
         return STATUS_OK;
     }
     out->lost = isfinite(base->value) && !isfinite(now->value);
-    const struct result_kpi *lacking = !(as_time(now->value, now->higher_is_better) > 0)     ? now
-                                       : !(as_time(base->value, base->higher_is_better) > 0) ? base
-                                                                                             : NULL;
-    if (lacking) {
-        out->reason =
-            arena_printf(arena, "%s: %s", lacking == now ? "in the new result" : "in the base", valueless(lacking));
+    for (int is_base = 0; is_base < 2; is_base++) {
+        const struct result_kpi *kpi = is_base ? base : now;
+        if (as_time(kpi->value, kpi->higher_is_better) > 0)
+            continue;
+        out->reason = arena_printf(arena, "%s: %s", is_base ? "in the base" : "in the new result",
+                                   isfinite(kpi->value)          ? "its value is not above 0"
+                                   : *text_or_empty(kpi->reason) ? kpi->reason
+                                                                 : "no value");
         return STATUS_OK;
     }
     in.base_ns = as_times(base, &in.base_trials, arena);
     in.new_ns = as_times(now, &in.new_trials, arena);
-    enum status status = shift_compare(&out->shift, &in, options, err);
-    out->judged = !status;
-    return status ? err_within(err, "key figure '%s'", now->name) : STATUS_OK;
+    if (shift_compare(&out->shift, &in, options, err))
+        return err_within(err, "key figure '%s'", now->name);
+    out->judged = true;
+    return STATUS_OK;
 }
 
 enum status compare_kpis(struct comparison *comparison, struct arena *arena, struct err *err)
@@ -124,15 +122,6 @@ static const char *variable(const struct result *result, const char *key)
     return found ? found->value : "";
 }
 
-static void differ_env(struct differences *d, const struct result *base, const struct result *now)
-{
-    for (size_t k = 0; k < base->env_count; k++)
-        differ(d, arena_printf(d->arena, "$%s", base->env[k].key), base->env[k].value, variable(now, base->env[k].key));
-    for (size_t k = 0; k < now->env_count; k++)
-        if (!variable(base, now->env[k].key)[0])
-            differ(d, arena_printf(d->arena, "$%s", now->env[k].key), "", now->env[k].value);
-}
-
 static void differ_ceiling(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
                            const char *unit)
 {
@@ -147,27 +136,10 @@ static void differ_ceiling(struct differences *d, const char *name, const struct
            arena_printf(d->arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
 }
 
-static void differ_ceilings(struct differences *d, const struct machine *base, const struct machine *now)
-{
-    for (uint32_t k = 0; k < now->level_count; k++)
-        for (uint32_t n = 0; n < base->level_count; n++)
-            if (!strcmp(base->levels[n].name, now->levels[k].name))
-                differ_ceiling(d, now->levels[k].name, &base->levels[n].bandwidth, &now->levels[k].bandwidth, "B/s");
-    for (uint32_t k = 0; k < now->unit_count; k++) {
-        const struct machine_unit *unit = machine_unit(base, now->units[k].name);
-        if (unit)
-            differ_ceiling(d, unit->name, &unit->peak, &now->units[k].peak, machine_unit_rate(unit->name));
-    }
-}
-
-static const char *ceilings_of(const struct machine *machine)
-{
-    return machine->level_count || machine->unit_count ? "known" : "none";
-}
-
 void compare_differences(struct comparison *comparison, struct arena *arena)
 {
     const struct result *a = comparison->base, *b = comparison->now;
+    const struct machine *was = &a->machine, *is = &b->machine;
     struct identity_fact x, y;
     struct differences d = {.list = arena_array(arena, MOST_DIFFERENCES, sizeof(*d.list)), .arena = arena};
     differ(&d, "rooftile", a->tool_version, b->tool_version);
@@ -183,9 +155,22 @@ void compare_differences(struct comparison *comparison, struct arena *arena)
     differ(&d, "container", a->container, b->container);
     for (size_t k = 0; result_fact(&x, a, k, arena) && result_fact(&y, b, k, arena); k++)
         differ(&d, x.name, x.value, y.value);
-    differ_env(&d, a, b);
-    differ(&d, "ceilings", ceilings_of(&a->machine), ceilings_of(&b->machine));
-    differ_ceilings(&d, &a->machine, &b->machine);
+    FOR_EACH(const struct result_label, set, a->env, a->env_count)
+        differ(&d, arena_printf(arena, "$%s", set->key), set->value, variable(b, set->key));
+    FOR_EACH(const struct result_label, set, b->env, b->env_count)
+        if (!variable(a, set->key)[0])
+            differ(&d, arena_printf(arena, "$%s", set->key), "", set->value);
+    differ(&d, "ceilings", was->level_count || was->unit_count ? "known" : "none",
+           is->level_count || is->unit_count ? "known" : "none");
+    for (uint32_t k = 0; k < is->level_count; k++)
+        for (uint32_t n = 0; n < was->level_count; n++)
+            if (!strcmp(was->levels[n].name, is->levels[k].name))
+                differ_ceiling(&d, is->levels[k].name, &was->levels[n].bandwidth, &is->levels[k].bandwidth, "B/s");
+    for (uint32_t k = 0; k < is->unit_count; k++) {
+        const struct machine_unit *unit = machine_unit(was, is->units[k].name);
+        if (unit)
+            differ_ceiling(&d, unit->name, &unit->peak, &is->units[k].peak, machine_unit_rate(unit->name));
+    }
     comparison->differences = d.list;
     comparison->difference_count = d.count;
     comparison->same_fingerprint = a->fingerprint[0] && !strcmp(a->fingerprint, b->fingerprint);
