@@ -8,15 +8,6 @@
 #include "rooftile/fleet.h"
 #include "rooftile/render.h"
 
-static enum status check_format(const struct cli_options *options, struct err *err)
-{
-    const char *format = options->format;
-    if (!format || render_find(format) || !strcmp(format, "openmetrics") || !strcmp(format, "nagios"))
-        return STATUS_OK;
-    return err_set(err, ERR_USAGE, "a fleet has no format '%s': " REPORT_FORMATS ", nagios, openmetrics or html",
-                   format);
-}
-
 /* Folders may hold what this very command wrote, and no result. */
 static void write_fleet(struct text *out, const char *format, const void *what, const struct report_options *look)
 {
@@ -33,26 +24,9 @@ static void write_fleet(struct text *out, const char *format, const void *what, 
     }
 }
 
-static void list_nodes(struct text *out, const struct fleet *fleet, bool bad)
-{
-    const char **names = NULL;
-    const size_t count = fleet_nodes(&names, fleet, bad, fleet->arena);
-    for (size_t k = 0; k < count; k++)
-        text_addf(out, "%s\n", names[k]);
-}
-
-/* Slow ones that one run alone shows. */
-static void list_confirm(struct text *out, const struct fleet *fleet)
-{
-    for (size_t k = 0; k < fleet->device_count; k++)
-        if (fleet->devices[k].verdict == FLEET_SLOW && fleet->devices[k].runs < 2)
-            text_addf(out, "%s\n", fleet->devices[k].name);
-}
-
-static enum status show(struct fleet *fleet, struct call *call, struct err *err)
+static enum status show(struct fleet *fleet, struct call *call, bool nagios, struct err *err)
 {
     const struct cli_options *options = call->options;
-    const bool nagios = options->format && !strcmp(options->format, "nagios");
     call->code = nagios ? fleet_nagios_code(fleet) : fleet_exit_code(fleet, options->strict);
     if (options->html) {
         const struct report_options plain = {0};
@@ -73,21 +47,28 @@ enum status cmd_fleet(struct call *call, struct err *err)
     size_t expected_count = 0;
     fleet->arena = call->arena;
     fleet->baseline = options->baseline;
-    if (check_format(options, err) ||
-        (options->expect && fleet_node_list(&expected, &expected_count, options->expect, call->arena, err)) ||
+    const char *format = options->format;
+    const bool nagios = format && !strcmp(format, "nagios");
+    if (format && !nagios && !render_find(format) && strcmp(format, "openmetrics") != 0)
+        return err_set(err, ERR_USAGE, "a fleet has no format '%s': " REPORT_FORMATS ", nagios, openmetrics or html",
+                       format);
+    if ((options->expect && fleet_node_list(&expected, &expected_count, options->expect, call->arena, err)) ||
         (options->baseline && fleet_baseline_read(&baseline, options->baseline, call->arena, err)) ||
         fleet_read(fleet, options->args, options->arg_count, err))
         return err->status;
-    if (!fleet->device_count && !expected_count && !(options->format && !strcmp(options->format, "nagios")))
+    if (!fleet->device_count && !expected_count && !nagios)
         return err_set(err, ERR_IO, "no result was read%s%s", fleet->unread_count ? ": " : "",
                        fleet->unread_count ? fleet->unread[0] : "");
     fleet_judge(fleet, expected, expected_count, baseline);
     if (!options->list && !options->confirm_devices)
-        return show(fleet, call, err);
-    if (options->list)
-        list_nodes(&call->out, fleet, !strcmp(options->list, "bad"));
-    else
-        list_confirm(&call->out, fleet);
+        return show(fleet, call, nagios, err);
+    const char **names = NULL;
+    const size_t count = options->list ? fleet_nodes(&names, fleet, !strcmp(options->list, "bad"), call->arena) : 0;
+    for (size_t k = 0; k < count; k++)
+        text_addf(&call->out, "%s\n", names[k]);
+    for (size_t k = 0; k < fleet->device_count && !options->list; k++) /* slow ones that one run alone shows */
+        if (fleet->devices[k].verdict == FLEET_SLOW && fleet->devices[k].runs < 2)
+            text_addf(&call->out, "%s\n", fleet->devices[k].name);
     call->code = fleet_exit_code(fleet, options->strict);
     return STATUS_OK;
 }

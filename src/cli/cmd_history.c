@@ -16,47 +16,27 @@ struct verb {
     enum status (*run)(struct call *call, struct history *history, struct err *err);
 };
 
-static enum status database_path(const char **path, const struct cli_options *options, bool make, struct arena *arena,
-                                 struct err *err)
-{
-    const char *named = options->db ? options->db : getenv("ROOFTILE_HISTORY");
-    char *folder = NULL;
-    *path = named;
-    if (named && named[0])
-        return STATUS_OK;
-    const enum status status = path_data_dir(&folder, make, arena, err);
-    if (!status)
-        *path = path_join(arena, folder, "history.db");
-    return status;
-}
-
 /* ---- add ---- */
-
-static enum status add_one(struct history *history, const char *path, const struct cli_options *options,
-                           struct arena *arena, struct err *err)
-{
-    const struct result *result = NULL;
-    const struct history_add_options add = {
-        .channel = options->channel, .backfill = options->backfill, .keep = options->keep};
-    struct history_added added;
-    if (argument_result(&result, path, true, arena, err))
-        return err->status;
-    enum status status = history_add(history, result, &add, &added, err);
-    if (status)
-        return err_within(err, "%s", path);
-    log_info("%s: %zu series, %zu of them new%s", path, added.points, added.new_series,
-             added.environment_changed ? "; the environment changed since the run before" : "");
-    if (added.dropped_runs)
-        log_info("%zu old run%s dropped", added.dropped_runs, added.dropped_runs == 1 ? " was" : "s were");
-    return STATUS_OK;
-}
 
 static enum status run_add(struct call *call, struct history *history, struct err *err)
 {
-    enum status status = STATUS_OK;
-    for (size_t k = 1; k < call->options->arg_count && !status; k++)
-        status = add_one(history, call->options->args[k], call->options, call->arena, err);
-    return status;
+    const struct cli_options *options = call->options;
+    const struct history_add_options add = {
+        .channel = options->channel, .backfill = options->backfill, .keep = options->keep};
+    for (size_t k = 1; k < options->arg_count; k++) {
+        const char *path = options->args[k];
+        const struct result *result = NULL;
+        struct history_added added;
+        if (argument_result(&result, path, true, call->arena, err))
+            return err->status;
+        if (history_add(history, result, &add, &added, err))
+            return err_within(err, "%s", path);
+        log_info("%s: %zu series, %zu of them new%s", path, added.points, added.new_series,
+                 added.environment_changed ? "; the environment changed since the run before" : "");
+        if (added.dropped_runs)
+            log_info("%zu old run%s dropped", added.dropped_runs, added.dropped_runs == 1 ? " was" : "s were");
+    }
+    return STATUS_OK;
 }
 
 /* ---- gate ---- */
@@ -199,43 +179,34 @@ static const struct verb verbs[] = {
     {"prune", HISTORY_WRITE, 0, 0, "", run_prune},
 };
 
-static enum status find_verb(const struct verb **verb, const struct cli_options *options, struct err *err)
-{
-    enum { COUNT = sizeof(verbs) / sizeof(*verbs) };
-    const char *names[COUNT];
-    for (size_t k = 0; k < COUNT; k++) {
-        names[k] = verbs[k].name;
-        if (strcmp(options->args[0], verbs[k].name) != 0)
-            continue;
-        *verb = &verbs[k];
-        const size_t count = options->arg_count - 1;
-        char command[32];
-        snprintf(command, sizeof(command), "history %s", verbs[k].name);
-        return options_check_count(count, verbs[k].least_args, verbs[k].most_args, command, verbs[k].args, err);
-    }
-    err_set(err, ERR_USAGE, "'rooftile history' has no '%s'", options->args[0]);
-    if (hint_add(err, HINT_VERB, options->args[0], command_find(options->command)))
-        return err->status;
-    return err_nearest(err, options->args[0], names, COUNT,
-                       "there are add, show, gate, accept, export, check and prune");
-}
-
 enum status cmd_history(struct call *call, struct err *err)
 {
-    const struct verb *verb = NULL;
+    const struct cli_options *options = call->options;
+    const struct verb *verb = FIND_ROW(verbs, COUNT_OF(verbs), name, options->args[0]);
+    const char *names[COUNT_OF(verbs)], *path = options->db ? options->db : getenv("ROOFTILE_HISTORY");
     struct history *history = NULL;
-    const char *path = NULL;
-    enum status status = find_verb(&verb, call->options, err);
-    if (!status)
-        status = database_path(&path, call->options, verb->access == HISTORY_BEGIN, call->arena, err);
-    if (status)
-        return status;
-    if (verb->access == HISTORY_BEGIN)
-        status = file_make_dirs(path_dir(call->arena, path), err);
-    if (!status)
-        status = history_open(&history, path, verb->access, err);
-    if (!status)
-        status = verb->run(call, history, err);
+    char *folder = NULL;
+    if (!verb) {
+        for (size_t k = 0; k < COUNT_OF(verbs); k++)
+            names[k] = verbs[k].name;
+        err_set(err, ERR_USAGE, "'rooftile history' has no '%s'", options->args[0]);
+        return hint_add(err, HINT_VERB, options->args[0], command_find(options->command))
+                   ? err->status
+                   : err_nearest(err, options->args[0], names, COUNT_OF(verbs),
+                                 "there are add, show, gate, accept, export, check and prune");
+    }
+    const bool begin = verb->access == HISTORY_BEGIN;
+    if (options_check_count(options->arg_count - 1, verb->least_args, verb->most_args,
+                            arena_printf(call->arena, "history %s", verb->name), verb->args, err))
+        return err->status;
+    if (!path || !path[0]) {
+        if (path_data_dir(&folder, begin, call->arena, err))
+            return err->status;
+        path = path_join(call->arena, folder, "history.db");
+    }
+    if ((begin && file_make_dirs(path_dir(call->arena, path), err)) || history_open(&history, path, verb->access, err))
+        return err->status;
+    const enum status status = verb->run(call, history, err);
     history_close(history);
     return status;
 }

@@ -9,16 +9,6 @@
 
 /* ---- trials ---- */
 
-static enum timer_choice choice_of(enum timer timer)
-{
-    static const enum timer_choice choices[] = {[TIMED_HOST] = TIMER_HOST,
-                                                [TIMED_BATCH] = TIMER_BATCH,
-                                                [TIMED_EVENT] = TIMER_EVENT,
-                                                [TIMED_DISPATCH] = TIMER_DISPATCH,
-                                                [TIMED_GRAPH] = TIMER_GRAPH};
-    return timer < sizeof(choices) / sizeof(*choices) ? choices[timer] : TIMER_AUTO;
-}
-
 enum status trials_check(const struct cli_options *options, const char *what, struct arena *arena, struct err *err)
 {
     if (options->trials > SHIFT_MAX_TRIALS)
@@ -30,27 +20,22 @@ enum status trials_check(const struct cli_options *options, const char *what, st
     return cli_check_output(options->out, arena, err);
 }
 
-/* A plan of the run's own, whose cases' timers may be set. */
-static void own_plan(struct trials *run)
-{
-    struct session *session = run->session;
-    struct plan *plan = arena_copy(session->arena, session->plan, sizeof(*plan));
-    run->cases = arena_copy(session->arena, plan->cases, plan->count * sizeof(*run->cases));
-    plan->cases = run->cases;
-    session->plan = plan;
-}
-
 /* What a trial chose by itself is chosen for all that follow: near the threshold two processes would decide
  * differently, and times of two timers cannot be compared. */
 static void pin_timers(struct trials *run, const struct result *trial)
 {
+    static const enum timer_choice choices[] = {[TIMED_HOST] = TIMER_HOST,
+                                                [TIMED_BATCH] = TIMER_BATCH,
+                                                [TIMED_EVENT] = TIMER_EVENT,
+                                                [TIMED_DISPATCH] = TIMER_DISPATCH,
+                                                [TIMED_GRAPH] = TIMER_GRAPH};
     size_t next = 0;
     for (size_t k = 0; k < run->session->plan->count; k++) {
         if (run->cases[k].measure.timer != TIMER_AUTO)
             continue;
         const struct result_case *c = execute_find(trial, run->cases[k].id, &next);
         if (c && c->status == CASE_OK)
-            run->cases[k].measure.timer = choice_of(c->timer);
+            run->cases[k].measure.timer = c->timer < COUNT_OF(choices) ? choices[c->timer] : TIMER_AUTO;
     }
 }
 
@@ -79,24 +64,19 @@ static struct result_part name_trial(const struct trials *run, uint32_t trial)
     return part;
 }
 
-/* The result that its journal lies beside; "": there is none. */
-static const char *result_file(const struct trials *run)
-{
-    return !run->out || !strcmp(run->out, "-") || file_is_device(run->out) ? "" : run->out;
-}
-
 static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, struct err *err)
 {
     struct session *session = run->session;
     const char *title =
         count > 1 ? arena_printf(session->arena, "%s, trial %u/%u", run->title, trial + 1, count) : run->title;
     struct result *part = &run->parts[run->count];
+    const bool beside = run->out && strcmp(run->out, "-") != 0 && !file_is_device(run->out);
     /* The first trial is what a run without trials is; the others differ in order only. */
     session->trial_seed = trial ? rng_derive(session->options->seed + trial, "trial") : session->options->seed;
     session->request.seed = session->trial_seed;
     const struct execution execution = {.title = title,
                                         .resumed = run->resumed,
-                                        .journal = result_file(run),
+                                        .journal = beside ? run->out : "",
                                         .rest = count > 1,
                                         .trial = trial,
                                         .part = name_trial(run, trial)};
@@ -129,8 +109,13 @@ static enum status run_trials(struct trials *const *runs, size_t run_count, uint
     for (size_t k = 0; k < run_count; k++) {
         runs[k]->parts = arena_array(runs[k]->session->arena, count, sizeof(*runs[k]->parts));
         runs[k]->count = 0;
-        if (several)
-            own_plan(runs[k]);
+        if (several) { /* a plan of the run's own, whose cases' timers may be set */
+            struct session *session = runs[k]->session;
+            struct plan *plan = arena_copy(session->arena, session->plan, sizeof(*plan));
+            plan->cases = runs[k]->cases =
+                arena_copy(session->arena, plan->cases, plan->count * sizeof(*runs[k]->cases));
+            session->plan = plan;
+        }
         if (several && runs[k]->resumed)
             pin_timers(runs[k], runs[k]->resumed);
     }
@@ -237,69 +222,50 @@ static enum status prepare_side(struct side *side, const struct cli_options *opt
     return status || side->of.kind != SIDE_OBJECT ? status : use_object(side, err);
 }
 
-static enum status write_sides(const struct side *sides, struct err *err)
+/* Everything that can be known to be wrong before an hour of measuring comes first. */
+static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)
 {
+    if (options->out && !strcmp(options->out, "-"))
+        return err_set(err, ERR_USAGE,
+                       "--ab writes two results, which do not both fit into standard output; give -o a file name");
+    if (comparison_check_format(options, err) || trials_check(options, "--ab", arena, err) ||
+        side_find(&sides[0].of, options->ab[0], "--ab", arena, err) ||
+        side_find(&sides[1].of, options->ab[1], "--ab", arena, err) ||
+        sides_check(&sides[0].of, &sides[1].of, "--ab", err))
+        return err->status;
+    for (int k = 0; k < 2; k++) {
+        if (prepare_side(&sides[k], options, arena, err))
+            return err->status;
+        sides[k].trials.title = k ? "B" : "A";
+        if (options->out)
+            sides[k].trials.out = arena_printf(arena, "%s.%c.json", path_stem(options->out, ".json", arena), "ab"[k]);
+    }
+    return STATUS_OK;
+}
+
+static enum status join_sides(struct side *sides, bool interrupted, struct err *err)
+{
+    for (int k = 0; k < 2 && interrupted; k++) {
+        struct trials *run = &sides[k].trials;
+        /* A trial that Ctrl-C cut short would make its missing cases look lost. */
+        if (run->count && strcmp(run->parts[run->count - 1].status, "complete") != 0)
+            run->count--;
+    }
+    if (!sides[0].trials.count || !sides[1].trials.count)
+        return err_set(err, ERR_INTERRUPTED,
+                       "interrupted before each side had a whole trial: there is nothing to compare");
+    for (int k = 0; k < 2; k++) {
+        if (join_trials(&sides[k].result, &sides[k].trials, err))
+            return err->status;
+        if (interrupted)
+            sides[k].result.status = "interrupted";
+    }
     for (int k = 0; k < 2 && sides[k].trials.out; k++) {
         if (result_write(&sides[k].result, sides[k].trials.out, err))
             return err->status;
         log_info("%s: %s", sides[k].of.word, sides[k].trials.out);
     }
     return STATUS_OK;
-}
-
-/* Everything that can be known to be wrong before an hour of measuring. */
-static enum status check_options(const struct cli_options *options, struct arena *arena, struct err *err)
-{
-    if (options->out && !strcmp(options->out, "-"))
-        return err_set(err, ERR_USAGE,
-                       "--ab writes two results, which do not both fit into standard output; give -o a file name");
-    const enum status status = comparison_check_format(options, err);
-    return status ? status : trials_check(options, "--ab", arena, err);
-}
-
-/* NULL: it is not written. */
-static const char *side_path(const struct cli_options *options, int side, struct arena *arena)
-{
-    return options->out ? arena_printf(arena, "%s.%c.json", path_stem(options->out, ".json", arena), "ab"[side]) : NULL;
-}
-
-static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)
-{
-    enum status status = check_options(options, arena, err);
-    for (int k = 0; k < 2 && !status; k++)
-        status = side_find(&sides[k].of, options->ab[k], "--ab", arena, err);
-    if (!status)
-        status = sides_check(&sides[0].of, &sides[1].of, "--ab", err);
-    for (int k = 0; k < 2 && !status; k++) {
-        status = prepare_side(&sides[k], options, arena, err);
-        sides[k].trials.title = k ? "B" : "A";
-        sides[k].trials.out = side_path(options, k, arena);
-    }
-    return status;
-}
-
-/* A trial that Ctrl-C cut short would make its missing cases look lost. */
-static void drop_incomplete(struct trials *run)
-{
-    if (run->count && strcmp(run->parts[run->count - 1].status, "complete") != 0)
-        run->count--;
-}
-
-static enum status join_sides(struct side *sides, bool interrupted, struct err *err)
-{
-    enum status status = STATUS_OK;
-    for (int k = 0; k < 2; k++)
-        if (interrupted)
-            drop_incomplete(&sides[k].trials);
-    if (!sides[0].trials.count || !sides[1].trials.count)
-        return err_set(err, ERR_INTERRUPTED,
-                       "interrupted before each side had a whole trial: there is nothing to compare");
-    for (int k = 0; k < 2 && !status; k++) {
-        status = join_trials(&sides[k].result, &sides[k].trials, err);
-        if (interrupted)
-            sides[k].result.status = "interrupted";
-    }
-    return status;
 }
 
 /* Where nothing could be compared, the runs say why: wrong results are a finding, and no result at all is a failure to
@@ -324,7 +290,7 @@ enum status ab_run(struct call *call, struct err *err)
         return err->status;
     const enum status status = run_trials(runs, 2, options->trials ? options->trials : DEFAULT_TRIALS, err);
     const bool interrupted = status == ERR_INTERRUPTED;
-    if ((status && !interrupted) || join_sides(sides, interrupted, err) || write_sides(sides, err) ||
+    if ((status && !interrupted) || join_sides(sides, interrupted, err) ||
         comparison_show(&comparison, &sides[0].result, &sides[1].result, &compare, call, NULL, err)) {
         for (int k = 0; k < 2; k++)
             execute_journals_kept(&sides[k].session, err);

@@ -25,11 +25,6 @@ static const struct verdict_words *words_of(const struct compare_case *c)
     return c->state == COMPARE_JUDGED ? &words_of_verdict[c->shift.verdict] : &of_state[c->state];
 }
 
-static bool is_finding(const struct compare_case *c)
-{
-    return words_of(c)->tone == TONE_BAD;
-}
-
 /* ---- cases ---- */
 
 enum { LABEL, ID, CLASS, REASON, STATE, BASE, NEW, MEASURED, CHANGE, INTERVAL, VERDICT, WHY, CAUSE, SHIFT };
@@ -129,14 +124,8 @@ static int by_rank(const void *a, const void *b)
     return ORDER(words_of(p)->rank, words_of(q)->rank) ?: ORDER(y, x) ?: strcmp(p->id, q->id);
 }
 
-enum part { EVERYTHING, FINDINGS, THE_REST, MOVED, NOT_TOLD };
-
-static bool is_in(const struct compare_case *c, enum part part)
-{
-    const bool told = words_of(c)->rank < words_of_verdict[SHIFT_INCONCLUSIVE].rank;
-    return part == EVERYTHING || (part == MOVED && told) || (part == NOT_TOLD && !told) ||
-           (part == FINDINGS && is_finding(c)) || (part == THE_REST && !is_finding(c));
-}
+/* Parts of the cases. */
+enum { FINDINGS = 1, THE_REST = 2, MOVED = 4, NOT_TOLD = 8, EVERYTHING = 15 };
 
 /* A note that all rows have is said once, above them. */
 static void share_note(struct table *table)
@@ -152,7 +141,7 @@ static void share_note(struct table *table)
 }
 
 /* The rows worth showing, or a part of them. */
-static struct table *visible_rows(const struct table *all, const struct comparison *comparison, enum part part,
+static struct table *visible_rows(const struct table *all, const struct comparison *comparison, unsigned parts,
                                   struct arena *arena)
 {
     const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
@@ -160,9 +149,13 @@ static struct table *visible_rows(const struct table *all, const struct comparis
     for (size_t k = 0; k < comparison->case_count; k++)
         order[k] = &comparison->cases[k];
     qsort(order, comparison->case_count, sizeof(*order), by_rank);
-    for (size_t k = 0; k < comparison->case_count && words_of(order[k])->rank < NOT_SHOWN; k++)
-        if (is_in(order[k], part))
+    for (size_t k = 0; k < comparison->case_count; k++) {
+        const struct verdict_words *words = words_of(order[k]);
+        const unsigned in = (words->tone == TONE_BAD ? FINDINGS : THE_REST) |
+                            (words->rank < words_of_verdict[SHIFT_INCONCLUSIVE].rank ? MOVED : NOT_TOLD);
+        if (words->rank < NOT_SHOWN && in & parts)
             table_add(table, all->rows[order[k] - comparison->cases].cells);
+    }
     share_note(table);
     table->most_rows = MOST_ROWS;
     table->rest = "--format json has them all";
@@ -254,32 +247,19 @@ static void add_head(struct document *document, const struct comparison *compari
 
 struct cell comparison_mark(const struct comparison *comparison)
 {
-    switch (compare_exit_code(comparison, true)) {
-    case 0:
-        return cell_toned("no regression", TONE_GOOD);
-    case 1:
-        return cell_toned("regression", TONE_BAD);
-    case 2:
-        return cell_toned("nothing to compare", TONE_DOUBT);
-    default:
-        return cell_toned("inconclusive", TONE_DOUBT);
-    }
-}
-
-/* Some class moved as a whole, which was taken out of its cases' changes. */
-static bool has_common(const struct comparison *comparison)
-{
-    return COUNT_WHERE(c, comparison->cases, comparison->case_count,
-                       c->state == COMPARE_JUDGED && c->shift.common != 0) > 0;
+    static const char *const words[] = {"no regression", "regression", "nothing to compare", "", "inconclusive"};
+    const int code = compare_exit_code(comparison, true);
+    return cell_toned(words[code], code == 0 ? TONE_GOOD : code == 1 ? TONE_BAD : TONE_DOUBT);
 }
 
 /* With bars, and links to all cases. */
-static struct table *page_rows(const struct comparison *comparison, enum part part, struct arena *arena)
+static struct table *page_rows(const struct comparison *comparison, unsigned parts, struct arena *arena)
 {
-    struct table *changed = visible_rows(cases_of(comparison, arena), comparison, part, arena);
+    struct table *changed = visible_rows(cases_of(comparison, arena), comparison, parts, arena);
     struct table_column *columns = arena_copy(arena, changed->columns, CASE_CELLS * sizeof(*columns));
     columns[INTERVAL].flags |= COLUMN_BAR;
-    if (has_common(comparison)) {
+    /* Some class moved as a whole, which was taken out of its cases' changes. */
+    if (COUNT_WHERE(c, comparison->cases, comparison->case_count, c->state == COMPARE_JUDGED && c->shift.common != 0)) {
         columns[MEASURED].flags = 0;
         columns[CHANGE].title = "beyond its class";
     }

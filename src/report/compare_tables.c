@@ -47,18 +47,6 @@ struct table *class_table(const struct comparison *comparison, struct arena *are
     return table;
 }
 
-/* What it is for a key figure: worse, better. */
-static struct cell kpi_word(const struct compare_kpi *kpi)
-{
-    const enum shift_verdict verdict = kpi->shift.verdict;
-    if (!kpi->judged)
-        return kpi->lost ? cell_toned("LOST", TONE_BAD) : cell_toned("", TONE_DIM);
-    return cell_toned(verdict == SHIFT_SLOWER   ? "WORSE"
-                      : verdict == SHIFT_FASTER ? "BETTER"
-                                                : words_of_verdict[verdict].word,
-                      words_of_verdict[verdict].tone);
-}
-
 enum { KPI_NAME, KPI_BETTER, KPI_BASE, KPI_NEW, KPI_CHANGE, KPI_VERDICT, KPI_WHY, KPI_SHIFT };
 #define OF_KPI(member) FIELD(struct compare_kpi, member)
 
@@ -78,20 +66,22 @@ struct table *kpi_table(const struct comparison *comparison, struct arena *arena
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct compare_kpi, kpi, comparison->kpis, comparison->kpi_count) {
         const enum shift_verdict verdict = kpi->shift.verdict;
+        const bool worse = verdict == SHIFT_SLOWER, better = verdict == SHIFT_FASTER;
         struct cell *cells = table_add_object(table, kpi)->cells;
         cells[KPI_BETTER] = cell_text(kpi->higher_is_better ? "higher" : "lower");
         cells[KPI_BASE].unit = cells[KPI_NEW].unit = kpi_shown_unit(kpi->of, kpi->unit);
-        cells[KPI_VERDICT] = kpi_word(kpi);
-        cells[KPI_WHY].text = kpi->reason ? kpi->reason : "";
+        cells[KPI_WHY].text = text_or_empty(kpi->reason);
         if (!kpi->judged) {
+            cells[KPI_VERDICT] = cell_toned(kpi->lost ? "LOST" : "", kpi->lost ? TONE_BAD : TONE_DIM);
             memset(&cells[KPI_SHIFT], 0, SHIFT_CELLS * sizeof(*cells));
             continue;
         }
+        cells[KPI_VERDICT] = cell_toned(worse    ? "WORSE"
+                                        : better ? "BETTER"
+                                                 : words_of_verdict[verdict].word,
+                                        words_of_verdict[verdict].tone);
         cells[KPI_CHANGE] = cell_number(kpi->now / kpi->base - 1);
-        put_shift(&cells[KPI_SHIFT], &kpi->shift,
-                  verdict == SHIFT_SLOWER   ? "worse"
-                  : verdict == SHIFT_FASTER ? "better"
-                                            : shift_verdict_names[verdict]);
+        put_shift(&cells[KPI_SHIFT], &kpi->shift, worse ? "worse" : better ? "better" : shift_verdict_names[verdict]);
     }
     return table;
 }

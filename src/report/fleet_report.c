@@ -61,17 +61,6 @@ static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
     return table;
 }
 
-static struct table *broken_of(const struct fleet *fleet, struct arena *arena)
-{
-    static const struct table_column columns[] = {{.title = "broken device"}, {.title = "why", .flags = COLUMN_PROSE}};
-    struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < fleet->device_count; k++)
-        if (fleet->devices[k].verdict == FLEET_BROKEN)
-            table_add(table, (struct cell[]){cell_toned(fleet->devices[k].name, TONE_BAD),
-                                             cell_text(fleet->devices[k].problem)});
-    return table;
-}
-
 static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -111,18 +100,6 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
             row->heading = fleet->groups[s->group].title;
     }
     return table;
-}
-
-static struct table *drifts_of(const struct fleet *fleet, struct arena *arena)
-{
-    static const struct table_column columns[] = {
-        {.key = "key", .title = "what differs", FIELD(struct fleet_drift, key)},
-        {.key = "majority", .title = "most have", .flags = COLUMN_OPTIONAL, FIELD(struct fleet_drift, majority)},
-        {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT, FIELD(struct fleet_drift, majority_count)},
-        {.key = "value", .title = "others", .flags = COLUMN_OPTIONAL, FIELD(struct fleet_drift, value)},
-        {.key = "count", .title = "devices", .unit = UNIT_COUNT, FIELD(struct fleet_drift, count)},
-        {.key = "devices", .title = "which", .flags = COLUMN_PROSE, FIELD(struct fleet_drift, devices)}};
-    return TABLE_OF(arena, columns, fleet->drifts, fleet->drift_count);
 }
 
 /* `bad`: only those that something is said of. */
@@ -288,20 +265,6 @@ static const char *add_counts(struct table *summary, const struct fleet *fleet)
     return arena_printf(summary->arena, "%zu device%s: %s", fleet->device_count, text_s(fleet->device_count), line);
 }
 
-static struct table *head_of(const struct fleet *fleet, struct arena *arena)
-{
-    struct table *head = schema_record(arena, FLEET_SCHEMA, "1.0.0"), *rule = table_record(arena);
-    table_member(head, "predicted", NULL, cell_bool(fleet->predicted));
-    table_member(head, "date", NULL, cell_known(fleet->date));
-    table_member(head, "baseline", NULL, cell_known(fleet->baseline));
-    table_member(rule, "z", NULL, cell_number(fleet->rule.z));
-    table_member(rule, "delta", NULL, cell_number(fleet->rule.delta));
-    table_member(rule, "healthy_spread", NULL, cell_number(fleet->rule.healthy));
-    table_member(rule, "alpha", NULL, cell_number(fleet->rule.alpha));
-    table_member(head, "rule", NULL, cell_table(rule));
-    return head;
-}
-
 static void add_lists(struct document *document, const struct fleet *fleet)
 {
     struct arena *arena = document->arena;
@@ -314,28 +277,58 @@ static void add_lists(struct document *document, const struct fleet *fleet)
     document_table(document, "good_nodes", NULL, list_of(good, good_count, arena))->show = SHOW_DATA;
 }
 
-void fleet_document(struct document *document, const struct fleet *fleet)
+/* What the document is, and by which rule it judges, for programs. */
+static void add_head(struct document *document, const struct fleet *fleet, const struct table *summary)
 {
+    static const struct table_column rule[] = {{.key = "z", FIELD(struct outlier_rule, z)},
+                                               {.key = "delta", FIELD(struct outlier_rule, delta)},
+                                               {.key = "healthy_spread", FIELD(struct outlier_rule, healthy)},
+                                               {.key = "alpha", FIELD(struct outlier_rule, alpha)}};
     struct arena *arena = document->arena;
-    struct table *summary = table_record(arena), *properties = table_record(arena);
-    const char *counts = add_counts(summary, fleet);
-    document->name = "fleet";
-    document->date = fleet->date;
-    document->title = arena_printf(arena, "rooftile fleet: %s", counts);
-    document_table(document, NULL, NULL, head_of(fleet, arena))->show = SHOW_DATA;
+    struct table *head = schema_record(arena, FLEET_SCHEMA, "1.0.0"), *properties = table_record(arena);
+    table_member(head, "predicted", NULL, cell_bool(fleet->predicted));
+    table_member(head, "date", NULL, cell_known(fleet->date));
+    table_member(head, "baseline", NULL, cell_known(fleet->baseline));
+    table_member(head, "rule", NULL, cell_table(RECORD_OF(arena, rule, &fleet->rule)));
+    document_table(document, NULL, NULL, head)->show = SHOW_DATA;
     table_member(properties, "kind", NULL,
                  cell_text(fleet->predicted ? "PREDICTED: nothing was executed" : "measured"));
     document_table(document, NULL, NULL, properties)->show = SHOW_TESTS;
     document_table(document, "summary", NULL, summary)->show = SHOW_DATA;
     if (fleet->predicted)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "PREDICTED: nothing was executed");
+}
+
+void fleet_document(struct document *document, const struct fleet *fleet)
+{
+    static const struct table_column broken_columns[] = {{.title = "broken device"},
+                                                         {.title = "why", .flags = COLUMN_PROSE}};
+#define OF_DRIFT(member) FIELD(struct fleet_drift, member)
+    static const struct table_column drift_columns[] = {
+        {.key = "key", .title = "what differs", OF_DRIFT(key)},
+        {.key = "majority", .title = "most have", .flags = COLUMN_OPTIONAL, OF_DRIFT(majority)},
+        {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT, OF_DRIFT(majority_count)},
+        {.key = "value", .title = "others", .flags = COLUMN_OPTIONAL, OF_DRIFT(value)},
+        {.key = "count", .title = "devices", .unit = UNIT_COUNT, OF_DRIFT(count)},
+        {.key = "devices", .title = "which", .flags = COLUMN_PROSE, OF_DRIFT(devices)}};
+    struct arena *arena = document->arena;
+    struct table *summary = table_record(arena), *broken = TABLE(arena, broken_columns);
+    const char *counts = add_counts(summary, fleet);
+    document->name = "fleet";
+    document->date = fleet->date;
+    document->title = arena_printf(arena, "rooftile fleet: %s", counts);
+    add_head(document, fleet, summary);
     const struct table *metrics = metrics_of(fleet, arena);
     document_table(document, "metrics", NULL, metrics)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
     const struct table *outliers = outliers_of(fleet, arena);
     document_table(document, NULL, NULL, devices_of(fleet, true, arena))->show = SHOW_HTML;
     document_table(document, "outliers", NULL, outliers)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
-    document_table(document, NULL, NULL, broken_of(fleet, arena))->show = SHOW_TEXT | SHOW_MARKDOWN;
-    document_table(document, "drift", NULL, drifts_of(fleet, arena))->show = SHOW_PEOPLE | SHOW_DATA;
+    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count)
+        if (device->verdict == FLEET_BROKEN)
+            table_add(broken, (struct cell[]){cell_toned(device->name, TONE_BAD), cell_text(device->problem)});
+    document_table(document, NULL, NULL, broken)->show = SHOW_TEXT | SHOW_MARKDOWN;
+    document_table(document, "drift", NULL, TABLE_OF(arena, drift_columns, fleet->drifts, fleet->drift_count))->show =
+        SHOW_PEOPLE | SHOW_DATA;
     document_table(document, "devices", NULL, devices_of(fleet, false, arena))->show = SHOW_DATA | SHOW_TESTS;
     add_lists(document, fleet);
     for (size_t g = 0; g < fleet->group_count; g++)
@@ -358,19 +351,12 @@ void fleet_document(struct document *document, const struct fleet *fleet)
 
 /* ---- one line, as Nagios' plugins and what takes them want it ---- */
 
-static const struct fleet_outlier *worst_of(const struct fleet *fleet)
-{
-    const struct fleet_outlier *worst = NULL;
-    for (size_t k = 0; k < fleet->outlier_count; k++)
-        if (!worst || fleet->outliers[k].change > worst->change)
-            worst = &fleet->outliers[k];
-    return worst;
-}
-
 static const char *nagios_words(const struct fleet *fleet, struct arena *arena)
 {
-    const struct fleet_outlier *worst = worst_of(fleet);
+    const struct fleet_outlier *worst = NULL;
     const char *words = "";
+    FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
+        worst = !worst || o->change > worst->change ? o : worst;
     for (size_t k = 0; k < fleet->device_count && !*words; k++)
         if (fleet->devices[k].verdict == FLEET_BROKEN)
             words = arena_printf(arena, "%s: %s", fleet->devices[k].name, fleet->devices[k].problem);
@@ -403,42 +389,45 @@ int nagios_code(int exit_code)
     return exit_code == 1 ? 2 : exit_code ? 3 : 0;
 }
 
-static const char *const states[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+/* '|' is what begins the figures. */
+static void add_line(struct text *out, int code, const char *words, const char *figures)
+{
+    static const char *const states[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+    SCOPED(text_release) struct text line = {0};
+    text_addf(&line, "ROOFTILE %s - %s", states[code], words);
+    for (char *p = line.data; *p; p++)
+        *p = *p == '|' ? '/' : *p;
+    text_addf(&line, " | %s", figures);
+    text_add_printable(out, line.data);
+    text_add(out, "\n");
+}
 
 void report_nagios(struct text *out, const struct result *result)
 {
+    SCOPED(arena_release) struct arena arena = {0};
     size_t ok = 0, findings = 0;
     const struct result_case *worst = NULL;
-    SCOPED(text_release) struct text line = {0};
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         const bool finding = result_case_finding(c)[0] || c->status == CASE_ERROR;
         ok += result_case_counts(c);
         findings += finding;
         worst = worst || !finding ? worst : c;
     }
-    text_addf(&line, "ROOFTILE %s - %s: %zu of %zu case%s ok", states[nagios_code(result_exit_code(result, false))],
-              result->device.name, ok, result->case_count, text_s(result->case_count));
+    const char *words = arena_printf(&arena, "%s: %zu of %zu case%s ok", result->device.name, ok, result->case_count,
+                                     text_s(result->case_count));
     if (worst)
-        text_addf(&line, "; %s: %s", case_name(worst), worst->reason ? worst->reason : "");
-    for (char *p = line.data; *p; p++)
-        *p = *p == '|' ? '/' : *p;
-    text_addf(&line, " | ok=%zu findings=%zu;;0", ok, findings);
-    text_add_printable(out, line.data);
-    text_add(out, "\n");
+        words = arena_printf(&arena, "%s; %s: %s", words, case_name(worst), text_or_empty(worst->reason));
+    add_line(out, nagios_code(result_exit_code(result, false)), words,
+             arena_printf(&arena, "ok=%zu findings=%zu;;0", ok, findings));
 }
 
 void fleet_nagios(struct text *out, const struct fleet *fleet)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    const char *words = nagios_words(fleet, &arena);
-    SCOPED(text_release) struct text line = {0};
-    text_addf(&line, "ROOFTILE %s - %s%s%s", states[fleet_nagios_code(fleet)],
-              !fleet->device_count ? "nothing was measured" : add_counts(table_record(&arena), fleet),
-              *words ? "; " : "", words);
-    for (char *p = line.data; *p; p++) /* what begins the figures */
-        *p = *p == '|' ? '/' : *p;
-    text_addf(&line, " | slow=%zu;;0 broken=%zu;;0 missing=%zu;;0 devices=%zu", count_verdict(fleet, FLEET_SLOW),
-              count_verdict(fleet, FLEET_BROKEN), fleet->missing_count, fleet->device_count);
-    text_add_printable(out, line.data);
-    text_add(out, "\n");
+    const char *words = nagios_words(fleet, &arena),
+               *counts = fleet->device_count ? add_counts(table_record(&arena), fleet) : "nothing was measured";
+    add_line(out, fleet_nagios_code(fleet), arena_printf(&arena, "%s%s%s", counts, *words ? "; " : "", words),
+             arena_printf(&arena, "slow=%zu;;0 broken=%zu;;0 missing=%zu;;0 devices=%zu",
+                          count_verdict(fleet, FLEET_SLOW), count_verdict(fleet, FLEET_BROKEN), fleet->missing_count,
+                          fleet->device_count));
 }

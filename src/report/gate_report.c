@@ -155,18 +155,6 @@ static struct table *series_of(const struct history_gate *gate, struct arena *ar
     return table;
 }
 
-/* What people see of them. */
-static struct table *findings_of(const struct table *series, const struct history_gate *gate, struct arena *arena)
-{
-    struct table *findings = arena_copy(arena, series, sizeof(*series));
-    findings->row_count = 0;
-    while (findings->row_count < gate->count && gate->series[findings->row_count].finding)
-        findings->row_count++;
-    findings->most_rows = MOST_ROWS;
-    findings->rest = "--format json has them all";
-    return findings;
-}
-
 static const char *add_counts(struct table *summary, const struct history_gate *gate)
 {
     const struct count counts[] = {{"slower", "slower", gate->findings[FINDING_CONFIRMED]},
@@ -244,7 +232,11 @@ void gate_document(struct document *document, const struct history_gate *gate)
                       gate->environment, isfinite(gate->environment_shift) ? "; the median case took " : "",
                       isfinite(gate->environment_shift) ? change_words(gate->environment_shift, arena) : "");
     document_text(document, SHOW_TEXT, TONE_PLAIN, "\n");
-    document_table(document, NULL, NULL, findings_of(series, gate, arena))->show = SHOW_PEOPLE;
+    struct table *findings = arena_copy(arena, series, sizeof(*series)); /* what people see of them */
+    findings->row_count = COUNT_WHERE(s, gate->series, gate->count, s->finding);
+    findings->most_rows = MOST_ROWS;
+    findings->rest = "--format json has them all";
+    document_table(document, NULL, NULL, findings)->show = SHOW_PEOPLE;
     document_table(document, "series", NULL, series)->show = SHOW_DATA | SHOW_TESTS;
     document_text(document, SHOW_TEXT, TONE_PLAIN, "%s: %s", headline(gate), counts);
     if (gate->too_noisy)
