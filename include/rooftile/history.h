@@ -76,8 +76,10 @@ enum history_finding {
 /* "" "confirmed" "open" "tentative" "broken" "missing" "slow" "changed" "timer" */
 extern const char *const history_finding_names[];
 
+struct history_point;
+struct history_alarm;
 struct history_series {
-    int64_t id;
+    int64_t id;                               /* 0: a class before its first alarm */
     const char *case_id;                      /* plan id; a key figure's name; "suite:CLASS" */
     const char *label, *class, *timer, *unit; /* unit "ns" of cases */
     bool is_kpi, is_class;                    /* is_class: the common mode of a class, judged like a case */
@@ -98,6 +100,15 @@ struct history_series {
     size_t group_moved;  /* ... that moved the same way, by half as much or more */
     double group_change; /* of what is steady: this run / their median - 1; NaN: fewer than 4, or it moved itself */
     double group_limit;  /* beyond which it is slow */
+    /* what src/history goes by (history_internal.h) */
+    int64_t seen;                 /* when the last run started that did not skip it; 0: none has */
+    struct history_point *points; /* one per run; of a class NULL */
+    bool *breaks;                 /* the series starts anew with this run: the change was accepted, or ... */
+    unsigned *changed;            /* ... these parts of the case's identity are not those of the run before */
+    bool retired;                 /* accepted while it was not measured, and not seen since */
+    bool accepted_slow;           /* accepted while nothing was open: it may be slower than its group */
+    struct history_alarm *alarms; /* oldest first */
+    size_t alarm_count;
 };
 
 struct history_gate {

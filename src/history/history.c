@@ -37,12 +37,12 @@ void history_close(struct history *history)
 /* ---- confirmation: more trials of this run ---- */
 
 /* `window`: this run alone. */
-static const struct history_row *row_of(const struct history_window *window, const struct result_case *c)
+static const struct history_series *row_of(const struct history_window *window, const struct result_case *c)
 {
     const size_t length = result_id_length(c->id);
     char line[IDENTITY_LINE];
     identity_line(line, &c->identity);
-    FOR_EACH(const struct history_row, row, window->rows, window->row_count)
+    FOR_EACH(const struct history_series, row, window->rows, window->row_count)
         if (!row->is_kpi && !row->is_class && row->points[0].present && strlen(row->case_id) == length &&
             !strncmp(row->case_id, c->id, length) &&
             (c->timer == TIMED_NONE || !row->timer[0] || !strcmp(row->timer, timer_names[c->timer])) &&
@@ -53,7 +53,7 @@ static const struct history_row *row_of(const struct history_window *window, con
 
 /* The new trials stand behind those that the run has. What fails when it is run again has failed, however well it did
  * before; what failed before stays so. */
-static void join(struct history *history, const struct history_window *window, const struct history_row *row,
+static void join(struct history *history, const struct history_window *window, const struct history_series *row,
                  const struct result_case *c, struct arena *arena)
 {
     const bool counts = result_case_counts(c);
@@ -101,7 +101,7 @@ enum status history_confirm(struct history *history, const char *channel, const 
             err_set(err, ERR_CONFIG, "the environment is not that of the newest run: its cases cannot be confirmed");
     for (size_t k = 0; k < result->case_count && !history->status; k++) {
         const struct result_case *c = &result->cases[k];
-        const struct history_row *row = row_of(&window, c);
+        const struct history_series *row = row_of(&window, c);
         if (row)
             join(history, &window, row, c, &arena);
         else
@@ -122,7 +122,7 @@ enum status history_confirm(struct history *history, const char *channel, const 
 
 /* What is open, and what is not there this run, or skipped, though it was measured once. A case that has another timer
  * now is not missing. */
-static bool is_unsettled(const struct history_window *w, const struct history_row *row)
+static bool is_unsettled(const struct history_window *w, const struct history_series *row)
 {
     const struct history_alarm *first = NULL;
     history_open_level(row, &first);
@@ -131,7 +131,7 @@ static bool is_unsettled(const struct history_window *w, const struct history_ro
 }
 
 /* The new level began with the newest alarm; where there was none, it begins this run. */
-static void accept_row(struct history *history, const struct history_row *row, int64_t this_run, const char *reason,
+static void accept_row(struct history *history, const struct history_series *row, int64_t this_run, const char *reason,
                        const char *now)
 {
     int64_t start = this_run;
@@ -159,7 +159,7 @@ enum status history_accept(size_t *count, struct history *history, const char *c
     database_begin(history, true, err);
     history_load(&w, history, channel, device, GATE_KEEP_RUNS, &arena);
     for (size_t k = 0; !history->status && k < w.row_count; k++) {
-        const struct history_row *row = &w.rows[k];
+        const struct history_series *row = &w.rows[k];
         if (glob_count ? !text_filtered(globs, glob_count, row->case_id, row->label) : !is_unsettled(&w, row))
             continue;
         accept_row(history, row, w.runs[w.run_count - 1].started, reason, now);

@@ -11,7 +11,7 @@
 enum { MOST_CHARTS = 12, LEAST_BAND = 4 };
 
 /* Bands of stretches of runs of one level in one environment. */
-static void add_bands(struct chart *chart, const struct history_window *w, const struct history_row *row)
+static void add_bands(struct chart *chart, const struct history_window *w, const struct history_series *row)
 {
     double *logs = arena_array(chart->arena, w->run_count + 1, sizeof(*logs));
     size_t count = 0;
@@ -36,7 +36,7 @@ static void add_bands(struct chart *chart, const struct history_window *w, const
     }
 }
 
-static void add_lines(struct chart *chart, const struct history_window *w, const struct history_row *row)
+static void add_lines(struct chart *chart, const struct history_window *w, const struct history_series *row)
 {
     for (size_t run = 1; run < w->run_count; run++) {
         char words[UNITS_TEXT];
@@ -53,7 +53,7 @@ static void add_lines(struct chart *chart, const struct history_window *w, const
     }
 }
 
-static void add_values(struct chart *chart, const struct history_window *w, const struct history_row *row)
+static void add_values(struct chart *chart, const struct history_window *w, const struct history_series *row)
 {
     struct chart_series *curve = chart_add(chart, CHART_CURVE, "", 0);
     for (size_t k = 0; k < w->run_count; k++) {
@@ -66,7 +66,7 @@ static void add_values(struct chart *chart, const struct history_window *w, cons
     }
 }
 
-static void add_chart(struct document *document, const struct history_window *w, const struct history_row *row,
+static void add_chart(struct document *document, const struct history_window *w, const struct history_series *row,
                       size_t at)
 {
     struct arena *arena = document->arena;

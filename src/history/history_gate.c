@@ -14,114 +14,63 @@ const char *const history_finding_names[] = {
 /* ---- this run, series by series ---- */
 
 /* What became slower in an earlier run stays a finding until someone accepts it or it is gone. */
-static void judge_open(struct history_series *out, const struct history_judging *judging, const struct history_row *row)
+static void judge_open(struct history_series *s, const struct history_judging *judging)
 {
     const struct history_alarm *first = NULL;
-    const double level = history_open_level(row, &first);
+    const double level = history_open_level(s, &first);
     if (!first || level <= log1p(judging->options->delta))
         return;
-    out->level = history_in_unit(out->higher_is_better, expm1(level));
-    if (out->finding == FINDING_BROKEN || out->finding == FINDING_MISSING ||
-        (out->finding == FINDING_CONFIRMED && out->slower))
+    s->level = history_in_unit(s->higher_is_better, expm1(level));
+    if (s->finding == FINDING_BROKEN || s->finding == FINDING_MISSING || (s->finding == FINDING_CONFIRMED && s->slower))
         return;
-    out->finding = FINDING_OPEN;
-    out->slower = true;
-    out->since = first->tau_at;
-    out->cause = first->cause;
-    out->commits = first->commits;
-    out->baseline = out->higher_is_better ? 1 / first->baseline : first->baseline;
+    s->finding = FINDING_OPEN;
+    s->slower = true;
+    s->since = first->tau_at;
+    s->cause = first->cause;
+    s->commits = first->commits;
+    s->baseline = s->higher_is_better ? 1 / first->baseline : first->baseline;
 }
 
-static void judge_alarm(struct history_series *out, const struct history_judging *judging,
-                        const struct history_row *row)
+static void judge_alarm(struct history_series *s, const struct history_judging *judging)
 {
-    const struct gate_verdict *v = &out->verdict;
+    const struct gate_verdict *v = &s->verdict;
     if (v->state != GATE_CONFIRMED && v->state != GATE_TENTATIVE)
         return;
-    out->finding = v->state == GATE_CONFIRMED ? FINDING_CONFIRMED : FINDING_TENTATIVE;
-    out->slower = v->slower;
-    out->shift = history_in_unit(out->higher_is_better, v->shift);
-    out->baseline = out->is_class ? NAN : out->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
-    out->since = judging->window.runs[v->tau].started_at;
-    out->cause = history_cause(judging, row, v->tau, judging->window.run_count - 1);
-    out->commits = history_commits(judging, v->tau);
+    s->finding = v->state == GATE_CONFIRMED ? FINDING_CONFIRMED : FINDING_TENTATIVE;
+    s->slower = v->slower;
+    s->shift = history_in_unit(s->higher_is_better, v->shift);
+    s->baseline = s->is_class ? NAN : s->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
+    s->since = judging->window.runs[v->tau].started_at;
+    s->cause = history_cause(judging, s, v->tau, judging->window.run_count - 1);
+    s->commits = history_commits(judging, v->tau);
 }
 
-static void judge_absent(struct history_series *out, const struct history_judging *judging,
-                         const struct history_row *row)
+static void judge_row(struct history_series *s, const struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
-    const struct history_row *other = history_other_timer(w, row);
-    if (other && w->run_count > 1 && row->seen == w->runs[w->run_count - 2].started) {
-        out->finding = FINDING_TIMER;
-        out->reason = arena_printf(judging->arena, "timed by %s this run, by %s before",
-                                   other->timer[0] ? other->timer : "nothing", row->timer[0] ? row->timer : "nothing");
-    } else if (!other && row->seen && !row->retired) {
-        out->finding = FINDING_MISSING;
+    const size_t run = w->run_count - 1;
+    const struct history_point *point = &s->points[run];
+    s->this_run = point->value;
+    s->status = point->present && strcmp(point->status, "ok") ? point->status : "";
+    s->reason = point->reason;
+    if (isfinite(point->value)) {
+        judge_alarm(s, judging);
+    } else if (point->present && strcmp(point->status, "skipped") != 0) {
+        s->finding = FINDING_BROKEN;
+    } else {
+        const struct history_series *other = history_other_timer(w, s);
+        if (other && run && s->seen == w->runs[run - 1].started) {
+            s->finding = FINDING_TIMER;
+            s->reason = arena_printf(judging->arena, "timed by %s this run, by %s before",
+                                     other->timer[0] ? other->timer : "nothing", s->timer[0] ? s->timer : "nothing");
+        } else if (!other && s->seen && !s->retired) {
+            s->finding = FINDING_MISSING;
+        }
     }
-}
-
-static struct history_series series_of(const struct history_row *row, const struct gate_verdict *verdict)
-{
-    return (struct history_series){.id = row->id,
-                                   .case_id = row->case_id,
-                                   .label = row->label,
-                                   .class = row->class,
-                                   .timer = row->timer,
-                                   .unit = row->unit,
-                                   .is_kpi = row->is_kpi,
-                                   .is_class = row->is_class,
-                                   .higher_is_better = row->higher_is_better,
-                                   .verdict = *verdict,
-                                   .this_run = NAN,
-                                   .shift = NAN,
-                                   .baseline = NAN,
-                                   .since = "",
-                                   .cause = "",
-                                   .commits = "",
-                                   .status = "",
-                                   .reason = "",
-                                   .group_change = NAN,
-                                   .group_limit = NAN};
-}
-
-static void judge_row(struct history_series *out, const struct history_judging *judging, const struct history_row *row,
-                      const struct gate_verdict *verdict)
-{
-    const size_t run = judging->window.run_count - 1;
-    const struct history_point *point = &row->points[run];
-    const bool skipped = !strcmp(point->status, "skipped");
-    *out = series_of(row, verdict);
-    out->this_run = point->value;
-    out->status = point->present && strcmp(point->status, "ok") ? point->status : "";
-    out->reason = point->reason;
-    if (isfinite(point->value))
-        judge_alarm(out, judging, row);
-    else if (!point->present || skipped)
-        judge_absent(out, judging, row);
-    else
-        out->finding = FINDING_BROKEN;
-    judge_open(out, judging, row);
-    const unsigned changed = row->changed[run];
-    if (changed && out->finding == FINDING_NONE) {
-        out->finding = FINDING_CHANGED;
-        out->reason = identity_words(changed, judging->arena);
-    }
-}
-
-/* Classes appear when there is something to say. */
-static void judge_classes(struct history_series *out, const struct history_row **rows, size_t *count,
-                          const struct history_judging *judging)
-{
-    for (size_t k = 0; k < judging->set.class_count; k++) {
-        const struct history_row *row = judging->class_rows[k];
-        if (row->is_kpi)
-            continue;
-        rows[*count] = row;
-        out[*count] = series_of(row, &judging->classes[k]);
-        judge_alarm(&out[*count], judging, row);
-        judge_open(&out[*count], judging, row);
-        *count += out[*count].finding != FINDING_NONE;
+    judge_open(s, judging);
+    if (s->changed[run] && s->finding == FINDING_NONE) {
+        s->finding = FINDING_CHANGED;
+        s->reason = identity_words(s->changed[run], judging->arena);
     }
 }
 
@@ -203,17 +152,26 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
     const struct history_window *w = &judging->window;
     const struct history_run *run = &w->runs[w->run_count - 1];
     const size_t room = w->row_count + judging->set.class_count + 1;
-    struct history_series *series = arena_array(judging->arena, room, sizeof(*series));
-    const struct history_row **rows = arena_array(judging->arena, room, sizeof(*rows));
+    struct history_series *series = arena_array(judging->arena, room, sizeof(*series)),
+                          **rows = arena_array(judging->arena, room, sizeof(*rows));
     size_t count = 0;
     for (size_t k = 0; k < w->row_count; k++) {
         if (w->rows[k].is_class)
             continue;
-        rows[count] = &w->rows[k];
-        judge_row(&series[count++], judging, &w->rows[k], &judging->verdicts[k]);
+        judge_row(&w->rows[k], judging);
+        rows[count++] = &w->rows[k];
     }
-    judge_classes(series, rows, &count, judging);
-    history_group(series, rows, count, judging);
+    for (size_t k = 0; k < judging->set.class_count; k++) { /* classes appear when there is something to say */
+        if (judging->class_rows[k]->is_kpi)
+            continue;
+        rows[count] = judging->class_rows[k];
+        judge_alarm(rows[count], judging);
+        judge_open(rows[count], judging);
+        count += rows[count]->finding != FINDING_NONE;
+    }
+    history_group(rows, count, judging);
+    for (size_t k = 0; k < count; k++)
+        series[k] = *rows[k];
     qsort(series, count, sizeof(*series), by_rank);
     const bool changed = judging->breaks[w->run_count - 1];
     *out = (struct history_gate){.channel = w->channel,

@@ -76,7 +76,7 @@ static const char values_sql[] =
     "JOIN identity i ON i.id = p.identity WHERE s.channel = ?1 AND s.device = ?2 AND s.kind = ?3 AND s.case_id = ?4 "
     "AND s.timer = ?5 AND n.started >= ?6 AND p.value IS NOT NULL ORDER BY n.started";
 
-static sqlite3_stmt *select_values(const struct group *group, const struct history_row *row, int64_t device,
+static sqlite3_stmt *select_values(const struct group *group, const struct history_series *row, int64_t device,
                                    int64_t from)
 {
     return database_select(group->judging->history, values_sql, "sisssi", group->judging->window.channel, device,
@@ -84,7 +84,7 @@ static sqlite3_stmt *select_values(const struct group *group, const struct histo
 }
 
 /* ln of its level since `tau` against that before; NaN: it lacks one of them. */
-static double shift_of(const struct group *group, const struct history_row *row, int64_t device, int64_t tau)
+static double shift_of(const struct group *group, const struct history_series *row, int64_t device, int64_t tau)
 {
     double before[LAST_BEFORE], *after = NULL;
     size_t before_count = 0, after_count = 0;
@@ -101,7 +101,7 @@ static double shift_of(const struct group *group, const struct history_row *row,
 }
 
 /* Its newest value of the same code, work and inputs; NaN: none in a week of this run. */
-static double newest_of(const struct group *group, const struct history_row *row, int64_t device,
+static double newest_of(const struct group *group, const struct history_series *row, int64_t device,
                         const struct history_point *own)
 {
     const struct history_window *w = &group->judging->window;
@@ -120,29 +120,28 @@ static double newest_of(const struct group *group, const struct history_row *row
 /* ---- what moved: did the others? ---- */
 
 /* Runs of the other devices may start before this device's: they belong together from half way to its run before. */
-static int64_t moved_at(const struct group *group, const struct history_row *row, const struct history_series *s)
+static int64_t moved_at(const struct group *group, const struct history_series *s)
 {
     const struct history_window *w = &group->judging->window;
     const struct history_alarm *first = NULL;
-    history_open_level(row, &first);
+    history_open_level(s, &first);
     const int64_t tau = s->finding == FINDING_OPEN && first ? first->tau : w->runs[s->verdict.tau].started;
     const size_t at = history_run_at(w, tau);
     return at > 0 && at < w->run_count ? w->runs[at - 1].started + (tau - w->runs[at - 1].started) / 2 : tau;
 }
 
 /* A class moved as the median of its cases did. */
-static void find_shared(struct history_series *s, const struct group *group, const struct history_row *row)
+static void find_shared(struct history_series *s, const struct group *group)
 {
     const struct history_window *w = &group->judging->window;
     const double change = log1p(s->finding == FINDING_OPEN ? s->level : s->shift);
-    const int64_t tau = moved_at(group, row, s);
+    const int64_t tau = moved_at(group, s);
     double *shifts = arena_array(group->judging->arena, w->row_count + 1, sizeof(*shifts));
     for (size_t k = 0; k < group->count; k++) {
         size_t count = 0;
-        FOR_EACH(const struct history_row, other, w->rows, w->row_count) {
-            const bool of_class =
-                row->is_class && !other->is_class && !other->is_kpi && !strcmp(other->class, row->class);
-            shifts[count] = other == row || of_class ? shift_of(group, other, group->devices[k], tau) : NAN;
+        FOR_EACH(const struct history_series, other, w->rows, w->row_count) {
+            const bool of_class = s->is_class && !other->is_class && !other->is_kpi && !strcmp(other->class, s->class);
+            shifts[count] = other == s || of_class ? shift_of(group, other, group->devices[k], tau) : NAN;
             count += isfinite(shifts[count]) ? 1 : 0;
         }
         s->group += count > 0;
@@ -154,43 +153,42 @@ static void find_shared(struct history_series *s, const struct group *group, con
 
 /* ---- what is steady: is it slower than the others? ---- */
 
-static void find_slow(struct history_series *s, const struct group *group, const struct history_row *row)
+static void find_slow(struct history_series *s, const struct group *group)
 {
     const struct history_window *w = &group->judging->window;
     const struct outlier_rule rule = outlier_defaults(w->row_count);
-    const struct history_point *own = &row->points[w->run_count - 1];
+    const struct history_point *own = &s->points[w->run_count - 1];
     double *values = arena_array(group->judging->arena, group->count + 1, sizeof(*values));
     struct outlier *out = arena_array(group->judging->arena, group->count + 1, sizeof(*out));
     struct outlier_modes modes;
     values[0] = log(own->value);
     for (size_t k = 0; k < group->count; k++) {
-        values[k + 1] = log(newest_of(group, row, group->devices[k], own));
+        values[k + 1] = log(newest_of(group, s, group->devices[k], own));
         s->group += isfinite(values[k + 1]) ? 1 : 0;
     }
     outliers_judge(out, &modes, values, group->count + 1, s->verdict.sigma, &rule);
     s->group_change = out[0].change;
     s->group_limit = out[0].limit;
-    if (!out[0].slow || row->accepted_slow)
+    if (!out[0].slow || s->accepted_slow)
         return;
     /* As in a fleet: in every run of it; what one run alone shows is noise. */
     const double least = own->value / (1 + out[0].change) * (1 + rule.delta);
-    for (size_t run = w->run_count, seen = 0; run-- > 0 && seen < OWN_RUNS && !row->breaks[run]; seen++)
-        if (row->points[run].value <= least)
+    for (size_t run = w->run_count, seen = 0; run-- > 0 && seen < OWN_RUNS && !s->breaks[run]; seen++)
+        if (s->points[run].value <= least)
             return;
     s->finding = FINDING_SLOW;
     s->slower = true;
 }
 
-void history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
-                   struct history_judging *judging)
+void history_group(struct history_series *const *series, size_t count, struct history_judging *judging)
 {
     struct group group = {.judging = judging};
     find_group(&group);
     for (size_t k = 0; k < count && group.count; k++) {
-        struct history_series *s = &series[k];
+        struct history_series *s = series[k];
         if (s->finding == FINDING_CONFIRMED || s->finding == FINDING_OPEN || s->finding == FINDING_TENTATIVE)
-            find_shared(s, &group, rows[k]);
+            find_shared(s, &group);
         else if (s->finding == FINDING_NONE && !s->is_kpi && !s->is_class && isfinite(s->this_run))
-            find_slow(s, &group, rows[k]);
+            find_slow(s, &group);
     }
 }

@@ -30,28 +30,16 @@ struct history_alarm {
     bool open, accepted;           /* neither: it is gone, or was not for the worse */
 };
 
-/* What gate and show look at: every series with its points in the last runs. Class series have none. */
-struct history_row {
-    int64_t id;
-    const char *case_id, *label, *class, *timer, *unit;
-    bool is_kpi, is_class, higher_is_better;
-    int64_t seen;                 /* when the last run started that did not skip it; 0: none has */
-    struct history_point *points; /* one per run */
-    bool *breaks;                 /* the series starts anew with this run: the change was accepted, or ... */
-    unsigned *changed;            /* ... these parts of the case's identity are not those of the run before */
-    bool retired;                 /* accepted while it was not measured, and not seen since */
-    bool accepted_slow;           /* accepted while nothing was open: it may be slower than its group */
-    struct history_alarm *alarms; /* oldest first */
-    size_t alarm_count;
-};
+/* What gate and show look at: every series with its points in the last runs. */
 struct history_window {
     const char *channel, *device;
     int64_t device_id;
     struct history_run *runs;
     size_t run_count;
-    struct history_row *rows; /* by id */
+    struct history_series *rows; /* by id */
     size_t row_count;
 };
+extern const struct history_series history_unknown; /* nothing is known of it */
 
 /* In the caller's transaction, as all below that take a history. ERR_CONFIG: no run in the channel, or several devices
  * and none (or no single one) named. */
@@ -65,15 +53,15 @@ size_t history_run_at(const struct history_window *window, int64_t started);
 unsigned history_changes(const struct history_point *a, const struct history_point *b);
 
 /* The series that this run's case belongs to under another timer: then `row` has ended, and nothing is missing. */
-const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row);
+const struct history_series *history_other_timer(const struct history_window *w, const struct history_series *row);
 
 /* Runs in which it has a value. */
-size_t history_values(const struct history_row *row, size_t runs);
+size_t history_values(const struct history_series *row, size_t runs);
 /* A chart of each series that is chosen, the first dozen of them. */
 void history_charts(struct document *document, const struct history_window *w, const bool *chosen);
 
 /* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
-double history_open_level(const struct history_row *row, const struct history_alarm **first);
+double history_open_level(const struct history_series *row, const struct history_alarm **first);
 
 /* What history_prune does; how many runs that were. */
 size_t history_drop_runs(struct history *history, const char *channel, unsigned keep);
@@ -94,11 +82,11 @@ struct history_judging {
     struct history *history;
     struct history_window window;
     const struct gate_options *options;
-    struct gate_set set;             /* the run being judged and those before it */
-    struct gate_series *series;      /* one per row */
-    double **values;                 /* per row, all runs of the window: larger is worse */
-    struct history_row **class_rows; /* id 0 before its first alarm */
-    bool *breaks;                    /* of everything, all runs */
+    struct gate_set set;                /* the run being judged and those before it */
+    struct gate_series *series;         /* one per row */
+    double **values;                    /* per row, all runs of the window: larger is worse */
+    struct history_series **class_rows; /* id 0 before its first alarm */
+    bool *breaks;                       /* of everything, all runs */
     struct gate_segment *segments, *class_segments;
     struct gate_verdict *verdicts, *classes; /* of the run judged last: in the end, this run */
     struct arena *arena;
@@ -112,15 +100,14 @@ void history_judge(struct history_judging *judging);
 double history_in_unit(bool higher_is_better, double shift);
 
 /* Why the series moved, against the last run before `tau` that has it: a label. */
-const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run);
+const char *history_cause(const struct history_judging *judging, const struct history_series *row, size_t tau,
+                          size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 
 /* The value behind "name=" among lines of facts; its length in `length`. "" when there is none. */
 const char *history_fact(size_t *length, const char *facts, const char *name, size_t name_length);
 
-/* Compares each series with the same one on the other devices of its group: how many moved too, and FINDING_SLOW.
- * `rows`: of each series (history_group.c). */
-void history_group(struct history_series *series, const struct history_row *const *rows, size_t count,
-                   struct history_judging *judging);
+/* Compares each series with the same one on the other devices of its group: how many moved too, and FINDING_SLOW. */
+void history_group(struct history_series *const *series, size_t count, struct history_judging *judging);
 
 #endif

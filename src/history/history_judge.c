@@ -15,7 +15,7 @@ enum { GONE_VALUES = 3, CLASS_REFERENCE = 7 };
 /* ---- the window in the form that gate.h wants ---- */
 
 /* A key figure is a class of its own: nothing is taken out of it. */
-static uint32_t class_of(struct history_judging *judging, const struct history_row *row)
+static uint32_t class_of(struct history_judging *judging, const struct history_series *row)
 {
     const struct history_window *w = &judging->window;
     const char *class = row->is_kpi ? row->case_id : row->class;
@@ -26,15 +26,14 @@ static uint32_t class_of(struct history_judging *judging, const struct history_r
     if (k < judging->set.class_count)
         return k;
     const char *name = arena_printf(judging->arena, "suite:%s", class);
-    struct history_row *found = arena_alloc(judging->arena, sizeof(*found));
-    *found = (struct history_row){.case_id = name,
-                                  .label = arena_printf(judging->arena, "all %s cases", class),
-                                  .class = class,
-                                  .timer = "",
-                                  .unit = "1",
-                                  .is_class = true,
-                                  .is_kpi = row->is_kpi,
-                                  .breaks = arena_array(judging->arena, w->run_count + 1, sizeof(*found->breaks))};
+    struct history_series *found = arena_alloc(judging->arena, sizeof(*found));
+    *found = history_unknown;
+    found->case_id = name;
+    found->label = arena_printf(judging->arena, "all %s cases", class);
+    found->class = class;
+    found->is_class = true;
+    found->is_kpi = row->is_kpi;
+    found->breaks = arena_array(judging->arena, w->run_count + 1, sizeof(*found->breaks));
     for (size_t other = 0; other < w->row_count && !row->is_kpi; other++)
         if (w->rows[other].is_class && !strcmp(w->rows[other].case_id, name))
             found = &w->rows[other];
@@ -56,7 +55,7 @@ static void make_values(struct history_judging *judging)
     judging->classes = arena_array(arena, rows, sizeof(*judging->classes));
     judging->breaks = arena_array(arena, w->run_count + 1, sizeof(*judging->breaks));
     for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_row *row = &w->rows[k];
+        const struct history_series *row = &w->rows[k];
         judging->values[k] = arena_array(arena, w->run_count + 1, sizeof(double));
         for (size_t run = 0; run < w->run_count; run++)
             judging->values[k][run] = row->higher_is_better ? 1 / row->points[run].value : row->points[run].value;
@@ -69,8 +68,8 @@ static void make_values(struct history_judging *judging)
 }
 
 /* This run's own alarm counts when it was accepted: then the new level is the one to go by. */
-static struct gate_segment segment_of(const struct history_judging *judging, const struct history_row *row, size_t run,
-                                      size_t first)
+static struct gate_segment segment_of(const struct history_judging *judging, const struct history_series *row,
+                                      size_t run, size_t first)
 {
     const struct history_window *w = &judging->window;
     const int64_t started = w->runs[run].started;
@@ -94,7 +93,7 @@ static void frame(struct history_judging *judging, size_t first, size_t run)
 {
     const struct history_window *w = &judging->window;
     for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_row *row = &w->rows[k];
+        const struct history_series *row = &w->rows[k];
         struct gate_series *series = &judging->series[k];
         series->run_ns = judging->values[k] + first;
         series->breaks = row->breaks + first;
@@ -114,7 +113,7 @@ static void frame(struct history_judging *judging, size_t first, size_t run)
 
 /* ---- labels ---- */
 
-static const char *cause_of_case(const struct history_judging *judging, const struct history_row *row, size_t tau,
+static const char *cause_of_case(const struct history_judging *judging, const struct history_series *row, size_t tau,
                                  size_t run)
 {
     const struct history_point *now = &row->points[run], *before = NULL;
@@ -135,7 +134,8 @@ static const char *cause_of_case(const struct history_judging *judging, const st
 }
 
 /* Of a class: what most of its cases say. */
-const char *history_cause(const struct history_judging *judging, const struct history_row *row, size_t tau, size_t run)
+const char *history_cause(const struct history_judging *judging, const struct history_series *row, size_t tau,
+                          size_t run)
 {
     static const char *const causes[] = {"code", "launch", "environment", "clock"};
     size_t counts[COUNT_OF(causes)] = {0}, cases = 0;
@@ -143,7 +143,7 @@ const char *history_cause(const struct history_judging *judging, const struct hi
         return "";
     if (!row->is_class)
         return cause_of_case(judging, row, tau, run);
-    FOR_EACH(const struct history_row, other, judging->window.rows, judging->window.row_count) {
+    FOR_EACH(const struct history_series, other, judging->window.rows, judging->window.row_count) {
         if (other->is_class || other->is_kpi || strcmp(other->class, row->class))
             continue;
         const char *cause = cause_of_case(judging, other, tau, run);
@@ -176,7 +176,7 @@ static const char alarm_sql[] =
     "INSERT INTO main.alarm (series, started, started_at, tau, tau_at, shift, z, baseline, baseline_n, sigma, cause, "
     "commits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-static void close_alarms(struct history_row *row, const struct history_judging *judging, size_t run)
+static void close_alarms(struct history_series *row, const struct history_judging *judging, size_t run)
 {
     for (size_t k = 0; k < row->alarm_count; k++)
         row->alarms[k].open = false;
@@ -186,7 +186,7 @@ static void close_alarms(struct history_row *row, const struct history_judging *
 }
 
 /* An improvement that does not undo an open regression closes at once. */
-static void raise_alarm(struct history_judging *judging, struct history_row *row, const struct gate_verdict *v,
+static void raise_alarm(struct history_judging *judging, struct history_series *row, const struct gate_verdict *v,
                         size_t first, size_t run)
 {
     const struct history_window *w = &judging->window;
@@ -237,7 +237,7 @@ static double distance_of_class(const struct history_judging *judging, uint32_t 
 }
 
 /* `index`: of the row, or of the class. */
-static bool is_gone(const struct history_judging *judging, const struct history_row *row, size_t index, size_t run)
+static bool is_gone(const struct history_judging *judging, const struct history_series *row, size_t index, size_t run)
 {
     const struct history_alarm *first = NULL;
     const double level = history_open_level(row, &first);
@@ -264,7 +264,7 @@ static bool is_gone(const struct history_judging *judging, const struct history_
 /* ---- run after run ---- */
 
 /* An alarm of this run that was raised before may have been accepted since, and is not raised again. */
-static void settle(struct history_judging *judging, struct history_row *row, size_t index, struct gate_verdict *v,
+static void settle(struct history_judging *judging, struct history_series *row, size_t index, struct gate_verdict *v,
                    size_t first, size_t run)
 {
     const struct history_alarm *since = NULL;
@@ -299,6 +299,10 @@ void history_judge(struct history_judging *judging)
     for (size_t run = 0; run < w->run_count && !judging->history->status; run++)
         if (!w->runs[run].gated || run + 1 == w->run_count)
             judge_run(judging, run);
+    for (size_t k = 0; k < w->row_count; k++)
+        w->rows[k].verdict = judging->verdicts[k];
+    for (size_t k = 0; k < judging->set.class_count; k++)
+        judging->class_rows[k]->verdict = judging->classes[k];
     database_do(judging->history, "UPDATE main.run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
                 w->channel, w->device_id);
 }

@@ -95,6 +95,19 @@ static const char *same(const char *before, sqlite3_stmt *statement, int k, stru
 static const struct history_point nothing = {
     .value = NAN, .cycles = NAN, .tick = NAN, .status = "", .identity = "", .reason = ""};
 
+const struct history_series history_unknown = {.timer = "",
+                                               .unit = "1",
+                                               .this_run = NAN,
+                                               .shift = NAN,
+                                               .baseline = NAN,
+                                               .since = "",
+                                               .cause = "",
+                                               .commits = "",
+                                               .status = "",
+                                               .reason = "",
+                                               .group_change = NAN,
+                                               .group_limit = NAN};
+
 static const char series_sql[] =
     "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
     "WHERE channel = ?1 AND device = ?2 ORDER BY id";
@@ -104,16 +117,17 @@ static void load_rows(struct history_window *window, struct history *history, st
     sqlite3_stmt *rows = database_select(history, series_sql, "si", window->channel, window->device_id);
     const size_t runs = window->run_count + 1;
     while (database_next(history, rows)) {
-        struct history_row row = {.id = sqlite3_column_int64(rows, 0),
-                                  .case_id = database_text(rows, 1, arena),
-                                  .label = database_text(rows, 2, arena),
-                                  .class = database_text(rows, 3, arena),
-                                  .timer = database_text(rows, 4, arena),
-                                  .unit = database_text(rows, 5, arena),
-                                  .is_kpi = sqlite3_column_int(rows, 6),
-                                  .higher_is_better = sqlite3_column_int(rows, 7),
-                                  .is_class = sqlite3_column_int(rows, 8),
-                                  .seen = sqlite3_column_int64(rows, 9)};
+        struct history_series row = history_unknown;
+        row.id = sqlite3_column_int64(rows, 0);
+        row.case_id = database_text(rows, 1, arena);
+        row.label = database_text(rows, 2, arena);
+        row.class = database_text(rows, 3, arena);
+        row.timer = database_text(rows, 4, arena);
+        row.unit = database_text(rows, 5, arena);
+        row.is_kpi = sqlite3_column_int(rows, 6);
+        row.higher_is_better = sqlite3_column_int(rows, 7);
+        row.is_class = sqlite3_column_int(rows, 8);
+        row.seen = sqlite3_column_int64(rows, 9);
         row.points = arena_array(arena, runs, sizeof(*row.points));
         row.breaks = arena_array(arena, runs, sizeof(*row.breaks));
         row.changed = arena_array(arena, runs, sizeof(*row.changed));
@@ -124,7 +138,7 @@ static void load_rows(struct history_window *window, struct history *history, st
 }
 
 /* The row of series `id`; NULL: none. Rows are in the order of their ids, and so is what is asked for, from *at on. */
-static struct history_row *row_of(struct history_window *window, int64_t id, size_t *at)
+static struct history_series *row_of(struct history_window *window, int64_t id, size_t *at)
 {
     while (*at < window->row_count && window->rows[*at].id < id)
         ++*at;
@@ -157,7 +171,7 @@ static void load_points(struct history_window *window, size_t run, struct histor
     sqlite3_stmt *rows = database_select(history, points_sql, "i", window->runs[run].id);
     size_t at = 0;
     while (database_next(history, rows)) {
-        struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
+        struct history_series *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         const struct history_point *last = out && run ? &out->points[run - 1] : &nothing;
         if (!out)
             continue;
@@ -185,7 +199,7 @@ unsigned history_changes(const struct history_point *a, const struct history_poi
 }
 
 /* Times of other input data, or of other work, are no change of the same thing. */
-static void find_changes(struct history_window *window, struct history_row *row)
+static void find_changes(struct history_window *window, struct history_series *row)
 {
     const unsigned another = IDENTITY_BIT(IDENTITY_INPUTS) | IDENTITY_BIT(IDENTITY_WORK);
     const struct history_point *before = &nothing;
@@ -211,7 +225,7 @@ static void load_accepted(struct history_window *window, struct history *history
     sqlite3_stmt *rows = database_select(history, accepted_sql, "si", window->channel, window->device_id);
     size_t at = 0;
     while (database_next(history, rows)) {
-        struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
+        struct history_series *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         const size_t start = history_run_at(window, sqlite3_column_int64(rows, 1));
         if (!out)
             continue;
@@ -233,7 +247,7 @@ static void load_alarms(struct history_window *window, struct history *history, 
     sqlite3_stmt *rows = database_select(history, alarms_sql, "si", window->channel, window->device_id);
     size_t at = 0;
     while (database_next(history, rows)) {
-        struct history_row *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
+        struct history_series *out = row_of(window, sqlite3_column_int64(rows, 0), &at);
         if (out)
             ARENA_PUSH(arena, out->alarms, out->alarm_count,
                        (struct history_alarm){.started = sqlite3_column_int64(rows, 1),
@@ -249,16 +263,16 @@ static void load_alarms(struct history_window *window, struct history *history, 
     }
 }
 
-const struct history_row *history_other_timer(const struct history_window *w, const struct history_row *row)
+const struct history_series *history_other_timer(const struct history_window *w, const struct history_series *row)
 {
-    FOR_EACH(const struct history_row, other, w->rows, w->row_count)
+    FOR_EACH(const struct history_series, other, w->rows, w->row_count)
         if (other != row && !other->is_class && other->is_kpi == row->is_kpi && !strcmp(other->case_id, row->case_id) &&
             other->points[w->run_count - 1].present)
             return other;
     return NULL;
 }
 
-double history_open_level(const struct history_row *row, const struct history_alarm **first)
+double history_open_level(const struct history_series *row, const struct history_alarm **first)
 {
     double level = 0;
     *first = NULL;

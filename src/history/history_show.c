@@ -9,7 +9,7 @@
 enum { SPARK_RUNS = 30, SHOWN_RUNS = 90 };
 
 /* Eight heights between the least and the most of the last runs; a blank where there is no value. */
-static const char *spark(const struct history_row *row, size_t runs, struct arena *arena)
+static const char *spark(const struct history_series *row, size_t runs, struct arena *arena)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const size_t first = runs > SPARK_RUNS ? runs - SPARK_RUNS : 0;
@@ -32,13 +32,13 @@ static const char *spark(const struct history_row *row, size_t runs, struct aren
     return line;
 }
 
-size_t history_values(const struct history_row *row, size_t runs)
+size_t history_values(const struct history_series *row, size_t runs)
 {
     return COUNT_WHERE(point, row->points, runs, isfinite(point->value));
 }
 
 /* "open: +5.0 % since 2026-03-11"; "" */
-static const char *open_words(const struct history_row *row, struct arena *arena)
+static const char *open_words(const struct history_series *row, struct arena *arena)
 {
     const struct history_alarm *first = NULL;
     const double level = history_open_level(row, &first);
@@ -52,7 +52,8 @@ static const char *open_words(const struct history_row *row, struct arena *arena
 /* The runs' predictions, as one more figure. */
 static void add_prediction_error(struct document *document, const struct history_window *w)
 {
-    struct history_row row = {.points = arena_array(document->arena, w->run_count + 1, sizeof(struct history_point))};
+    struct history_series row = {.points =
+                                     arena_array(document->arena, w->run_count + 1, sizeof(struct history_point))};
     for (size_t k = 0; k < w->run_count; k++)
         row.points[k] = (struct history_point){.value = w->runs[k].prediction_error};
     const double last = row.points[w->run_count - 1].value;
@@ -78,7 +79,7 @@ static void add_list(struct document *document, const struct history_window *w, 
     columns[5] = (struct table_column){.title = "", .flags = COLUMN_PROSE};
     struct table *table = table_new(arena, columns, 6);
     for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_row *row = &w->rows[k];
+        const struct history_series *row = &w->rows[k];
         if (chosen[k])
             table_add(table, (struct cell[]){cell_text(row->label), cell_text(row->is_kpi ? "kpi" : row->timer),
                                              cell_number((double)history_values(row, w->run_count)),
@@ -96,7 +97,7 @@ static void add_list(struct document *document, const struct history_window *w, 
 }
 
 /* What is known about this run besides the value. */
-static const char *remarks(const struct history_window *w, const struct history_row *row, size_t run,
+static const char *remarks(const struct history_window *w, const struct history_series *row, size_t run,
                            struct arena *arena)
 {
     const struct history_point *p = &row->points[run];
@@ -120,7 +121,7 @@ static const char *remarks(const struct history_window *w, const struct history_
     return arena_strndup(arena, said, *said ? strlen(said) - strlen("; ") : 0);
 }
 
-static void add_runs(struct document *document, const struct history_window *w, const struct history_row *row)
+static void add_runs(struct document *document, const struct history_window *w, const struct history_series *row)
 {
     static const struct table_column columns[] = {{.title = "started"},
                                                   {.title = "commit", .drop = 1},
