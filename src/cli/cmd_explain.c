@@ -99,16 +99,18 @@ static enum status explain_kernel(struct explained *explained, const struct cli_
 {
     struct per_device *sides = NULL;
     size_t count = 0;
-    enum status status = predict_sides(&sides, &count, options, arena, err);
-    if (!status && count > 1)
-        status = err_set(err, ERR_USAGE, "--machine: explain takes one machine at a time");
-    if (!status)
-        status = devices_suites(sides, count, err);
-    if (!status && sides[0].session.guess)
+    if (predict_sides(&sides, &count, options, arena, err))
+        return err->status;
+    if (count > 1)
+        return err_set(err, ERR_USAGE, "--machine: explain takes one machine at a time");
+    if (devices_suites(sides, count, err))
+        return err->status;
+    if (sides[0].session.guess)
         sides[0].options.filter_count = 0; /* it was of the file's kernels */
-    if (!status)
-        status = session_go(&sides[0].session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err);
-    return status ? status : explain_session(explained, &sides[0].session, NULL, err);
+    return session_go(&sides[0].session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err) ||
+                   explain_session(explained, &sides[0].session, NULL, err)
+               ? err->status
+               : STATUS_OK;
 }
 
 /* ---- a case that was measured ---- */

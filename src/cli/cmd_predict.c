@@ -204,19 +204,17 @@ enum status cmd_predict(struct call *call, struct err *err)
     session_catch_signals(1);
     if (call->options->arg_count == 1 && launches_is_file(call->options->args[0], call->arena))
         return predict_launches(call, err);
-    enum status status = predict_sides(&sides, &count, call->options, call->arena, err);
-    if (!status)
-        status = read_arguments(&of, sides, count, call->options, err);
-    struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));
     struct models models;
-    if (!status)
-        status = models_read(&models, session_config(call->arena, "", "models"), NULL, call->arena, err);
-    for (size_t k = 0; k < count && !status; k++)
-        status = predict_side(&forecasts[k], &sides[k], &of, &models, err);
-    if (!status)
-        status = program_times(forecasts, count, sides, &models, call, err);
-    if (status)
-        return status;
+    if (predict_sides(&sides, &count, call->options, call->arena, err) ||
+        read_arguments(&of, sides, count, call->options, err) ||
+        models_read(&models, session_config(call->arena, "", "models"), NULL, call->arena, err))
+        return err->status;
+    struct forecast *forecasts = arena_array(call->arena, count + 1, sizeof(*forecasts));
+    for (size_t k = 0; k < count; k++)
+        if (predict_side(&forecasts[k], &sides[k], &of, &models, err))
+            return err->status;
+    if (program_times(forecasts, count, sides, &models, call, err))
+        return err->status;
     for (size_t k = 0; k < count; k++)
         for (size_t c = 0; c < forecasts[k].count; c++)
             call->code = forecasts[k].cases[c].prediction.work_disagrees ? 1 : call->code;

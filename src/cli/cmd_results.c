@@ -94,19 +94,17 @@ enum status cmd_merge(struct call *call, struct err *err)
     const struct cli_options *options = call->options;
     struct result merged;
     const struct result **parts = arena_array(call->arena, options->arg_count, sizeof(const struct result *));
-    enum status status = options->out ? STATUS_OK : err_set(err, ERR_USAGE, "say with -o where to write the run");
-    for (size_t k = 0; k < options->arg_count && !status; k++)
-        status = argument_result(&parts[k], options->args[k], false, call->arena, err);
-    if (!status)
-        status = result_merge(&merged, parts, options->args, options->arg_count, call->arena, err);
-    if (!status)
-        status = cli_check_output(options->out, call->arena, err);
-    if (!status)
-        status = result_write(&merged, options->out, err);
-    if (!status)
-        log_info("%u trial%s of %zu case%s in %s", merged.trials, text_s(merged.trials), merged.case_count,
-                 text_s(merged.case_count), options->out);
-    return status;
+    if (!options->out)
+        return err_set(err, ERR_USAGE, "say with -o where to write the run");
+    for (size_t k = 0; k < options->arg_count; k++)
+        if (argument_result(&parts[k], options->args[k], false, call->arena, err))
+            return err->status;
+    if (result_merge(&merged, parts, options->args, options->arg_count, call->arena, err) ||
+        cli_check_output(options->out, call->arena, err) || result_write(&merged, options->out, err))
+        return err->status;
+    log_info("%u trial%s of %zu case%s in %s", merged.trials, text_s(merged.trials), merged.case_count,
+             text_s(merged.case_count), options->out);
+    return STATUS_OK;
 }
 
 /* ---- compare ---- */

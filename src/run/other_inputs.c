@@ -157,18 +157,16 @@ static enum status check_drawn_anew(const struct checking *checking, struct err 
 static enum status forget(const struct checking *checking, struct err *err)
 {
     struct ready *ready = checking->ready;
-    enum status status = ready->device->ops->wait(ready->device, err);
-    if (status)
-        return status;
+    if (ready->device->ops->wait(ready->device, err))
+        return err->status;
     ready_free_graphs(ready);
     ready_unload(ready);
-    status = ready_load(ready, err);
-    if (!status)
-        status = ready_resolve(ready, err);
-    for (size_t k = 0; k < ready->resolved->buffer_count && !status; k++)
-        if (ready->resolved->buffers[k].spec->role == ROLE_TEMP)
-            status = ready_fill(ready, k, checking->rotation, err);
-    return status;
+    if (ready_load(ready, err) || ready_resolve(ready, err))
+        return err->status;
+    for (size_t k = 0; k < ready->resolved->buffer_count; k++)
+        if (ready->resolved->buffers[k].spec->role == ROLE_TEMP && ready_fill(ready, k, checking->rotation, err))
+            return err->status;
+    return STATUS_OK;
 }
 
 static enum status compare_with_kept(const struct checking *checking, struct err *err)
@@ -230,17 +228,14 @@ static enum status check_few_changed(const struct checking *checking, struct err
     if (status || !stirred)
         return status;
     checking->out->launches++;
-    status = launch_again(checking, &poison, err);
-    if (!status && sees_inputs(checking))
-        status = compare_again(checking, "with a few inputs changed: ", err);
-    if (status || !reloads || checking->out->verdict == VERIFY_FAIL)
-        return status;
-    status = keep_outputs(checking, err);
-    if (!status)
-        status = forget(checking, err);
-    if (!status)
-        status = launch_again(checking, &poison, err);
-    return status ? status : compare_with_kept(checking, err);
+    if (launch_again(checking, &poison, err) ||
+        (sees_inputs(checking) && compare_again(checking, "with a few inputs changed: ", err)))
+        return err->status;
+    if (!reloads || checking->out->verdict == VERIFY_FAIL)
+        return STATUS_OK;
+    return keep_outputs(checking, err) || forget(checking, err) || launch_again(checking, &poison, err)
+               ? err->status
+               : compare_with_kept(checking, err);
 }
 
 /* ---- inputs that matter ---- */
@@ -448,7 +443,7 @@ static enum status check_alike(const struct checking *checking, struct err *err)
     const struct plan_reference *reference = checking->reference;
     bool changed = false;
     struct odd odd = {.every = 1};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct err ignored = {0};
     if (!reference || reference->every || checking->ready->resolved->manifest->check.expect_count)
         return STATUS_OK;
@@ -471,7 +466,6 @@ static enum status check_alike(const struct checking *checking, struct err *err)
     /* Tolerances are not made for such inputs: it counts that the kernel alone sets an element apart from the usual. */
     if (!status && again.verdict == VERIFY_FAIL && fabs(again.want - odd.usual) <= odd.allowed)
         verification_take(checking->out, &again, "with all inputs alike: ");
-    arena_release(&arena);
     return status;
 }
 

@@ -115,32 +115,24 @@ enum status sampling_take(struct sampling *sampling, struct sample *sample, stru
 {
     struct ready *ready = sampling->ready;
     double time_ns = 0;
-    enum status status = STATUS_OK;
+    const bool stirs = sampling->stir_every && sampling->taken % sampling->stir_every == 0;
     *sample = (struct sample){.hz_before = NAN, .hz_after = NAN, .hz = NAN};
-    if (ready->needs_reset) {
-        status = ready_reset(ready, sampling->rotation, err);
-        if (!status)
-            status = ready->device->ops->wait(ready->device, err);
-    }
-    if (!status && sampling->stir_every && sampling->taken % sampling->stir_every == 0)
-        status = inputs_stir(ready, sampling->rotation, err);
-    if (!status)
-        status = cold_make(sampling, err);
-    if (!status)
-        status = queue_sample(&time_ns, sampling, err);
-    if (!status && !host_timed(sampling))
-        status = elapsed_of(&time_ns, ready->device, sampling->timer == TIMED_DISPATCH, err);
-    sample->time_ns = status ? 0 : time_ns / sampling->batch;
-    if (!status)
-        status = lockstep_sample(sampling, &sample->time_ns, err);
-    if (!status && sampling->probe) {
+    bool failed =
+        (ready->needs_reset &&
+         (ready_reset(ready, sampling->rotation, err) || ready->device->ops->wait(ready->device, err))) ||
+        (stirs && inputs_stir(ready, sampling->rotation, err)) || cold_make(sampling, err) ||
+        queue_sample(&time_ns, sampling, err) ||
+        (!host_timed(sampling) && elapsed_of(&time_ns, ready->device, sampling->timer == TIMED_DISPATCH, err));
+    sample->time_ns = failed ? 0 : time_ns / sampling->batch;
+    failed = failed || lockstep_sample(sampling, &sample->time_ns, err);
+    if (!failed && sampling->probe) {
         sample->hz_before = probe_read(sampling->worker, PROBE_BEFORE, sampling->probe_why);
         sample->hz_after = probe_read(sampling->worker, PROBE_AFTER, sampling->probe_why);
         sample->hz = (sample->hz_before + sample->hz_after) / 2;
     }
     worker_alone(sampling->worker);
     sampling->taken++;
-    return status;
+    return failed ? err->status : STATUS_OK;
 }
 
 enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t skip, uint32_t count, struct err *err)
@@ -367,16 +359,10 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
 {
     struct warm_up warm = {.count = 0};
     double time_ns = 0;
-    enum status status = STATUS_OK;
-    for (int k = 0; k < 2 && !status;
-         k++) /* the first launch pays for page tables and lazy loading: believe the second */
-        status = estimate(sampling, 1, &time_ns, err);
-    if (!status)
-        status = choose_timer(sampling, options->timer, time_ns, err);
-    if (!status)
-        status = warm_until_steady(sampling, &warm, options, out, err);
-    if (status)
-        return status;
+    /* The first launch pays for page tables and lazy loading: the second is believed. */
+    if (estimate(sampling, 1, &time_ns, err) || estimate(sampling, 1, &time_ns, err) ||
+        choose_timer(sampling, options->timer, time_ns, err) || warm_until_steady(sampling, &warm, options, out, err))
+        return err->status;
     /* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
      * an MI350X were seen (by others) to run at 62 % of it for their power alone, so all their samples would be
      * rejected. */
@@ -391,7 +377,7 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
     /* Where the host must ask a driver to change an element, it does so before fewer samples. */
     const double sample_ns = median_of(warm.times, warm.count) * sampling->batch;
     const uint64_t start_ns = clock_now_ns();
-    status = inputs_stir(sampling->ready, sampling->rotation, err);
+    const enum status status = inputs_stir(sampling->ready, sampling->rotation, err);
     const double took_ns = (double)(clock_now_ns() - start_ns);
     sampling->stir_every = (uint64_t)fmax(1, ceil(took_ns / (stir_share * fmax(sample_ns, 1))));
     return status;
@@ -470,13 +456,12 @@ enum status sampling_cross(struct sampling *sampling, struct measurement *out, s
     if (!sampling->ready->device->ops->asynchronous || sampling->cache != CACHE_HOT || !has_second)
         return STATUS_OK;
     const enum timer timer = sampling->timer == TIMED_HOST ? TIMED_EVENT : many ? single_timer(sampling) : TIMED_BATCH;
-    enum status status =
-        sampling_set_timer(sampling, timer, timer == TIMED_BATCH ? batch_of(sampling, launch_ns) : 1, err);
+    if (sampling_set_timer(sampling, timer, timer == TIMED_BATCH ? batch_of(sampling, launch_ns) : 1, err))
+        return err->status;
     const double fit = cross_target_ns / (launch_ns * sampling->batch);
     const uint32_t count = (uint32_t)fmin(fmax(fit, CROSS_LEAST), CROSS_MOST);
-    if (!status) /* the first one after a change of timers does not count */
-        status = sampling_median(&out->cross_ns, sampling, 1, count, err);
-    if (!status)
-        out->cross_timer = timer;
-    return status;
+    if (sampling_median(&out->cross_ns, sampling, 1, count, err)) /* the first after a change of timers is left out */
+        return err->status;
+    out->cross_timer = timer;
+    return STATUS_OK;
 }

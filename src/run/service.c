@@ -234,21 +234,18 @@ enum status hash_on_device(uint64_t *hashes, struct worker *worker, const void *
     struct ready *ready = &services_of(worker)->list[SERVICE_HASH].ready;
     struct ready_step *step = &ready->steps[0];
     const uint64_t most = ready->resolved->buffers[1].size_bytes / sizeof(*hashes) * HASH_PIECE_BYTES;
-    enum status status = STATUS_OK;
-    for (uint64_t at = 0; at < size_bytes && !status; at += most) {
+    for (uint64_t at = 0; at < size_bytes; at += most) {
         const uint64_t size = size_bytes - at < most ? size_bytes - at : most;
         const uint64_t pieces = (size + HASH_PIECE_BYTES - 1) / HASH_PIECE_BYTES;
         step->arg_values[1] = (uint64_t)(uintptr_t)memory + at;
         step->arg_values[2] = (size + HASH_WORD_BYTES - 1) / HASH_WORD_BYTES;
         step->launch.grid[0] = (uint32_t)pieces;
-        status = ready_run(ready, 0, EVENTS_NONE, err);
-        if (!status)
-            status = ops->wait(worker->device, err);
-        if (!status)
-            status = ops->read(worker->device, hashes + at / HASH_PIECE_BYTES, ready_buffer(ready, 1, 0),
-                               pieces * sizeof(*hashes), err);
+        if (ready_run(ready, 0, EVENTS_NONE, err) || ops->wait(worker->device, err) ||
+            ops->read(worker->device, hashes + at / HASH_PIECE_BYTES, ready_buffer(ready, 1, 0),
+                      pieces * sizeof(*hashes), err))
+            return err->status;
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* A byte is changed in one piece: is it seen there, and nowhere else? */
@@ -264,18 +261,15 @@ static enum status try_hash(struct worker *worker, struct services *services, st
         return err_set(err, ERR_UNSUPPORTED, "service_hash is not rooftile's own kernel");
     uint8_t *memory = ready_buffer(ready, 0, 0), *changed = memory + TRIED * HASH_PIECE_BYTES + 1;
     const uint64_t size = resolved->buffers[0].size_bytes;
-    enum status status = hash_on_device(before, worker, memory, size, err);
-    if (!status)
-        status = ops->read(worker->device, &byte, changed, 1, err);
+    if (hash_on_device(before, worker, memory, size, err) || ops->read(worker->device, &byte, changed, 1, err))
+        return err->status;
     byte ^= 1;
-    if (!status)
-        status = ops->write(worker->device, changed, &byte, 1, err);
-    if (!status)
-        status = hash_on_device(after, worker, memory, size, err);
-    for (int k = 0; k < TRIED_PIECES && !status; k++)
+    if (ops->write(worker->device, changed, &byte, 1, err) || hash_on_device(after, worker, memory, size, err))
+        return err->status;
+    for (int k = 0; k < TRIED_PIECES; k++)
         if ((before[k] != after[k]) != (k == TRIED))
-            status = err_set(err, ERR_UNSUPPORTED, "it does not see that a byte changed");
-    return status;
+            return err_set(err, ERR_UNSUPPORTED, "it does not see that a byte changed");
+    return STATUS_OK;
 }
 
 /* ---- opening one ---- */

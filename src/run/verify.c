@@ -112,7 +112,7 @@ static enum status check_part(const struct checking *checking, const struct expe
     struct ready *ready = checking->ready;
     const struct resolved_buffer *buffer = &ready->resolved->buffers[at];
     char name[64];
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     struct fill want = {0};
     const void *got = NULL;
     struct expect_job job = {.want = &want, .lock = ATOMIC_FLAG_INIT};
@@ -121,27 +121,20 @@ static enum status check_part(const struct checking *checking, const struct expe
                  (unsigned)buffer->part);
     else
         snprintf(name, sizeof(name), "%.60s", buffer->spec->name);
-    enum status status = fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots, &ready->arrays,
-                                   rng_derive(checking->worker->options->seed, buffer->spec->name), &arena, err);
-    if (!status)
-        status = tolerance(&job.total.abs, expect->abs, ready->slots, err);
-    if (!status)
-        status = tolerance(&job.total.rel, expect->rel, ready->slots, err);
     job.total.resolution = dtype_epsilon(buffer->dtype);
-    if (!status)
-        status = ready_read(&got, ready, at, checking->rotation, &arena, err);
-    if (status)
-        goto out;
+    const uint64_t seed = rng_derive(checking->worker->options->seed, buffer->spec->name);
+    if (fill_init(&want, &expect->want, buffer->dtype, buffer->count, ready->slots, &ready->arrays, seed, &arena,
+                  err) ||
+        tolerance(&job.total.abs, expect->abs, ready->slots, err) ||
+        tolerance(&job.total.rel, expect->rel, ready->slots, err) ||
+        ready_read(&got, ready, at, checking->rotation, &arena, err))
+        return err_within(err, "check.expect of '%s'", name);
     want.first = resolved_first(buffer);
     job.got = got;
-    status = run_in_parts(ready->device, want.count, expect_part, &job, err);
-    if (!status)
-        status = comparison_refuse(&job.total, err);
-    if (!status)
-        comparison_report(out, &job.total, name);
-out:
-    arena_release(&arena);
-    return status ? err_within(err, "check.expect of '%s'", name) : STATUS_OK;
+    if (run_in_parts(ready->device, want.count, expect_part, &job, err) || comparison_refuse(&job.total, err))
+        return err_within(err, "check.expect of '%s'", name);
+    comparison_report(out, &job.total, name);
+    return STATUS_OK;
 }
 
 /* ---- references ---- */
@@ -192,11 +185,10 @@ static enum status compare_reference(const struct checking *checking, struct rea
     const size_t bytes = dtype_bytes(buffer->dtype);
     struct comparison comparison = {
         .abs = reference->abs, .rel = reference->rel, .resolution = dtype_epsilon(buffer->dtype)};
-    struct arena arena = {0};
+    SCOPED(arena_release) struct arena arena = {0};
     const void *data = NULL;
-    enum status status = ready_read(&data, checking->ready, (size_t)reference->output, checking->rotation, &arena, err);
-    if (status)
-        goto out;
+    if (ready_read(&data, checking->ready, (size_t)reference->output, checking->rotation, &arena, err))
+        return err->status;
     for (uint64_t at = 0; at < reference->samples; at += CHUNK) {
         const size_t count = reference->samples - at < CHUNK ? (size_t)(reference->samples - at) : CHUNK;
         double got[CHUNK];
@@ -204,49 +196,37 @@ static enum status compare_reference(const struct checking *checking, struct rea
             dtype_load(&got[k], buffer->dtype, (const uint8_t *)data + index[at + k] * bytes, 1);
         comparison_add(&comparison, got, want + at, index + at, 0, count);
     }
-    status = comparison_refuse(&comparison, err);
-    if (!status)
-        comparison_report(out, &comparison, buffer->spec->name);
-out:
-    arena_release(&arena);
-    return status;
+    if (comparison_refuse(&comparison, err))
+        return err->status;
+    comparison_report(out, &comparison, buffer->spec->name);
+    return STATUS_OK;
 }
 
 static enum status check_reference(const struct checking *checking, struct verification *out, struct err *err)
 {
     struct worker *worker = checking->worker;
+    struct device *device = worker->reference_device;
     const struct plan_reference *reference = checking->reference;
+    const char *name = reference->resolved.manifest->name;
     const struct build_result *unbuilt = unbuilt_code(&reference->resolved, checking->builds);
-    struct ready theirs = {0};
+    SCOPED(arena_release) struct arena arena = {0}; /* of `resolved`, so it goes after `theirs` */
+    SCOPED(ready_release) struct ready theirs = {0};
     struct resolved resolved;
-    struct arena arena = {0};
     if (unbuilt)
-        return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", reference->resolved.manifest->name,
-                       unbuilt->message);
-    enum status status = plan_reference_open(&resolved, reference, &arena, err);
-    if (!status)
-        status =
-            ready_init(&theirs, worker->reference_device, &resolved, checking->builds, 1, worker->options->seed, err);
-    if (!status)
-        status = reference_inputs(&theirs, checking->ready, reference, err);
-    if (!status)
-        status = ready_setup(&theirs, err);
-    if (status)
-        goto out;
+        return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", name, unbuilt->message);
+    if (plan_reference_open(&resolved, reference, &arena, err) ||
+        ready_init(&theirs, device, &resolved, checking->builds, 1, worker->options->seed, err) ||
+        reference_inputs(&theirs, checking->ready, reference, err) || ready_setup(&theirs, err))
+        return err_within(err, "reference '%s'", name);
     uint64_t *index = ready_buffer(&theirs, (size_t)reference->index_buffer, 0);
     choose_elements(index, reference, checking->ready->resolved->buffers[reference->output].count,
                     worker->options->sample_seed);
     if (checking->asked_count)
         memcpy(index, checking->asked, checking->asked_count * sizeof(*index));
-    status = ready_run(&theirs, 0, EVENTS_NONE, err);
-    if (!status)
-        status = worker->reference_device->ops->wait(worker->reference_device, err);
-    if (!status)
-        status = compare_reference(checking, &theirs, out, err);
-out:
-    ready_release(&theirs);
-    arena_release(&arena);
-    return status ? err_within(err, "reference '%s'", reference->resolved.manifest->name) : STATUS_OK;
+    return ready_run(&theirs, 0, EVENTS_NONE, err) || device->ops->wait(device, err) ||
+                   compare_reference(checking, &theirs, out, err)
+               ? err_within(err, "reference '%s'", name)
+               : STATUS_OK;
 }
 
 enum status compare_outputs(const struct checking *checking, struct verification *out, struct err *err)
@@ -298,16 +278,11 @@ enum status launch_again(const struct checking *checking, const uint8_t *poison,
 {
     struct ready *ready = checking->ready;
     const struct device_ops *ops = ready->device->ops;
-    enum status status = poison ? ready_poison(ready, checking->rotation, *poison, err) : STATUS_OK;
-    if (!status)
-        status = ready_setup(ready, err);
-    if (!status)
-        status = ready_reset(ready, checking->rotation, err);
-    if (!status)
-        status = ops->wait(ready->device, err);
-    if (!status)
-        status = launch(checking, false, err);
-    return status ? status : ops->wait(ready->device, err);
+    return (poison && ready_poison(ready, checking->rotation, *poison, err)) || ready_setup(ready, err) ||
+                   ready_reset(ready, checking->rotation, err) || ops->wait(ready->device, err) ||
+                   launch(checking, false, err) || ops->wait(ready->device, err)
+               ? err->status
+               : STATUS_OK;
 }
 
 static enum status first_launch(const struct checking *checking, struct err *err)
@@ -318,21 +293,16 @@ static enum status first_launch(const struct checking *checking, struct err *err
     const int output = checking->reference   ? checking->reference->output
                        : check->expect_count ? check->expect[0].buffer
                                              : -1;
-    enum status status = ready_reset(ready, 0, err);
-    if (!status)
-        status = ready->device->ops->wait(ready->device, err);
-    if (!status && options->inject == INJECT_PERTURB_INPUT)
-        status = perturb_input(ready, options->seed, err);
-    if (!status)
-        status = keep_inputs(checking, err);
-    if (!status && options->inject != INJECT_SKIP_LAUNCH)
-        status = launch(checking, true, err);
-    if (!status)
-        status = ready->device->ops->wait(ready->device, err);
-    if (!status && options->inject == INJECT_FLIP_OUTPUT && output >= 0)
-        status = change_element(ready, (size_t)output,
-                                rng_at(options->seed, 0) % ready->resolved->buffers[output].count, err);
-    return status;
+    const struct device_ops *ops = ready->device->ops;
+    if (ready_reset(ready, 0, err) || ops->wait(ready->device, err) ||
+        (options->inject == INJECT_PERTURB_INPUT && perturb_input(ready, options->seed, err)) ||
+        keep_inputs(checking, err) || (options->inject != INJECT_SKIP_LAUNCH && launch(checking, true, err)) ||
+        ops->wait(ready->device, err))
+        return err->status;
+    return options->inject == INJECT_FLIP_OUTPUT && output >= 0
+               ? change_element(ready, (size_t)output,
+                                rng_at(options->seed, 0) % ready->resolved->buffers[output].count, err)
+               : STATUS_OK;
 }
 
 /* A fault that was injected must be seen in the outputs themselves. `last`: nothing is launched afterwards. */
@@ -340,29 +310,22 @@ static enum status verify_ready(const struct checking *checking, bool last, stru
 {
     struct verification *out = checking->out;
     const bool injected = checking->worker->options->inject != INJECT_NONE;
-    enum status status = first_launch(checking, err);
     out->launches++;
-    if (!status && !injected)
-        status = check_guards(checking, "", err);
-    if (!status && out->verdict != VERIFY_FAIL)
-        status = compare_outputs(checking, out, err);
-    if (!status)
-        status = lockstep_verdict(checking, err);
-    if (status || injected || out->verdict == VERIFY_FAIL)
-        return status;
+    if (first_launch(checking, err) || (!injected && check_guards(checking, "", err)) ||
+        (out->verdict != VERIFY_FAIL && compare_outputs(checking, out, err)) || lockstep_verdict(checking, err))
+        return err->status;
+    if (injected || out->verdict == VERIFY_FAIL)
+        return STATUS_OK;
     const struct ready *ready = checking->ready;
     for (size_t k = 0; k < ready->resolved->buffer_count; k++)
         if (ready->buffers[k].unguarded)
             NOTE_UNCHECKED(out, "writes outside of '%.60s', which a step allocates",
                            ready->resolved->buffers[k].spec->name);
-    status = keep_outputs(checking, err);
-    if (!status)
-        status = check_relaunches(checking, false, err);
-    if (!status && out->verdict != VERIFY_FAIL)
-        status = check_untimed(checking, err);
-    if (!status && last && out->verdict != VERIFY_FAIL)
-        status = check_surroundings(checking, "", err);
-    return status || !last || out->verdict == VERIFY_FAIL ? status : check_other_inputs(checking, err);
+    if (keep_outputs(checking, err) || check_relaunches(checking, false, err) ||
+        (out->verdict != VERIFY_FAIL && check_untimed(checking, err)) ||
+        (last && out->verdict != VERIFY_FAIL && check_surroundings(checking, "", err)))
+        return err->status;
+    return last && out->verdict != VERIFY_FAIL ? check_other_inputs(checking, err) : STATUS_OK;
 }
 
 /* ---- the case ---- */
