@@ -219,8 +219,7 @@ static enum status check_few_changed(const struct checking *checking, struct err
     enum status status = launch_again(checking, NULL, err); /* so that it has met what they were */
     for (int k = 0; k < FILL_PATCHES / 2 && !status; k++)
         status = inputs_stir(ready, checking->rotation, err);
-    for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
-        struct ready_buffer *of = &ready->buffers[k];
+    FOR_EACH(struct ready_buffer, of, ready->buffers, ready->resolved->buffer_count) {
         of->fill.patch_count = of->stirred;
         memcpy(of->fill.patches, of->now, sizeof(of->now));
         stirred = stirred || memcmp(of->now, of->home, sizeof(of->now));
