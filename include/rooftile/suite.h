@@ -115,7 +115,7 @@ struct suite_case {
 
 /* A quantity computed from several cases' results. Curves (change_points, startup, knee, max, min, dips), three_arm and
  * matrix take kernel, x and y, a matrix rows as well; together takes `to` besides, overlap `parts`
- * (src/result/derive_internal.h says what these make). Two are of another kind:
+ * (src/result/derive.c says what these make). Two are of another kind:
  *
  * { "name": "of library", "method": "ratio", "kernel": "gemm_register", "to": "gemm_library", "y": "flops_per_s" }
  * divides each case's y by that of the other kernel's case whose parameters are equal, as far as both kernels have

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * Derived values: which cases make one, the table of methods, and those that work on a curve.
+ * Derived values: the methods, each of which fills in a value or its error, and which cases make one.
  */
 
-#include "derive_internal.h"
+#include "rooftile/result.h"
 #include "rooftile/units.h"
 
 /* A larger message that goes this much slower than a smaller one is no property of a link, but of how it is used. */
 static const double dip_below = 0.95;
 
 enum { MAX_POINTS = 4096, MAX_CHANGES = 16, MAX_GROUPS = 1024 };
+
+struct derive {
+    const struct result *result;
+    const struct suite_derive *spec;
+    const char *group;                /* "dtype=f32"; of shares the layer */
+    const struct result_case **cases; /* of the group, skipped ones skipped; none of shares */
+    size_t count;
+    const char **finding; /* where a method says what is wrong, in a sentence; it was NULL */
+    uint64_t seed;
+    struct arena *arena;
+};
+
+/* Adds a point, of which nothing is known yet. */
+static struct derived_point *derive_point(struct derived_value *out, struct arena *arena)
+{
+    ARENA_PUSH(arena, out->points, out->count, (struct derived_point){.words = {"", ""}});
+    return &out->points[out->count - 1];
+}
 
 /* ---- curves: y over x of the cases of a group ---- */
 
@@ -47,12 +65,6 @@ static struct curve curve_of(const struct derive *d)
         curve.y[k] = pairs[k].y;
     }
     return curve;
-}
-
-struct derived_point *derive_point(struct derived_value *out, struct arena *arena)
-{
-    ARENA_PUSH(arena, out->points, out->count, (struct derived_point){.words = {"", ""}});
-    return &out->points[out->count - 1];
 }
 
 static void derive_change_points(struct derived_value *out, const struct curve *curve, const struct derive *d)
@@ -112,6 +124,356 @@ static void derive_dips(struct derived_value *out, const struct curve *curve, co
             *d->finding = arena_printf(d->arena, "%s%s%s %s=%s dips to %s, from %s one step before", d->spec->kernel,
                                        *group ? " " : "", group, d->spec->x, units_count(at, x),
                                        units_rate(to, after, "B/s"), units_rate(from, before, "B/s"));
+    }
+}
+
+static const char *param_of(const struct derive *d, const struct result_case *c, const char *name, const char *none)
+{
+    const struct param_value *value = result_param(c, name);
+    return value ? param_text(d->arena, value) : none;
+}
+
+/* ---- matrix ---- */
+
+enum { MOST_LINES = 256 }; /* rows or columns */
+
+struct axis {
+    const char *values[MOST_LINES];
+    size_t count;
+};
+
+/* The value's place on the axis, which grows; MOST_LINES when it is full. */
+static size_t place_on(struct axis *axis, const char *value)
+{
+    size_t at = 0;
+    while (at < axis->count && strcmp(axis->values[at], value) != 0)
+        at++;
+    if (at == axis->count && at < MOST_LINES)
+        axis->values[axis->count++] = value;
+    return at;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const double p = strtod(*(const char *const *)a, NULL), q = strtod(*(const char *const *)b, NULL);
+    return ORDER(p, q);
+}
+
+/* Numbers in their order, words as they came. */
+static void order_axis(struct axis *axis)
+{
+    for (size_t k = 0; k < axis->count; k++) {
+        char *end = NULL;
+        (void)strtod(axis->values[k], &end);
+        if (end == axis->values[k] || *end)
+            return;
+    }
+    qsort(axis->values, axis->count, sizeof(*axis->values), by_number);
+}
+
+static bool has_cell(const struct derive *d, const struct result_case *c)
+{
+    return result_case_counts(c) && isfinite(result_quantity(c, d->spec->y));
+}
+
+/* y by the values of two parameters, rows and x (its columns), numbers in their order, words as they came. */
+static void derive_matrix(struct derived_value *out, const struct derive *d)
+{
+    struct axis rows = {.count = 0}, columns = {.count = 0}, *axes[] = {&rows, &columns};
+    for (size_t k = 0; k < d->count; k++)
+        if (has_cell(d, d->cases[k])) {
+            place_on(&rows, param_of(d, d->cases[k], d->spec->rows, ""));
+            place_on(&columns, param_of(d, d->cases[k], d->spec->x, ""));
+        }
+    if (!rows.count) {
+        out->error = "no case was measured";
+        return;
+    }
+    for (size_t k = 0; k < 2; k++) {
+        order_axis(axes[k]);
+        out->texts[k].items = arena_copy(d->arena, axes[k]->values, axes[k]->count * sizeof(*axes[k]->values));
+        out->texts[k].count = axes[k]->count;
+    }
+    double *cells = arena_array(d->arena, rows.count * columns.count, sizeof(*cells));
+    for (size_t k = 0; k < rows.count * columns.count; k++)
+        cells[k] = NAN;
+    for (size_t k = 0; k < d->count; k++) {
+        const size_t row = place_on(&rows, param_of(d, d->cases[k], d->spec->rows, ""));
+        const size_t column = place_on(&columns, param_of(d, d->cases[k], d->spec->x, ""));
+        if (has_cell(d, d->cases[k]) && row < rows.count && column < columns.count)
+            cells[row * columns.count + column] = result_quantity(d->cases[k], d->spec->y);
+    }
+    out->cells = cells;
+}
+
+/* ---- three_arm ---- */
+
+/* Two clocks agree within a quarter: where users found graphs or waits to mislead, they were apart by a factor. */
+static const double most_apart = 0.25;
+enum { MOST_FINDINGS = 64, DISAGREE = 0, ABSENT = 1 };
+
+/* Each text once. */
+static void add_finding(struct derived_value *out, size_t kind, const char *text, struct arena *arena)
+{
+    if (out->texts[kind].count < MOST_FINDINGS && !text_among(text, out->texts[kind].items, out->texts[kind].count))
+        ARENA_PUSH(arena, out->texts[kind].items, out->texts[kind].count, text);
+}
+
+static const char *arm_name(const struct derive *d, const struct result_case *c)
+{
+    return arena_printf(d->arena, "%s %s", d->spec->x, param_of(d, c, d->spec->x, "?"));
+}
+
+static double under(const struct result_case *c, enum timer timer)
+{
+    return c->timer == timer ? result_case_time(c) : c->cross_timer == timer ? c->cross_ns : NAN;
+}
+
+/* The same launches in several ways (x, a parameter, names them), by the host's clock and by events, with a metric (y)
+ * that counts the launches that ran. The verdict is "agree", "disagree", or "incomplete": nothing disagrees, but not
+ * all could be compared. */
+static void derive_arms(struct derived_value *out, const struct derive *d)
+{
+    struct arena *arena = d->arena;
+    size_t compared = 0;
+    for (size_t k = 0; k < d->count; k++) {
+        const struct result_case *c = d->cases[k];
+        const char *name = arm_name(d, c);
+        const double host_ns = under(c, TIMED_HOST), event_ns = under(c, TIMED_EVENT);
+        const double counted = result_quantity(c, d->spec->y), launches = c->work.items;
+        if (c->status != CASE_OK || !result_case_timed(c)) {
+            add_finding(out, DISAGREE,
+                        arena_printf(arena, "%s %s: %s", name, case_status_names[c->status], text_or_empty(c->reason)),
+                        arena);
+            continue;
+        }
+        struct derived_point *point = derive_point(out, arena);
+        point->words[0] = name;
+        point->arm = (struct derived_arm){host_ns, event_ns, launches, counted};
+        if (isnan(counted))
+            add_finding(out, ABSENT, arena_printf(arena, "%s was not counted", name), arena);
+        else if (counted != launches)
+            add_finding(out, DISAGREE,
+                        arena_printf(arena, "%s: %.15g launches, but %.15g were counted", name, launches, counted),
+                        arena);
+        if (isnan(host_ns) || isnan(event_ns))
+            continue;
+        compared++;
+        if (fabs(event_ns / host_ns - 1) > most_apart)
+            add_finding(out, DISAGREE,
+                        arena_printf(arena, "%s: %.4g ns by the host's clock, %.4g by events (%+.0f %%)", name, host_ns,
+                                     event_ns, (event_ns / host_ns - 1) * 100),
+                        arena);
+    }
+    if (compared < out->count)
+        add_finding(
+            out, ABSENT,
+            arena_printf(arena, "%zu of %zu ways were timed by one clock only", out->count - compared, out->count),
+            arena);
+    /* Groups have nothing of what was skipped; here the reason is part of the answer. */
+    FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
+        if (c->status == CASE_SKIPPED && !strcmp(c->kernel, d->spec->kernel))
+            add_finding(out, ABSENT,
+                        arena_printf(arena, "%s was skipped: %s", arm_name(d, c), text_or_empty(c->reason)), arena);
+    out->word = out->texts[DISAGREE].count                ? "disagree"
+                : !out->count || out->texts[ABSENT].count ? "incomplete"
+                                                          : "agree";
+}
+
+/* ---- ratio ---- */
+
+/* Equal in each parameter that both have; words, which name a library or units, only where they count. */
+static bool same_params(const struct result_case *a, const struct result_case *b, bool words)
+{
+    for (size_t k = 0; k < a->param_count; k++) {
+        const struct param_value *other = result_param(b, a->params[k].name);
+        if (other && (words || other->kind != PARAM_STRING) && !param_equal(&a->params[k].value, other))
+            return false;
+    }
+    return true;
+}
+
+/* The case of another kernel with the same work, NULL: there is none. */
+static const struct result_case *counterpart(const struct derive *d, const struct result_case *c, const char *kernel,
+                                             bool words)
+{
+    for (size_t k = 0; k < d->result->case_count; k++)
+        if (!strcmp(d->result->cases[k].kernel, kernel) && same_params(c, &d->result->cases[k], words))
+            return &d->result->cases[k];
+    return NULL;
+}
+
+/* A label is the kernel's name and what tells the case from the others of its kernel. */
+static const char *label_rest(const struct result_case *c)
+{
+    const size_t length = strlen(c->kernel);
+    if (!c->label || strncmp(c->label, c->kernel, length) != 0 || c->label[length] != ' ')
+        return "";
+    return c->label + length + 1;
+}
+
+/* Why there was nothing of that kernel to set a case against, from the first case that says so. */
+static const char *why_none(const struct derive *d, const char *kernel)
+{
+    FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
+        if (!strcmp(c->kernel, kernel) && !result_case_counts(c))
+            return arena_printf(d->arena, "%s %s: %s", kernel, case_status_names[c->status], text_or_empty(c->reason));
+    return arena_printf(d->arena, "no case of %s with the parameters of one of %s was measured", kernel,
+                        d->spec->kernel);
+}
+
+/* y of each case over that of the kernel spec->to with equal parameters, as far as both have them; `of` is the other
+ * kernel's value, and the words are what tells the case from its kernel's others. */
+static void derive_ratio(struct derived_value *out, const struct derive *d)
+{
+    out->word = d->spec->to;
+    out->number = 0;
+    for (size_t k = 0; k < d->count; k++) {
+        const struct result_case *c = d->cases[k], *other = counterpart(d, c, d->spec->to, true);
+        const double value = result_quantity(c, d->spec->y);
+        const double of = other && result_case_counts(other) ? result_quantity(other, d->spec->y) : NAN;
+        if (!result_case_counts(c))
+            continue;
+        if (!isfinite(value / of)) {
+            out->number++;
+            continue;
+        }
+        struct derived_point *point = derive_point(out, d->arena);
+        point->words[0] = label_rest(c);
+        point->ratio = (struct derived_ratio){value, of, value / of};
+    }
+    if (!out->count)
+        out->error = why_none(d, d->spec->to);
+}
+
+/* ---- overlap ---- */
+
+/* Of the time of the longest part: where all others together take less, noise decides how much of it overlaps. */
+static const double least_to_hide = 0.05;
+
+/* False: some part was not measured alone; *missing is one of them. */
+static bool add_overlap(struct derived_value *out, const struct derive *d, const struct result_case *c,
+                        const char **missing)
+{
+    double sum_ns = 0, longest_ns = 0;
+    const double whole_ns = result_case_time(c);
+    for (size_t k = 0; k < d->spec->part_count; k++) {
+        const struct result_case *part = counterpart(d, c, d->spec->parts[k].name, false);
+        if (!part || !result_case_counts(part)) {
+            *missing = d->spec->parts[k].name;
+            return false;
+        }
+        const double time_ns = (double)d->spec->parts[k].times * result_case_time(part);
+        sum_ns += time_ns;
+        longest_ns = fmax(longest_ns, time_ns);
+    }
+    struct derived_point *point = derive_point(out, d->arena);
+    point->words[0] = label_rest(c);
+    point->overlap = (struct derived_overlap){.whole_ns = whole_ns,
+                                              .longest_ns = longest_ns,
+                                              .sum_ns = sum_ns,
+                                              .speedup = sum_ns / whole_ns,
+                                              .ideal_speedup = sum_ns / longest_ns,
+                                              .efficiency = sum_ns - longest_ns < least_to_hide * longest_ns
+                                                                ? NAN
+                                                                : (sum_ns - whole_ns) / (sum_ns - longest_ns)};
+    return true;
+}
+
+/* Several kernels at once, compared with the same kernels one by one with equal parameters (spec->parts): longest and
+ * sum of the parts; speedup: sum over whole; ideal_speedup: sum over longest; efficiency: 1 where only the longest part
+ * takes time, 0 where nothing overlaps, unknown where the others are too short for that to be seen. */
+static void derive_overlap(struct derived_value *out, const struct derive *d)
+{
+    const char *missing = d->spec->kernel;
+    for (size_t k = 0; k < d->count; k++)
+        if (result_case_counts(d->cases[k]))
+            add_overlap(out, d, d->cases[k], &missing);
+    if (!out->count)
+        out->error = why_none(d, missing);
+}
+
+/* ---- shares ---- */
+
+/* The one measured case of a shape; NULL with the reason. */
+static const struct result_case *find_part(const char **problem, const struct derive *d, const char *shape)
+{
+    const struct result_case *found = NULL;
+    FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count) {
+        if (!text_among(shape, c->tags, c->tag_count))
+            continue;
+        if (found) {
+            *problem = arena_printf(d->arena, "%s is both %s and %s", shape, found->id, c->id);
+            return NULL;
+        }
+        found = c;
+    }
+    if (found && result_case_counts(found))
+        return found;
+    *problem = found ? arena_printf(d->arena, "%s (%s) %s: %s", shape, found->kernel, case_status_names[found->status],
+                                    text_or_empty(found->reason))
+                     : arena_printf(d->arena, "no case is %s", shape);
+    return NULL;
+}
+
+/* One layer, whose parts are the cases with the tags LAYER.part: the time of each, once, and its share of the sum. A
+ * sum without one of its parts is no sum. */
+static void derive_shares(struct derived_value *out, const struct derive *d)
+{
+    const struct suite_derive *spec = d->spec;
+    double sum_ns = 0;
+    for (size_t k = 0; k < spec->part_count && !out->error; k++) {
+        const char *shape = arena_printf(d->arena, "%s.%s", d->group, spec->parts[k].name);
+        const struct result_case *found = find_part(&out->error, d, shape);
+        struct derived_point *point = derive_point(out, d->arena);
+        if (!found)
+            continue;
+        point->words[0] = spec->parts[k].name;
+        point->words[1] = found->kernel;
+        point->part = (struct derived_part){(double)spec->parts[k].times, result_case_time(found), NAN};
+        sum_ns += point->part.times * point->part.time_ns;
+    }
+    out->count = out->error ? 0 : out->count;
+    out->number = out->error ? NAN : sum_ns;
+    for (size_t k = 0; k < out->count; k++)
+        out->points[k].part.share = out->points[k].part.times * out->points[k].part.time_ns / sum_ns;
+}
+
+/* Of the way from the slowest copy alone to all of them one behind the other: beyond it, something serialises them. And
+ * how much the two must differ for that to be told. */
+static const double most_serial = 0.5, least_to_gain = 1.5;
+
+/* Copies made at once, compared with the mean of those that the kernel spec->to made alone with the same x: the slowest
+ * alone, the sum of so many alone, overlap: sum over whole. A whole that is nearer to the sum than to the slowest is a
+ * finding: something serialises them. */
+static void derive_together(struct derived_value *out, const struct derive *d)
+{
+    for (size_t k = 0; k < d->count; k++) {
+        const struct result_case *c = d->cases[k];
+        const double x = result_quantity(c, d->spec->x), whole_ns = result_case_time(c);
+        double one_by_one_ns = 0, slowest_ns = 0, bytes = 0; /* of the copies that were measured alone */
+        size_t alone = 0;
+        FOR_EACH(const struct result_case, one, d->result->cases, d->result->case_count) {
+            const struct param_value *from = result_param(one, "from"), *to = result_param(one, "to");
+            if (strcmp(one->kernel, d->spec->to) || !result_case_counts(one) || result_quantity(one, d->spec->x) != x ||
+                (from && to && param_equal(from, to)))
+                continue;
+            one_by_one_ns += result_case_time(one);
+            slowest_ns = fmax(slowest_ns, result_case_time(one));
+            bytes = one->work.read_bytes;
+            alone++;
+        }
+        if (!result_case_counts(c) || !alone || !(bytes > 0))
+            continue;
+        const double copies = c->work.items / bytes, sum_ns = one_by_one_ns / (double)alone * copies;
+        char whole[UNITS_TEXT], sum[UNITS_TEXT];
+        derive_point(out, d->arena)->together =
+            (struct derived_together){x, copies, whole_ns, slowest_ns, sum_ns, sum_ns / whole_ns};
+        if (!*d->finding && sum_ns >= least_to_gain * slowest_ns &&
+            whole_ns - slowest_ns > most_serial * (sum_ns - slowest_ns))
+            *d->finding = arena_printf(
+                d->arena, "%s: %.0f copies at once take %s, one behind the other %s: the queues serialise them",
+                c->label ? c->label : c->kernel, copies, units_time(whole, whole_ns), units_time(sum, sum_ns));
     }
 }
 

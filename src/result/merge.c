@@ -1,7 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Trials of one run as one result.
+ */
 
-#include "merge_internal.h"
 #include "rooftile/hash.h"
+#include "rooftile/result.h"
 
 /* One trial of the new run. */
 struct slot {
@@ -89,6 +92,293 @@ static enum status check_alike(const struct merging *m, struct err *err)
             if (c->trial_count && c->trials[c->trial_count - 1].index >= trials_of(r))
                 return err_set(err, ERR_CONFIG, "%s: %s has a trial that run.parts does not have", m->names[k], c->id);
     }
+    return STATUS_OK;
+}
+
+/* ---- one case ---- */
+
+/* What one part says about one case. */
+struct merge_entry {
+    const struct result_case *c;
+    const struct result *part;
+    const char *name;          /* of the part, for messages */
+    const uint32_t *new_index; /* of the part's trials, in order */
+    uint32_t trial;            /* new index of the part's first trial: entries are in this order */
+    size_t position;           /* of the case in its part */
+};
+
+#define ONLY_IN "only in "
+
+/* From harmless to grave: the worst trial speaks for the case. */
+static const int gravity[] = {
+    [CASE_OK] = 0,      [CASE_SKIPPED] = 1, [CASE_NONE] = 2,   [CASE_ERROR] = 3,
+    [CASE_TIMEOUT] = 4, [CASE_CRASHED] = 5, [CASE_FAILED] = 6,
+};
+
+/* ---- trials ---- */
+
+/* One trial and its samples, where its part has them. */
+struct piece {
+    struct result_trial trial;
+    const char *name; /* of its part */
+    const double *samples_ns;
+    const float *sample_hz;
+};
+
+/* Trials of a part follow one another in its samples. */
+static size_t cut(struct piece *pieces, const struct merge_entry *entry)
+{
+    const struct result_case *c = entry->c;
+    const bool measured = c->sample_count > 0;
+    const struct result_trial itself = {.status = c->status,
+                                        .median_ns = measured ? c->stats.median : NAN,
+                                        .min_ns = measured ? c->stats.min : NAN,
+                                        .n = (uint32_t)c->sample_count,
+                                        .cycles = c->cycles,
+                                        .core_hz = c->core_hz,
+                                        .flags = c->flags,
+                                        .order_index = c->order_index},
+                              *trials = c->trial_count ? c->trials : &itself;
+    const size_t count = c->trial_count ? c->trial_count : 1;
+    size_t offset = 0;
+    for (size_t k = 0; k < count; offset += trials[k].n, k++) {
+        pieces[k] = (struct piece){.trial = trials[k],
+                                   .name = entry->name,
+                                   .samples_ns = c->samples_ns ? c->samples_ns + offset : NULL,
+                                   .sample_hz = c->sample_hz ? c->sample_hz + offset : NULL};
+        pieces[k].trial.index = entry->new_index[trials[k].index];
+    }
+    return count;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct result_trial *x = &((const struct piece *)a)->trial, *y = &((const struct piece *)b)->trial;
+    return ORDER(x->index, y->index);
+}
+
+static enum status take_trials(struct result_case *out, struct piece **all, const struct merge_entry *entries,
+                               size_t count, struct arena *arena, struct err *err)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < count; k++)
+        total += entries[k].c->trial_count ? entries[k].c->trial_count : 1;
+    struct piece *pieces = arena_array(arena, total, sizeof(*pieces));
+    struct result_trial *trials = arena_array(arena, total, sizeof(*trials));
+    total = 0;
+    for (size_t k = 0; k < count; k++)
+        total += cut(pieces + total, &entries[k]);
+    qsort(pieces, total, sizeof(*pieces), by_index);
+    for (size_t k = 0; k < total; k++) {
+        trials[k] = pieces[k].trial;
+        if (k && trials[k].index == trials[k - 1].index)
+            return err_set(err, ERR_CONFIG, "%s and %s have the same trial of %s", pieces[k - 1].name, pieces[k].name,
+                           entries[0].c->id);
+    }
+    out->trials = trials;
+    out->trial_count = total;
+    *all = pieces;
+    return STATUS_OK;
+}
+
+/* Of a double in the trials that measured. */
+static double median_of_trials(const struct result_case *c, size_t offset, double *scratch)
+{
+    size_t known = 0;
+    for (size_t k = 0; k < c->trial_count; k++) {
+        const double value = *(const double *)(const void *)((const char *)&c->trials[k] + offset);
+        if (c->trials[k].n && value > 0)
+            scratch[known++] = value;
+    }
+    return median_of(scratch, known);
+}
+
+/* ---- samples and statistics ---- */
+
+static void join_samples(struct result_case *out, const struct piece *pieces, struct arena *arena)
+{
+    bool times = out->sample_count > 0, clocks = true;
+    for (size_t k = 0; k < out->trial_count; k++) {
+        times = times && (!pieces[k].trial.n || pieces[k].samples_ns);
+        clocks = clocks && (!pieces[k].trial.n || pieces[k].sample_hz);
+    }
+    if (!times)
+        return;
+    double *samples = arena_array(arena, out->sample_count, sizeof(*samples));
+    float *hz = clocks ? arena_array(arena, out->sample_count, sizeof(*hz)) : NULL;
+    size_t at = 0;
+    for (size_t k = 0; k < out->trial_count; at += pieces[k].trial.n, k++) {
+        if (!pieces[k].trial.n)
+            continue;
+        memcpy(samples + at, pieces[k].samples_ns, pieces[k].trial.n * sizeof(*samples));
+        if (hz)
+            memcpy(hz + at, pieces[k].sample_hz, pieces[k].trial.n * sizeof(*hz));
+    }
+    out->samples_ns = samples;
+    out->sample_hz = hz;
+}
+
+/* Extremes, mean and sd are exact; the rest needs the samples, and the median of the parts stands for it. */
+static void combine_stats(struct summary *out, const struct merge_entry *entries, size_t count, size_t total,
+                          double *scratch)
+{
+    static const size_t middles[] = {
+        offsetof(struct summary, ci95), offsetof(struct summary, ci95) + sizeof(double),
+        offsetof(struct summary, p05),  offsetof(struct summary, q1),
+        offsetof(struct summary, q3),   offsetof(struct summary, p95),
+        offsetof(struct summary, mad),  offsetof(struct summary, rel_noise),
+        offsetof(struct summary, lag1), offsetof(struct summary, drift),
+    };
+    *out = (struct summary){.n = total, .min = INFINITY, .modes = 1};
+    double sum = 0, squares = 0;
+    for (size_t k = 0; k < count; k++)
+        if (entries[k].c->sample_count)
+            sum += entries[k].c->stats.mean * (double)entries[k].c->sample_count;
+    out->mean = sum / (double)total;
+    for (size_t k = 0; k < count; k++) {
+        const struct summary *s = &entries[k].c->stats;
+        const double n = (double)entries[k].c->sample_count;
+        if (n < 1)
+            continue;
+        out->min = fmin(out->min, s->min);
+        out->max = fmax(out->max, s->max);
+        out->modes = s->modes > out->modes ? s->modes : out->modes;
+        squares += (n > 1 ? (n - 1) * s->sd * s->sd : 0) + n * (s->mean - out->mean) * (s->mean - out->mean);
+    }
+    out->sd = total > 1 ? sqrt(squares / (double)(total - 1)) : NAN;
+    for (size_t m = 0; m < sizeof(middles) / sizeof(middles[0]); m++) {
+        size_t known = 0;
+        for (size_t k = 0; k < count; k++) {
+            const double value = *(const double *)(const void *)((const char *)&entries[k].c->stats + middles[m]);
+            if (entries[k].c->sample_count && isfinite(value))
+                scratch[known++] = value;
+        }
+        *(double *)(void *)((char *)out + middles[m]) = median_of(scratch, known);
+    }
+}
+
+static void take_numbers(struct result_case *out, const struct merge_entry *entries, size_t count,
+                         const struct piece *pieces, struct arena *arena)
+{
+    SCOPED(arena_release) struct arena scratch_arena = {0};
+    out->sample_count = 0;
+    out->samples_ns = NULL;
+    out->sample_hz = NULL;
+    for (size_t k = 0; k < count; k++)
+        out->sample_count += entries[k].c->sample_count;
+    double *scratch =
+        arena_array(&scratch_arena, 2 * out->sample_count + out->trial_count + count + 1, sizeof(*scratch));
+    join_samples(out, pieces, arena);
+    if (out->samples_ns)
+        summary_compute(&out->stats, out->samples_ns, out->sample_count, scratch);
+    else if (out->sample_count)
+        combine_stats(&out->stats, entries, count, out->sample_count, scratch);
+    if (out->sample_count) {
+        result_take_median(out, median_of_trials(out, offsetof(struct result_trial, median_ns), scratch));
+        out->predicted_error = result_predicted_error(out);
+        out->cycles = median_of_trials(out, offsetof(struct result_trial, cycles), scratch);
+        out->core_hz = median_of_trials(out, offsetof(struct result_trial, core_hz), scratch);
+    }
+}
+
+static void take_metrics(struct result_case *out, const struct merge_entry *entries, size_t count, struct arena *arena)
+{
+    struct result_metric *metrics = arena_array(arena, out->metric_count + 1, sizeof(*metrics));
+    double *values = arena_array(arena, count, sizeof(*values));
+    for (size_t m = 0; m < out->metric_count; m++) {
+        size_t known = 0;
+        metrics[m] = out->metrics[m];
+        for (size_t k = 0; k < count; k++) {
+            const double value = result_metric(entries[k].c, metrics[m].name);
+            if (isfinite(value))
+                values[known++] = value;
+        }
+        metrics[m].value = median_of(values, known);
+    }
+    out->metrics = metrics;
+}
+
+/* ---- what it came to ---- */
+
+/* "trial 2 of 3: ..." unless all say the same, or the part had several trials and says it already. */
+static const char *reason_of(const struct merge_entry *entry, const struct merge_entry *entries, size_t count,
+                             uint32_t trials, struct arena *arena)
+{
+    const char *reason = text_or_empty(entry->c->reason);
+    const size_t others = COUNT_WHERE(one, entries, count, strcmp(text_or_empty(one->c->reason), reason) != 0);
+    if (!others || !reason[0] || entry->c->trial_count)
+        return reason;
+    return arena_printf(arena, "trial %u of %u: %s", entry->trial + 1, trials, reason);
+}
+
+static void take_outcome(struct result_case *out, const struct merge_entry *entries, size_t count, uint32_t trials,
+                         struct arena *arena)
+{
+    const struct merge_entry *worst = &entries[0], *flagged = NULL;
+    out->flags = 0;
+    FOR_EACH(const struct merge_entry, entry, entries, count) {
+        const struct verification *v = &entry->c->verification;
+        const enum verdict so_far = out->verification.verdict;
+        worst = gravity[entry->c->status] > gravity[worst->c->status] ? entry : worst;
+        flagged = !flagged && entry->c->flags && *text_or_empty(entry->c->reason) ? entry : flagged;
+        out->flags |= entry->c->flags;
+        if (so_far != VERIFY_FAIL &&
+            (v->verdict == VERIFY_FAIL || (v->verdict == VERIFY_PASS && so_far != VERIFY_PASS)))
+            out->verification = *v;
+    }
+    out->status = worst->c->status;
+    out->reason = reason_of(out->status == CASE_OK && flagged ? flagged : worst, entries, count, trials, arena);
+    /* What a part said of the trials that it lacks does not hold any more. */
+    const char *lack = strstr(out->reason, ONLY_IN);
+    const size_t before = lack ? (size_t)(lack - out->reason) : 0;
+    if (lack)
+        out->reason = arena_strndup(arena, out->reason, before > 2 ? before - 2 : 0);
+    if (out->trial_count < trials)
+        out->reason = arena_printf(arena, "%s%s" ONLY_IN "%zu of %u trials", out->reason, out->reason[0] ? "; " : "",
+                                   out->trial_count, trials);
+}
+
+static void add_up(struct result_case *out, const struct merge_entry *entries, size_t count, size_t base)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct result_case *c = entries[k].c;
+        if (k == base)
+            continue;
+        out->wall_ns += c->wall_ns;
+        out->clock_unsteady += c->clock_unsteady;
+        out->warmup_converged = out->warmup_converged && c->warmup_converged;
+        for (int d = 0; d < DISCARD_COUNT; d++)
+            out->discarded[d] += c->discarded[d];
+        /* A ceiling that a later trial raised holds for all. */
+        if (c->lower_bound.time_ns > 0 && c->lower_bound.time_ns < out->lower_bound.time_ns)
+            out->lower_bound = c->lower_bound;
+    }
+}
+
+/* One case of all its entries (at least one). `trials` is of the whole run. */
+static enum status merge_case(struct result_case *out, const struct merge_entry *entries, size_t count, uint32_t trials,
+                              struct arena *arena, struct err *err)
+{
+    size_t base = 0; /* the first trial that measured: readings before and after, batch and stop reason are its own */
+    while (base < count && !entries[base].c->sample_count)
+        base++;
+    if (base == count)
+        base = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct merge_entry *a = &entries[base], *b = &entries[k];
+        const char *why = result_case_unlike(a->c, b->c, IDENTITY_ALL, arena);
+        if (why)
+            return err_set(err, ERR_CONFIG, "%s and %s are not trials of one run: %.*s: %s", a->name, b->name,
+                           (int)result_id_length(a->c->id), a->c->id, why);
+    }
+    struct piece *pieces = NULL;
+    *out = *entries[base].c;
+    if (take_trials(out, &pieces, entries, count, arena, err))
+        return err->status;
+    add_up(out, entries, count, base);
+    take_numbers(out, entries, count, pieces, arena);
+    take_metrics(out, entries, count, arena);
+    take_outcome(out, entries, count, trials, arena);
     return STATUS_OK;
 }
 
