@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "html_cells.h"
 #include "picture.h"
 #include "report_internal.h"
 #include "svg.h"

@@ -4,7 +4,6 @@
  * that one of them lacks, at most one of skipped, error and failure in a test case, and a timestamp without zone.
  */
 
-#include "html_cells.h"
 #include "report_internal.h"
 
 enum junit_outcome { JUNIT_PASSED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_SKIPPED };

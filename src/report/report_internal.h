@@ -54,6 +54,8 @@ size_t columns_known(size_t *shown, const struct table *table, const struct repo
  * in its `last` one. */
 const char *flat_words(const struct table *table, size_t row, size_t column, bool second, bool last,
                        struct arena *arena);
+/* An attribute of an element, with a blank before it. */
+void html_attribute(struct text *out, const char *name, const char *value);
 /* Some column that is shown has a head. */
 bool has_head(const struct table *table);
 

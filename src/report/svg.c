@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "html_cells.h"
 #include "page_files.h"
 #include "report_internal.h"
 #include "rooftile/units.h"
