@@ -170,11 +170,4 @@ struct cell inspect_live_cell(const struct isa_kernel *isa, const char *target, 
 struct code_pair; /* rooftile/codediff.h */
 const char *codediff_sides(const struct code_pair *pair, struct arena *arena);
 
-/* labels.c */
-struct row_label {
-    const char *heading; /* a line above this row; NULL: none */
-    const char *text;    /* of the row, indented below a heading */
-};
-struct row_label *group_labels(const char *const *labels, size_t count, struct arena *arena);
-
 #endif

@@ -91,20 +91,14 @@ static void describe_variables(struct result *result, struct arena *arena)
 /* RFC 9562 version 4; from the seed on sim, whose output is the same for the same input. */
 static const char *run_id(uint64_t seed, bool predicted, struct arena *arena)
 {
-    uint8_t b[16];
+    uint8_t random[16];
     char hex[HASH_TEXT];
-    if (predicted || getrandom(b, sizeof(b), 0) != sizeof(b)) {
+    if (predicted || getrandom(random, sizeof(random), 0) != sizeof(random))
         hash_sha256(hex, &seed, sizeof(seed));
-        for (size_t k = 0; k < sizeof(b); k++) {
-            unsigned byte = 0;
-            sscanf(hex + 2 * k, "%2x", &byte);
-            b[k] = (uint8_t)byte;
-        }
-    }
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    return arena_printf(arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-                        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    else
+        hash_sha256(hex, random, sizeof(random));
+    const unsigned variant = 8 | ((unsigned)(hex[16] <= '9' ? hex[16] - '0' : hex[16] - 'a' + 10) & 3);
+    return arena_printf(arena, "%.8s-%.4s-4%.3s-%x%.3s-%.12s", hex, hex + 8, hex + 13, variant, hex + 17, hex + 20);
 }
 
 /* What must be the same for two results to be compared without a word of warning. */

@@ -62,19 +62,17 @@ static void add_change(struct text *out, const char *name, const char *a, const 
         text_addf(out, "%s%s %s to %s", out->length ? ", " : "", name, a, b);
 }
 
-static void add_work(struct text *out, const struct work *a, const struct work *b, struct arena *arena)
+struct amounts {
+    const char *name;
+    double a, b;
+};
+
+/* Those that differ; unknown ones (NaN) say nothing. */
+static void add_amounts(struct text *out, const struct amounts *rows, size_t count, int digits)
 {
-    const struct {
-        const char *name;
-        double a, b;
-    } rows[] = {{"FLOP", a->flops, b->flops},
-                {"transcendental operations", a->transcendentals, b->transcendentals},
-                {"bytes read", a->read_bytes, b->read_bytes},
-                {"bytes written", a->write_bytes, b->write_bytes},
-                {"items", a->items, b->items}};
-    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
-        add_change(out, rows[k].name, arena_printf(arena, "%.9g", rows[k].a), arena_printf(arena, "%.9g", rows[k].b));
-    add_change(out, "unit", a->unit, b->unit);
+    FOR_EACH(const struct amounts, row, rows, count)
+        if (row->a != row->b && !isnan(row->a) && !isnan(row->b))
+            text_addf(out, "%s%s %.*g to %.*g", out->length ? ", " : "", row->name, digits, row->a, digits, row->b);
 }
 
 /* What the registers, scratch and LDS of the two say was behind it; "" where they say nothing. */
@@ -123,22 +121,17 @@ static void add_issues(struct text *out, const struct result_code *a, const stru
 
 static void add_code(struct text *out, const struct result_code *a, const struct result_code *b)
 {
-    const struct {
-        const char *name;
-        double a, b;
-    } rows[] = {{"wave", a->wave, b->wave},
-                {"VGPRs", a->vgprs, b->vgprs},
-                {"AGPRs", a->agprs, b->agprs},
-                {"VGPR spills", a->vgpr_spills, b->vgpr_spills},
-                {"SGPR spills", a->sgpr_spills, b->sgpr_spills},
-                {"scratch bytes", a->scratch_bytes, b->scratch_bytes},
-                {"LDS bytes", a->lds_bytes, b->lds_bytes},
-                {"waves per SIMD", a->waves_per_simd, b->waves_per_simd}};
+    const struct amounts rows[] = {{"wave", a->wave, b->wave},
+                                   {"VGPRs", a->vgprs, b->vgprs},
+                                   {"AGPRs", a->agprs, b->agprs},
+                                   {"VGPR spills", a->vgpr_spills, b->vgpr_spills},
+                                   {"SGPR spills", a->sgpr_spills, b->sgpr_spills},
+                                   {"scratch bytes", a->scratch_bytes, b->scratch_bytes},
+                                   {"LDS bytes", a->lds_bytes, b->lds_bytes},
+                                   {"waves per SIMD", a->waves_per_simd, b->waves_per_simd}};
     SCOPED(text_release) struct text changes = {0};
     char before[UNITS_TEXT], after[UNITS_TEXT];
-    for (size_t k = 0; k < COUNT_OF(rows); k++)
-        if (rows[k].a != rows[k].b && !isnan(rows[k].a) && !isnan(rows[k].b))
-            text_addf(&changes, "%s%s %.6g to %.6g", changes.length ? ", " : "", rows[k].name, rows[k].a, rows[k].b);
+    add_amounts(&changes, rows, COUNT_OF(rows), 6);
     /* Scratch of the loop with the most of it, per lane. */
     if (a->loop_scratch_bytes < b->loop_scratch_bytes || a->loop_scratch_bytes > b->loop_scratch_bytes)
         text_addf(&changes, "%sscratch per turn of loop %u %s to %s", changes.length ? ", " : "",
@@ -156,6 +149,13 @@ static void add_detail(struct text *out, enum identity_part part, const struct r
                        const struct result_case *b, struct arena *arena)
 {
     SCOPED(text_release) struct text detail = {0};
+    const struct work *x = &a->work, *y = &b->work;
+    const struct amounts work[] = {{"FLOP", x->flops, y->flops},
+                                   {"transcendental operations", x->transcendentals, y->transcendentals},
+                                   {"bytes read", x->read_bytes, y->read_bytes},
+                                   {"bytes written", x->write_bytes, y->write_bytes},
+                                   {"items", x->items, y->items}},
+                         lds = {"LDS bytes", a->lds_bytes, b->lds_bytes};
     if (part == IDENTITY_CODE)
         text_addf(&detail, "%.8s to %.8s", a->identity.parts[part], b->identity.parts[part]);
     if (part == IDENTITY_CODE && a->code.known && b->code.known)
@@ -163,13 +163,14 @@ static void add_detail(struct text *out, enum identity_part part, const struct r
     if (part == IDENTITY_LAUNCH) {
         add_change(&detail, "grid", shape(a->grid, arena), shape(b->grid, arena));
         add_change(&detail, "block", shape(a->block, arena), shape(b->block, arena));
-        add_change(&detail, "LDS bytes", arena_printf(arena, "%u", a->lds_bytes),
-                   arena_printf(arena, "%u", b->lds_bytes));
+        add_amounts(&detail, &lds, 1, 10);
         if (!detail.length)
             text_add(&detail, "arguments or steps");
     }
-    if (part == IDENTITY_WORK)
-        add_work(&detail, &a->work, &b->work, arena);
+    if (part == IDENTITY_WORK) {
+        add_amounts(&detail, work, COUNT_OF(work), 9);
+        add_change(&detail, "unit", x->unit, y->unit);
+    }
     if (detail.length)
         text_addf(out, " (%s)", detail.data);
 }
