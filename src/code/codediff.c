@@ -100,15 +100,6 @@ static bool is_followed(const struct code_pair *pair, int side)
     return followed;
 }
 
-/* A loop of compare and swap is not the work of a loop around it. */
-static bool is_comparable(const struct code_pair *pair)
-{
-    const struct code_pair back = {.before = pair->after, .after = pair->before};
-    return pair->before->isa && pair->after->isa && !codediff_swap_loops(pair) && !codediff_swap_loops(&back) &&
-           (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP) && is_followed(pair, 0) &&
-           is_followed(pair, 1);
-}
-
 static void find_scale(struct code_pair *pair, struct arena *arena)
 {
     struct isa_hot hot[2] = {{.loop = ISA_NO_LOOP}, {.loop = ISA_NO_LOOP}};
@@ -116,8 +107,13 @@ static void find_scale(struct code_pair *pair, struct arena *arena)
         const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
         pair->hot[side] = isa && isa_hot_find(&hot[side], isa, arena) ? hot[side].loop : ISA_NO_LOOP;
     }
+    /* A loop of compare and swap is not the work of a loop around it. */
+    const struct code_pair back = {.before = pair->after, .after = pair->before};
+    const bool comparable =
+        pair->before->isa && pair->after->isa && !codediff_swap_loops(pair) && !codediff_swap_loops(&back) &&
+        (pair->hot[0] == ISA_NO_LOOP) == (pair->hot[1] == ISA_NO_LOOP) && is_followed(pair, 0) && is_followed(pair, 1);
     const bool turns = pair->walked && hot[0].turns > 0 && hot[1].turns > 0;
-    pair->scale = !is_comparable(pair)          ? NAN
+    pair->scale = !comparable                   ? NAN
                   : pair->hot[0] == ISA_NO_LOOP ? 1
                   : turns                       ? hot[1].turns / hot[0].turns
                                                 : codediff_scale(codediff_mix(pair, 0), codediff_mix(pair, 1));

@@ -50,13 +50,6 @@ static int by_value(const void *a, const void *b)
     return ORDER(x, y);
 }
 
-/* Not what an allocator adds. */
-static bool keeps_place(const struct isa_instruction *in)
-{
-    return in->kind != ISA_WAIT && in->kind != ISA_OTHER && in->kind != ISA_SCALAR && in->space != ISA_SCRATCH &&
-           !isa_has_word(in->mnemonic, "mov accvgpr readlane writelane");
-}
-
 /* Of all stretches between branches and barriers; `with_stores`: also of those in which something is stored. */
 static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa, bool with_stores, struct arena *arena)
 {
@@ -74,8 +67,9 @@ static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa,
             continue;
         }
         stores |= !with_stores && in->space == ISA_GLOBAL && (in->kind == ISA_STORE || in->kind == ISA_ATOMIC);
-        if (!keeps_place(in))
-            continue;
+        if (in->kind == ISA_WAIT || in->kind == ISA_OTHER || in->kind == ISA_SCALAR || in->space == ISA_SCRATCH ||
+            isa_has_word(in->mnemonic, "mov accvgpr readlane writelane"))
+            continue; /* what an allocator adds, too */
         add_pair(of, &last, in->mnemonic);
         if (in->dual)
             add_pair(of, &last, in->dual->mnemonic);

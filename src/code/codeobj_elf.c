@@ -153,21 +153,6 @@ enum { ENTRY_AT = 16, RSRC3_AT = 44, RSRC1_AT = 48, RSRC2_AT = 52, PROPERTIES_AT
 #define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
 #define PROPERTY_WAVE32 (1u << 10)
 
-static void count_registers(struct codeobj_kernel *kernel, const char *target, uint32_t rsrc1, uint32_t rsrc3)
-{
-    struct codeobj_granules granules;
-    if (!codeobj_granules(&granules, target, kernel->wave))
-        return;
-    kernel->encoded_vgprs = ((rsrc1 & 0x3f) + 1) * granules.encoding;
-    const uint32_t short_of = kernel->encoded_vgprs % granules.allocation;
-    kernel->allocated_vgprs = kernel->encoded_vgprs + (short_of ? granules.allocation - short_of : 0);
-    /* On a unified file everything behind ACCUM_OFFSET is AGPRs; a kernel without any pads its arch part there. */
-    const uint32_t all = kernel->allocated_vgprs, accum_offset = ((rsrc3 & 0x3f) + 1) * 4;
-    const bool splits = granules.unified && kernel->agpr_count && accum_offset < all;
-    kernel->arch_vgprs = splits ? accum_offset : all;
-    kernel->acc_vgprs = splits ? all - accum_offset : !strcmp(target, "gfx908") && kernel->agpr_count ? all : 0;
-}
-
 static void read_descriptor(struct codeobj_kernel *kernel, const struct image *image, const char *target,
                             struct arena *arena)
 {
@@ -188,7 +173,18 @@ static void read_descriptor(struct codeobj_kernel *kernel, const struct image *i
     kernel->workgroup_ids = load_u32(at.data + RSRC2_AT) >> 7 & 7;
     if (!kernel->wave)
         kernel->wave = kernel->properties & PROPERTY_WAVE32 ? 32 : 64;
-    count_registers(kernel, target, rsrc1, load_u32(at.data + RSRC3_AT));
+    struct codeobj_granules granules;
+    if (codeobj_granules(&granules, target, kernel->wave)) {
+        kernel->encoded_vgprs = ((rsrc1 & 0x3f) + 1) * granules.encoding;
+        const uint32_t short_of = kernel->encoded_vgprs % granules.allocation;
+        const uint32_t all = kernel->encoded_vgprs + (short_of ? granules.allocation - short_of : 0);
+        /* On a unified file everything behind ACCUM_OFFSET is AGPRs; a kernel without any pads its arch part there. */
+        const uint32_t accum_offset = ((load_u32(at.data + RSRC3_AT) & 0x3f) + 1) * 4;
+        const bool splits = granules.unified && kernel->agpr_count && accum_offset < all;
+        kernel->allocated_vgprs = all;
+        kernel->arch_vgprs = splits ? accum_offset : all;
+        kernel->acc_vgprs = splits ? all - accum_offset : !strcmp(target, "gfx908") && kernel->agpr_count ? all : 0;
+    }
     /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. To the end of the segment; elf_extents
      * cuts it. */
     struct bytes code;

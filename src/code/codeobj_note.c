@@ -13,18 +13,6 @@ struct head {
     uint64_t skip, children;
 };
 
-/* Sizes of one to eight bytes follow big-endian; false when they are cut off. */
-static bool load_length(uint64_t *length, struct bytes note, size_t at, unsigned width)
-{
-    struct bytes part;
-    *length = 0;
-    if (!bytes_part(&part, note, at, width))
-        return false;
-    for (unsigned k = 0; k < width; k++)
-        *length = *length << 8 | part.data[k];
-    return true;
-}
-
 /* The types 0xc0 .. 0xdf of the msgpack specification: `width` bytes of a length, then length * `each` + `plus` bytes.
  */
 static const struct {
@@ -58,8 +46,11 @@ static bool read_head(struct head *head, struct bytes note, size_t at)
     if (first < 0xc0)
         return true;
     const unsigned type = first - 0xc0;
-    if (!load_length(&length, note, at + 1, types[type].width))
+    struct bytes part; /* sizes of one to eight bytes follow big-endian */
+    if (!bytes_part(&part, note, at + 1, types[type].width))
         return false;
+    for (unsigned k = 0; k < types[type].width; k++)
+        length = length << 8 | part.data[k];
     head->skip = types[type].width + types[type].plus + length * types[type].each;
     head->children = length * types[type].children;
     return true;

@@ -34,21 +34,6 @@ static void find_operation(struct isa_access *access, const char *name)
         access->operation = access->operation == ATOMIC_CMPSWAP ? ATOMIC_CMPSWAP : ATOMIC_UNKNOWN;
 }
 
-/* Through vector registers: behind "global_", "buffer_" and their like. False: no access, but cache control. */
-static bool vector_named(struct isa_access *access, const char *rest)
-{
-    if (text_starts(rest, "load_"))
-        access->kind = ACCESS_LOAD;
-    else if (text_starts(rest, "store_"))
-        access->kind = ACCESS_STORE;
-    else if (text_starts(rest, "atomic_"))
-        find_operation(access, rest);
-    else
-        return false;
-    access->to_lds = isa_has_word(rest, "lds");
-    return true;
-}
-
 static void lds_named(struct isa_access *access, const char *rest)
 {
     access->pair = isa_has_word(rest, "read2st64 write2st64 wrxchg2st64 stride64") ? 64
@@ -87,10 +72,17 @@ bool isa_access_named(struct isa_access *access, const char *name)
     access->is_signed = isa_has_word(rest, "sbyte sshort i8 i16");
     access->high_half = isa_has_word(rest, "hi");
     access->low_half = isa_has_word(rest, "d16") && !access->high_half;
-    if (lds)
+    if (lds) {
         lds_named(access, rest);
-    else if (!(stem || scalar_stem) || !vector_named(access, rest))
-        return false;
+    } else {
+        /* Through vector registers, or scalar ones; what is none of these is cache control. */
+        access->kind = text_starts(rest, "load_") ? ACCESS_LOAD : ACCESS_STORE;
+        if (!(stem || scalar_stem) || !isa_starts(rest, "load_ store_ atomic_"))
+            return false;
+        if (text_starts(rest, "atomic_"))
+            find_operation(access, rest);
+        access->to_lds = isa_has_word(rest, "lds");
+    }
     access->dwords = access->bytes < 4 ? 1 : access->bytes / 4;
     return true;
 }
@@ -123,20 +115,6 @@ static void place_buffer(struct isa_access *access, const struct isa_instruction
     access->index_enable = strstr(in->operands, " idxen") != NULL;
 }
 
-static void place_lds(struct isa_access *access)
-{
-    const bool stores = access->kind == ACCESS_STORE, moves = access->kind >= ACCESS_PERMUTE;
-    const bool has_result = !stores && (access->kind != ACCESS_ATOMIC || access->returns);
-    access->destination = has_result ? 0 : -1;
-    access->address = has_result;
-    if (stores || access->kind == ACCESS_ATOMIC) {
-        access->data = (int8_t)(access->address + 1);
-        access->data1 = (int8_t)(access->address + 2);
-    } else if (moves && access->kind != ACCESS_NONE) {
-        access->data = access->kind == ACCESS_SWIZZLE ? 1 : 2;
-    }
-}
-
 void isa_access_place(struct isa_instruction *in, struct arena *arena)
 {
     if (!in->access)
@@ -150,7 +128,16 @@ void isa_access_place(struct isa_instruction *in, struct arena *arena)
         access.offset1 = (int64_t)isa_modifier(in, "offset1") * access.bytes * access.pair;
     }
     if (text_starts(in->mnemonic, "ds_")) {
-        place_lds(&access);
+        const bool stores = access.kind == ACCESS_STORE, moves = access.kind >= ACCESS_PERMUTE;
+        const bool has_result = !stores && (access.kind != ACCESS_ATOMIC || access.returns);
+        access.destination = has_result ? 0 : -1;
+        access.address = has_result;
+        if (stores || access.kind == ACCESS_ATOMIC) {
+            access.data = (int8_t)(access.address + 1);
+            access.data1 = (int8_t)(access.address + 2);
+        } else if (moves && access.kind != ACCESS_NONE) {
+            access.data = access.kind == ACCESS_SWIZZLE ? 1 : 2;
+        }
     } else if (*in->mnemonic == 's' && in->space == ISA_CONSTANT) {
         access.destination = access.kind == ACCESS_LOAD ? 0 : -1;
     } else {

@@ -99,22 +99,21 @@ static bool read_product(struct shape *shape, const char *digits)
     return shape->blocks <= 64;
 }
 
-/* "16816" is 16 x 8 x 16: N is always 8. */
-static bool read_packed(struct shape *shape, const char *digits, size_t length)
-{
-    const size_t rows = text_starts(digits, "16") ? 2 : 1;
-    if (length < rows + 2 || length > rows + 4 || digits[rows] != '8' || (digits[length] && digits[length] != '.'))
-        return false;
-    *shape = (struct shape){rows == 2 ? 16 : 8, 8, strtoul(digits + rows + 1, NULL, 10), 1};
-    return true;
-}
-
 static bool read_shape(struct shape *shape, const char *name)
 {
     static const char digits[] = "0123456789";
-    for (const char *at = name; (at = strpbrk(at, digits)) != NULL; at += strspn(at, digits))
-        if (read_product(shape, at) || (at > name && at[-1] == '.' && read_packed(shape, at, strspn(at, digits))))
+    for (const char *at = name; (at = strpbrk(at, digits)) != NULL; at += strspn(at, digits)) {
+        /* "16816" is 16 x 8 x 16: N is always 8. */
+        const size_t rows = text_starts(at, "16") ? 2 : 1, length = strspn(at, digits);
+        const bool is_packed = at > name && at[-1] == '.' && length >= rows + 2 && length <= rows + 4 &&
+                               at[rows] == '8' && (!at[length] || at[length] == '.');
+        if (read_product(shape, at))
             return true;
+        if (is_packed) {
+            *shape = (struct shape){rows == 2 ? 16 : 8, 8, strtoul(at + rows + 1, NULL, 10), 1};
+            return true;
+        }
+    }
     return false;
 }
 

@@ -260,17 +260,6 @@ static const char *heading(char *line)
     return line + sizeof(section) - 1;
 }
 
-/* ".L_x_3:" or "$kernel$__internal_division:", at the line's start. */
-static void add_label(struct reader *reader, char *line)
-{
-    if (isspace((unsigned char)*line) || *line == '/' || !text_ends(line = trim(line), ":"))
-        return;
-    line[strlen(line) - 1] = '\0';
-    if (*line)
-        ARENA_PUSH(reader->arena, reader->labels, reader->label_count,
-                   (struct label){.name = arena_strdup(reader->arena, line)});
-}
-
 static void place_labels(struct reader *reader, uint64_t address)
 {
     while (reader->label_pending < reader->label_count)
@@ -339,8 +328,13 @@ static void read_line(struct reader *reader, char *line)
     char *code = reader->is_sass ? read_sass(&in, line) : read_amd(&in, words, line);
     if (code && !reader->is_sass && gather_lost(reader, &in, words, &code) && !code)
         return;
-    if (!code && reader->is_sass)
-        add_label(reader, line);
+    /* ".L_x_3:" or "$kernel$__internal_division:", at the line's start. */
+    const bool is_label = !code && reader->is_sass && !isspace((unsigned char)*line) && *line != '/';
+    if (is_label && text_ends(line = trim(line), ":") && line[1]) {
+        line[strlen(line) - 1] = '\0';
+        ARENA_PUSH(reader->arena, reader->labels, reader->label_count,
+                   (struct label){.name = arena_strdup(reader->arena, line)});
+    }
     if (!code)
         return;
     split(&in, arena_strdup(reader->arena, code), reader->arena);

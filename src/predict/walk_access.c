@@ -191,16 +191,6 @@ static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *t
     return walker->options->warm ? clocks->l2 : clocks->memory;
 }
 
-/* L1 keeps nothing of it: who loads the line next has it from L2. One that L2 gave up since leaves it once more. */
-static void store_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
-{
-    traffic->stores++;
-    lines_step(traffic, lines_way(wave, line, traffic), wave->group->walker->line_shift);
-    lines_drop(&wave->group->l1, line);
-    const bool in_l2 = lines_touch(&wave->group->l2, line);
-    traffic->stored += !lines_touch(&wave->group->stored, line) || !in_l2;
-}
-
 static struct walk_traffic *traffic_at(struct wave *wave, uint64_t address)
 {
     const struct walker *walker = wave->group->walker;
@@ -243,7 +233,14 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     for (unsigned k = 0; k < touched.count; k++) {
         const uint64_t line = touched.lines[k];
         struct walk_traffic *traffic = traffic_at(wave, line << walker->line_shift);
-        const double latency = stores ? (store_line(wave, line, traffic), clocks->l2) : load_line(wave, line, traffic);
+        const double latency = stores ? clocks->l2 : load_line(wave, line, traffic);
+        if (stores) { /* L1 keeps nothing of it; a line that L2 gave up since leaves it once more */
+            traffic->stores++;
+            lines_step(traffic, lines_way(wave, line, traffic), walker->line_shift);
+            lines_drop(&wave->group->l1, line);
+            const bool in_l2 = lines_touch(&wave->group->l2, line);
+            traffic->stored += !lines_touch(&wave->group->stored, line) || !in_l2;
+        }
         missed += !stores && latency > clocks->l1;
         worst = worst < latency ? latency : worst;
     }

@@ -33,19 +33,6 @@ static void bucket_add(struct lines *lines, uint32_t at)
     *bucket = at;
 }
 
-static void grow(struct lines *lines)
-{
-    lines->room = lines->room ? 4 * lines->room : FIRST_ROOM;
-    lines->bucket_count = 2 * lines->room;
-    lines->items = realloc(lines->items, lines->room * sizeof(*lines->items));
-    lines->buckets = realloc(lines->buckets, lines->bucket_count * sizeof(*lines->buckets));
-    if (!lines->items || !lines->buckets)
-        arena_out_of_memory(lines->room * sizeof(*lines->items));
-    memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
-    for (uint32_t k = 0; k < lines->count; k++)
-        bucket_add(lines, k + 1);
-}
-
 static uint32_t find(const struct lines *lines, uint64_t line)
 {
     uint32_t at = lines->count ? lines->buckets[bucket_of(lines, line)] : 0;
@@ -120,8 +107,17 @@ bool lines_touch(struct lines *lines, uint64_t line)
         bucket_remove(lines, at);
         unlink_use(lines, at);
     } else {
-        if (lines->count == lines->room)
-            grow(lines);
+        if (lines->count == lines->room) {
+            lines->room = lines->room ? 4 * lines->room : FIRST_ROOM;
+            lines->bucket_count = 2 * lines->room;
+            lines->items = realloc(lines->items, lines->room * sizeof(*lines->items));
+            lines->buckets = realloc(lines->buckets, lines->bucket_count * sizeof(*lines->buckets));
+            if (!lines->items || !lines->buckets)
+                arena_out_of_memory(lines->room * sizeof(*lines->items));
+            memset(lines->buckets, 0, lines->bucket_count * sizeof(*lines->buckets));
+            for (uint32_t k = 0; k < lines->count; k++)
+                bucket_add(lines, k + 1);
+        }
         at = ++lines->count;
     }
     lines->items[at - 1] = (struct line){.line = line};

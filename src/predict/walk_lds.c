@@ -270,18 +270,6 @@ static void move_values(struct wave *wave, const struct op *op, const struct val
 /* Of a workgroup; a lane whose address is further away is one that is told apart by it. */
 #define LDS_MOST (256u * 1024u)
 
-/* A launch with less LDS than its kernel uses, as dynamic LDS has no size in the code. */
-static void note_beyond(struct wave *wave, const struct isa_access *access, const struct values *address)
-{
-    struct walker *walker = wave->group->walker;
-    for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
-        const uint32_t at = (uint32_t)((int64_t)address->lanes[__builtin_ctzll(left)] + access->offset);
-        const uint64_t end = (uint64_t)at + (access->bytes < 4 ? access->bytes : 4 * access->dwords);
-        if (end > walker->lds_bytes && end > walker->lds_beyond && at < LDS_MOST)
-            walker->lds_beyond = end;
-    }
-}
-
 void lds_execute(struct wave *wave, const struct op *op)
 {
     const struct isa_access *access = op->access;
@@ -308,8 +296,15 @@ void lds_execute(struct wave *wave, const struct op *op)
     } else if (access->kind == ACCESS_PERMUTE || access->kind == ACCESS_PERMUTE_BACK) {
         permute(wave, op, &copy);
     } else {
+        struct walker *walker = wave->group->walker;
         uint64_t lanes[LANES];
-        note_beyond(wave, access, &copy);
+        /* A launch may have less LDS than its kernel uses, as dynamic LDS has no size in the code. */
+        for (uint64_t left = wave->exec & copy.known; left; left &= left - 1) {
+            const uint32_t at = (uint32_t)((int64_t)copy.lanes[__builtin_ctzll(left)] + access->offset);
+            const uint64_t end = (uint64_t)at + (access->bytes < 4 ? access->bytes : 4 * access->dwords);
+            if (end > walker->lds_bytes && end > walker->lds_beyond && at < LDS_MOST)
+                walker->lds_beyond = end;
+        }
         for (unsigned k = 0; k < LANES && wave->watching; k++)
             lanes[k] = copy.lanes[k];
         if (wave->watching)

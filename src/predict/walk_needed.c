@@ -77,13 +77,6 @@ static bool writes_vector(const struct op *op)
            !strstr(op->in->mnemonic, "swap");
 }
 
-/* It writes a mask, and nothing else. */
-static bool is_compare(const struct op *op)
-{
-    return op->execute == compare_execute && text_starts(op->in->mnemonic, "v_cmp_") && op->sources_first == 1 &&
-           op->operands[0].kind == OPERAND_SCALAR && op->operands[0].first < SCALAR_EXEC - 1;
-}
-
 /* It writes a scalar register, all of it and whatever that held. */
 static bool writes_scalar(const struct op *op)
 {
@@ -203,8 +196,12 @@ static void pass_access(struct search *search, struct registers *before, struct 
 
 static void pass(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
+    /* It writes a mask, and nothing else. */
+    const bool is_compare = op->execute == compare_execute && text_starts(op->in->mnemonic, "v_cmp_") &&
+                            op->sources_first == 1 && op->operands[0].kind == OPERAND_SCALAR &&
+                            op->operands[0].first < SCALAR_EXEC - 1;
     *before = *after;
-    if (is_plain(op) || is_compare(op)) {
+    if (is_plain(op) || is_compare) {
         pass_plain(before, op, after);
     } else if (op->access && (op->class == WALK_LDS || op->class == WALK_LOAD || op->class == WALK_STORE ||
                               op->class == WALK_ATOMIC)) {
@@ -302,20 +299,6 @@ static size_t find_wake(const struct walk_code *code, size_t at)
     return mask && k == NOWHERE ? NOWHERE : ANYWHERE;
 }
 
-static void find_lanes(struct search *search)
-{
-    const struct walk_code *code = search->code;
-    for (size_t k = 0; k < code->count; k++) {
-        const struct op *op = &code->ops[k];
-        const bool crosses = (strstr(op->in->mnemonic, "lane") && !strstr(op->in->mnemonic, "firstlane")) ||
-                             (op->modifiers && op->modifiers->fetches_off);
-        search->wakes[k] = find_wake(code, k);
-        for (unsigned at = 0; crosses && at < op->operand_count; at++)
-            if (op->operands[at].kind == OPERAND_VECTOR)
-                put(&search->lasting, &op->operands[at], true);
-    }
-}
-
 /* ---- all of them ---- */
 
 static void go_back(struct search *search)
@@ -351,7 +334,15 @@ void needed_find(struct walk_code *code)
             return;
     search.before = new_zeroed(code->count + 1, sizeof(*search.before));
     search.wakes = new_zeroed(code->count + 1, sizeof(*search.wakes));
-    find_lanes(&search);
+    for (size_t k = 0; k < code->count; k++) {
+        const struct op *op = &code->ops[k];
+        const bool crosses = (strstr(op->in->mnemonic, "lane") && !strstr(op->in->mnemonic, "firstlane")) ||
+                             (op->modifiers && op->modifiers->fetches_off);
+        search.wakes[k] = find_wake(code, k);
+        for (unsigned at = 0; crosses && at < op->operand_count; at++)
+            if (op->operands[at].kind == OPERAND_VECTOR)
+                put(&search.lasting, &op->operands[at], true);
+    }
     while (search.changed) {
         search.changed = false;
         go_back(&search);

@@ -104,14 +104,6 @@ static bool all_shared(struct walker *walker, const struct group *sample)
     return walker->found == sample->distinct.count && !sample->atomics.count;
 }
 
-static bool any_shared(const struct walker *walker, const struct group *sample)
-{
-    for (uint32_t k = 0; k < sample->distinct.count; k++)
-        if (is_shared(walker, sample->distinct.items[k].line))
-            return true;
-    return sample->atomics.count;
-}
-
 /* Walks another workgroup than the sample, which leaves nothing in memory, with this budget. */
 static void other_start(struct group *group, struct walker *walker, uint64_t number, uint64_t budget)
 {
@@ -176,7 +168,9 @@ static void ask_others(struct walker *walker, const struct group *sample)
     for (unsigned k = 0, idle = 0; k < COUNT_OF(others) && idle < MOST_IDLE && !all_shared(walker, sample); k++) {
         const int64_t number = own + others[k] * dies;
         uint64_t walked = 0;
-        if (spent > NEIGHBOURS_BUDGET || (k && !any_shared(walker, sample)))
+        if (spent > NEIGHBOURS_BUDGET ||
+            (k && !sample->atomics.count &&
+             !COUNT_WHERE(one, sample->distinct.items, sample->distinct.count, is_shared(walker, one->line))))
             return; /* with neither of those next to it: with none */
         if (number < 0 || number >= groups)
             continue;
@@ -245,18 +239,6 @@ static double working_share(struct walker *walker, struct arena *arena)
         step *= walker->launch->grid[axis];
     }
     return share;
-}
-
-static enum status check_launch(const struct walk_launch *launch, struct err *err)
-{
-    const uint64_t items = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    if (!items || launch->block[0] > 1024 || launch->block[1] > 1024 || launch->block[2] > 1024 || items > 1024)
-        return err_set(err, ERR_CONFIG, "a workgroup of %llu work-items cannot be walked (1 to 1024)",
-                       (unsigned long long)items);
-    if (!launch->grid[0] || !launch->grid[1] || !launch->grid[2] || group_count(launch) > MOST_GROUPS)
-        return err_set(err, ERR_CONFIG, "a grid of %u x %u x %u workgroups cannot be walked", launch->grid[0],
-                       launch->grid[1], launch->grid[2]);
-    return STATUS_OK;
 }
 
 static void walk_group(struct walker *walker, uint64_t number)
@@ -378,8 +360,13 @@ enum status walk_each_wave(const struct walk_launch *launch, const struct walk_o
                            void *context, struct walk_result *result, struct arena *arena, struct err *err)
 {
     struct walker walker = {.launch = launch, .code = launch->code, .options = options, .arena = arena};
-    if (check_launch(launch, err))
-        return err->status;
+    const uint64_t items = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (!items || launch->block[0] > 1024 || launch->block[1] > 1024 || launch->block[2] > 1024 || items > 1024)
+        return err_set(err, ERR_CONFIG, "a workgroup of %llu work-items cannot be walked (1 to 1024)",
+                       (unsigned long long)items);
+    if (!launch->grid[0] || !launch->grid[1] || !launch->grid[2] || group_count(launch) > MOST_GROUPS)
+        return err_set(err, ERR_CONFIG, "a grid of %u x %u x %u workgroups cannot be walked", launch->grid[0],
+                       launch->grid[1], launch->grid[2]);
     const uint64_t groups = group_count(launch);
     start_result(result, launch, options->counts_each, arena);
     walker.result = result;

@@ -189,20 +189,6 @@ static bool can_read(const struct wave *wave, const struct modifiers *how, unsig
     return lane < LANES && (how->fetches_off || (wave->exec >> lane & 1));
 }
 
-/* Lanes that a DPP instruction writes. Without bound_ctrl a lane whose source is not there, or is off, keeps what its
- * destination holds; broadcasts of a row write only where there is a row before. */
-static uint64_t lanes_written(const struct wave *wave, const struct modifiers *how)
-{
-    uint64_t lanes = 0;
-    if (how->move == MOVE_NONE)
-        return UINT64_MAX;
-    for (unsigned k = 0; k < LANES; k++)
-        if ((how->row_mask >> k / 16 & 1) && (how->bank_mask >> k % 16 / 4 & 1) &&
-            (how->bound_zero || can_read(wave, how, lane_source(k, how, wave->code->wave))))
-            lanes |= UINT64_C(1) << k;
-    return lanes;
-}
-
 static void move_lanes(struct values *values, const struct modifiers *how, const struct wave *wave)
 {
     uint32_t moved[LANES];
@@ -261,11 +247,19 @@ void vector_source(struct values *values, const struct wave *wave, const struct 
 void vector_set_op(struct wave *wave, const struct op *op, unsigned part, const uint32_t *lanes, uint64_t known)
 {
     const uint64_t exec = wave->exec;
+    uint64_t written = UINT64_MAX;
     if (op->modifiers) {
-        wave->exec &= lanes_written(wave, op->modifiers);
+        /* Without bound_ctrl a lane whose source is not there, or is off, keeps what its destination holds; broadcasts
+         * of a row write only where there is a row before. */
+        const struct modifiers *how = op->modifiers;
+        for (unsigned k = 0; k < LANES && how->move != MOVE_NONE; k++)
+            if (!(how->row_mask >> k / 16 & 1) || !(how->bank_mask >> k % 16 / 4 & 1) ||
+                (!how->bound_zero && !can_read(wave, how, lane_source(k, how, wave->code->wave))))
+                written &= ~(UINT64_C(1) << k);
         if (op->modifiers->writes_part)
             known = 0;
     }
+    wave->exec &= written;
     vector_set(wave, &op->operands[0], part, lanes, known);
     wave->exec = exec;
 }

@@ -49,11 +49,6 @@ static struct cell loops_cell(const struct code_pair *pair, struct arena *arena)
     return cell_table(table);
 }
 
-static struct cell walked_cell(const struct code_pair *pair)
-{
-    return pair->walked ? cell_text(pair->walked) : cell_unknown("one of them cannot be walked, or nothing differs");
-}
-
 static int by_verdict(const void *a, const void *b)
 {
     const struct code_pair *x = *(const struct code_pair *const *)a, *y = *(const struct code_pair *const *)b;
@@ -107,7 +102,10 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
                             cell_known(pair->better), cell_known(pair->cause), cell_known(pair->cause_code),
                             all ? figures_cell(&pair->figures[0], arena) : cell_absent(),
                             all ? figures_cell(&pair->figures[1], arena) : cell_absent(),
-                            all ? loops_cell(pair, arena) : cell_absent(), all ? walked_cell(pair) : cell_absent(),
+                            all ? loops_cell(pair, arena) : cell_absent(),
+                            !all           ? cell_absent()
+                            : pair->walked ? cell_text(pair->walked)
+                                           : cell_unknown("one of them cannot be walked, or nothing differs"),
                             all                       ? cell_absent()
                             : after > 0 && before > 0 ? cell_number(after / before - 1)
                                                       : cell_unknown("not walked"),
@@ -283,20 +281,6 @@ static void add_details(struct document *document, const struct codediff *diff, 
     }
 }
 
-/* What the times are of. Of several made-up launches the first stands for all. */
-static void add_walks(struct document *document, const struct codediff *diff)
-{
-    const char *last = NULL;
-    for (size_t k = 0; k < diff->count; k++) {
-        const struct code_pair *pair = &diff->pairs[k];
-        if (pair->verdict == CODE_SAME || !(pair->time_ns[0] > 0) || (last && *last == *pair->walked))
-            continue;
-        last = pair->walked;
-        document_text(document, SHOW_PEOPLE, TONE_DIM,
-                      "time: by the model, not measured: a device full of workgroups of %s, all data in L2", last);
-    }
-}
-
 /* ---- the whole ---- */
 
 static void add_data(struct document *document, const struct codediff *diff)
@@ -337,7 +321,14 @@ void codediff_document(struct document *document, const struct codediff *diff, c
     document_table(document, NULL, NULL, metrics_of(diff, false, arena))->show = SHOW_PEOPLE;
     document_table(document, NULL, NULL, worst_of(diff, arena))->show = SHOW_PEOPLE;
     add_details(document, diff, look);
-    add_walks(document, diff);
+    const char *last = NULL; /* of several made-up launches the first stands for all */
+    FOR_EACH(const struct code_pair, pair, diff->pairs, diff->count) {
+        if (pair->verdict == CODE_SAME || !(pair->time_ns[0] > 0) || (last && *last == *pair->walked))
+            continue;
+        last = pair->walked;
+        document_text(document, SHOW_PEOPLE, TONE_DIM,
+                      "time: by the model, not measured: a device full of workgroups of %s, all data in L2", last);
+    }
     for (int side = 0; side < 2; side++)
         for (size_t k = 0; k < diff->only_count[side]; k++)
             document_text(document, SHOW_PEOPLE, TONE_DIM, "only in %s: %s", diff->names[side], diff->only[side][k]);

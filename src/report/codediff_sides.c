@@ -32,17 +32,6 @@ static uint16_t *line_up(const struct isa_kernel *a, const struct isa_kernel *b)
     return length;
 }
 
-static void add_line(struct text *out, const struct isa_instruction *a, const struct isa_instruction *b)
-{
-    SCOPED(text_release) struct text left = {0};
-    if (a)
-        text_addf(&left, "%s %s", a->mnemonic, a->operands);
-    text_addf(out, "%c %-*.*s", a && b ? ' ' : a ? '-' : '+', COLUMN, COLUMN, left.data ? left.data : "");
-    if (b)
-        text_addf(out, "  %s %s", b->mnemonic, b->operands);
-    text_add(out, "\n");
-}
-
 const char *codediff_sides(const struct code_pair *pair, struct arena *arena)
 {
     const struct isa_kernel *a = pair->before->isa, *b = pair->after->isa;
@@ -54,7 +43,12 @@ const char *codediff_sides(const struct code_pair *pair, struct arena *arena)
         const struct isa_instruction *x = i < n ? &a->instructions[i] : NULL, *y = j < m ? &b->instructions[j] : NULL;
         const bool both = x && y && length && is_same(x, y);
         const bool left = x && (!y || !length || length[(i + 1) * (m + 1) + j] >= length[i * (m + 1) + j + 1]);
-        add_line(&out, both || left ? x : NULL, both || !left ? y : NULL);
+        const struct isa_instruction *of_a = both || left ? x : NULL, *of_b = both || !left ? y : NULL;
+        const char *words = of_a ? arena_printf(arena, "%s %s", of_a->mnemonic, of_a->operands) : "";
+        text_addf(&out, "%c %-*.*s", both ? ' ' : of_a ? '-' : '+', COLUMN, COLUMN, words);
+        if (of_b)
+            text_addf(&out, "  %s %s", of_b->mnemonic, of_b->operands);
+        text_add(&out, "\n");
         i += both || left;
         j += both || !left;
     }

@@ -72,16 +72,6 @@ static const char *level_words(const struct explanation *e, struct arena *arena)
                         quantity_words(share, UNIT_PERCENT, arena), ceiling_kind(&e->level->bandwidth));
 }
 
-static struct table *level_of(const struct explanation *e, struct arena *arena)
-{
-    struct table *record = table_record(arena);
-    table_member(record, "name", NULL, cell_text(e->level->name));
-    table_member(record, "bytes", NULL, cell_number(e->level_bytes));
-    table_member(record, "bytes_per_s", NULL, cell_number(level_rate(e)));
-    table_member(record, "peak_share", NULL, cell_number(level_share(e)));
-    return record;
-}
-
 static struct table *standing(const struct explained_case *c, struct arena *arena)
 {
     const struct explanation *e = &c->explanation;
@@ -114,7 +104,14 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     table_member(record, NULL, "terms", cell_text(terms_words(p, arena)));
     if (e->level)
         table_member(record, NULL, arena_printf(arena, "through %s", e->level->name), cell_text(level_words(e, arena)));
-    table_member(record, "level", NULL, e->level ? cell_table(level_of(e, arena)) : cell_absent());
+    struct table *level = table_record(arena);
+    if (e->level) {
+        table_member(level, "name", NULL, cell_text(e->level->name));
+        table_member(level, "bytes", NULL, cell_number(e->level_bytes));
+        table_member(level, "bytes_per_s", NULL, cell_number(level_rate(e)));
+        table_member(level, "peak_share", NULL, cell_number(level_share(e)));
+    }
+    table_member(record, "level", NULL, e->level ? cell_table(level) : cell_absent());
     if (e->symbol)
         table_member(
             record, NULL, "a workgroup",

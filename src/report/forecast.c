@@ -55,19 +55,6 @@ struct table *prediction_notes(const struct prediction *prediction, struct arena
     return list;
 }
 
-/* The case of a result that it stands for. */
-static struct table *origin_of(const struct forecast_case *c, const struct result *result, struct arena *arena)
-{
-    struct table *record = table_record(arena);
-    table_member(record, "id", NULL, cell_text(c->from->id));
-    table_member(record, "machine", NULL, cell_text(forecast_origin(result)));
-    table_member(record, result->predicted ? "predicted_ns" : "measured_ns", NULL,
-                 cell_positive(result_case_time(c->from)));
-    table_member(record, "scale", NULL, cell_positive(c->scale));
-    table_member(record, "uncalibrated", NULL, c->uncalibrated ? cell_text(c->uncalibrated) : cell_absent());
-    return record;
-}
-
 static struct table *cases_of(const struct forecast *forecast, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -86,6 +73,15 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             if (p->term_ns[k] > 0)
                 table_member(gains, prediction_term_name((enum prediction_term)k), NULL,
                              cell_number(forecast_gain(p, (enum prediction_term)k)));
+        struct table *from = table_record(arena); /* the case of a result that it stands for */
+        if (c->from) {
+            table_member(from, "id", NULL, cell_text(c->from->id));
+            table_member(from, "machine", NULL, cell_text(forecast_origin(forecast->of)));
+            table_member(from, forecast->of->predicted ? "predicted_ns" : "measured_ns", NULL,
+                         cell_positive(result_case_time(c->from)));
+            table_member(from, "scale", NULL, cell_positive(c->scale));
+            table_member(from, "uncalibrated", NULL, c->uncalibrated ? cell_text(c->uncalibrated) : cell_absent());
+        }
         const struct cell cells[] = {
             cell_text(c->plan_case->id),
             cell_number((double)c->plan_case->asked),
@@ -102,7 +98,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             known ? cell_table(prediction_terms(p, arena)) : cell_absent(),
             known ? cell_table(gains) : cell_absent(),
             cell_table(prediction_notes(p, arena)),
-            c->from ? cell_table(origin_of(c, forecast->of, arena)) : cell_absent(),
+            c->from ? cell_table(from) : cell_absent(),
             c->reason ? cell_text(c->reason) : cell_absent()};
         table_add(table, cells);
     }
@@ -275,15 +271,6 @@ void say_borrowed(struct document *document, const char *machine, const struct m
                       *machine ? ": " : "", text_take(&text, document->arena));
 }
 
-static void say_notes(struct document *document, const struct forecast *forecast)
-{
-    struct forecast_notes notes = {0};
-    FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count)
-        for (uint32_t n = 0; n < c->prediction.note_count; n++)
-            forecast_note(&notes, c->plan_case->resolved.manifest->name, c->prediction.notes[n], document->arena);
-    forecast_say_notes(document, forecast->name, &notes);
-}
-
 static void say_described(struct document *document, const struct forecast *forecasts, size_t count)
 {
     size_t described = 0, cases = 0, ours = 0;
@@ -338,7 +325,11 @@ void forecast_document(struct document *document, const struct forecast *forecas
         }
         forecast_unmoved(document, forecasts[k].name, cases, times, forecasts[k].count);
         say_borrowed(document, forecasts[k].name, forecasts[k].borrowed);
-        say_notes(document, &forecasts[k]);
+        struct forecast_notes notes = {0};
+        FOR_EACH(const struct forecast_case, c, forecasts[k].cases, forecasts[k].count)
+            for (uint32_t n = 0; n < c->prediction.note_count; n++)
+                forecast_note(&notes, c->plan_case->resolved.manifest->name, c->prediction.notes[n], document->arena);
+        forecast_say_notes(document, forecasts[k].name, &notes);
     }
     document_table(document, "machines", NULL, machines_of(forecasts, count, document->arena))->show = SHOW_DATA;
 }

@@ -6,16 +6,6 @@
 #include "picture.h"
 #include "report_internal.h"
 
-/* The term whose speed would help most; it need not be the largest, where others hide it. */
-static enum prediction_term most_helpful(const struct prediction *prediction)
-{
-    enum prediction_term best = TERM_LAUNCH;
-    for (int k = 0; k < TERM_COUNT; k++)
-        if (forecast_gain(prediction, (enum prediction_term)k) > forecast_gain(prediction, best))
-            best = (enum prediction_term)k;
-    return best;
-}
-
 /* Ours in the place of a trace's kernel is marked. */
 static struct cell time_of(const struct forecast_case *c, struct arena *arena)
 {
@@ -49,7 +39,11 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
             row->instead = cell_toned(c->reason ? c->reason : "not predicted", TONE_DIM);
             continue;
         }
-        const enum prediction_term helps = most_helpful(p);
+        /* The term whose speed would help most; it need not be the largest, where others hide it. */
+        enum prediction_term helps = TERM_LAUNCH;
+        for (int k = 0; k < TERM_COUNT; k++)
+            if (forecast_gain(p, (enum prediction_term)k) > forecast_gain(p, helps))
+                helps = (enum prediction_term)k;
         const struct cell cells[] = {cell_text(c->plan_case->label),
                                      time_of(c, arena),
                                      cell_range(p->low_ns, p->high_ns),
@@ -129,17 +123,6 @@ static const char *times_words(double times, struct arena *arena)
     return arena_printf(arena, "%.*fx", times >= 100 ? 0 : times >= 10 ? 1 : times >= 1 ? 2 : 3, times);
 }
 
-static void set_other(struct cell *cells, const struct forecast_case *c, struct arena *arena)
-{
-    const struct prediction *p = &c->prediction;
-    const bool known = p->time_ns > 0;
-    cells[OTHER_TIME] = cell_predicted(p->time_ns, p->method, arena);
-    cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
-    cells[OTHER_SPEED] = cell_text(known ? times_words(result_case_time(c->from) / p->time_ns, arena) : NULL);
-    cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
-    cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
-}
-
 struct table *forecast_of_result(const struct forecast *forecasts, size_t count, struct arena *arena)
 {
     const struct result *result = forecasts[0].of;
@@ -161,9 +144,17 @@ struct table *forecast_of_result(const struct forecast *forecasts, size_t count,
         row->cells[1] = cell_number(result_case_time(first->from));
         for (size_t n = 0; n < count; n++) {
             const struct forecast_case *c = case_of(&forecasts[n], first->plan_case->asked);
-            if (c)
-                set_other(&row->cells[2 + OTHERS * n], c, arena);
-            row->note = !row->note && c ? c->reason : row->note;
+            if (!c)
+                continue;
+            const struct prediction *p = &c->prediction;
+            const bool known = p->time_ns > 0;
+            struct cell *cells = &row->cells[2 + OTHERS * n];
+            cells[OTHER_TIME] = cell_predicted(p->time_ns, p->method, arena);
+            cells[OTHER_INTERVAL] = known ? cell_range(p->low_ns, p->high_ns) : cell_unknown(NULL);
+            cells[OTHER_SPEED] = cell_text(known ? times_words(result_case_time(c->from) / p->time_ns, arena) : NULL);
+            cells[OTHER_LIMITER] = cell_text(known ? prediction_term_name(p->limiter) : NULL);
+            cells[OTHER_SCALE] = known && c->scale != 1 ? cell_number(c->scale) : cell_absent();
+            row->note = row->note ? row->note : c->reason;
         }
     }
     return table;

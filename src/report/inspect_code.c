@@ -245,15 +245,6 @@ static void add_counter(struct code_table *code, const char *label, size_t offse
     add_row(code, label, UNIT_COUNT, values);
 }
 
-static void add_kinds(struct code_table *code)
-{
-    for (size_t kind = 0; kind < ISA_KINDS; kind++)
-        add_counter(code, isa_kind_label((enum isa_kind)kind),
-                    offsetof(struct isa_mix, count) + kind * sizeof(uint64_t));
-    add_counter(code, "all", offsetof(struct isa_mix, instructions));
-    add_counter(code, "bytes of code", offsetof(struct isa_mix, code_bytes));
-}
-
 static void add_accesses(struct code_table *code)
 {
     static const struct {
@@ -274,18 +265,6 @@ static void add_accesses(struct code_table *code)
                         arena_printf(code->arena, "%s, %u B per lane", accesses[k].label,
                                      isa_width_bytes((enum isa_width)width)),
                         accesses[k].counters + width * sizeof(uint64_t));
-}
-
-/* With many loops only the innermost ones: that is where time goes. */
-static void choose_loops(struct code_table *code, const struct isa_kernel *isa)
-{
-    code->mixes[code->count++] = &isa->mix;
-    for (size_t k = 0; k < isa->loop_count && code->count <= MOST_LOOPS; k++) {
-        if (isa->loop_count > MOST_LOOPS && !isa->loops[k].is_innermost)
-            continue;
-        code->loops[code->count] = k;
-        code->mixes[code->count++] = &isa->loops[k].inclusive;
-    }
 }
 
 /* What the kernel reaches outside of itself, and what is missing of it. */
@@ -348,8 +327,14 @@ static void add_loops(struct document *document, const struct code_table *code, 
 
 void inspect_code(struct document *document, const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
-    struct code_table code = {.arena = arena};
-    choose_loops(&code, isa);
+    struct code_table code = {.arena = arena, .mixes = {&isa->mix}, .count = 1};
+    /* With many loops only the innermost ones: that is where time goes. */
+    for (size_t k = 0; k < isa->loop_count && code.count <= MOST_LOOPS; k++) {
+        if (isa->loop_count > MOST_LOOPS && !isa->loops[k].is_innermost)
+            continue;
+        code.loops[code.count] = k;
+        code.mixes[code.count++] = &isa->loops[k].inclusive;
+    }
     struct table_column *columns = arena_array(arena, 2 + MOST_LOOPS, sizeof(*columns));
     columns[0].title = "instructions";
     for (size_t k = 0; k < code.count; k++)
@@ -357,7 +342,11 @@ void inspect_code(struct document *document, const struct isa_kernel *isa, const
             .title = k ? arena_printf(arena, "loop %zu", code.loops[k] + 1) : "kernel", .unit = UNIT_COUNT};
     code.table = table_new(arena, columns, 1 + code.count);
     code.table->indent = 2;
-    add_kinds(&code);
+    for (size_t kind = 0; kind < ISA_KINDS; kind++)
+        add_counter(&code, isa_kind_label((enum isa_kind)kind),
+                    offsetof(struct isa_mix, count) + kind * sizeof(uint64_t));
+    add_counter(&code, "all", offsetof(struct isa_mix, instructions));
+    add_counter(&code, "bytes of code", offsetof(struct isa_mix, code_bytes));
     add_accesses(&code);
     struct cell intensities[1 + MOST_LOOPS];
     code.heading = "  work of one pass, each instruction once";

@@ -113,21 +113,6 @@ static void wait_line(struct text *lines, const struct isa_wait *wait)
     text_add(lines, "\n");
 }
 
-/* Of many those for memory: the waits for LDS are short. */
-static void wait_lines(struct text *lines, const struct isa_schedule *schedule)
-{
-    const bool all = schedule->wait_count <= SHOWN_WAITS;
-    size_t shown = 0;
-    for (size_t k = 0; k < schedule->wait_count && shown < SHOWN_WAITS; k++) {
-        if (!all && !schedule->waits[k].loads && !schedule->waits[k].stores)
-            continue;
-        wait_line(lines, &schedule->waits[k]);
-        shown++;
-    }
-    if (schedule->wait_count > shown)
-        text_addf(lines, "    and %zu more waits\n", schedule->wait_count - shown);
-}
-
 static void clock_lines(struct text *lines, const struct isa_schedule *s, const char *target)
 {
     /* Of its busiest unit: waves fill each other's other slots. */
@@ -160,7 +145,15 @@ void inspect_schedule(struct text *lines, const struct isa_kernel *isa, const st
     if (hot) {
         isa_schedule_find(&schedule, isa, hot->loop, target, arena);
         clock_lines(lines, &schedule, target);
-        wait_lines(lines, &schedule);
+        /* Of many those for memory: the waits for LDS are short. */
+        size_t shown = 0;
+        FOR_EACH(const struct isa_wait, wait, schedule.waits, schedule.wait_count)
+            if (shown < SHOWN_WAITS && (schedule.wait_count <= SHOWN_WAITS || wait->loads || wait->stores)) {
+                wait_line(lines, wait);
+                shown++;
+            }
+        if (schedule.wait_count > shown)
+            text_addf(lines, "    and %zu more waits\n", schedule.wait_count - shown);
     }
     struct isa_live live;
     isa_live_find(&live, isa, arena);
