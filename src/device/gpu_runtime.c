@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -123,54 +123,44 @@ enum status gpu_start(struct gpu *gpu, struct err *err)
 /* ---- counting in a child ---- */
 
 struct answer {
+    bool known;
     int count;
     char why[2000];
 };
 
 /* Whatever the library does, this process ends after `timeout_ms`. */
-_Noreturn static void child_main(int answers, const struct gpu_vendor *vendor, int timeout_ms)
+_Noreturn static void child_main(struct answer *answer, const struct gpu_vendor *vendor, int timeout_ms)
 {
     const struct itimerval timer = {.it_value = {timeout_ms / 1000, timeout_ms % 1000 * 1000}};
-    struct answer answer = {0};
-    struct text why = {0};
+    struct gpu *gpu = gpu_new(vendor);
     struct err err = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGALRM, SIG_DFL);
     setitimer(ITIMER_REAL, &timer, NULL);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* a library that greets is no part of the result */
-    struct gpu *gpu = gpu_new(vendor);
     if (gpu_find_library(gpu, &err) || gpu_start(gpu, &err))
-        text_add(&why, err.text);
-    answer.count = gpu->count;
-    SET_TEXT(answer.why, "%s", why.data ? why.data : "");
-    const ssize_t written = write(answers, &answer, sizeof(answer));
-    _exit(written == (ssize_t)sizeof(answer) ? 0 : 1); /* without the destructors of the library */
+        SET_TEXT(answer->why, "%s", err.text);
+    answer->count = gpu->count;
+    answer->known = true;
+    _exit(0); /* without the destructors of the library */
 }
 
 int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
 {
-    int answers[2], wait_status = 0;
-    struct answer answer = {0};
-    if (pipe2(answers, O_CLOEXEC | O_NONBLOCK)) {
-        text_addf(why, "cannot make a pipe: %s", strerror(errno));
-        return 0;
-    }
+    int wait_status = 0;
+    struct answer *answer = mmap(NULL, sizeof(*answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (answer == MAP_FAILED)
+        arena_out_of_memory(sizeof(*answer));
     const pid_t child = fork();
     if (child == 0)
-        child_main(answers[1], vendor, timeout_ms);
-    close(answers[1]);
-    if (child < 0) {
-        text_addf(why, "cannot start a process: %s", strerror(errno));
-        close(answers[0]);
-        return 0;
-    }
-    while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
+        child_main(answer, vendor, timeout_ms);
+    while (child > 0 && waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
         ;
-    /* A pipe takes the answer whole: it is smaller than PIPE_BUF. It is there by now, or never. */
-    const ssize_t got = read(answers[0], &answer, sizeof(answer));
-    close(answers[0]);
-    if (got == (ssize_t)sizeof(answer))
-        text_add(why, answer.why);
+    const int count = answer->known ? answer->count : 0;
+    if (child < 0)
+        text_addf(why, "cannot start a process: %s", strerror(errno));
+    else if (answer->known)
+        text_add(why, answer->why);
     else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM)
         text_addf(why, "%s did not count its devices within %.3g s", vendor->library, timeout_ms / 1e3);
     else if (WIFSIGNALED(wait_status))
@@ -179,7 +169,8 @@ int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
     else
         text_addf(why, "%s ended the process (exit code %d) while counting its devices", vendor->library,
                   WEXITSTATUS(wait_status));
-    return answer.count;
+    munmap(answer, sizeof(*answer));
+    return count;
 }
 
 /* ---- what a device says about itself ---- */
