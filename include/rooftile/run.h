@@ -78,6 +78,7 @@ struct run_options {
     enum lane_order lane_order; /* cpu, of the verification launch */
     /* each case once warm and once timed inside ranges for a profiler: no verification, calibration */
     bool profile;
+    bool patient;                       /* timeouts are ten times as long: an emulator is slow */
     bool keep_order;                    /* plan order instead of a seeded random one */
     const struct run_ceiling *ceilings; /* those that can be measured again */
     size_t ceiling_count;

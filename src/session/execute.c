@@ -314,6 +314,7 @@ static enum status run_cases(struct progress *progress, struct err *err)
                               .inject = progress->what->inject,
                               .lane_order = progress->what->lane_order,
                               .profile = options->profile,
+                              .patient = session->info.emulated[0] && !options->timeout.text,
                               .keep_order = options->keep_order || options->profile || !measures,
                               .skip = progress->skip,
                               .stop = &session_stop,

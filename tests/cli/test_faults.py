@@ -42,6 +42,13 @@ extern "C" __global__ void endless(uint32_t *out, uint32_t stop)
         memory_fence_compiler();
 }
 
+extern "C" __global__ void slow(uint32_t *out, uint32_t rounds)
+{
+    for (uint32_t k = 0; k < rounds; k++)
+        memory_fence_compiler();
+    out[threadIdx.x] = 2 * threadIdx.x;
+}
+
 extern "C" __global__ void divergent(uint32_t *out, uint32_t odd)
 {
     if (threadIdx.x == odd) {
@@ -118,6 +125,7 @@ MANIFESTS = [
     manifest("null_pointer", argument={"value": "0", "type": "u64"}),
     manifest("division", second=("zero", "0")),
     manifest("endless", second=("stop", "4294967295")),
+    manifest("slow", second=("rounds", "1000000")),
     manifest("divergent", second=("odd", "3")),
     *(manifest(name, launch={"grid": [1], "block": [1], "args": ["out", {"value": "n", "type": "u32"}]})
       for name in ("forks", "forks_away", "rounds_up", "rounds")),
@@ -222,6 +230,22 @@ def without_proc(home):
     done = subprocess.run([*apart, str(PROGRAM), "run", "bare.json", "--kernels", "k", "--device", "cpu:threads=2"], env=there, cwd=home,
                           capture_output=True, text=True, timeout=PATIENCE_S)
     check_run(done, 0, "no /proc", stdout="1 verified")
+
+
+def starved(home):
+    """On a machine that is busy with other things a kernel gets its time of a processor, however late."""
+    write_suite(home, "slow", [{"kernel": "slow", "measure": {"timeout": "1 s"}}])
+    command = ["run", "slow.json", "--kernels", "k", "--device", "cpu:threads=1"]
+    check_run(run(*command, home=home), 0, "with nothing else to do", stdout="1 verified") # and it is compiled
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(everywhere)})
+    others = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    done = subprocess.run(["nice", "-n", "12", str(PROGRAM), *command], cwd=home, env=environment(home), capture_output=True, text=True,
+                          timeout=PATIENCE_S)
+    others.kill()
+    others.wait()
+    os.sched_setaffinity(0, everywhere)
+    check_run(done, 0, "a busy machine", stdout="1 verified")
 
 
 def said_by(path):
@@ -351,4 +375,4 @@ def shared_cache(home):
 if __name__ == "__main__":
     # Kernels crash on purpose here: a sanitizer's handlers would turn the signals into exit codes.
     os.environ["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0:handle_sigfpe=0"]))
-    main(write_kernels, fates, arithmetic_is_reset, nothing_goes_on, without_proc, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache)
+    main(write_kernels, fates, arithmetic_is_reset, nothing_goes_on, without_proc, starved, build_says_it_too, interrupt_and_resume, file_limit, full_disk, full_standard_output, unwritable_folder, shared_cache)
