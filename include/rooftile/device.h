@@ -129,7 +129,8 @@ struct device_info {
     double flops_per_clock_f64;
     uint32_t cache_count;
     struct device_cache caches[DEVICE_MAX_CACHES];
-    char note[256]; /* anything a reader of results must know: "huge pages", "2 of 8 cores allowed" */
+    char note[256];    /* anything a reader of results must know: "huge pages", "2 of 8 cores allowed" */
+    char emulated[32]; /* what executes in place of a GPU, "rocjitsu": its times mean nothing; "" nothing does */
 };
 
 /* The processes of a job that do collectives together, each with one device. */

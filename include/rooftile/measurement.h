@@ -18,7 +18,7 @@ extern const char *const case_status_names[]; /* "ok" "failed" "skipped" "crashe
 
 /* Quality flags, bits. "interference" "throttled" "launch_bound" "impossible" "ceiling_raised" "profiled" (not a
  * measurement: one launch, marked for a profiler) "no_ceiling" (of its arithmetic unit) "fibers" (the CPU device ran
- * each work-item as a fiber) */
+ * each work-item as a fiber) "emulated" (not a measurement either) */
 enum case_flag {
     FLAG_INTERFERENCE = 1,
     FLAG_THROTTLED = 2,
@@ -28,8 +28,9 @@ enum case_flag {
     FLAG_PROFILED = 32,
     FLAG_NO_CEILING = 64,
     FLAG_FIBERS = 128,
+    FLAG_EMULATED = 256,
 };
-#define CASE_FLAGS 8
+#define CASE_FLAGS 9
 extern const char *const case_flag_names[CASE_FLAGS]; /* of 1 << index */
 
 enum timer { TIMED_NONE, TIMED_HOST, TIMED_BATCH, TIMED_SIM, TIMED_EVENT, TIMED_DISPATCH, TIMED_GRAPH };

@@ -388,7 +388,13 @@ void result_take_median(struct result_case *result_case, double median_ns);
 /* predicted / measured - 1, NaN where one of them is missing. */
 double result_predicted_error(const struct result_case *result_case);
 
-/* It was timed, and nothing about it is wrong or impossible: its time may be compared and exported. */
+/* "measured", "predicted" or "emulated"; the other in a sentence for those who do not know the words. */
+const char *result_kind(const struct result *result);
+const char *result_kind_words(const struct result *result);
+/* ERR_CONFIG: nothing was measured by what was executed: it was profiled, or an emulator executed it. */
+enum status result_check_measured(const struct result *result, struct err *err);
+
+/* It was timed, by no emulator, and nothing about it is wrong or impossible: its time may be compared and exported. */
 bool result_case_counts(const struct result_case *result_case);
 /* It is an ablation twin (manifest.h): its time is not the kernel's, and enters no figure. */
 bool result_case_is_twin(const struct result_case *result_case);
@@ -397,6 +403,8 @@ bool result_case_is_twin(const struct result_case *result_case);
 /* Why a case is a finding: "verification" "impossible" "failed" "crashed" "timeout"; "" when it is none (ok, skipped,
  * error). */
 const char *result_case_finding(const struct result_case *result_case);
+/* Why a case does not count: its finding, "emulated", or its status. */
+const char *result_case_trouble(const struct result_case *result_case);
 /* Of how many trials it is: at least 1. */
 static inline uint32_t result_trials(const struct result *result)
 {

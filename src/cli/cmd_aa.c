@@ -206,6 +206,8 @@ enum status cmd_aa(struct call *call, struct err *err)
     if (trials_check(options, "aa", call->arena, err) ||
         session_go(&session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err))
         return err->status;
+    if (session.info.emulated[0])
+        return err_set(err, ERR_USAGE, "%s is emulated, so it has no noise to learn", session.info.id);
     if (session.info.predicted)
         return err_set(err, ERR_USAGE, "sim predicts and measures nothing: a prediction has no noise");
     if (options->trials && options->trials < SHIFT_LEARNED_TRIALS)

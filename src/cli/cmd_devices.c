@@ -93,6 +93,8 @@ static const char *sentence_of(const struct listed_device *device, struct arena 
     struct text out = {0};
     char unit[UNITS_TEXT];
     text_addf(&out, "%s: %s", info->name, info->arch);
+    if (info->emulated[0])
+        text_addf(&out, ", emulated by %s", info->emulated);
     if (info->cus)
         text_addf(&out, ", %u %s%s", info->cus, target_unit_word(info->arch), text_s(info->cus));
     if (info->partition[0])
@@ -165,6 +167,7 @@ static const struct table_column device_columns[] = {
     FACT("core_hz", info.core_hz),
     {.key = "caches"},
     FACT("note", info.note),
+    FACT("emulated", info.emulated),
 };
 enum { PROSE = 1, NAME = 3, CACHES = 18 };
 

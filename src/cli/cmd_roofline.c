@@ -21,6 +21,9 @@ static enum status prepare(struct session *session, struct err *err)
     }
     if (session_go(session, SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE, err))
         return err->status;
+    if (session->info.emulated[0])
+        return err_set(err, ERR_USAGE, "%s is emulated by %s, so it has no ceilings to measure", session->info.id,
+                       session->info.emulated);
     if (session->info.predicted)
         return err_set(err, ERR_USAGE,
                        "sim executes nothing, so it has no ceilings to measure; 'rooftile roofline --machine %s' shows "

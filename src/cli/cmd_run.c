@@ -265,7 +265,7 @@ static void say_sides(struct document *document, const struct per_device *sides,
         if (sides[k].result)
             document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s, %s%s%s%s",
                           sides[k].name ? sides[k].name : "default", sides[k].result->device.name,
-                          sides[k].result->predicted ? "predicted" : "measured",
+                          result_kind(sides[k].result),
                           sides[k].session.together.shared ? " with all others at once" : "",
                           sides[k].options.out ? ", in " : "", sides[k].options.out ? sides[k].options.out : "");
 }

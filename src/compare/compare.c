@@ -28,21 +28,14 @@ struct comparing {
 
 /* ---- may these two be compared at all? ---- */
 
-static bool is_profile(const struct result *result)
-{
-    return COUNT_WHERE(label, result->labels, result->label_count,
-                       !strcmp(label->key, "profile") && !strcmp(label->value, "not a measurement")) ||
-           COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_PROFILED);
-}
-
 static enum status allowed(const struct result *base, const struct result *now, struct arena *arena, struct err *err)
 {
     struct identity_fact a, b;
     if (base->predicted != now->predicted)
         return err_set(err, ERR_CONFIG, "one of the two is predicted (nothing was executed), the other measured");
-    if (is_profile(base) || is_profile(now))
-        return err_set(err, ERR_CONFIG, "the %s was run with --profile, which measures nothing",
-                       is_profile(base) ? "base" : "new result");
+    for (int k = 0; k < 2; k++)
+        if (result_check_measured(k ? now : base, err))
+            return err_within(err, k ? "the new result" : "the base");
     for (size_t k = 0; result_fact(&a, base, k, arena) && result_fact(&b, now, k, arena); k++)
         if (a.own && a.value[0] && b.value[0] && strcmp(a.value, b.value) != 0)
             return err_set(err, ERR_CONFIG,

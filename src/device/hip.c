@@ -125,6 +125,13 @@ static enum status describe(struct device_info *info, struct gpu *gpu, const uin
     /* Events are read from the constant-rate counter. */
     const uint32_t tick_khz = facts[FACT_WALL_KHZ] ? facts[FACT_WALL_KHZ] : facts[FACT_CLOCK_KHZ];
     info->timer_tick_ns = tick_khz ? 1e6 / tick_khz : 0;
+    /* What stands in for the driver, for the device below the runtime, or for all of ROCm. */
+    const char *preloaded = getenv("LD_PRELOAD");
+    SET_TEXT(info->emulated, "%s",
+             preloaded && strstr(preloaded, "librocjitsu") ? "rocjitsu"
+             : getenv("HSA_MODEL_LIB")                     ? "HSA_MODEL_LIB"
+             : strstr(gpu->library.path, "/libemulator")   ? "emulator"
+                                                           : "");
     char kernel[32], uuid[17] = "";
     int version = 0;
     struct err ignored = {0};

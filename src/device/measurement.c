@@ -12,7 +12,8 @@ const char *const timer_names[] = {
 const char *const verdict_names[] = {
     [VERIFY_NOT_RUN] = "skipped", [VERIFY_PASS] = "pass", [VERIFY_FAIL] = "fail", [VERIFY_SKIPPED] = "skipped"};
 const char *const case_flag_names[CASE_FLAGS] = {
-    "interference", "throttled", "launch_bound", "impossible", "ceiling_raised", "profiled", "no_ceiling", "fibers",
+    "interference", "throttled",  "launch_bound", "impossible", "ceiling_raised",
+    "profiled",     "no_ceiling", "fibers",       "emulated",
 };
 
 const char *const case_phase_names[] = {

@@ -224,7 +224,7 @@ static void read_file(struct fleet *fleet, const char *path, struct arena *scrat
 {
     const struct result *result = NULL;
     struct err err = {0};
-    if (!result_read_light(&result, path, scratch, &err)) {
+    if (!result_read_light(&result, path, scratch, &err) && !result_check_measured(result, &err)) {
         fleet_add(fleet, result);
     } else {
         const char *why = text_starts(err.text, path) ? err.text + strlen(path) : err.text;

@@ -56,9 +56,8 @@ enum status history_check_result(const struct result *result, struct err *err)
 {
     if (result->predicted)
         return err_set(err, ERR_CONFIG, "a prediction is no run: nothing was executed");
-    for (size_t k = 0; k < result->label_count; k++)
-        if (!strcmp(result->labels[k].key, "profile"))
-            return err_set(err, ERR_CONFIG, "a run with --profile is no measurement");
+    if (result_check_measured(result, err))
+        return err->status;
     if (result->status && strcmp(result->status, "complete") != 0)
         return err_set(err, ERR_CONFIG, "the run is %s: what it lacks would look as if it were gone", result->status);
     return STATUS_OK;

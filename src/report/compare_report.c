@@ -201,8 +201,7 @@ static void add_facts(struct document *document, const struct comparison *compar
     table_member(facts, "same_within", NULL, cell_number(comparison->options.same));
     document_table(document, NULL, NULL, facts)->show = SHOW_DATA;
     struct table *properties = table_record(document->arena);
-    table_member(properties, "kind", NULL,
-                 cell_text(comparison->base->predicted ? "PREDICTED: nothing was executed" : "measured"));
+    table_member(properties, "kind", NULL, cell_text(result_kind_words(comparison->base)));
     table_member(properties, "device", NULL, cell_text(comparison->now->device.name));
     document_table(document, NULL, NULL, properties)->show = SHOW_TESTS;
 }

@@ -152,6 +152,8 @@ enum status report_devices(struct document *document, const struct result *a, co
 {
     struct sides sides = {.of = {a, b}, .arena = document->arena};
     for (int k = 0; k < 2; k++) {
+        if (result_check_measured(sides.of[k], err))
+            return err_within(err, k ? "the new result" : "the base");
         const struct device_info *d = &sides.of[k]->device;
         sides.names[k] = arena_printf(document->arena, "%s%s", *d->name ? d->name : d->id,
                                       sides.of[k]->predicted ? " (PREDICTED: nothing was executed)" : "");

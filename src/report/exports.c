@@ -160,7 +160,7 @@ static struct table *context_of(const struct result *result, struct arena *arena
         {"json_schema_version", cell_number(1)},
         {"rooftile_device", cell_text(device->name)},
         {"rooftile_arch", cell_text(device->arch)},
-        {"rooftile_kind", cell_text(result->predicted ? "PREDICTED: nothing was executed" : "measured")},
+        {"rooftile_kind", cell_text(result_kind_words(result))},
     };
     for (size_t k = 0; k < COUNT_OF(members); k++)
         table_member(context, members[k].key, NULL, members[k].cell);
@@ -200,12 +200,10 @@ static void add_case(struct table *entries, const struct result_case *c, size_t 
 {
     struct arena *arena = entries->arena;
     const struct cell id = cell_text(plain_id(arena, c));
-    const char *finding = result_case_finding(c);
     const bool counts = result_case_counts(c);
     const struct result_trial whole = {.median_ns = result_case_time(c), .n = (uint32_t)c->sample_count};
     const size_t measured = counts ? COUNT_WHERE(one, c->trials, c->trial_count, one->median_ns > 0) : 0;
-    const char *error =
-        arena_printf(arena, "%s: %s", finding[0] ? finding : case_status_names[c->status], text_or_empty(c->reason));
+    const char *error = arena_printf(arena, "%s: %s", result_case_trouble(c), text_or_empty(c->reason));
     for (size_t k = 0, index = 0; k < (measured ? c->trial_count : 1); k++) {
         const struct result_trial *trial = measured ? &c->trials[k] : &whole;
         const double time_ns = counts ? trial->median_ns : 0, scale = counts ? result_case_time(c) / time_ns : 0;

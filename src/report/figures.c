@@ -28,6 +28,7 @@ const struct flag_words flag_words[] = {
     {FLAG_FIBERS, "fibers",
      "a kernel that waits (barriers, wave operations) runs its work-items as fibers here: right, but its time says "
      "little about it"},
+    {FLAG_EMULATED, "emulated", "an emulator executed it: verified like any other, but its time means nothing"},
     {0, NULL, NULL},
 };
 
@@ -209,7 +210,7 @@ static struct cell flags_listed(const struct reading *r)
 
 static struct cell kind(const struct reading *r)
 {
-    return cell_text(r->result && r->result->predicted ? "predicted" : "measured");
+    return cell_text(r->result ? result_kind(r->result) : "measured");
 }
 
 static struct cell device(const struct reading *r)

@@ -153,14 +153,9 @@ static struct table *properties_of(const struct result *result, struct arena *ar
 {
     const struct {
         const char *name, *value;
-    } facts[] = {{"kind", result->predicted ? "PREDICTED: nothing was executed" : "measured"},
-                 {"device", result->device.name},
-                 {"arch", result->device.arch},
-                 {"driver", result->device.driver},
-                 {"commit", result->commit},
-                 {"run_id", result->run_id},
-                 {"status", result->status},
-                 {"rooftile", result->tool_version}};
+    } facts[] = {{"kind", result_kind_words(result)}, {"device", result->device.name},   {"arch", result->device.arch},
+                 {"driver", result->device.driver},   {"commit", result->commit},        {"run_id", result->run_id},
+                 {"status", result->status},          {"rooftile", result->tool_version}};
     struct table *properties = table_record(arena);
     for (size_t k = 0; k < COUNT_OF(facts); k++)
         table_member(properties, facts[k].name, NULL, cell_text(facts[k].value));

@@ -69,7 +69,7 @@ struct case_family {
 
 static double ok(const struct result_case *c)
 {
-    return c->status == CASE_SKIPPED ? NAN : result_case_counts(c);
+    return c->status == CASE_SKIPPED ? NAN : c->status == CASE_OK && !*result_case_finding(c);
 }
 
 static double wrong(const struct result_case *c)
@@ -218,7 +218,10 @@ void report_openmetrics(struct text *out, const struct result *result)
                                            "1: every planned case was run; 0: the run was interrupted."};
     static const struct family ended = {"run_timestamp_seconds", "seconds",
                                         "When the run ended, in Unix time: alert when it gets old."};
-    struct metrics m = {.out = out, .prefix = result->predicted ? "rooftile_predicted_" : "rooftile_"};
+    struct metrics m = {.out = out,
+                        .prefix = result->predicted          ? "rooftile_predicted_"
+                                  : *result->device.emulated ? "rooftile_emulated_"
+                                                             : "rooftile_"};
     const struct result_label labels[] = {{"gpu", result->device.name}, {"arch", result->device.arch}, {NULL, NULL}};
     write_cases(&m, result);
     write_kpis(&m, result);

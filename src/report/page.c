@@ -47,7 +47,7 @@ struct counts {
 
 static bool has_share(const struct result_case *c)
 {
-    return c->status == CASE_OK && result_case_timed(c) && c->fraction > 0 && !result_is_latency(c);
+    return is_mark(c) && c->fraction > 0 && !result_is_latency(c);
 }
 
 static struct counts count(const struct result *result, struct arena *arena)
@@ -65,12 +65,13 @@ static struct counts count(const struct result *result, struct arena *arena)
     }
     counts.middle_share = median_of(shares, counts.shares);
     const bool interrupted = result->status && strcmp(result->status, "complete") != 0;
-    counts.mark = counts.findings       ? cell_toned("findings", TONE_BAD)
-                  : result->predicted   ? cell_toned(counts.ok ? "predicted" : "nothing predicted", TONE_DOUBT)
-                  : counts.interference ? cell_toned("interference", TONE_DOUBT)
-                  : interrupted         ? cell_toned("interrupted", TONE_DOUBT)
-                  : counts.ok           ? cell_toned("no findings", TONE_GOOD)
-                                        : cell_toned("nothing measured", TONE_DOUBT);
+    counts.mark = counts.findings            ? cell_toned("findings", TONE_BAD)
+                  : result->predicted        ? cell_toned(counts.ok ? "predicted" : "nothing predicted", TONE_DOUBT)
+                  : *result->device.emulated ? cell_toned(counts.ok ? "emulated" : "nothing executed", TONE_DOUBT)
+                  : counts.interference      ? cell_toned("interference", TONE_DOUBT)
+                  : interrupted              ? cell_toned("interrupted", TONE_DOUBT)
+                  : counts.ok                ? cell_toned("no findings", TONE_GOOD)
+                                             : cell_toned("nothing measured", TONE_DOUBT);
     return counts;
 }
 
@@ -94,7 +95,7 @@ static void add_first(struct document *document, const struct result *result, co
             tiles, NULL, "cannot be told",
             counted(comparison->verdicts[SHIFT_INCONCLUSIVE] + comparison->verdicts[SHIFT_SUSPECT], TONE_DOUBT));
     }
-    table_member(tiles, NULL, result->predicted ? "cases predicted" : "cases measured",
+    table_member(tiles, NULL, arena_printf(document->arena, "cases %s", result_kind(result)),
                  cell_text(arena_printf(document->arena, "%zu of %zu", counts->ok, result->case_count)));
     if (!result->predicted)
         table_member(tiles, NULL, "verified", cell_quantity((double)counts->verified, UNIT_COUNT));
@@ -298,6 +299,8 @@ static void page_document(struct document *document, const struct report_page *p
     if (newest->predicted)
         document_text(document, SHOW_HTML, TONE_DOUBT,
                       "Predicted: nothing was executed, and no time here was measured.");
+    else if (*newest->device.emulated)
+        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result_kind_words(newest));
     if (!several) {
         document_text(document, SHOW_HTML, TONE_DIM, "%s", about(newest, arena));
         add_first(document, newest, &counts[last], page->comparison, "");

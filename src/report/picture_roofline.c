@@ -26,8 +26,8 @@ double roofline_peak(const struct roofline *r, const struct machine_unit *unit)
 
 static bool is_point(const struct result_case *c)
 {
-    return c->status == CASE_OK && result_case_timed(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) &&
-           c->lower_bound.intensity > 0 && isfinite(c->flops_per_s) && c->flops_per_s > 0;
+    return is_mark(c) && c->work.flops > 0 && isfinite(c->lower_bound.intensity) && c->lower_bound.intensity > 0 &&
+           isfinite(c->flops_per_s) && c->flops_per_s > 0;
 }
 
 void roofline_collect(struct roofline *r, const struct result *result, bool by_unit, struct arena *arena)

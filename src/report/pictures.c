@@ -18,7 +18,7 @@ const char *said_name(const char *name, struct arena *arena)
 
 bool is_mark(const struct result_case *c)
 {
-    return c->status == CASE_OK && result_case_timed(c) && result_case_time(c) > 0;
+    return c->status == CASE_OK && !(c->flags & FLAG_EMULATED) && result_case_timed(c) && result_case_time(c) > 0;
 }
 
 struct chart_point *chart_case(struct chart *chart, struct chart_series *series, double x, double y,

@@ -10,7 +10,13 @@
 
 enum { MOST_FINDINGS = 50 };
 
-static const char banner[] = "PREDICTED: the sim device executes nothing; no time here was measured";
+/* NULL: it was measured. */
+static const char *banner_of(const struct result *result)
+{
+    return result->predicted          ? "PREDICTED: the sim device executes nothing; no time here was measured"
+           : *result->device.emulated ? result_kind_words(result)
+                                      : NULL;
+}
 
 /* ---- counts ---- */
 
@@ -22,9 +28,8 @@ static const char *counts_of(const struct result *result, struct arena *arena)
         verified += c->verification.verdict == VERIFY_PASS;
         impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
     }
-    const char *line =
-        arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count, text_s(result->case_count),
-                     of_status[CASE_OK], result->predicted ? "predicted" : "measured", verified);
+    const char *line = arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count,
+                                    text_s(result->case_count), of_status[CASE_OK], result_kind(result), verified);
     for (int status = CASE_FAILED; status <= CASE_ERROR; status++)
         if (of_status[status])
             line = arena_printf(arena, "%s, %zu %s", line, of_status[status], case_status_names[status]);
@@ -190,14 +195,16 @@ static struct document document_of(const struct result *result, const struct rep
                                    struct arena *arena)
 {
     const struct table *cases = figures_table(result, arena);
-    const char *counts = counts_of(result, arena);
+    const char *counts = counts_of(result, arena), *banner = banner_of(result);
     struct document document = {.arena = arena};
     struct text roofline = {0};
-    document.title =
-        arena_printf(arena, "%s on %s", result->predicted ? "PREDICTED (nothing was executed)" : "rooftile",
-                     device_title(result->device.name, arena));
-    if (result->predicted)
-        document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
+    document.title = arena_printf(arena, "%s on %s",
+                                  result->predicted ? "PREDICTED (nothing was executed)"
+                                  : banner          ? "EMULATED (no GPU executed it)"
+                                                    : "rooftile",
+                                  device_title(result->device.name, arena));
+    if (banner)
+        document_text(&document, SHOW_TEXT, TONE_BOLD, "%s", banner);
     document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
     result_findings(&document, result, "");
     document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
@@ -221,8 +228,8 @@ static struct document document_of(const struct result *result, const struct rep
     report_roofline_text(&roofline, result, options);
     document_verbatim(&document, SHOW_TEXT, NULL, text_take(&roofline, arena));
     sweep_answers(&document, result);
-    if (result->predicted)
-        document_text(&document, SHOW_TEXT, TONE_BOLD, banner);
+    if (banner)
+        document_text(&document, SHOW_TEXT, TONE_BOLD, "%s", banner);
     return document;
 }
 

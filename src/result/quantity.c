@@ -88,7 +88,7 @@ void result_take_time(struct result_case *c)
     c->flops_per_s = per_second(c->work.flops, time_ns);
     c->bytes_per_s = per_second(c->work.read_bytes + c->work.write_bytes, time_ns);
     c->items_per_s = per_second(c->work.items, time_ns);
-    c->fraction = lower_bound_fraction(&c->lower_bound, &c->work, time_ns);
+    c->fraction = c->flags & FLAG_EMULATED ? NAN : lower_bound_fraction(&c->lower_bound, &c->work, time_ns);
 }
 
 void result_take_median(struct result_case *c, double median_ns)
@@ -191,10 +191,9 @@ static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum
         return arena_printf(arena, "all of its cases were skipped: %s", skipped->reason ? skipped->reason : "");
     if (!sum->count)
         return "no case matches";
-    const char *finding = sum->bad ? result_case_finding(sum->bad) : "";
     if (sum->bad && !result_case_counts(sum->bad))
         return arena_printf(arena, "%u of %u cases have no value; the first, %s: %s", sum->bad_count, sum->count,
-                            case_name(sum->bad), *finding ? finding : case_status_names[sum->bad->status]);
+                            case_name(sum->bad), result_case_trouble(sum->bad));
     if (sum->bad)
         return arena_printf(arena, "%u of %u cases have no %s; the first is %s", sum->bad_count, sum->count, kpi->of,
                             case_name(sum->bad));

@@ -119,6 +119,7 @@ static const struct record_field device_fields[] = {
     FIELD_CHARS("uuid", uuid),
     FIELD_CHARS("serial_hash", serial_hash),
     FIELD_CHARS("driver", driver),
+    FIELD_CHARS("emulated", emulated, RECORD_SPARSE),
     FIELD_CHARS("vbios", vbios),
     FIELD_CHARS("firmware", firmware),
     FIELD_CHARS("partition", partition),

@@ -162,18 +162,46 @@ void result_case_build(struct result_case *out, const struct plan_case *plan, co
 double result_predicted_error(const struct result_case *c)
 {
     const bool both = c->sample_count && c->stats.median > 0 && c->prediction.time_ns > 0;
-    return both ? c->prediction.time_ns / c->stats.median - 1 : NAN;
+    return both && !(c->flags & FLAG_EMULATED) ? c->prediction.time_ns / c->stats.median - 1 : NAN;
+}
+
+const char *result_kind(const struct result *result)
+{
+    return result->predicted ? "predicted" : *result->device.emulated ? "emulated" : "measured";
+}
+
+const char *result_kind_words(const struct result *result)
+{
+    return result->predicted          ? "PREDICTED: nothing was executed"
+           : *result->device.emulated ? "EMULATED: no GPU executed it, and no time here is one of a GPU"
+                                      : "measured";
+}
+
+enum status result_check_measured(const struct result *result, struct err *err)
+{
+    const bool profiled = COUNT_WHERE(label, result->labels, result->label_count,
+                                      !strcmp(label->key, "profile") && !strcmp(label->value, "not a measurement")) ||
+                          COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_PROFILED);
+    if (!profiled && !*result->device.emulated)
+        return STATUS_OK;
+    return err_set(err, ERR_CONFIG, "a run %s is no measurement", profiled ? "with --profile" : "on an emulated GPU");
 }
 
 bool result_case_counts(const struct result_case *c)
 {
     return c->status == CASE_OK && isfinite(result_case_time(c)) && result_case_time(c) > 0 &&
-           !(c->flags & FLAG_IMPOSSIBLE) && c->verification.verdict != VERIFY_FAIL;
+           !(c->flags & (FLAG_IMPOSSIBLE | FLAG_EMULATED)) && c->verification.verdict != VERIFY_FAIL;
 }
 
 bool result_case_is_twin(const struct result_case *c)
 {
     return c->id && strstr(c->id, ";isolate=");
+}
+
+const char *result_case_trouble(const struct result_case *c)
+{
+    const char *finding = result_case_finding(c);
+    return *finding ? finding : c->flags & FLAG_EMULATED ? "emulated" : case_status_names[c->status];
 }
 
 const char *case_name(const struct result_case *c)

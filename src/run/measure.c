@@ -395,6 +395,7 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
         snprintf(out->reason, sizeof(out->reason), "the kernel started a process");
         worker->shared->device_lost = true;
     }
+    out->flags |= worker->info.emulated[0] ? FLAG_EMULATED : 0;
     /* On sim only virtual time counts: its results are the same byte for byte. */
     out->wall_ns = worker->info.predicted ? NAN : (double)(clock_now_ns() - start_ns);
 }

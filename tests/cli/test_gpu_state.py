@@ -3,6 +3,7 @@
 PCI id and partition mode, and --profile."""
 import json
 import pathlib
+import shutil
 import struct
 import sys
 
@@ -168,5 +169,33 @@ def profile(home):
     check_run(done, 0, "--profile on a device without ranges")
 
 
+def emulated(home):
+    """Verified like any other device, and nobody takes its times for those of a GPU. Two ways to be one: a library of AMD's
+    emulator is preloaded, or an emulator is the HIP library."""
+    preloaded, whole = home / "librocjitsu.so.0", home / "libemulator.so"
+    shutil.copy(DOUBLES / "libfake_roctx.so", preloaded)
+    shutil.copy(DOUBLES / "libfake_hip.so", whole)
+    here = {"ROOFTILE_SYSFS": str(home / "sys"), "COLUMNS": "400"}
+    for name, more in (("rocjitsu", {"ROOFTILE_HIP_LIBRARY": str(DOUBLES / "libfake_hip.so"), "LD_PRELOAD": str(preloaded)}),
+                       ("emulator", {"ROOFTILE_HIP_LIBRARY": str(whole)})):
+        check_run(run("devices", home=home, **here, **more), 0, "devices", stdout=[f"gfx942, emulated by {name}"])
+        done, result = run_here(home, **here, **more)
+        check_run(done, 0, name, stdout=["EMULATED: no GPU executed it", "2 emulated, 2 verified"])
+        check("median error" not in done.stdout and result["environment"]["device"]["emulated"] == name, done.stdout)
+        for case in result["cases"]:
+            check("emulated" in case["flags"] and case["status"] == "ok" and case["verification"]["status"] == "pass", f"{case['id']}: {case['flags']}")
+            check(case["prediction"].get("error_rel") is None, f"no error of a prediction: {case['prediction']}")
+    refuses = "a run on an emulated GPU is no measurement"
+    for words in (["compare", "r.json", "r.json"], ["compare", "--devices", "r.json", "r.json"], ["history", "add", "r.json"]):
+        check_run(run(*words, home=home), 2, words, stderr=refuses)
+    done = run("fleet", "r.json", home=home)
+    check(done.returncode != 0 and refuses in done.stdout + done.stderr, f"fleet: {done}")
+    for words in (["roofline"], ["aa", "suite.json", "--kernels", "k"]):
+        check_run(run(*words, "--device", "hip:0", home=home, **here, **more, **CLANG), 2, words, stderr="emulated")
+    for form, says in (("html", "EMULATED: no GPU executed it"), ("junit", "EMULATED"), ("openmetrics", "rooftile_emulated_case_ok{"),
+                       ("google-benchmark", "emulated: "), ("csv", ",emulated")):
+        check_run(run("report", "r.json", "--format", form, home=home), 0, form, stdout=says)
+
+
 if __name__ == "__main__":
-    main(write_all, needs_a_compiler, quiet_card, listed, no_sysfs, busy_card, parts_of_a_card, profile, doubles=["libfake_roctx.so"])
+    main(write_all, needs_a_compiler, quiet_card, listed, no_sysfs, busy_card, parts_of_a_card, profile, emulated, doubles=["libfake_roctx.so"])

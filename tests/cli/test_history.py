@@ -330,7 +330,7 @@ def bad_runs(bench):
     bad("an interrupted run", "the run is interrupted", lambda r: r["run"].update(status="interrupted"))
     bad("no case", "a run without results is no run", lambda r: r.update(cases=[]))
     bad("only failures", "a run without results is no run", lambda r: [c.update(status="failed", status_reason="no") for c in r["cases"]])
-    bad("a profile", "--profile is no measurement", lambda r: r["run"]["labels"].update(profile="1"))
+    bad("a profile", "--profile is no measurement", lambda r: r["run"]["labels"].update(profile="not a measurement"))
     bad("another schema", "schema", lambda r: r.update(schema_version="1.1.0"))
     bad("a time edited by hand", "edited or is corrupt", lambda r: r["cases"][0]["trials"][1].update(median_ns=r["cases"][0]["trials"][1]["median_ns"] * 1.0005))
     bad("NaN", "", lambda r: r["cases"][0]["stats"].update(median_ns=float("nan")))

@@ -478,7 +478,7 @@ static void refusals(void **state)
         {other_card, "different devices: card 'GPU-1' and 'GPU-2'"},
         {other_partition, "different devices: partition 'SPX' and 'CPX'"},
         {predicted, "one of the two is predicted"},
-        {profile_label, "the new result was run with --profile"},
+        {profile_label, "the new result: a run with --profile is no measurement"},
         {profile_flag, "--profile"},
         {twice, "the new result has the case copy/n=0;mode=hot twice"},
     };

@@ -20,8 +20,8 @@ static void test_names(void **state)
     assert_string_equal(timer_names[TIMED_GRAPH], "graph");
     for (unsigned bit = 0; bit < CASE_FLAGS; bit++)
         assert_int_equal(strlen(case_flag_names[bit]) > 0, 1);
-    assert_int_equal(FLAG_FIBERS, 1 << (CASE_FLAGS - 1));
-    assert_string_equal(case_flag_names[CASE_FLAGS - 1], "fibers");
+    assert_int_equal(FLAG_EMULATED, 1 << (CASE_FLAGS - 1));
+    assert_string_equal(case_flag_names[CASE_FLAGS - 1], "emulated");
 }
 
 int main(void)

@@ -49,7 +49,7 @@ static void predict(struct result *result)
 }
 static void profile(struct result *result)
 {
-    static const struct result_label labels[] = {{"profile", "1"}};
+    static const struct result_label labels[] = {{"profile", "not a measurement"}};
     result->labels = labels;
     result->label_count = 1;
 }
