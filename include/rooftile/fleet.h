@@ -53,6 +53,7 @@ struct fleet_metric {
     const char *kind;  /* its class: "memory" "compute" "latency" "launch" */
     const char *level; /* what gives its lower bound: "DRAM", "link", "vector_f32"; "" unknown */
     const char *unit;  /* of its rate: "B/s" "FLOP/s"; "ns": it has none but its time */
+    bool together;     /* measured while all devices ran */
     double amount;     /* rate = amount / time; 0: none */
 };
 

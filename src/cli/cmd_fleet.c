@@ -24,20 +24,6 @@ static void write_fleet(struct text *out, const char *format, const void *what, 
     }
 }
 
-static enum status show(struct fleet *fleet, struct call *call, bool nagios, struct err *err)
-{
-    const struct cli_options *options = call->options;
-    call->code = nagios ? fleet_nagios_code(fleet) : fleet_exit_code(fleet, options->strict);
-    if (options->html) {
-        const struct report_options plain = {0};
-        SCOPED(text_release) struct text page = {0};
-        write_fleet(&page, "html", fleet, &plain);
-        if (cli_write(options->html, &page, err))
-            return err->status;
-    }
-    return cli_show(options, options->out, write_fleet, fleet, err);
-}
-
 enum status cmd_fleet(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
@@ -60,8 +46,17 @@ enum status cmd_fleet(struct call *call, struct err *err)
         return err_set(err, ERR_IO, "no result was read%s%s", fleet->unread_count ? ": " : "",
                        fleet->unread_count ? fleet->unread[0] : "");
     fleet_judge(fleet, expected, expected_count, baseline);
-    if (!options->list && !options->confirm_devices)
-        return show(fleet, call, nagios, err);
+    call->code = fleet_exit_code(fleet, options->strict);
+    if (!options->list && !options->confirm_devices) {
+        SCOPED(text_release) struct text page = {0};
+        call->code = nagios ? fleet_nagios_code(fleet) : call->code;
+        if (options->html)
+            write_fleet(&page, "html", fleet, &(struct report_options){0});
+        return (options->html && cli_write(options->html, &page, err)) ||
+                       cli_show(options, options->out, write_fleet, fleet, err)
+                   ? err->status
+                   : STATUS_OK;
+    }
     const char **names = NULL;
     const size_t count = options->list ? fleet_nodes(&names, fleet, !strcmp(options->list, "bad"), call->arena) : 0;
     for (size_t k = 0; k < count; k++)
@@ -69,6 +64,5 @@ enum status cmd_fleet(struct call *call, struct err *err)
     for (size_t k = 0; k < fleet->device_count && !options->list; k++) /* slow ones that one run alone shows */
         if (fleet->devices[k].verdict == FLEET_SLOW && fleet->devices[k].runs < 2)
             text_addf(&call->out, "%s\n", fleet->devices[k].name);
-    call->code = fleet_exit_code(fleet, options->strict);
     return STATUS_OK;
 }

@@ -211,17 +211,6 @@ static enum status use_object(struct side *side, struct err *err)
     return status;
 }
 
-static enum status prepare_side(struct side *side, const struct cli_options *options, struct arena *arena,
-                                struct err *err)
-{
-    side->session = (struct session){.options = options, .arena = arena};
-    side_use(&side->session, &side->of);
-    side->trials = (struct trials){.session = &side->session};
-    enum status status =
-        session_go(&side->session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err);
-    return status || side->of.kind != SIDE_OBJECT ? status : use_object(side, err);
-}
-
 /* Everything that can be known to be wrong before an hour of measuring comes first. */
 static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)
 {
@@ -234,11 +223,15 @@ static enum status prepare(struct side *sides, const struct cli_options *options
         sides_check(&sides[0].of, &sides[1].of, "--ab", err))
         return err->status;
     for (int k = 0; k < 2; k++) {
-        if (prepare_side(&sides[k], options, arena, err))
-            return err->status;
-        sides[k].trials.title = k ? "B" : "A";
+        struct side *side = &sides[k];
+        side->session = (struct session){.options = options, .arena = arena};
+        side_use(&side->session, &side->of);
+        side->trials = (struct trials){.session = &side->session, .title = k ? "B" : "A"};
         if (options->out)
-            sides[k].trials.out = arena_printf(arena, "%s.%c.json", path_stem(options->out, ".json", arena), "ab"[k]);
+            side->trials.out = arena_printf(arena, "%s.%c.json", path_stem(options->out, ".json", arena), "ab"[k]);
+        if (session_go(&side->session, SESSION_PREPARE | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err) ||
+            (side->of.kind == SIDE_OBJECT && use_object(side, err)))
+            return err->status;
     }
     return STATUS_OK;
 }

@@ -58,9 +58,9 @@ enum status fleet_baseline_read(const struct fleet_baseline **baseline, const ch
 struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group,
                                           const struct fleet_metric *metric)
 {
-    const bool together = text_ends(metric->name, FLEET_TOGETHER);
     FOR_EACH(const struct baseline_metric, m, baseline->metrics, baseline->count)
-        if (!strcmp(m->group, group) && !strcmp(m->id, metric->id) && text_ends(m->name, FLEET_TOGETHER) == together)
+        if (!strcmp(m->group, group) && !strcmp(m->id, metric->id) &&
+            text_ends(m->name, FLEET_TOGETHER) == metric->together)
             return (struct outlier_level){log(m->median_ns), m->spread, m->n};
     return (struct outlier_level){.median = NAN, .spread = NAN, .n = 0};
 }

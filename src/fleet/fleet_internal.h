@@ -22,10 +22,8 @@ struct fleet_run {
 
 /* Joins the results of one device into one device with its runs; sorts by name (fleet_join.c). */
 void fleet_join(struct fleet *fleet);
-/* Groups of devices that are alike (fleet_join.c), and facts that differ within them (fleet_facts.c). */
+/* Groups of devices that are alike, and facts that differ within them. */
 void fleet_make_groups(struct fleet *fleet);
 void fleet_find_drift(struct fleet *fleet);
-/* Why this device is slow (fleet_cause.c). */
-enum fleet_cause fleet_cause_of(const char **why, const struct fleet *fleet, size_t device, size_t metric);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "fleet_internal.h"
+#include "rooftile/units.h"
 
 const char *const fleet_verdict_names[] = {"alike", "not judged", "slow", "broken"};
 const char *const fleet_cause_names[] = {"unknown", "clock", "power", "heat", "memory", "link", "host"};
@@ -11,19 +12,6 @@ struct column {
     double *values;
     size_t count, known;
 };
-
-static void fill(struct column *column, const struct fleet *fleet, size_t group, size_t metric)
-{
-    column->count = column->known = 0;
-    for (size_t k = 0; k < fleet->device_count; k++) {
-        if (fleet->devices[k].group != group)
-            continue;
-        const double time_ns = fleet->devices[k].readings[metric].time_ns;
-        column->devices[column->count] = k;
-        column->values[column->count++] = time_ns > 0 ? log(time_ns) : NAN;
-        column->known += time_ns > 0;
-    }
-}
 
 /* ---- where the slower of two modes are ---- */
 
@@ -143,7 +131,7 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
     }
     set_against(&s, &level, &fleet->rule);
     s.beside = NAN;
-    if (text_ends(fleet->metrics[metric].name, FLEET_TOGETHER))
+    if (fleet->metrics[metric].together)
         set_beside(&s, fleet, column);
     if (s.modes.two)
         s.slower_nodes = slower_nodes(fleet, column, out);
@@ -151,6 +139,73 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
     for (size_t k = 0; k < column->count; k++)
         fleet->groups[group].judged = fleet->groups[group].judged || !isnan(out[k].change);
     ARENA_PUSH(fleet->arena, fleet->spreads, fleet->spread_count, s);
+}
+
+/* ---- why a device is slow, by what else was measured of it: the first of these that holds ---- */
+
+#define HOLDS_LESS 0.98 /* of the others' clock: below, it is another clock */
+#define HOTTER_C 8.0    /* above the others */
+
+/* The median over the devices of a group of one member of their readings, at `offset`. */
+static double others(const struct fleet *fleet, size_t group, size_t metric, size_t offset)
+{
+    double *values = new_zeroed(fleet->device_count + 1, sizeof(*values));
+    size_t count = 0;
+    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count) {
+        if (device->group != group)
+            continue;
+        memcpy(&values[count], (const char *)&device->readings[metric] + offset, sizeof(*values));
+        count += isfinite(values[count]) ? 1 : 0;
+    }
+    const double median = median_of(values, count);
+    free(values);
+    return median;
+}
+#define OTHERS(member) others(fleet, group, metric, offsetof(struct fleet_reading, member))
+
+/* Its clock is lower than the others': by what? */
+static enum fleet_cause clock_cause(const char **why, const struct fleet *fleet, size_t group, size_t metric,
+                                    const struct fleet_reading *r, double usual_hz)
+{
+    char own[UNITS_TEXT], usual[UNITS_TEXT];
+    *why = arena_printf(fleet->arena, "%s where others hold %s", units_hz(own, r->core_hz), units_hz(usual, usual_hz));
+    if (r->violation_heat > OTHERS(violation_heat) || r->temp_c > OTHERS(temp_c) + HOTTER_C) {
+        if (isfinite(r->temp_c))
+            *why = arena_printf(fleet->arena, "%s, at %.0f C", *why, r->temp_c);
+        return SLOW_BY_HEAT;
+    }
+    if (!(r->violation_power > OTHERS(violation_power)))
+        return SLOW_BY_CLOCK;
+    if (isfinite(r->power_w))
+        *why = arena_printf(fleet->arena, "%s, throttled by power at %.0f W", *why, r->power_w);
+    return SLOW_BY_POWER;
+}
+
+static enum fleet_cause cause_of(const char **why, const struct fleet *fleet, size_t device, size_t metric)
+{
+    static const char *const transfers[] = {"copy_to_", "copy_from_", "to_host", "to_device", "pinned", "transfer"};
+    const struct fleet_metric *m = &fleet->metrics[metric];
+    const struct fleet_reading *r = &fleet->devices[device].readings[metric];
+    const size_t group = fleet->devices[device].group;
+    const double usual_hz = OTHERS(core_hz), memory_hz = OTHERS(memory_hz);
+    char own[UNITS_TEXT], usual[UNITS_TEXT];
+    *why = "";
+    if (COUNT_WHERE(word, transfers, COUNT_OF(transfers), strstr(m->id, *word) != NULL) || strstr(m->level, "link"))
+        return strstr(m->id, "peer") ? SLOW_BY_LINK : SLOW_BY_HOST;
+    if (!strcmp(m->kind, "launch"))
+        return SLOW_BY_HOST;
+    if (r->memory_hz < HOLDS_LESS * memory_hz) {
+        *why = arena_printf(fleet->arena, "memory at %s where others have %s", units_hz(own, r->memory_hz),
+                            units_hz(usual, memory_hz));
+        return SLOW_BY_MEMORY;
+    }
+    if (r->core_hz < HOLDS_LESS * usual_hz)
+        return clock_cause(why, fleet, group, metric, r, usual_hz);
+    if (!strcmp(m->kind, "memory") && r->core_hz > 0 && usual_hz > 0) {
+        *why = "its clock is the others'";
+        return SLOW_BY_MEMORY;
+    }
+    return SLOW_BY_UNKNOWN;
 }
 
 /* ---- devices ---- */
@@ -167,7 +222,7 @@ static void settle(struct fleet *fleet)
                                                                                          : FLEET_UNJUDGED;
     }
     FOR_EACH(struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
-        o->cause = fleet_cause_of(&o->why, fleet, o->device, o->metric);
+        o->cause = cause_of(&o->why, fleet, o->device, o->metric);
 }
 
 static int by_change(const void *a, const void *b)
@@ -208,12 +263,7 @@ static void find_missing_nodes(struct fleet *fleet, const char *const *expected,
         if (!is_among(expected[k], seen, seen_count) &&
             !is_among(short_name(expected[k], fleet->arena), seen, seen_count))
             miss(fleet, expected[k], expected[k]);
-}
-
-/* Of a node that is there, and ranks of the job where no names are expected. */
-static void find_missing_devices(struct fleet *fleet)
-{
-    for (size_t from = 0, to; from < fleet->device_count; from = to) {
+    for (size_t from = 0, to; from < fleet->device_count; from = to) { /* devices of a node that is there */
         const struct fleet_device *first = &fleet->devices[from];
         for (to = from + 1; to < fleet->device_count && !strcmp(fleet->devices[to].node, first->node);)
             to++;
@@ -224,6 +274,7 @@ static void find_missing_devices(struct fleet *fleet)
     }
 }
 
+/* Ranks of the job, where no names are expected. */
 static void find_missing_ranks(struct fleet *fleet)
 {
     uint32_t world = 0;
@@ -261,7 +312,15 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
     }
     for (size_t g = 0; g < fleet->group_count; g++)
         for (size_t m = 0; m < fleet->metric_count; m++) {
-            fill(&column, fleet, g, m);
+            column.count = column.known = 0;
+            for (size_t k = 0; k < fleet->device_count; k++) {
+                const double time_ns = fleet->devices[k].readings[m].time_ns;
+                if (fleet->devices[k].group != g)
+                    continue;
+                column.devices[column.count] = k;
+                column.values[column.count++] = time_ns > 0 ? log(time_ns) : NAN;
+                column.known += time_ns > 0;
+            }
             if (column.known)
                 judge_metric(fleet, &column, g, m, baseline);
         }
@@ -270,7 +329,6 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
         qsort(fleet->outliers, fleet->outlier_count, sizeof(*fleet->outliers), by_change);
     fleet_find_drift(fleet);
     find_missing_nodes(fleet, expected, expected_count);
-    find_missing_devices(fleet);
     if (!expected)
         find_missing_ranks(fleet);
 }

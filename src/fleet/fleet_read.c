@@ -17,20 +17,19 @@ static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool t
     for (size_t tried = 0; tried < fleet->metric_count; tried++) {
         const size_t at = (*next + tried) % fleet->metric_count;
         const struct fleet_metric *metric = &fleet->metrics[at];
-        if (text_ends(metric->name, FLEET_TOGETHER) != together || strcmp(metric->id, c->id) ||
+        if (metric->together != together || strcmp(metric->id, c->id) ||
             fabs(metric->amount - amount) > 1e-9 * metric->amount)
             continue;
         *next = at + 1;
         return at;
     }
     const char *unit = c->work.flops > 0 ? machine_unit_rate(c->work.unit) : bytes > 0 ? "B/s" : "ns";
-    const struct fleet_metric metric = {.name =
-                                            arena_printf(fleet->arena, "%s%s", c->label && *c->label ? c->label : c->id,
-                                                         together ? FLEET_TOGETHER : ""),
+    const struct fleet_metric metric = {.name = arena_strdup(fleet->arena, case_name(c)),
                                         .id = arena_strdup(fleet->arena, c->id),
-                                        .kind = arena_strdup(fleet->arena, c->class ? c->class : ""),
+                                        .kind = arena_strdup(fleet->arena, text_or_empty(c->class)),
                                         .level = arena_strdup(fleet->arena, c->lower_bound.ceiling_name),
                                         .unit = arena_strdup(fleet->arena, unit),
+                                        .together = together,
                                         .amount = amount};
     ARENA_PUSH(fleet->arena, fleet->metrics, fleet->metric_count, metric);
     return *next = fleet->metric_count - 1;
@@ -43,33 +42,26 @@ static const char *parts_of(const char *id)
     return slash ? slash + 1 : "";
 }
 
-/* "n=64": the parts of its id that others of the same label lack; "" where there is none such. */
-static const char *told_by(const struct fleet *fleet, const struct fleet_metric *metric)
-{
-    const char *line = "";
-    for (const char *at = parts_of(metric->id); *at; at += strspn(at, ";")) {
-        const size_t length = strcspn(at, ";");
-        if (COUNT_WHERE(other, fleet->metrics, fleet->metric_count,
-                        !strcmp(other->name, metric->name) && !text_has_word(parts_of(other->id), ";", at, length)))
-            line = arena_printf(fleet->arena, "%s %.*s", line, (int)length, at);
-        at += length;
-    }
-    return line;
-}
-
-/* Results of several suites may lie together, and a label has only what differs within its own. */
+/* Results of several suites may lie together, and a label has only what differs within its own: the parts of its id,
+ * such as "n=64", that others of the same label lack. */
 static void tell_apart(struct fleet *fleet)
 {
     const char **names = arena_array(fleet->arena, fleet->metric_count + 1, sizeof(*names));
     for (size_t k = 0; k < fleet->metric_count; k++) {
         const struct fleet_metric *metric = &fleet->metrics[k];
-        const bool together = text_ends(metric->name, FLEET_TOGETHER);
-        const size_t length = strlen(metric->name) - (together ? strlen(FLEET_TOGETHER) : 0);
-        names[k] = arena_printf(fleet->arena, "%.*s%s%s", (int)length, metric->name, told_by(fleet, metric),
-                                together ? FLEET_TOGETHER : "");
+        names[k] = metric->name;
+        for (const char *at = parts_of(metric->id); *at; at += strspn(at, ";")) {
+            const size_t length = strcspn(at, ";");
+            if (COUNT_WHERE(other, fleet->metrics, fleet->metric_count,
+                            other->together == metric->together && !strcmp(other->name, metric->name) &&
+                                !text_has_word(parts_of(other->id), ";", at, length)))
+                names[k] = arena_printf(fleet->arena, "%s %.*s", names[k], (int)length, at);
+            at += length;
+        }
     }
     for (size_t k = 0; k < fleet->metric_count; k++)
-        fleet->metrics[k].name = names[k];
+        fleet->metrics[k].name =
+            arena_printf(fleet->arena, "%s%s", names[k], fleet->metrics[k].together ? FLEET_TOGETHER : "");
 }
 
 /* ---- readings ---- */

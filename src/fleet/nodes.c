@@ -11,20 +11,14 @@ struct list {
     struct arena *arena;
 };
 
-static enum status too_many(struct err *err)
-{
-    return err_set(err, ERR_USAGE, "a list of nodes names more than %d of them", FLEET_MAX_NODES);
-}
-
 static enum status expand(struct list *list, const char *before, const char *rest, struct err *err);
 
 /* "003-007" or "12", of `length` characters, each put between `before` and `rest`. */
 static enum status expand_range(struct list *list, const char *before, const char *range, size_t length,
                                 const char *rest, struct err *err)
 {
-    const char *dash = memchr(range, '-', length);
+    const char *dash = memchr(range, '-', length), *to = dash ? dash + 1 : range;
     const size_t width = dash ? (size_t)(dash - range) : length, second = dash ? length - width - 1 : length;
-    const char *to = dash ? dash + 1 : range;
     if (!width || !second || width > 9 || second > 9 || strspn(range, "0123456789") < width ||
         strspn(to, "0123456789") < second)
         return err_set(err, ERR_USAGE, "'%.*s' is no range of nodes, such as 001-064", (int)(length < 40 ? length : 40),
@@ -32,8 +26,8 @@ static enum status expand_range(struct list *list, const char *before, const cha
     const unsigned long low = strtoul(range, NULL, 10), high = strtoul(to, NULL, 10);
     if (low > high)
         return err_set(err, ERR_USAGE, "the range of nodes %.*s ends before it begins", (int)length, range);
-    enum status status = high - low >= FLEET_MAX_NODES ? too_many(err) : STATUS_OK;
-    for (unsigned long k = low; k <= high && !status; k++)
+    enum status status = STATUS_OK;
+    for (unsigned long k = low; k <= high && !status; k++) /* no longer than FLEET_MAX_NODES: then expand fails */
         status = expand(list, arena_printf(list->arena, "%s%0*lu", before, (int)width, k), rest, err);
     return status;
 }
@@ -46,7 +40,7 @@ static enum status expand(struct list *list, const char *before, const char *res
         return err_set(err, ERR_USAGE, "'%.60s' has a ] without its [", rest);
     if (!*open) {
         if (list->count == FLEET_MAX_NODES)
-            return too_many(err);
+            return err_set(err, ERR_USAGE, "a list of nodes names more than %d of them", FLEET_MAX_NODES);
         ARENA_PUSH(list->arena, list->names, list->count, arena_printf(list->arena, "%s%s", before, rest));
         return STATUS_OK;
     }

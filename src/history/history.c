@@ -130,22 +130,6 @@ static bool is_unsettled(const struct history_window *w, const struct history_se
                      !history_other_timer(w, row));
 }
 
-/* The new level began with the newest alarm; where there was none, it begins this run. */
-static void accept_row(struct history *history, const struct history_series *row, int64_t this_run, const char *reason,
-                       const char *now)
-{
-    int64_t start = this_run;
-    for (size_t k = 0; k < row->alarm_count; k++)
-        if (row->alarms[k].open)
-            start = row->alarms[k].tau;
-    database_do(history,
-                "INSERT INTO main.accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at",
-                "iiiss", row->id, this_run, start, reason, now);
-    database_do(history, "UPDATE main.alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS NULL",
-                "ii", this_run, row->id);
-}
-
 enum status history_accept(size_t *count, struct history *history, const char *channel, const char *device,
                            const char *const *globs, size_t glob_count, const char *reason, struct err *err)
 {
@@ -162,7 +146,18 @@ enum status history_accept(size_t *count, struct history *history, const char *c
         const struct history_series *row = &w.rows[k];
         if (glob_count ? !text_filtered(globs, glob_count, row->case_id, row->label) : !is_unsettled(&w, row))
             continue;
-        accept_row(history, row, w.runs[w.run_count - 1].started, reason, now);
+        /* The new level began with the newest alarm; where there was none, it begins this run. */
+        const int64_t this_run = w.runs[w.run_count - 1].started;
+        int64_t start = this_run;
+        for (size_t n = 0; n < row->alarm_count; n++)
+            start = row->alarms[n].open ? row->alarms[n].tau : start;
+        database_do(history,
+                    "INSERT INTO main.accepted (series, started, start, reason, at) VALUES (?, ?, ?, ?, ?) "
+                    "ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at",
+                    "iiiss", row->id, this_run, start, reason, now);
+        database_do(history,
+                    "UPDATE main.alarm SET closed = ?, closed_by = 'accepted' WHERE series = ? AND closed IS NULL",
+                    "ii", this_run, row->id);
         accepted++;
     }
     if (!history->status && !accepted)

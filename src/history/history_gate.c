@@ -134,19 +134,6 @@ static const char *changed_facts(const struct history_window *w, struct arena *a
     return text.length ? text_take(&text, arena) : "something that has no name here";
 }
 
-static double median_environment_shift(const struct history_judging *judging)
-{
-    const struct history_window *w = &judging->window;
-    double *ratios = arena_array(judging->arena, w->row_count + 1, sizeof(*ratios));
-    size_t count = 0;
-    for (size_t k = 0; k < w->row_count && w->run_count > 1; k++) {
-        const double ratio = w->rows[k].points[w->run_count - 1].value / w->rows[k].points[w->run_count - 2].value;
-        if (!w->rows[k].is_kpi && isfinite(ratio))
-            ratios[count++] = ratio;
-    }
-    return median_of(ratios, count) - 1;
-}
-
 static void conclude(struct history_gate *out, struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
@@ -174,6 +161,12 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
         series[k] = *rows[k];
     qsort(series, count, sizeof(*series), by_rank);
     const bool changed = judging->breaks[w->run_count - 1];
+    double *ratios = arena_array(judging->arena, w->row_count + 1, sizeof(*ratios));
+    size_t ratio_count = 0;
+    for (size_t k = 0; k < w->row_count && changed; k++) {
+        ratios[ratio_count] = w->rows[k].points[w->run_count - 1].value / w->rows[k].points[w->run_count - 2].value;
+        ratio_count += !w->rows[k].is_kpi && isfinite(ratios[ratio_count]);
+    }
     *out = (struct history_gate){.channel = w->channel,
                                  .device = w->device,
                                  .run = run->started_at,
@@ -182,7 +175,7 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
                                  .runs = judging->set.runs,
                                  .environment_changed = changed,
                                  .environment = changed ? changed_facts(w, judging->arena) : "",
-                                 .environment_shift = changed ? median_environment_shift(judging) : NAN,
+                                 .environment_shift = median_of(ratios, ratio_count) - 1,
                                  .series = series,
                                  .count = count};
     FOR_EACH(const struct history_series, s, series, count) {

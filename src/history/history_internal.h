@@ -55,11 +55,6 @@ unsigned history_changes(const struct history_point *a, const struct history_poi
 /* The series that this run's case belongs to under another timer: then `row` has ended, and nothing is missing. */
 const struct history_series *history_other_timer(const struct history_window *w, const struct history_series *row);
 
-/* Runs in which it has a value. */
-size_t history_values(const struct history_series *row, size_t runs);
-/* A chart of each series that is chosen, the first dozen of them. */
-void history_charts(struct document *document, const struct history_window *w, const bool *chosen);
-
 /* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
 double history_open_level(const struct history_series *row, const struct history_alarm **first);
 
@@ -82,12 +77,11 @@ struct history_judging {
     struct history *history;
     struct history_window window;
     const struct gate_options *options;
-    struct gate_set set;                /* the run being judged and those before it */
-    struct gate_series *series;         /* one per row */
-    double **values;                    /* per row, all runs of the window: larger is worse */
-    struct history_series **class_rows; /* id 0 before its first alarm */
-    bool *breaks;                       /* of everything, all runs */
-    struct gate_segment *segments, *class_segments;
+    struct gate_set set;                     /* the run being judged and those before it */
+    struct gate_series *series;              /* one per row */
+    double **values;                         /* per row, all runs of the window: larger is worse */
+    struct history_series **class_rows;      /* id 0 before its first alarm */
+    bool *breaks;                            /* of everything, all runs */
     struct gate_verdict *verdicts, *classes; /* of the run judged last: in the end, this run */
     struct arena *arena;
 };

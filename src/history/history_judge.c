@@ -49,8 +49,6 @@ static void make_values(struct history_judging *judging)
     judging->series = arena_array(arena, rows, sizeof(*judging->series));
     judging->values = arena_array(arena, rows, sizeof(*judging->values));
     judging->class_rows = arena_array(arena, rows, sizeof(*judging->class_rows));
-    judging->segments = arena_array(arena, rows, sizeof(*judging->segments));
-    judging->class_segments = arena_array(arena, rows, sizeof(*judging->class_segments));
     judging->verdicts = arena_array(arena, rows, sizeof(*judging->verdicts));
     judging->classes = arena_array(arena, rows, sizeof(*judging->classes));
     judging->breaks = arena_array(arena, w->run_count + 1, sizeof(*judging->breaks));
@@ -103,10 +101,10 @@ static void frame(struct history_judging *judging, size_t first, size_t run)
         for (size_t at = first; at <= run; at++)
             if (isfinite(row->points[at].tick) && row->points[at].value > 0)
                 series->floor = fmax(series->floor, row->points[at].tick / row->points[at].value);
-        judging->segments[k] = segment_of(judging, row, run, first);
+        judging->verdicts[k].segment = segment_of(judging, row, run, first);
     }
     for (size_t k = 0; k < judging->set.class_count; k++)
-        judging->class_segments[k] = segment_of(judging, judging->class_rows[k], run, first);
+        judging->classes[k].segment = segment_of(judging, judging->class_rows[k], run, first);
     judging->set.runs = run - first + 1;
     judging->set.breaks = judging->breaks + first;
 }
@@ -282,8 +280,8 @@ static void judge_run(struct history_judging *judging, size_t run)
 {
     const size_t first = run + 1 > GATE_KEEP_RUNS ? run + 1 - GATE_KEEP_RUNS : 0;
     frame(judging, first, run);
-    judging->history->status = gate_run(judging->verdicts, judging->classes, &judging->set, judging->segments,
-                                        judging->class_segments, judging->options, judging->history->err);
+    judging->history->status =
+        gate_run(judging->verdicts, judging->classes, &judging->set, judging->options, judging->history->err);
     for (size_t k = 0; k < judging->window.row_count && !judging->history->status; k++)
         if (!judging->window.rows[k].is_class)
             settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, run);

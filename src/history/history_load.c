@@ -198,21 +198,6 @@ unsigned history_changes(const struct history_point *a, const struct history_poi
     return identity_differs(&x, &y);
 }
 
-/* Times of other input data, or of other work, are no change of the same thing. */
-static void find_changes(struct history_window *window, struct history_series *row)
-{
-    const unsigned another = IDENTITY_BIT(IDENTITY_INPUTS) | IDENTITY_BIT(IDENTITY_WORK);
-    const struct history_point *before = &nothing;
-    for (size_t run = 0; run < window->run_count; run++) {
-        const struct history_point *point = &row->points[run];
-        if (!isfinite(point->value))
-            continue;
-        row->changed[run] = history_changes(before, point) & another;
-        row->breaks[run] = row->breaks[run] || row->changed[run];
-        before = point;
-    }
-}
-
 /* ---- decisions and alarms ---- */
 
 static const char accepted_sql[] =
@@ -294,8 +279,18 @@ enum status history_load(struct history_window *window, struct history *history,
     load_rows(window, history, arena);
     for (size_t run = 0; run < window->run_count; run++)
         load_points(window, run, history, arena);
-    for (size_t k = 0; k < window->row_count; k++)
-        find_changes(window, &window->rows[k]);
+    /* Times of other input data, or of other work, are no change of the same thing. */
+    const unsigned another = IDENTITY_BIT(IDENTITY_INPUTS) | IDENTITY_BIT(IDENTITY_WORK);
+    FOR_EACH(struct history_series, row, window->rows, window->row_count) {
+        const struct history_point *before = &nothing;
+        for (size_t run = 0; run < window->run_count; run++) {
+            if (!isfinite(row->points[run].value))
+                continue;
+            row->changed[run] = history_changes(before, &row->points[run]) & another;
+            row->breaks[run] = row->changed[run];
+            before = &row->points[run];
+        }
+    }
     load_accepted(window, history);
     load_alarms(window, history, arena);
     return history->status;

@@ -140,12 +140,12 @@ static struct table *devices_of(const struct fleet *fleet, bool bad, struct aren
     return table;
 }
 
-static struct table *list_of(const char *const *items, size_t count, struct arena *arena)
+static void add_list(struct document *document, const char *key, const char *const *items, size_t count)
 {
-    struct table *list = table_list(arena);
+    struct table *list = table_list(document->arena);
     for (size_t k = 0; k < count; k++)
         table_item(list, items[k]);
-    return list;
+    document_table(document, key, NULL, list)->show = SHOW_DATA;
 }
 
 /* ---- strips: a metric over the devices of a group ---- */
@@ -265,18 +265,6 @@ static const char *add_counts(struct table *summary, const struct fleet *fleet)
     return arena_printf(summary->arena, "%zu device%s: %s", fleet->device_count, text_s(fleet->device_count), line);
 }
 
-static void add_lists(struct document *document, const struct fleet *fleet)
-{
-    struct arena *arena = document->arena;
-    const char **bad = NULL, **good = NULL;
-    const size_t bad_count = fleet_nodes(&bad, fleet, true, arena),
-                 good_count = fleet_nodes(&good, fleet, false, arena);
-    document_table(document, "missing", NULL, list_of(fleet->missing, fleet->missing_count, arena))->show = SHOW_DATA;
-    document_table(document, "unread", NULL, list_of(fleet->unread, fleet->unread_count, arena))->show = SHOW_DATA;
-    document_table(document, "bad_nodes", NULL, list_of(bad, bad_count, arena))->show = SHOW_DATA;
-    document_table(document, "good_nodes", NULL, list_of(good, good_count, arena))->show = SHOW_DATA;
-}
-
 /* What the document is, and by which rule it judges, for programs. */
 static void add_head(struct document *document, const struct fleet *fleet, const struct table *summary)
 {
@@ -330,7 +318,13 @@ void fleet_document(struct document *document, const struct fleet *fleet)
     document_table(document, "drift", NULL, TABLE_OF(arena, drift_columns, fleet->drifts, fleet->drift_count))->show =
         SHOW_PEOPLE | SHOW_DATA;
     document_table(document, "devices", NULL, devices_of(fleet, false, arena))->show = SHOW_DATA | SHOW_TESTS;
-    add_lists(document, fleet);
+    const char **bad = NULL, **good = NULL;
+    const size_t bad_count = fleet_nodes(&bad, fleet, true, arena),
+                 good_count = fleet_nodes(&good, fleet, false, arena);
+    add_list(document, "missing", fleet->missing, fleet->missing_count);
+    add_list(document, "unread", fleet->unread, fleet->unread_count);
+    add_list(document, "bad_nodes", bad, bad_count);
+    add_list(document, "good_nodes", good, good_count);
     for (size_t g = 0; g < fleet->group_count; g++)
         add_strips(document, fleet, g);
     document_add(document,

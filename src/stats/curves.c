@@ -216,19 +216,6 @@ static bool add_points(struct sums *sums, const double *volume, const double *ti
     return true;
 }
 
-static double explained(const double *volume, const double *time, size_t count, double startup, double slope,
-                        double mean)
-{
-    double residual = 0, total = 0;
-    for (size_t k = 0; k < count; k++) {
-        const double off = (time[k] - startup - slope * volume[k]) / time[k];
-        const double spread = (time[k] - mean) / time[k];
-        residual += off * off;
-        total += spread * spread;
-    }
-    return total > 0 ? 1 - residual / total : 1;
-}
-
 bool startup_fit(struct startup_fit *fit, const double *volume, const double *time, size_t count)
 {
     struct sums s = {0};
@@ -247,7 +234,13 @@ bool startup_fit(struct startup_fit *fit, const double *volume, const double *ti
     if (!(slope > 0))
         return false;
     *fit = (struct startup_fit){.startup = startup, .rate = 1 / slope};
-    fit->r2 = explained(volume, time, count, startup, slope, s.y / s.w);
+    double residual = 0, total = 0;
+    for (size_t k = 0; k < count; k++) {
+        const double off = (time[k] - startup - slope * volume[k]) / time[k], spread = (time[k] - s.y / s.w) / time[k];
+        residual += off * off;
+        total += spread * spread;
+    }
+    fit->r2 = total > 0 ? 1 - residual / total : 1;
     return true;
 }
 

@@ -264,13 +264,13 @@ double gate_mde(double sigma, unsigned runs, double delta)
 
 /* ---- all series ---- */
 
-static enum status check_segments(const struct gate_segment *segments, size_t count, const struct gate_set *set,
+static enum status check_segments(const struct gate_verdict *verdicts, size_t count, const struct gate_set *set,
                                   struct err *err)
 {
-    for (size_t k = 0; segments && k < count; k++)
-        if (segments[k].start >= set->runs || !is_sigma(segments[k].sigma))
+    for (size_t k = 0; k < count; k++)
+        if (verdicts[k].segment.start >= set->runs || !is_sigma(verdicts[k].segment.sigma))
             return err_set(err, ERR_CONFIG, "segment %zu: starts at run %u of %zu with sigma %g", k,
-                           (unsigned)segments[k].start, set->runs, segments[k].sigma);
+                           (unsigned)verdicts[k].segment.start, set->runs, verdicts[k].segment.sigma);
     return STATUS_OK;
 }
 
@@ -356,16 +356,8 @@ void gate_pass_step(struct gate_pass *pass)
 
 /* ---- one pass over the runs ---- */
 
-static struct gate_segment *segments_copied(const struct gate_segment *segments, size_t count, struct arena *arena)
-{
-    struct gate_segment *copy = arena_array(arena, count + 1, sizeof(*copy));
-    for (size_t k = 0; segments && k < count; k++)
-        copy[k] = segments[k];
-    return copy;
-}
-
-void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_segment *segments,
-                    const struct gate_segment *class_segments, const struct gate_options *options, struct arena *arena)
+void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_options *options,
+                    struct arena *arena)
 {
     const size_t series = set->series_count, classes = set->class_count;
     *pass = (struct gate_pass){
@@ -379,8 +371,6 @@ void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const st
         .usual = arena_array(arena, series + 1, sizeof(*pass->usual)),
         .residuals = arena_array(arena, series + 1, sizeof(*pass->residuals)),
         .expected = arena_array(arena, classes + 1, sizeof(*pass->expected)),
-        .segments = segments_copied(segments, series, arena),
-        .class_segments = segments_copied(class_segments, classes, arena),
     };
 }
 
@@ -389,14 +379,14 @@ static struct gate_segment after_break(struct gate_segment segment, uint32_t lat
     return latest > segment.start ? (struct gate_segment){latest, 0} : segment;
 }
 
-static struct view view_of(const struct gate_pass *pass, size_t k)
+static struct view view_of(const struct gate_pass *pass, const struct gate_verdict *out, size_t k)
 {
     const struct gate_series *series = &pass->set->series[k];
     const double floor = series->floor, common = pass->used[series->class_index];
     return (struct view){
         .values = &pass->adjusted[k * pass->set->runs],
         .this_run = pass->run - 1,
-        .segment = after_break(pass->segments[k], pass->series_break[k]),
+        .segment = after_break(out[k].segment, pass->series_break[k]),
         .floor = floor > 0 ? floor : 0,
         .again = series->again_ns > 0 ? log(series->again_ns) - common : NAN,
         .again_least = series->again_least_ns > 0 ? log(series->again_least_ns) - common : NAN,
@@ -406,14 +396,14 @@ static struct view view_of(const struct gate_pass *pass, size_t k)
 /* Median spread of the class's series up to the previous run, each with a full least baseline, mixed with what was
  * expected. The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the
  * caution. */
-static double expected_of(const struct gate_pass *pass, size_t class)
+static double expected_of(const struct gate_pass *pass, const struct gate_verdict *out, size_t class)
 {
     const double *given = pass->set->class_sigma;
     const double known = given && given[class] > 0 ? given[class] : GATE_CASE_SIGMA;
     double *spreads = pass->residuals, weight = 0;
     size_t count = 0;
     for (size_t k = 0; k < pass->set->series_count; k++) {
-        const struct view view = view_of(pass, k);
+        const struct view view = view_of(pass, out, k);
         struct points points;
         if (pass->set->series[k].class_index != class || isnan(view.values[view.this_run]))
             continue;
@@ -435,35 +425,32 @@ void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct ga
         const struct view view = {
             .values = &pass->measured[index * set->runs],
             .this_run = pass->run - 1,
-            .segment = after_break(pass->class_segments[index], pass->class_break),
+            .segment = after_break(classes[index].segment, pass->class_break),
             .again = pass->again[index],
             .again_least = NAN,
         };
         judge(&classes[index], &view, GATE_CLASS_SIGMA, pass->options);
         classes[index].common = pass->used[index];
-        pass->class_segments[index] = classes[index].segment;
-        pass->expected[index] = expected_of(pass, index);
+        pass->expected[index] = expected_of(pass, out, index);
     }
     for (size_t k = 0; k < set->series_count; k++) {
         const uint32_t class = set->series[k].class_index;
-        const struct view view = view_of(pass, k);
+        const struct view view = view_of(pass, out, k);
         judge(&out[k], &view, pass->expected[class], pass->options);
         out[k].common = pass->used[class];
         out[k].baseline_ns *= exp(pass->used[class]);
-        pass->segments[k] = out[k].segment;
     }
 }
 
 enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
-                     const struct gate_segment *segments, const struct gate_segment *class_segments,
                      const struct gate_options *options, struct err *err)
 {
     SCOPED(arena_release) struct arena arena = {0};
     struct gate_pass pass;
-    if (check(set, options, err) || check_segments(segments, set->series_count, set, err) ||
-        check_segments(class_segments, set->class_count, set, err))
+    if (check(set, options, err) || check_segments(out, set->series_count, set, err) ||
+        check_segments(classes, set->class_count, set, err))
         return err->status;
-    gate_pass_init(&pass, set, segments, class_segments, options, &arena);
+    gate_pass_init(&pass, set, options, &arena);
     while (pass.run < set->runs)
         gate_pass_step(&pass);
     gate_pass_judge(&pass, out, classes);

@@ -20,12 +20,12 @@ struct gate_pass {
     uint32_t class_break;   /* the latest run at which everything did */
     double *usual;          /* series: median of its last values before the latest run; NaN = none */
     double *residuals;      /* room for one value per series */
-    struct gate_segment *segments, *class_segments; /* as the next run finds them */
-    double *expected;                               /* s0 of each class this run */
+    double *expected;       /* s0 of each class this run */
 };
-void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_segment *segments,
-                    const struct gate_segment *class_segments, const struct gate_options *options, struct arena *arena);
+void gate_pass_init(struct gate_pass *pass, const struct gate_set *set, const struct gate_options *options,
+                    struct arena *arena);
 void gate_pass_step(struct gate_pass *pass);
+/* As gate_run has `out` and `classes`. */
 void gate_pass_judge(struct gate_pass *pass, struct gate_verdict *out, struct gate_verdict *classes);
 
 #endif

@@ -11,8 +11,12 @@ static int compare_values(const void *a, const void *b)
 /* Up to here insertion beats the library's sort with its calls. */
 #define FEW_VALUES 40
 
-static void insert_values(double *values, size_t count)
+void sort_values(double *values, size_t count)
 {
+    if (count > FEW_VALUES) {
+        qsort(values, count, sizeof(*values), compare_values);
+        return;
+    }
     for (size_t k = 1; k < count; k++) {
         const double value = values[k];
         size_t place = k;
@@ -20,14 +24,6 @@ static void insert_values(double *values, size_t count)
             values[place] = values[place - 1];
         values[place] = value;
     }
-}
-
-void sort_values(double *values, size_t count)
-{
-    if (count <= FEW_VALUES)
-        insert_values(values, count);
-    else
-        qsort(values, count, sizeof(*values), compare_values);
 }
 
 double median_sorted(const double *sorted, size_t count)

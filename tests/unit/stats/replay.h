@@ -26,7 +26,9 @@ static inline void replay_runs(struct gate_verdict *out, struct gate_verdict *cl
 {
     struct arena arena = {0};
     struct gate_pass pass;
-    gate_pass_init(&pass, set, NULL, NULL, options, &arena);
+    gate_pass_init(&pass, set, options, &arena);
+    memset(out, 0, set->series_count * sizeof(*out));
+    memset(classes, 0, set->class_count * sizeof(*classes));
     for (size_t run = 0; run < set->runs; run++) {
         gate_pass_step(&pass);
         gate_pass_judge(&pass, out, classes);
@@ -39,23 +41,23 @@ static inline void replay_runs(struct gate_verdict *out, struct gate_verdict *cl
 /* One run after another, the last one possibly twice. */
 struct replay {
     struct gate_pass pass;
-    struct gate_segment *segments, *class_segments; /* as they were before this run */
+    struct gate_verdict *out, *classes; /* as they were before this run */
 };
 
 static inline void replay_init(struct replay *replay, const struct gate_set *set, const struct gate_options *options,
                                struct arena *arena)
 {
-    gate_pass_init(&replay->pass, set, NULL, NULL, options, arena);
-    replay->segments = arena_array(arena, set->series_count, sizeof(*replay->segments));
-    replay->class_segments = arena_array(arena, set->class_count, sizeof(*replay->class_segments));
+    gate_pass_init(&replay->pass, set, options, arena);
+    replay->out = arena_array(arena, set->series_count, sizeof(*replay->out));
+    replay->classes = arena_array(arena, set->class_count, sizeof(*replay->classes));
 }
 
+/* `out` and `classes` are zeroed before the first run. */
 static inline void replay_one(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
 {
-    const struct gate_pass *pass = &replay->pass;
-    const struct gate_set *set = pass->set;
-    memcpy(replay->segments, pass->segments, set->series_count * sizeof(*pass->segments));
-    memcpy(replay->class_segments, pass->class_segments, set->class_count * sizeof(*pass->class_segments));
+    const struct gate_set *set = replay->pass.set;
+    memcpy(replay->out, out, set->series_count * sizeof(*out));
+    memcpy(replay->classes, classes, set->class_count * sizeof(*classes));
     gate_pass_step(&replay->pass);
     gate_pass_judge(&replay->pass, out, classes);
 }
@@ -63,13 +65,12 @@ static inline void replay_one(struct replay *replay, struct gate_verdict *out, s
 /* The same run with what was measured again; the first judgement leaves no trace. */
 static inline void replay_one_again(struct replay *replay, struct gate_verdict *out, struct gate_verdict *classes)
 {
-    struct gate_pass *pass = &replay->pass;
-    const struct gate_set *set = pass->set;
-    memcpy(pass->segments, replay->segments, set->series_count * sizeof(*pass->segments));
-    memcpy(pass->class_segments, replay->class_segments, set->class_count * sizeof(*pass->class_segments));
-    pass->run--;
-    gate_pass_step(pass);
-    gate_pass_judge(pass, out, classes);
+    const struct gate_set *set = replay->pass.set;
+    memcpy(out, replay->out, set->series_count * sizeof(*out));
+    memcpy(classes, replay->classes, set->class_count * sizeof(*classes));
+    replay->pass.run--;
+    gate_pass_step(&replay->pass);
+    gate_pass_judge(&replay->pass, out, classes);
 }
 
 #endif

@@ -214,8 +214,7 @@ static void test_run_is_replay(void **state)
 {
     (void)state;
     static struct runs runs;
-    struct gate_verdict out[CASES], classes[2], all[CASES], all_classes[2];
-    struct gate_segment segments[CASES] = {{0, 0}}, class_segments[2] = {{0, 0}};
+    struct gate_verdict out[CASES] = {0}, classes[2] = {0}, all[CASES], all_classes[2];
     struct err err = {0};
     bool own[RUNS] = {false};
     const struct gate_options options = gate_defaults();
@@ -228,16 +227,12 @@ static void test_run_is_replay(void **state)
     runs.series[9].breaks = own;
     for (size_t run = 1; run <= RUNS; run++) {
         runs.set.runs = run;
-        assert_int_equal(gate_run(out, classes, &runs.set, segments, class_segments, &options, &err), STATUS_OK);
+        assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), STATUS_OK);
         replay_runs(all, all_classes, &runs.set, &options, NULL, NULL);
-        for (size_t c = 0; c < CASES; c++) {
+        for (size_t c = 0; c < CASES; c++)
             assert_same(&out[c], &all[c]);
-            segments[c] = out[c].segment;
-        }
-        for (size_t c = 0; c < 2; c++) {
+        for (size_t c = 0; c < 2; c++)
             assert_same(&classes[c], &all_classes[c]);
-            class_segments[c] = classes[c].segment;
-        }
     }
     assert_int_equal(out[3].segment.start, 45);
 }
@@ -287,30 +282,30 @@ static void test_refused(void **state)
     (void)state;
     static struct runs runs;
     static const double bad[] = {0, -5, INFINITY};
-    struct gate_verdict out[CASES], classes[2];
-    struct gate_segment segments[CASES] = {{0, 0}};
+    struct gate_verdict out[CASES] = {0}, classes[2] = {0};
     struct gate_options options = gate_defaults();
     struct err err = {0};
     fill(&runs, 10);
     const double good = runs.ns[2][9];
     for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
         runs.ns[2][9] = bad[k];
-        assert_int_equal(gate_run(out, classes, &runs.set, NULL, NULL, &options, &err), ERR_CONFIG);
+        assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), ERR_CONFIG);
         assert_non_null(strstr(err.text, "series 2: run 9"));
     }
     runs.ns[2][9] = good;
-    segments[3].start = RUNS;
-    assert_int_equal(gate_run(out, classes, &runs.set, segments, NULL, &options, &err), ERR_CONFIG);
+    out[3].segment.start = RUNS;
+    assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), ERR_CONFIG);
+    out[3].segment.start = 0;
     runs.series[1].class_index = 2;
-    assert_int_equal(gate_run(out, classes, &runs.set, NULL, NULL, &options, &err), ERR_CONFIG);
+    assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), ERR_CONFIG);
     runs.series[1].class_index = 1;
     options.threshold = NAN;
-    assert_int_equal(gate_run(out, classes, &runs.set, NULL, NULL, &options, &err), ERR_CONFIG);
+    assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), ERR_CONFIG);
     options = gate_defaults();
     runs.set.runs = 0;
-    assert_int_equal(gate_run(out, classes, &runs.set, NULL, NULL, &options, &err), ERR_CONFIG);
+    assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), ERR_CONFIG);
     runs.set.runs = RUNS;
-    assert_int_equal(gate_run(out, classes, &runs.set, NULL, NULL, &options, &err), STATUS_OK);
+    assert_int_equal(gate_run(out, classes, &runs.set, &options, &err), STATUS_OK);
 }
 
 int main(void)

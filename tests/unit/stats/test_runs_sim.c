@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -153,6 +154,8 @@ static void play(struct counts *counts, struct world *world)
     struct arena arena = {0};
     struct replay replay;
     replay_init(&replay, &world->set, &options, &arena);
+    memset(out, 0, sizeof(out));
+    memset(classes, 0, sizeof(classes));
     for (size_t run = 0; run < RUNS; run++) {
         measure_run(world, run);
         replay_one(&replay, out, classes);
