@@ -28,7 +28,6 @@
 #ifndef ROOFTILE_ATTENTION_H
 #define ROOFTILE_ATTENTION_H
 
-#include "isolate.h"
 #include "tile_chain.h"
 #include "../gemm/gemm_k_tile.h"
 
@@ -51,9 +50,6 @@ static constexpr unsigned RUN = PAGE > 0 && PAGE < BN ? PAGE : BN, RUNS = BN / R
 static_assert(PAGE == 0 || PAGE % RUN == 0, "a tile is whole pages, or a part of one");
 static_assert(BN % M == 0 && D % (WAVES_D * M) == 0 && D % group_of::depth == 0 && BN % group_of::depth == 0,
     "tiles do not nest");
-
-typedef vec<uint32_t, 4>::type quad;
-#include "../gemm/gemm_parts.h"
 
 /* ---- memory to registers to LDS ---- */
 
@@ -108,7 +104,7 @@ __device__ void load_queries(
             moves[move] = *reinterpret_cast<const quad *>(
                 from + (own < rows ? own : rows - 1) * stride + k_tile_move_k<query_tile>(threadIdx.x, move));
         }
-        put<query_tile>(lds, moves, threadIdx.x); /* a barrier follows before the first product */
+        k_tile_put<query_tile>(lds, moves, threadIdx.x); /* a barrier follows before the first product */
     } else {
         const quad *at[group_of::rows];
 #pragma unroll
@@ -125,7 +121,7 @@ __device__ void load_queries(
                 for (unsigned c = 0; c < group_of::lane_units; ++c)
                     units[p][c] = at[p][step * (group_of::depth / key_tile::pack) + unit + c];
             }
-            distribute(into.parts[step], units);
+            k_tile_distribute<group_of>(into.parts[step], units);
         }
     }
 }
@@ -225,12 +221,12 @@ __device__ void attend_tile(state &now, const quad *keys, const quad *values, co
 #pragma unroll
     for (unsigned at = 0; at < K_READS + AHEAD; ++at) {
         if (at < K_READS)
-            read_parts<key_tile>(k[at % (AHEAD + 1)], keys, k_base, at % TILES_N, at / TILES_N);
+            k_tile_read<group_of, key_tile>(k[at % (AHEAD + 1)], keys, k_base, at % TILES_N, at / TILES_N);
         if (at < AHEAD)
             continue;
         const unsigned use = at - AHEAD, j = use % TILES_N, step = use / TILES_N;
         if (QLDS && j == 0)
-            read_parts<query_tile>(from_lds, q.lds, q.base, 0, step);
+            k_tile_read<group_of, query_tile>(from_lds, q.lds, q.base, 0, step);
 #pragma unroll
         for (unsigned g = 0; g < GROUP; ++g)
             s[j] = tile_chain_mma<fragment>(
@@ -254,7 +250,7 @@ __device__ void attend_tile(state &now, const quad *keys, const quad *values, co
 #pragma unroll
     for (unsigned at = 0; at < V_READS + AHEAD; ++at) {
         if (at < V_READS)
-            read_parts<value_tile>(v[at % (AHEAD + 1)], values, v_base, at % TILES_D, at / TILES_D);
+            k_tile_read<group_of, value_tile>(v[at % (AHEAD + 1)], values, v_base, at % TILES_D, at / TILES_D);
         if (at < AHEAD)
             continue;
         const unsigned use = at - AHEAD, i = use % TILES_D, step = use / TILES_D;
@@ -362,8 +358,8 @@ __device__ void attend(state &now, quad *keys, quad *values, const queries &q, a
     for (; number + PREFETCH < whole; ++number) {
         if (!PREFETCH)
             fetch_tile(next, address, number);
-        put<key_tile>(keys, next.k, lane);
-        put<value_tile>(values, next.v, lane);
+        k_tile_put<key_tile>(keys, next.k, lane);
+        k_tile_put<value_tile>(values, next.v, lane);
         lds_barrier();
         if (PREFETCH)
             fetch_tile(next, address, number + 1);
@@ -377,8 +373,8 @@ __device__ void attend(state &now, quad *keys, quad *values, const queries &q, a
             set_offsets(address, end - number * BN, lane);
             fetch_tile(next, address, number);
         }
-        put<key_tile>(keys, next.k, lane);
-        put<value_tile>(values, next.v, lane);
+        k_tile_put<key_tile>(keys, next.k, lane);
+        k_tile_put<value_tile>(values, next.v, lane);
         lds_barrier();
         if (PREFETCH && number + 1 < last) {
             set_offsets(address, end - (number + 1) * BN, lane);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a K tile of an operand lies in LDS, and which lane moves what of it: index functions only, shared by the
- * kernels that move K tiles and by gemm_banks, which counts their bank conflicts.
+ * Where a K tile of an operand lies in LDS, and which lane moves what of it: index functions, with which gemm_banks
+ * counts bank conflicts; and behind them the moves themselves, registers to LDS and LDS to fragments. Include it after
+ * tile.h.
  *
  * A K tile is `rows` x `depth` elements, k fastest, in units of 16 bytes. The row fragments of tile.h are some of them.
  * If the operand is contiguous along k in memory too, a move is 16 bytes of one row. Otherwise a lane loads 16 bytes of
@@ -15,13 +16,14 @@
  *   swizzled  nothing is left free: the number of the eighth is xor-ed with a number that differs between the rows
  *             which lanes ask for together
  */
+typedef vec<uint32_t, 4>::type quad;
 enum { K_TILE_PLAIN, K_TILE_PADDED, K_TILE_SWIZZLED };
 
-template <unsigned row_count, unsigned depth_count, unsigned bytes, bool is_k_contiguous, int order_of,
+template <unsigned row_count, unsigned depth_count, unsigned element_bytes, bool is_k_contiguous, int order_of,
     unsigned lane_count>
 struct k_tile {
     static constexpr unsigned rows = row_count, depth = depth_count, lanes = lane_count;
-    static constexpr unsigned pack = 16 / bytes; /* elements of a unit */
+    static constexpr unsigned bytes = element_bytes, pack = 16 / bytes; /* of an element; elements of a unit */
     static constexpr unsigned chunks = depth / pack;
     static constexpr bool k_contiguous = is_k_contiguous;
     static constexpr int order = order_of;
@@ -130,4 +132,98 @@ template <class tile_t> struct k_tile_group {
 template <class tile_t> __device__ unsigned k_tile_first_unit(unsigned k)
 {
     return tile_k_offset<tile_t>(k) / static_cast<unsigned>(tile_t::row_fragment) * k_tile_group<tile_t>::lane_units;
+}
+
+/* ---- registers to LDS, LDS to fragments ---- */
+
+/* Word `word` of row `row` of a transposed block: that row's element of moves word * 4 / bytes and following. */
+template <unsigned bytes>
+__device__ static uint32_t k_tile_transposed_word(const quad *moves, unsigned row, unsigned word)
+{
+    if constexpr (bytes == 8)
+        return moves[word / 2][row * 2 + word % 2];
+    if constexpr (bytes == 4)
+        return moves[word][row];
+    if constexpr (bytes == 2)
+        return permute_bytes(
+            moves[word * 2 + 1][row / 2], moves[word * 2][row / 2], row % 2 ? 0x07060302u : 0x05040100u);
+    const unsigned at = row / 4, low = row % 4; /* the byte in its word; selectors take one of two words */
+    const uint32_t pair = 0x0c0c0000u | (4 + low) << 8 | low, upper = 0x00000c0cu | (4 + low) << 24 | low << 16;
+    return permute_bytes(moves[word * 4 + 1][at], moves[word * 4][at], pair) |
+           permute_bytes(moves[word * 4 + 3][at], moves[word * 4 + 2][at], upper);
+}
+
+/* Stores a lane's moves of a K tile, transposed if the operand is not contiguous along k. */
+template <class k_tile_t>
+__device__ static void k_tile_put(quad *into, const quad (&moves)[k_tile_t::moves], unsigned lane)
+{
+    if constexpr (k_tile_t::k_contiguous) {
+#pragma unroll
+        for (unsigned move = 0; move < k_tile_t::moves; ++move)
+            into[k_tile_unit<k_tile_t>(k_tile_move_row<k_tile_t>(lane, move),
+                k_tile_move_k<k_tile_t>(lane, move) / k_tile_t::pack)] = moves[move];
+    } else {
+        typedef typename simt_tile_vector<uint32_t, k_tile_t::words>::type part;
+#pragma unroll
+        for (unsigned first = 0; first < k_tile_t::moves; first += k_tile_t::k_block) {
+            const unsigned row = k_tile_move_row<k_tile_t>(lane, first), k = k_tile_move_k<k_tile_t>(lane, first);
+#pragma unroll
+            for (unsigned i = 0; i < k_tile_t::pack; ++i) {
+                part words;
+#pragma unroll
+                for (unsigned word = 0; word < k_tile_t::words; ++word)
+                    words[word] = k_tile_transposed_word<k_tile_t::bytes>(moves + first, i, word);
+                const unsigned at =
+                    k_tile_unit<k_tile_t>(row + i, k / k_tile_t::pack) * 4 + k % k_tile_t::pack * k_tile_t::bytes / 4;
+                *reinterpret_cast<part *>(reinterpret_cast<uint32_t *>(into) + at) = words;
+            }
+        }
+    }
+}
+
+/* A fragment as words, whatever its elements are. */
+template <class vector_t> struct k_tile_words {
+    typedef typename simt_tile_vector<uint32_t, static_cast<int>(sizeof(vector_t) / 4)>::type type;
+};
+
+/* The fragments of a group of instructions from the units that the lane read of each of its rows. */
+template <class group_t, class part_t>
+__device__ static void k_tile_distribute(
+    part_t (&into)[group_t::count], const quad (&units)[group_t::rows][group_t::lane_units])
+{
+    typedef typename k_tile_words<part_t>::type words;
+    constexpr unsigned row_fragment_words = sizeof(part_t) / 4 / group_t::rows;
+    words parts[group_t::count];
+#pragma unroll
+    for (unsigned p = 0; p < group_t::rows; ++p) {
+#pragma unroll
+        for (unsigned c = 0; c < group_t::lane_units; ++c) {
+#pragma unroll
+            for (unsigned w = 0; w < 4; ++w)
+                parts[w / row_fragment_words % group_t::count]
+                     [p * row_fragment_words + c * 4 % row_fragment_words + w % row_fragment_words] = units[p][c][w];
+        }
+    }
+#pragma unroll
+    for (unsigned g = 0; g < group_t::count; ++g)
+        into[g] = __builtin_bit_cast(part_t, parts[g]);
+}
+
+/* Reads the fragments of tile `number` for the group of instructions of a step. `offset`: the unit that the lane reads
+ * first of tile 0 and step 0. */
+template <class group_t, class k_tile_t, class part_t>
+__device__ static void k_tile_read(
+    part_t (&into)[group_t::count], const quad *lds, unsigned offset, unsigned number, unsigned step)
+{
+    quad units[group_t::rows][group_t::lane_units];
+#pragma unroll
+    for (unsigned p = 0; p < group_t::rows; ++p) {
+#pragma unroll
+        for (unsigned c = 0; c < group_t::lane_units; ++c) {
+            const unsigned chunk = step * (group_t::depth / k_tile_t::pack) + c;
+            units[p][c] = lds[k_tile_unit_plus<k_tile_t>(
+                offset, number * group_t::rows * group_t::row_stride + p * group_t::row_stride, chunk)];
+        }
+    }
+    k_tile_distribute<group_t>(into, units);
 }

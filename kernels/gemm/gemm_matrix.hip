@@ -51,9 +51,6 @@ static_assert(BM % (WM * M) == 0 && BN % (WN * M) == 0 && BK % group_of::depth =
 static_assert(LDS > 0 || !PREFETCH, "without LDS there is nothing to prefetch");
 static_assert(LDS < 2 || PREFETCH, "the second buffer is filled from prefetched registers");
 
-typedef vec<uint32_t, 4>::type quad;
-#include "gemm_parts.h"
-
 /* Rows of matrices start anywhere; on NVIDIA, see fits_16_bytes. */
 typedef unaligned_vec<uint32_t, 4, sizeof(element)>::type unaligned_quad;
 
@@ -225,8 +222,8 @@ __device__ static void fetch_any(
 
 __device__ static void put_both(quad *k_tiles, const staged_tiles &next, unsigned lane)
 {
-    put<a_tile>(k_tiles, next.a, lane);
-    put<b_tile>(k_tiles + a_tile::units, next.b, lane);
+    k_tile_put<a_tile>(k_tiles, next.a, lane);
+    k_tile_put<b_tile>(k_tiles + a_tile::units, next.b, lane);
 }
 
 /* Stores the K tile that was loaded before to LDS, loads the next one and uses this one. With two buffers there is no

@@ -33,9 +33,6 @@ static_assert((BM / WM & (BM / WM - 1)) == 0 && (BN / WN & (BN / WN - 1)) == 0 &
     "a wave's rows and columns and BK are powers of two");
 static_assert(BM % (WM * M) == 0 && BN % (WN * M) == 0 && BK % group_of::depth == 0, "tiles do not nest");
 
-typedef vec<uint32_t, 4>::type quad;
-#include "gemm_parts.h"
-
 /* Rows of matrices start anywhere; on NVIDIA, see rows_fit. */
 typedef unaligned_vec<uint32_t, 4, sizeof(element)>::type unaligned_quad;
 
@@ -122,8 +119,8 @@ __device__ static void put_both(quad *k_tiles, staged_tiles &next, const source_
                 next.a[move][word] &= source.row_mask[move];
         }
     }
-    put<a_tile>(k_tiles, next.a, lane);
-    put<b_tile>(k_tiles + a_tile::units, next.b, lane);
+    k_tile_put<a_tile>(k_tiles, next.a, lane);
+    k_tile_put<b_tile>(k_tiles + a_tile::units, next.b, lane);
 }
 
 /* ---- LDS to fragments to products ---- */

@@ -27,11 +27,11 @@ __device__ void multiply_by_column(totals &total, const quad *k_tiles, const lds
     fragment::a_t a[TILES_M][GROUP];
 #pragma unroll
     for (unsigned i = 0; i < TILES_M; ++i)
-        read_parts<a_tile>(a[i], k_tiles, at.a, i, step);
+        k_tile_read<group_of, a_tile>(a[i], k_tiles, at.a, i, step);
 #pragma unroll
     for (unsigned j = 0; j < TILES_N; ++j) {
         fragment::b_t b[GROUP];
-        read_parts<b_tile>(b, k_tiles + a_tile::units, at.b, j, step);
+        k_tile_read<group_of, b_tile>(b, k_tiles + a_tile::units, at.b, j, step);
 #pragma unroll
         for (unsigned g = 0; g < GROUP; ++g) {
 #pragma unroll
@@ -54,10 +54,10 @@ __device__ void multiply(totals &total, const quad *k_tiles, const lds_offsets &
         fragment::b_t b[TILES_N][GROUP];
 #pragma unroll
         for (unsigned i = 0; i < TILES_M; ++i)
-            read_parts<a_tile>(a[i], k_tiles, at.a, i, step);
+            k_tile_read<group_of, a_tile>(a[i], k_tiles, at.a, i, step);
 #pragma unroll
         for (unsigned j = 0; j < TILES_N; ++j)
-            read_parts<b_tile>(b[j], k_tiles + a_tile::units, at.b, j, step);
+            k_tile_read<group_of, b_tile>(b[j], k_tiles + a_tile::units, at.b, j, step);
 #pragma unroll
         for (unsigned g = 0; g < GROUP; ++g) {
 #pragma unroll

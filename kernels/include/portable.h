@@ -118,6 +118,8 @@
 #ifndef ROOFTILE_PORTABLE_H
 #define ROOFTILE_PORTABLE_H
 
+#include "isolate.h"
+
 /* nvcc defines this itself; clang does in its own CUDA header, which is not included. __NVCC__ tells the two apart. */
 #if defined(__CUDA__) && !defined(__CUDACC__)
 #define __CUDACC__ 1

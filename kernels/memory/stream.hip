@@ -23,7 +23,6 @@
  * stores, which bypass the caches and save the read of a line that is overwritten anyway (right beyond the last cache,
  * wrong inside it).
  */
-#include "isolate.h"
 #include "portable.h"
 
 typedef typename vec<T, VEC>::type pack;

@@ -15,7 +15,6 @@
  *
  * Defines: VEC elements in a pack; DEPTH packs at a time; BLOCK work-items.
  */
-#include "isolate.h"
 #include "portable.h"
 
 static constexpr unsigned ROW = BLOCK * VEC;
