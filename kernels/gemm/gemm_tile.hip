@@ -12,9 +12,7 @@
  *    +---+ +---------+
  *     k ->
  *
- * A lane may make RI x RJ register tiles from the same K tile, one after the other. Where that is more than one, D
- * holds the sums from K tile to K tile, as registers cannot. This suits CPUs: one lane to the workgroup, LDS in the L2
- * cache.
+ * A lane may make RI x RJ register tiles from the same K tile, one after the other: gemm_panels.h, for CPUs.
  *
  * Defines (kernels/gemm/README.md has the steps and what each gains):
  *   LX LY    lanes of a workgroup along n and m
@@ -28,13 +26,11 @@
  *   TA TB    1: the operand is stored transposed: A as k x m, B as n x k, row after row
  *
  * In LDS both operands have their tile's direction innermost: [k][row of A] and [k][column of B]. An operand that is
- * contiguous along k in memory is transposed on the way, in blocks of Q x Q that a lane holds in registers. With
- * several register tiles the rows of each are contiguous ([register tile][k][TM]): the panels of BLAS libraries.
+ * contiguous along k in memory is transposed on the way, in blocks of Q x Q that a lane holds in registers.
  *
  * Any m, n, k, any leading dimension: blocks that reach over the edge are loaded element by element with zeros beyond
  * it, and tiles of D are stored element by element there. blockIdx.z is the matrix of a batch.
  */
-#include "isolate.h"
 #include "portable.h"
 
 static constexpr unsigned NV = WIDTH / sizeof(T), BK = BK_BYTES / sizeof(T);
@@ -210,27 +206,10 @@ __device__ static inline void store_k_tile(
             store_move<k_tile, transposed>(lds, staged[t], place_of<k_tile, transposed>(t * LANES + lane));
 }
 
-/* Memory to LDS without keeping anything in registers. With several register tiles, what lies beyond the matrix is not
- * multiplied and need not be cleared. */
+/* Memory to LDS without keeping anything in registers. */
 template <class k_tile, bool transposed>
 __device__ static inline void copy_k_tile(T *lds, const operand &from, uint64_t k_begin, uint64_t k_end, unsigned lane)
 {
-    if constexpr (SEVERAL) {
-        constexpr unsigned width = transposed ? Q : k_tile::pack, depth = transposed ? Q : 1;
-        const unsigned wide = static_cast<unsigned>(from.wide < k_tile::wide_ ? from.wide : k_tile::wide_);
-        const unsigned deep = static_cast<unsigned>(k_end - k_begin < BK ? k_end - k_begin : BK);
-        for (unsigned panel = 0; panel < wide; panel += k_tile::panel_) {
-            for (unsigned k = 0; k < deep; k += depth) {
-#pragma unroll
-                for (unsigned within = 0; within < k_tile::panel_; within += width) {
-                    staged<k_tile, transposed> staged;
-                    load_move<k_tile, transposed>(staged, from, k_begin, k_end, {panel + within, k});
-                    store_move<k_tile, transposed>(lds, staged, {panel + within, k});
-                }
-            }
-        }
-        return;
-    }
 #pragma unroll k_tile::moves
     for (unsigned number = lane; number < k_tile::packs; number += LANES) {
         staged<k_tile, transposed> staged;
@@ -305,6 +284,8 @@ __device__ static inline void store_tile(
     }
 }
 
+#include "gemm_panels.h"
+
 extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d, const T *__restrict a,
     const T *__restrict b, const T *c, uint32_t m, uint32_t n, uint32_t k, uint32_t a_stride, uint32_t b_stride,
     uint32_t d_stride, uint32_t rows, uint64_t a_batch, uint64_t b_batch, uint64_t d_batch, T alpha, T beta)
@@ -324,24 +305,7 @@ extern "C" __global__ __launch_bounds__(LANES, 2) void gemm_tile(T *__restrict d
     T *now = k_tiles, *next = k_tiles + BUFFER;
 
     if constexpr (SEVERAL) {
-        for (uint64_t depth = 0; depth < k || depth == 0; depth += BK) {
-            copy_k_tile<a_tile, !TA>(now, from_a, depth, k, lane);
-            copy_k_tile<b_tile, TB>(now + a_tile::elements, from_b, depth, k, lane);
-            __syncthreads();
-            const T *const add_to = depth ? d : c;
-            const unsigned products = static_cast<unsigned>(left(k, depth) < BK ? left(k, depth) : BK);
-            for (unsigned rj = 0; rj < RJ && rj * B_PANEL < from_b.wide; ++rj)
-                for (unsigned ri = 0; ri < RI && ri * A_PANEL < from_a.wide; ++ri) {
-                    const unsigned tile_row = ri * A_PANEL + first_row, tile_column = rj * B_PANEL + first_column;
-                    const uint64_t at = tile + tile_row * static_cast<uint64_t>(d_stride) + tile_column;
-                    pack_t sum[TM][RUNS] = {};
-                    multiply(sum, now + ri * a_tile::size + first_row,
-                        now + a_tile::elements + rj * b_tile::size + first_column, products);
-                    store_tile(d + at, add_to + at, sum, d_stride, left(from_a.wide, tile_row),
-                        left(from_b.wide, tile_column), alpha, depth ? T(1) : beta);
-                }
-            __syncthreads();
-        }
+        multiply_panels(d, c, k_tiles, from_a, from_b, {tile, first_row, first_column}, k, d_stride, alpha, beta);
         return;
     }
     pack_t sum[TM][RUNS] = {};
