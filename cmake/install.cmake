@@ -17,7 +17,7 @@ add_custom_command(TARGET rooftile POST_BUILD
 install(TARGETS rooftile RUNTIME DESTINATION bin)
 install(TARGETS rooftile_library LIBRARY DESTINATION lib) # it looks for ../bin/rooftile
 install(FILES include/rooftile/rooftile.h DESTINATION include/rooftile)
-install(DIRECTORY kernels configs DESTINATION share/rooftile)
+install(DIRECTORY kernels configs import DESTINATION share/rooftile PATTERN __pycache__ EXCLUDE)
 install(FILES ${generated}/rooftile.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${completions}/rooftile DESTINATION share/bash-completion/completions)
 install(FILES ${completions}/_rooftile DESTINATION share/zsh/site-functions)
@@ -49,5 +49,5 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= ${glibc}), libcjson1, libxxhash0, libmd0, libhwloc15, libelf1 | libelf1t64, \
-libdw1 | libdw1t64, libzstd1, zlib1g, libsqlite3-0")
+libdw1 | libdw1t64, libzstd1, zlib1g, libsqlite3-0, python3 (>= 3.11)")
 include(CPack)

@@ -236,7 +236,7 @@ def described_product(o, *bmnk):
     """A product of the operator's types."""
     stored = "u8" if o.dtype == "bool" else o.dtype
     total = "u8" if o.total == "bool" else o.total
-    return {"kind": "gemm", "in": stored, "out": total if total in BYTES else stored,
+    return {"family": "gemm", "in": stored, "out": total if total in BYTES else stored,
             "sizes": [float(size) for size in bmnk]}
 
 
@@ -268,14 +268,14 @@ def described_convolution(o):
         return described_product(o, 1, d[0] * made[0] * made[1], d[4], d[1])
     channels = (d[4], d[1]) if is_transposed else (d[1], d[4])
     images = (made, given) if is_transposed else (given, made)
-    return {"kind": "convolution", "in": o.dtype, "bytes": float(bytes_of(o.dtype)),
+    return {"family": "convolution", "in": o.dtype, "bytes": float(bytes_of(o.dtype)),
             "op": "backward" if is_transposed else "forward",
             "sizes": [d[0], *channels, max(1.0, d[10]), *images[0], *images[1], d[5], d[6]]}
 
 
 def described_elements(o, count, arrays, element_bytes):
     """Arrays that are read or written."""
-    return {"kind": "elementwise", "in": o.dtype, "bytes": element_bytes, "sizes": [count, 1.0, arrays]}
+    return {"family": "elementwise", "in": o.dtype, "bytes": element_bytes, "sizes": [count, 1.0, arrays]}
 
 
 def describe(o):
@@ -294,7 +294,7 @@ def describe(o):
     if o.kind == "conv":
         return described_convolution(o)
     if o.kind in ("norm", "softmax"):
-        return {"kind": "softmax" if o.kind == "softmax" else "layer_norm", "in": o.dtype, "bytes": element,
+        return {"family": "softmax" if o.kind == "softmax" else "layer_norm", "in": o.dtype, "bytes": element,
                 "sizes": [d[0], d[1], 0.0]}
     if o.kind == "elementwise":
         both = (element + BYTES[o.total]) / 2 if o.total in BYTES else element  # a copy may convert
@@ -308,9 +308,17 @@ def describe(o):
     return described_elements(o, d[0] * d[1], 2.0, element) if o.kind == "gather" else None
 
 
-def flops_of(o):
-    """Of one call; NaN: not known, or told by the description of a convolution."""
-    d = o.dims
-    flops = {"gemm": 2 * d[0] * d[1] * d[2] * d[3], "moe_gemm": 2 * d[0] * d[1] * d[2],
-             "attention": 2 * d[0] * d[1] * d[3] * d[4] * (d[5] + d[6]) / (2 if o.causal else 1)}.get(o.kind, 0.0)
+def flops_of(o, described):
+    """Of one call; NaN: not known. Of a convolution by its description."""
+    d, flops = o.dims, 0.0
+    if o.kind == "conv" and described and described["family"] == "gemm":
+        batch, m, n, k = described["sizes"]
+        flops = 2 * max(1.0, batch) * m * n * k
+    elif o.kind == "conv" and described:
+        images, channels_in, channels_out, groups, _, _, *sizes = described["sizes"]
+        flops = 2 * images * channels_out * sizes[0] * sizes[1] * channels_in / groups * sizes[2] * sizes[3]
+    elif o.kind == "attention":
+        flops = 2 * d[0] * d[1] * d[3] * d[4] * (d[5] + d[6]) / (2 if o.causal else 1)
+    elif o.kind in ("gemm", "moe_gemm"):
+        flops = 2 * d[0] * d[1] * d[2] * (d[3] if o.kind == "gemm" else 1)
     return flops if flops > 0 else math.nan

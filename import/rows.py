@@ -71,7 +71,8 @@ class Rows:
         row, is_new = self.row_of(o, source, "")
         if is_new and not self.by_name:
             map_row(row, o)
-            row["described"], row["flops"], row["launch"] = describe(o), flops_of(o), launch_of(given)
+            row["described"], row["launch"] = describe(o), launch_of(given)
+            row["flops"] = flops_of(o, row["described"])
         return row
 
     def row_of_kernel(self, name, launch):

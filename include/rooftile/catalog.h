@@ -49,6 +49,8 @@ enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct
 /* The same search for configs/ (suites, machines, schemas): $ROOFTILE_CONFIGS, share/rooftile/configs, source tree.
  * NULL: there is none. */
 char *catalog_config_dir(struct arena *arena);
+/* The folder of the program that reads other tools' files: share/rooftile/import, source tree; NULL: there is none. */
+char *catalog_import_dir(struct arena *arena);
 
 /* There is a manifest of this name, good or broken. */
 bool catalog_knows(const struct catalog *catalog, const char *name);

@@ -11,5 +11,7 @@
  * llvm-cxxfilt where llvm-objdump is looked for, c++filt. Without one, and where it fails, names stay as they are.
  * Names have no control characters. */
 void demangle(const char **names, size_t count, struct arena *arena);
+/* That tool, which answers each line of its input with one; NULL: there is none. */
+const char *demangle_tool(struct arena *arena);
 
 #endif

@@ -121,10 +121,11 @@ int fleet_nagios_code(const struct fleet *fleet);
 /* The plugin's code for any exit code of this program. */
 int nagios_code(int exit_code);
 
-struct import; /* rooftile/import.h */
+struct import;
+struct import_changes; /* rooftile/import.h */
 
 /* Where the time goes, by operator and shape; `verbose`: also by operator alone. import_diff_document: what changed. */
 void import_document(struct document *document, const struct import *import, bool verbose);
-void import_diff_document(struct document *document, const struct import *before, const struct import *after);
+void import_diff_document(struct document *document, const struct import_changes *changes);
 
 #endif

@@ -20,6 +20,10 @@ struct spawn_result {
  * does. */
 extern const volatile int *spawn_stop;
 
+/* As `input`: standard input is ours. */
+#define SPAWN_OWN_INPUT spawn_own_input
+extern const char spawn_own_input[];
+
 /* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end;
  * a program that writes 64 MiB more is killed. timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its
  * process group. A program that cannot be started is ERR_IO, one that spawn_stop ended ERR_INTERRUPTED; a child that

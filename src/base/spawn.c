@@ -20,6 +20,7 @@
 #define SPARE_BYTES ((size_t)64 << 20) /* of output beyond the limit, until a program is killed for it */
 
 const volatile int *spawn_stop;
+const char spawn_own_input[] = "";
 
 struct job {
     pid_t pid;  /* 0: not started, or ended */
@@ -62,7 +63,10 @@ int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, c
 
 static enum status job_start(struct job *job, const char *const *argv, const char *input, struct err *err)
 {
-    job->fds[0] = input ? memfd_create("rooftile-input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const bool own = input == SPAWN_OWN_INPUT;
+    job->fds[0] = own     ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                  : input ? memfd_create("rooftile-input", MFD_CLOEXEC)
+                          : open("/dev/null", O_RDONLY | O_CLOEXEC);
     job->fds[1] = memfd_create("rooftile-output", MFD_CLOEXEC);
     job->fds[2] = memfd_create("rooftile-errors", MFD_CLOEXEC);
     size_t left = input ? strlen(input) : 0;
@@ -75,7 +79,8 @@ static enum status job_start(struct job *job, const char *const *argv, const cha
     }
     if (job->fds[0] < 0 || job->fds[1] < 0 || job->fds[2] < 0 || left > 0)
         return err_set(err, ERR_IO, "cannot prepare a file in memory: %s", strerror(errno));
-    lseek(job->fds[0], 0, SEEK_SET);
+    if (!own)
+        lseek(job->fds[0], 0, SEEK_SET);
     const int error = spawn_start(&job->pid, argv, NULL, job->fds);
     if (!error)
         return STATUS_OK;

@@ -88,13 +88,13 @@ static enum status add_estimates(struct import *import, const struct machine *de
         machine_complete(machine, session_config(arena, "", "machines"), borrowed, err))
         return err->status;
     FOR_EACH(struct import_row, row, import->rows, import->row_count) {
-        const char *family = row->described ? row->described->family : "";
-        const double least_ns = *family ? described_least_ns(row->described, machine, &models) : 0;
+        const char *family = row->described.family;
+        const double least_ns = *family ? described_least_ns(&row->described, machine, &models) : 0;
         if (isnan(row->lower_bound_ns) && least_ns > 0)
             row->lower_bound_ns = least_ns;
         /* Convolutions are described as the naive ones of MIOpen, which no one tuned. */
         if (!*family || !strcmp(family, "convolution") ||
-            !describe_predict(&prediction, row->described, machine, &models, strcmp(family, "gemm") != 0))
+            !describe_predict(&prediction, &row->described, machine, &models, strcmp(family, "gemm") != 0))
             continue;
         if (*prediction.constants)
             row->estimate_note = arena_printf(arena, "constants of %s", prediction.constants);
@@ -134,26 +134,25 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
 
 /* ---- the command ---- */
 
-static struct import_options options_of_import(const struct cli_options *options)
+static struct import_options options_of_import(const struct cli_options *options, struct arena *arena)
 {
     return (struct import_options){.batch = options->batch,
                                    .tokens = options->tokens,
                                    .tp = options->tp,
                                    .decode = options->decode,
-                                   .demangle = demangle,
+                                   .demangler = demangle_tool(arena),
                                    .shapes = options->shapes,
                                    .shape_count = options->shape_count};
 }
 
 static enum status import_two(struct call *call, struct err *err)
 {
-    const struct import_options options = options_of_import(call->options);
-    struct import imports[2];
+    const struct import_options options = options_of_import(call->options, call->arena);
+    struct import_changes changes;
     struct document document = {.arena = call->arena};
-    for (size_t k = 0; k < 2; k++)
-        if (import_read(&imports[k], &call->options->diff[k], 1, &options, call->arena, err))
-            return err->status;
-    import_diff_document(&document, &imports[0], &imports[1]);
+    if (import_read_two(&changes, call->options->diff, &options, call->arena, err))
+        return err->status;
+    import_diff_document(&document, &changes);
     return cli_show_document(call->options, &document, false, err);
 }
 
@@ -170,7 +169,7 @@ static void split_arguments(struct call *call, const char **files, size_t *file_
 
 enum status cmd_import(struct call *call, struct err *err)
 {
-    struct import_options wanted = options_of_import(call->options);
+    struct import_options wanted = options_of_import(call->options, call->arena);
     struct session *kernels = arena_alloc(call->arena, sizeof(*kernels));
     const size_t args = call->options->arg_count;
     const char **files = arena_array(call->arena, args + 1, sizeof(*files)), *manifests = NULL;

@@ -94,14 +94,13 @@ static enum status write_manifest(struct code_search *s, struct import_row *row,
     if (file_write(path, text, strlen(text), err))
         return err->status;
     s->made = s->folder;
-    if (row->kernel && !row->cpu_kernel) { /* the CPU device cannot run it */
+    if (*row->kernel && !*row->cpu_kernel) { /* the CPU device cannot run it */
         row->cpu_kernel = row->kernel;
         row->cpu_params = row->params;
     }
     row->kernel = seen->name;
     row->params = "{}";
-    row->other_params = NULL;
-    row->library = row->cpu_library = NULL;
+    row->other_params = row->library = row->cpu_library = "";
     row->why = "";
     return STATUS_OK;
 }
@@ -200,7 +199,7 @@ static bool match_arguments(struct seen_argument *args, const struct codeobj_ker
 
 static enum status try_triton(struct code_search *s, struct import_row *row, struct err *err)
 {
-    const struct import_launch *launch = row->launch;
+    const struct import_launch *launch = &row->launch;
     size_t count = 0;
     const char *image = find_variant(s, launch, &count);
     if (count != 1) {
@@ -355,7 +354,7 @@ enum status import_code(struct import *import, const char *const *folders, size_
     for (size_t k = 0; k < import->row_count && !status; k++) {
         const char *before = import->rows[k].params;
         status = try_captures(&search, &import->rows[k], err);
-        if (!status && import->rows[k].launch && import->rows[k].params == before)
+        if (!status && *import->rows[k].launch.kernel && import->rows[k].params == before)
             status = try_triton(&search, &import->rows[k], err);
     }
     *manifests = search.made;

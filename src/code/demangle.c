@@ -15,7 +15,7 @@ static bool is_mangled(const char *name)
     return text_starts(name, "_Z");
 }
 
-static const char *find_tool(struct arena *arena)
+const char *demangle_tool(struct arena *arena)
 {
     const char *rocm = getenv("ROCM_PATH"), *asked = getenv("ROOFTILE_CXXFILT"), *found = NULL;
     if (asked && *asked)
@@ -58,7 +58,7 @@ void demangle(const char **names, size_t count, struct arena *arena)
     for (size_t k = 0; k < count; k++)
         if (is_mangled(names[k]))
             text_addf(&all, "%s\n", names[k]);
-    const char *tool = all.length ? find_tool(arena) : NULL;
+    const char *tool = all.length ? demangle_tool(arena) : NULL;
     const char *const argv[] = {tool, NULL};
     if (tool && !spawn_run(&ran, argv, all.data, LIMIT_BYTES, TIMEOUT_MS, arena, &err) && !ran.exit_code)
         take_lines(names, count, ran.output);

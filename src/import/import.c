@@ -1,175 +1,386 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which reader a file is for, found in its content.
+ * Starts the program that reads the files, and reads its document.
  */
 #include "rooftile/import.h"
 
-#include "aggregate.h"
-#include "trace.h"
+#include "rooftile/dtype.h"
+#include "rooftile/file.h"
+#include "rooftile/record.h"
+#include "rooftile/spawn.h"
+#include "rooftile/units.h"
 
-const char *const import_kind_names[IMPORT_KINDS] = {
-    "other",    "gemm", "attention", "norm",   "softmax", "elementwise", "reduction",    "moe_gemm",
-    "moe_gate", "conv", "rope",      "gather", "rnn",     "copy",        "communication"};
-const char *const import_source_names[IMPORT_SOURCES] = {"none", "operator", "log", "kernel name", "capture", "config"};
+#define MOST_BYTES ((size_t)1 << 30) /* of the document: a row takes about 2 KB */
 
-#define HEAD_BYTES 65536
+/* ---- the document ---- */
 
-static bool is_json(const char *head)
+#define RECORD_STRUCT struct import_argument
+static const struct record_field argument_fields[] = {
+    FIELD_STRING("dtype", dtype),
+    FIELD_F64("elements", elements, RECORD_SIGNED),
+    FIELD_STRING("value", value),
+};
+static const struct record argument_record = {RECORD_TABLE(argument_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_launch
+static const struct record_field launch_fields[] = {
+    FIELD_STRING("kernel", kernel),
+    FIELD_STRING("hash", hash),
+    FIELD_F64("warps", warps, RECORD_SIGNED),
+    FIELD_F64("stages", stages, RECORD_SIGNED),
+    FIELD_FIXED("grid", grid, record_number),
+    FIELD_FIXED("block", block, record_number),
+    FIELD_LIST("args", args, arg_count, argument_record),
+};
+static const struct record launch_record = {RECORD_TABLE(launch_fields)};
+#undef RECORD_STRUCT
+
+/* Products by their types; "sizes" of others: images, channels in and out, groups, then heights and widths of input,
+ * output and filter; or rows, columns, operands. */
+static enum status get_described(void *field, const cJSON *at, UNUSED const struct record_field *row,
+                                 struct record_in *in, struct err *err)
 {
-    head += strspn(head, " \r\n\t");
-    return *head == '{' || *head == '[';
+    struct described *out = field;
+    const cJSON *sizes = NULL;
+    const char *family = "", *type = "", *total = "", *op = "";
+    double s[10] = {0};
+    if (cJSON_IsNull(at))
+        return STATUS_OK;
+    if (json_get_string(&family, at, "family", JSON_REQUIRED, err) ||
+        json_get_string(&type, at, "in", JSON_REQUIRED, err) ||
+        json_get_string(&total, at, "out", JSON_OPTIONAL, err) || json_get_string(&op, at, "op", JSON_OPTIONAL, err) ||
+        json_get_array(&sizes, at, "sizes", JSON_REQUIRED, err))
+        return err->status;
+    for (size_t k = 0; k < COUNT_OF(s) && k < json_count(sizes); k++)
+        s[k] = json_at(sizes, k)->valuedouble;
+    if (!strcmp(family, "gemm")) {
+        *out = described_product(dtype_from_name(type), dtype_from_name(total), s);
+        return STATUS_OK;
+    }
+    *out = (struct described){.family = arena_strdup(in->arena, family),
+                              .op = arena_strdup(in->arena, op),
+                              .type = arena_strdup(in->arena, type),
+                              .scales = "",
+                              .kernel = "",
+                              .library = "",
+                              .split = 1};
+    if (json_get_number(&out->in_bytes, at, "bytes", JSON_REQUIRED, err))
+        return err->status;
+    if (!strcmp(family, "convolution")) {
+        out->images = s[0];
+        out->channels_in = s[1];
+        out->channels_out = s[2];
+        out->groups = s[3];
+        memcpy(out->in, s + 4, sizeof(out->in));
+        memcpy(out->out, s + 6, sizeof(out->out));
+        memcpy(out->filter, s + 8, sizeof(out->filter));
+    } else {
+        out->rows = s[0];
+        out->columns = s[1];
+        out->operands = s[2];
+    }
+    return STATUS_OK;
 }
 
-static bool is_sqlite(const char *head)
+#define RECORD_STRUCT struct import_row
+static const struct record_field row_fields[] = {
+    FIELD_STRING("operator", operator),
+    FIELD_STRING("kind", kind),
+    FIELD_STRING("source", source),
+    FIELD_STRING("shape", shape),
+    FIELD_BOOL("is_explained", is_explained),
+    FIELD_STRING("dtype", dtype),
+    FIELD_STRING("total", total),
+    FIELD_STRING("layout", layout),
+    FIELD_STRING("kernels", kernels),
+    FIELD_STRING("traits", traits),
+    FIELD_F64("calls", calls),
+    FIELD_F64("total_ns", total_ns, RECORD_NAN),
+    FIELD_F64("median_ns", median_ns, RECORD_NAN),
+    FIELD_F64("min_ns", min_ns, RECORD_NAN),
+    FIELD_F64("max_ns", max_ns, RECORD_NAN),
+    FIELD_F64("share", share, RECORD_NAN),
+    FIELD_STRING("kernel", kernel),
+    FIELD_STRING("params", params),
+    FIELD_STRING("other_params", other_params),
+    FIELD_BOOL("is_fnuz", is_fnuz),
+    FIELD_STRING("library", library),
+    FIELD_STRING("library_params", library_params),
+    FIELD_STRING("cpu_kernel", cpu_kernel),
+    FIELD_STRING("cpu_params", cpu_params),
+    FIELD_STRING("cpu_library", cpu_library),
+    FIELD_STRING("cpu_exclude", cpu_exclude),
+    FIELD_STRING("why", why),
+    FIELD_F64("algorithm_bytes_per_s", algorithm_bytes_per_s, RECORD_NAN),
+    FIELD_F64("bus_bytes_per_s", bus_bytes_per_s, RECORD_NAN),
+    FIELD_F64("wrong_elements", wrong_elements, RECORD_NAN),
+    FIELD_F64("flops", flops, RECORD_NAN),
+    FIELD_READ("described", described, get_described),
+    FIELD_OBJECT("launch", launch, launch_record, RECORD_NULLABLE),
+};
+static const struct record row_record = {RECORD_TABLE(row_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_operator
+static const struct record_field operator_fields[] = {
+    FIELD_STRING("name", name),
+    FIELD_F64("calls", calls),
+    FIELD_F64("total_ns", total_ns, RECORD_NAN),
+    FIELD_F64("share", share, RECORD_NAN),
+};
+static const struct record operator_record = {RECORD_TABLE(operator_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_timeline
+static const struct record_field timeline_fields[] = {
+    FIELD_F64("compute_ns", compute_ns, RECORD_NAN),
+    FIELD_F64("communication_ns", communication_ns, RECORD_NAN),
+    FIELD_F64("copy_ns", copy_ns, RECORD_NAN),
+    FIELD_F64("exposed_communication_ns", exposed_communication_ns, RECORD_NAN | RECORD_SIGNED),
+    FIELD_F64("exposed_copy_ns", exposed_copy_ns, RECORD_NAN | RECORD_SIGNED),
+    FIELD_F64("busy_ns", busy_ns, RECORD_NAN),
+    FIELD_F64("idle_ns", idle_ns, RECORD_NAN | RECORD_SIGNED),
+    FIELD_F64("span_ns", span_ns, RECORD_NAN),
+    FIELD_U64("devices", devices),
+};
+static const struct record timeline_record = {RECORD_TABLE(timeline_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_note
+static const struct record_field note_fields[] = {
+    FIELD_STRING("text", text),
+    FIELD_F64("time_ns", time_ns, RECORD_NAN),
+    FIELD_U64("count", count),
+};
+static const struct record note_record = {RECORD_TABLE(note_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_file
+static const struct record_field file_fields[] = {
+    FIELD_STRING("path", path),
+    FIELD_STRING("format", format),
+};
+static const struct record file_record = {RECORD_TABLE(file_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import
+static const struct record_field import_fields[] = {
+    FIELD_STRING("device", device),
+    FIELD_STRING("arch", arch),
+    FIELD_U32("cus", cus),
+    FIELD_U64("events", event_count),
+    FIELD_F64("total_ns", total_ns),
+    FIELD_F64("explained_ns", explained_ns),
+    FIELD_OBJECT("timeline", timeline, timeline_record),
+    FIELD_LIST("rows", rows, row_count, row_record),
+    FIELD_LIST("operators", operators, operator_count, operator_record),
+    FIELD_LIST("notes", notes, note_count, note_record),
+    FIELD_LIST("files", files, file_count, file_record),
+};
+static const struct record import_record = {RECORD_TABLE(import_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_counter
+static const struct record_field counter_fields[] = {
+    FIELD_STRING("kernel", kernel),
+    FIELD_STRING("counter", counter),
+    FIELD_F64("sum", sum, RECORD_SIGNED),
+    FIELD_F64("launches", launches),
+};
+static const struct record counter_record = {RECORD_TABLE(counter_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_counters
+static const struct record_field counters_fields[] = {
+    FIELD_LIST("counters", items, count, counter_record),
+};
+static const struct record counters_record = {RECORD_TABLE(counters_fields)};
+#undef RECORD_STRUCT
+
+/* ---- the program ---- */
+
+/* What the JSON reader says of a file that is none; the program names the file, and has read it. */
+static enum status damaged(const cJSON *root, struct arena *arena, struct err *err)
 {
-    return text_starts(head, "SQLite format 3");
+    const char *path = "", *text = "";
+    const cJSON *ignored = NULL;
+    if (json_get_string(&path, root, "damaged", JSON_REQUIRED, err) ||
+        json_get_string(&text, root, "text", JSON_REQUIRED, err) ||
+        json_parse(&ignored, path, text, strlen(text), arena, err) ||
+        (strcmp(path, "-") != 0 && json_read(&ignored, path, arena, err)))
+        return err->status;
+    return err_set(err, ERR_CONFIG, "%s: it is no JSON in UTF-8", path);
 }
 
-static bool is_text(UNUSED const char *head)
+/* The last line that it wrote says what went wrong. */
+static const char *last_line(char *text)
 {
-    return true;
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n')
+        text[--length] = '\0';
+    const char *feed = strrchr(text, '\n');
+    return feed ? feed + 1 : text;
 }
 
-/* The first row whose `detect` takes the head of the file reads it. */
-static const struct format {
-    const char *name;
-    bool (*detect)(const char *head);
-    reader_function *read;
-} formats[] = {
-    {"SQLite", is_sqlite, read_sqlite},
-    {"JSON", is_json, read_json},
-    {"text", is_text, read_lines},
+static enum status ask(const cJSON **root, const char *const *argv, struct arena *arena, struct err *err)
+{
+    struct spawn_result ran;
+    const char *error = NULL;
+    if (!argv[0])
+        return err_set(err, ERR_IO,
+                       "files are read by Python 3.11 or later, and there is no python3 on PATH (Debian: "
+                       "apt install python3)");
+    if (spawn_run(&ran, argv, SPAWN_OWN_INPUT, MOST_BYTES, 0, arena, err))
+        return err->status;
+    if (ran.exit_code)
+        return err_set(err, ERR_IO, "python3, which reads the files, ended with %d: %s", ran.exit_code,
+                       last_line(ran.errors));
+    if (json_parse(root, "what python3 read", ran.output, strlen(ran.output), arena, err) ||
+        json_get_string(&error, *root, "error", JSON_OPTIONAL, err))
+        return err->status;
+    if (error)
+        return err_set(err, ERR_CONFIG, "%s", error);
+    return json_member(*root, "damaged") ? damaged(*root, arena, err) : STATUS_OK;
+}
+
+struct arguments {
+    struct arena *arena;
+    const char **items;
+    size_t count;
 };
 
-static enum status read_file(struct trace *trace, const char *path, struct err *err)
+static void add(struct arguments *arguments, const char *word)
 {
-    struct source source;
-    enum status status = source_open(&source, path, err);
-    if (status)
-        return status;
-    while (source.length < HEAD_BYTES && source_more(&source))
-        ;
-    trace->unit_ns = 1;
-    trace->path = path;
-    trace->format = NULL;
-    trace->source = &source;
-    trace->offset = 0;
-    const struct format *format = formats;
-    while (!format->detect(source.data + source.at))
-        format++;
-    if (source.length == source.at)
-        status = err_set(err, ERR_CONFIG,
-                         source.damaged ? "%s: its compression is damaged from the beginning" : "%s is empty", path);
-    else
-        status = format->read(trace, &source, err);
-    if (!status)
-        ARENA_PUSH(
-            &trace->arena, trace->files, trace->file_count,
-            (struct import_file){arena_strdup(&trace->arena, path), trace->format ? trace->format : format->name});
-    if (!status && source.damaged)
-        trace_note(
-            trace,
-            "%s: the file ends too early, or its compression is damaged, at byte %llu; what comes before it is used",
-            path, (unsigned long long)(source.before + source.length));
-    trace_attribute(trace);
-    trace->source = NULL;
-    source_close(&source);
-    return status;
+    ARENA_PUSH(arguments->arena, arguments->items, arguments->count, word);
 }
 
-void trace_release(struct trace *trace)
+static void add_number(struct arguments *arguments, const char *option, unsigned long long number)
 {
-    free(trace->events);
-    free(trace->activities);
-    free(trace->parts);
-    free(trace->operators.items);
-    free(trace->runtime.items);
-    free(trace->launches);
-    free(trace->segment_calls);
-    text_release(&trace->launch);
-    texts_release(&trace->plain_names);
-    texts_release(&trace->names);
-    texts_release(&trace->counter_names);
-    texts_release(&trace->signatures);
-    arena_release(&trace->arena);
+    add(arguments, arena_printf(arguments->arena, "%s=%llu", option, number));
 }
 
-/* ---- mangled names ---- */
-
-/* What then is alike is one text. Returns the new numbers of all; NULL: nothing is mangled. */
-static uint32_t *demangle_texts(struct texts *texts, const struct trace *trace)
+/* `more` may be NULL. */
+static enum status run_reader(const cJSON **root, const char *const *paths, size_t count,
+                              const struct import_options *options, const char *more, struct arena *arena,
+                              struct err *err)
 {
-    SCOPED(arena_release) struct arena arena = {0};
-    const char **names = arena_array(&arena, texts->count + 1u, sizeof(*names));
-    struct texts made = {0};
-    if (!trace->options->demangle || !COUNT_WHERE(name, texts->items, texts->count, text_starts(*name, "_Z")))
+    struct arguments arguments = {.arena = arena};
+    const char *program = catalog_import_dir(arena);
+    if (!program)
+        return err_set(err, ERR_IO, "the program that reads the files is not there: ../share/rooftile/import");
+    add(&arguments, spawn_which(arena, "python3"));
+    add(&arguments, "-IB");
+    add(&arguments, program);
+    add_number(&arguments, "--tokens", options->tokens);
+    add_number(&arguments, "--batch", options->batch);
+    add_number(&arguments, "--tp", options->tp);
+    add(&arguments, arena_printf(arena, "--demangler=%s", options->demangler ? options->demangler : ""));
+    if (options->decode)
+        add(&arguments, "--decode");
+    for (size_t k = 0; k < options->shape_count; k++)
+        add(&arguments, arena_printf(arena, "--shapes=%s", options->shapes[k]));
+    if (more)
+        add(&arguments, more);
+    add(&arguments, "--");
+    for (size_t k = 0; k < count; k++)
+        add(&arguments, paths[k]);
+    add(&arguments, NULL);
+    return ask(root, arguments.items, arena, err);
+}
+
+/* ---- imports ---- */
+
+/* Why the manifest of the kernel does not take its parameters; NULL: it does. */
+static const char *refuses(const struct catalog *kernels, const char *kernel, const char *params, struct arena *arena)
+{
+    struct err err = {0};
+    struct param_value value;
+    const cJSON *root = NULL, *item = NULL;
+    const struct manifest *manifest = *kernel ? catalog_find(kernels, kernel) : NULL;
+    if (!manifest || json_parse(&root, kernel, params, strlen(params), arena, &err))
         return NULL;
-    for (uint32_t k = 0; k < texts->count; k++)
-        if (text_starts(texts->items[k], "_Z"))
-            names[k] = arena_strndup(&arena, texts->items[k], strcspn(texts->items[k], ".\n")); /* without ".kd" */
-        else
-            names[k] = "";
-    trace->options->demangle(names, texts->count, &arena);
-    uint32_t *numbers = new_zeroed(texts->count, sizeof(*numbers));
-    for (uint32_t k = 0; k < texts->count; k++) {
-        const char *old = texts->items[k], *launch = old + strcspn(old, "\n");
-        const bool mangled = *names[k] && !text_starts(names[k], "_Z");
-        const char *name = mangled ? arena_printf(&arena, "%s%s", names[k], launch) : old;
-        numbers[k] = texts_add(&made, name, strlen(name));
+    cJSON_ArrayForEach(item, root)
+    {
+        const int at = manifest_param(manifest, item->string);
+        if (at < 0 || param_from_json(&value, item, arena, &err) || param_accepts(&manifest->params[at], &value, &err))
+            return arena_printf(arena, "%s: %s", kernel, err.text);
     }
-    texts_release(texts);
-    *texts = made;
-    return numbers;
+    return NULL;
 }
 
-static void demangle_names(struct trace *trace)
+/* What a manifest refuses stands for nothing. */
+static void drop_refused(struct import_row *row, const struct catalog *kernels, struct arena *arena)
 {
-    uint32_t *numbers = demangle_texts(&trace->names, trace), *plain = demangle_texts(&trace->plain_names, trace);
-    for (size_t k = 0; numbers && k < trace->event_count; k++)
-        trace->events[k].name = numbers[trace->events[k].name];
-    for (size_t k = 0; numbers && k < trace->call_count; k++)
-        if (trace->calls[k].signature == TRACE_NONE)
-            trace->calls[k].name = numbers[trace->calls[k].name];
-    for (size_t k = 0; plain && k < trace->launch_count; k++)
-        trace->launches[k].name = plain[trace->launches[k].name];
-    free(numbers);
-    free(plain);
+    const char *why = refuses(kernels, row->kernel, row->params, arena);
+    if (why) {
+        row->kernel = row->cpu_kernel = row->cpu_library = "";
+        row->why = why;
+    }
+    if (*row->other_params && refuses(kernels, row->kernel, row->other_params, arena))
+        row->other_params = "";
+    if (refuses(kernels, row->library, row->library_params, arena))
+        row->library = "";
+    if (refuses(kernels, row->cpu_kernel, row->cpu_params, arena))
+        row->cpu_kernel = row->cpu_library = "";
+}
+
+static enum status read_import(struct import *out, const cJSON *json, const struct catalog *kernels,
+                               struct arena *arena, struct err *err)
+{
+    static const char time[] = "{time}";
+    struct import made = {0};
+    if (record_get(&made, &import_record, json, false, arena, err))
+        return err->status;
+    FOR_EACH(struct import_row, row, made.rows, made.row_count) {
+        row->lower_bound_ns = row->fraction = row->estimate_ns = row->estimate_low_ns = row->estimate_high_ns = NAN;
+        row->described.family = row->described.family ?: "";
+        if (kernels)
+            drop_refused(row, kernels, arena);
+    }
+    FOR_EACH(struct import_note, note, made.notes, made.note_count) {
+        const char *at = isnan(note->time_ns) ? NULL : strstr(note->text, time);
+        if (at)
+            note->text = arena_printf(arena, "%.*s%s%s", (int)(at - note->text), note->text,
+                                      units_time((char[UNITS_TEXT]){0}, note->time_ns), at + strlen(time));
+    }
+    *out = made;
+    return STATUS_OK;
 }
 
 enum status import_read(struct import *out, const char *const *paths, size_t count,
                         const struct import_options *options, struct arena *arena, struct err *err)
 {
-    struct trace trace = {.options = options, .call_source = IMPORT_LOG};
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < count && !status; k++)
-        status = read_file(&trace, paths[k], err);
-    trace.shapes_only = true;
-    for (size_t k = 0; k < options->shape_count && !status; k++)
-        status = read_file(&trace, options->shapes[k], err);
-    if (!status && !trace.event_count && !trace.call_count)
-        status = trace.note_count ? err_set(err, ERR_CONFIG, "%s", trace.notes[trace.note_count - 1].text)
-                                  : err_set(err, ERR_CONFIG, "%s: there is no GPU activity in it", paths[0]);
-    if (!status) {
-        struct import made = {.device = arena_strdup(arena, trace.device_name ? trace.device_name : ""),
-                              .arch = arena_strdup(arena, trace.arch ? trace.arch : ""),
-                              .cus = trace.cus};
-        demangle_names(&trace);
-        fill_from_capture(&trace);
-        aggregate(&made, &trace, arena);
-        struct import_note *notes = arena_copy(arena, trace.notes, trace.note_count * sizeof(*notes));
-        for (size_t k = 0; k < trace.note_count; k++)
-            notes[k].text = arena_strdup(arena, notes[k].text);
-        struct import_file *files = arena_copy(arena, trace.files, trace.file_count * sizeof(*files));
-        for (size_t k = 0; k < trace.file_count; k++)
-            files[k].path = arena_strdup(arena, files[k].path);
-        made.files = files;
-        made.file_count = trace.file_count;
-        made.notes = notes;
-        made.note_count = trace.note_count;
-        *out = made;
+    const cJSON *root = NULL;
+    if (run_reader(&root, paths, count, options, NULL, arena, err))
+        return err->status;
+    return read_import(out, json_at(json_member(root, "imports"), 0), options->kernels, arena, err);
+}
+
+enum status import_read_two(struct import_changes *out, const char *const paths[2],
+                            const struct import_options *options, struct arena *arena, struct err *err)
+{
+    const cJSON *root = NULL, *change = NULL;
+    struct import_changes made = {0};
+    if (run_reader(&root, paths, 2, options, "--diff", arena, err))
+        return err->status;
+    for (size_t k = 0; k < 2; k++)
+        if (read_import(&made.sides[k], json_at(json_member(root, "imports"), k), NULL, arena, err))
+            return err->status;
+    cJSON_ArrayForEach(change, json_member(root, "changes"))
+    {
+        struct import_change one = {.change = NAN};
+        const double before = json_member(change, "before")->valuedouble;
+        const double after = json_member(change, "after")->valuedouble;
+        const cJSON *relative = json_member(change, "change");
+        one.before = before >= 0 ? &made.sides[0].rows[(size_t)before] : NULL;
+        one.after = after >= 0 ? &made.sides[1].rows[(size_t)after] : NULL;
+        one.difference_ns = json_member(change, "difference_ns")->valuedouble;
+        one.change = cJSON_IsNumber(relative) ? relative->valuedouble : NAN;
+        ARENA_PUSH(arena, made.items, made.count, one);
     }
-    trace_release(&trace);
-    return status;
+    *out = made;
+    return STATUS_OK;
 }
 
 /* ---- counters ---- */
@@ -177,22 +388,11 @@ enum status import_read(struct import *out, const char *const *paths, size_t cou
 enum status import_read_counters(struct import_counters *out, const char *path, struct arena *arena, struct err *err)
 {
     static const struct import_options none;
-    struct trace trace = {.options = &none, .call_source = IMPORT_LOG};
+    const cJSON *root = NULL;
     *out = (struct import_counters){0};
-    enum status status = read_file(&trace, path, err);
-    for (size_t k = 0; k < trace.counter_count && !status; k++) {
-        const struct trace_counter *counter = &trace.counters[k];
-        const char *kernel = trace.names.items[counter->name];
-        ARENA_PUSH(arena, out->items, out->count,
-                   (struct import_counter){arena_strndup(arena, kernel, strcspn(kernel, "\n")),
-                                           arena_strdup(arena, trace.counter_names.items[counter->counter]),
-                                           counter->sum, counter->launches});
-    }
-    if (!status && !out->count)
-        status = err_set(err, ERR_CONFIG,
-                         "%s has no counters: rocprofv3 --pmc writes them, as counter_collection.csv or rocpd", path);
-    trace_release(&trace);
-    return status;
+    if (run_reader(&root, &path, 1, &none, "--counters", arena, err))
+        return err->status;
+    return record_get(out, &counters_record, root, false, arena, err);
 }
 
 static bool is_symbol(const char *kernel, const char *symbol)

@@ -47,24 +47,25 @@ static void add_case(struct suite_cases *cases, const struct import_row *row, si
 static void add_row(struct suite_cases *cases, const struct import_row *row, size_t rank)
 {
     const char *exclude = "";
-    if (row->cpu_kernel)
+    if (*row->cpu_kernel)
         exclude = "device.cpu";
-    else if (row->cpu_exclude)
+    else if (*row->cpu_exclude)
         exclude = arena_printf(&cases->arena, "device.cpu && %s", row->cpu_exclude);
-    if (row->kernel && row->other_params && row->calls > 0) {
+    if (*row->kernel && *row->other_params && row->calls > 0) {
         const char *has = row->is_fnuz ? "device.fp8_fnuz" : "device.fp8_ocp";
         const char *on_cpu = exclude[0] ? arena_printf(&cases->arena, "%s || ", exclude) : "";
         add_case(cases, row, rank, row->kernel, row->other_params, arena_printf(&cases->arena, "%s%s", on_cpu, has));
         exclude = arena_printf(&cases->arena, "%s!%s", on_cpu, has);
     }
-    if (row->kernel && row->calls > 0)
+    if (*row->kernel && row->calls > 0)
         add_case(cases, row, rank, row->kernel, row->params, exclude);
-    if (row->cpu_kernel && row->calls > 0)
+    if (*row->cpu_kernel && row->calls > 0)
         add_case(cases, row, rank, row->cpu_kernel, row->cpu_params,
-                 row->cpu_exclude ? arena_printf(&cases->arena, "!device.cpu || %s", row->cpu_exclude) : "!device.cpu");
-    if (row->library && row->calls > 0)
-        add_case(cases, row, rank, row->library, row->library_params, row->cpu_library ? "device.host_memory" : "");
-    if (row->cpu_library && row->calls > 0)
+                 *row->cpu_exclude ? arena_printf(&cases->arena, "!device.cpu || %s", row->cpu_exclude)
+                                   : "!device.cpu");
+    if (*row->library && row->calls > 0)
+        add_case(cases, row, rank, row->library, row->library_params, *row->cpu_library ? "device.host_memory" : "");
+    if (*row->cpu_library && row->calls > 0)
         add_case(cases, row, rank, row->cpu_library, row->cpu_params, "!device.host_memory");
 }
 

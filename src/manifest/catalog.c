@@ -281,6 +281,11 @@ enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct
     return STATUS_OK;
 }
 
+char *catalog_import_dir(struct arena *arena)
+{
+    return find_dir("import", "__main__.py", arena);
+}
+
 char *catalog_config_dir(struct arena *arena)
 {
     const char *own = getenv("ROOFTILE_CONFIGS");

@@ -220,9 +220,9 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[OPERATOR] = cell_text(name);
     cells[SHAPE] = cell_known(shape);
     cells[TYPES] = cell_known(types);
-    cells[SOURCE] = cell_text(import_source_names[row->source]);
-    cells[KIND] = cell_text(import_kind_names[row->kind]);
-    cells[WHY] = cell_known(row->kernel ? "" : row->why);
+    cells[SOURCE] = cell_text(row->source);
+    cells[KIND] = cell_text(row->kind);
+    cells[WHY] = cell_known(*row->kernel ? "" : row->why);
 }
 
 /* People see no column in which nothing is known. */
@@ -419,7 +419,7 @@ static const char *signed_time(double time_ns, struct arena *arena)
                         quantity_words(fabs(time_ns), UNIT_TIME, arena));
 }
 
-void import_diff_document(struct document *document, const struct import *before, const struct import *after)
+void import_diff_document(struct document *document, const struct import_changes *changes)
 {
     static const struct table_column columns[] = {
         {.key = "state", .title = ""},
@@ -437,10 +437,8 @@ void import_diff_document(struct document *document, const struct import *before
     };
     struct arena *arena = document->arena;
     struct table *table = TABLE(arena, columns);
-    struct import_change *changes = NULL;
-    size_t count = 0;
-    import_diff(&changes, &count, before, after, arena);
-    FOR_EACH(const struct import_change, c, changes, count) {
+    const struct import *before = &changes->sides[0], *after = &changes->sides[1];
+    FOR_EACH(const struct import_change, c, changes->items, changes->count) {
         const struct import_row *row = c->after ? c->after : c->before;
         const bool both = c->before && c->after;
         table_add(table,

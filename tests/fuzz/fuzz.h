@@ -27,8 +27,6 @@ fuzz_reader fuzz_json, fuzz_manifest, fuzz_suite, fuzz_shapes, fuzz_machine, fuz
     fuzz_launches;
 fuzz_reader fuzz_result, fuzz_journal, fuzz_samples, fuzz_fleet, fuzz_nodes, fuzz_history, fuzz_pins, fuzz_triton;
 
-fuzz_reader fuzz_import, fuzz_counters, fuzz_database, fuzz_names;
-
 /* Ends the program with the place unless it holds. */
 #define must(condition) ((condition) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #condition))
 _Noreturn void fuzz_broken(const char *file, int line, const char *condition);

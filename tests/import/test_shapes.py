@@ -263,8 +263,10 @@ class Kernels(unittest.TestCase):
 
     def test_work_is_counted(self):
         for kind, dims, flops in (("gemm", (3, 64, 512, 256), 2 * 3 * 64 * 512 * 256), ("moe_gemm", (100, 512, 256, 8), 2 * 100 * 512 * 256),
-                                  ("attention", (2, 8, 2, 64, 128, 32, 16), 2 * 2 * 8 * 64 * 128 * 48)):
-            self.assertEqual(flops_of(operator_of(kind=kind, dims=dims)), flops)
+                                  ("attention", (2, 8, 2, 64, 128, 32, 16), 2 * 2 * 8 * 64 * 128 * 48), ("conv", (4, 64, 9, 9, 32, 3, 3, 2, 1, 1, 2), 2 * 4 * 32 * 5 * 5 * 32 * 9),
+                                  ("conv", (4, 64, 9, 9, 32, 1, 1, 2, 0, 1, 1), 2 * 100 * 32 * 64)):
+            o = operator_of(kind=kind, dims=dims, dtype="f16")
+            self.assertEqual(flops_of(o, describe(o)), flops)
 
     def test_tuned_kernels(self):
         conv = [4, 64, 9, 9, 32, 3, 3, 2, 1, 1, 2]
@@ -280,7 +282,7 @@ class Kernels(unittest.TestCase):
                 (dict(kind="elementwise", dims=[8, 1, 2], dtype="f16"), "elementwise", [8, 1, 1.5])):
             with self.subTest(**given):
                 found = describe(operator_of(**given))
-                self.assertEqual((found["kind"], found["sizes"]), (kind, sizes))
+                self.assertEqual((found["family"], found["sizes"]), (kind, sizes))
         for given in dict(kind="attention", dims=[1, 8, 8, 9, 9, 64, 64], dtype="f16"), dict(kind="gemm", dims=[1, 9, 8, 7], dtype="c64"):
             self.assertIsNone(describe(operator_of(**given)))
 
