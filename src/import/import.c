@@ -270,7 +270,7 @@ static enum status run_reader(const cJSON **root, const char *const *paths, size
     if (!program)
         return err_set(err, ERR_IO, "the program that reads the files is not there: ../share/rooftile/import");
     add(&arguments, spawn_which(arena, "python3"));
-    add(&arguments, "-IB");
+    add(&arguments, "-ISB");
     add(&arguments, program);
     add_number(&arguments, "--tokens", options->tokens);
     add_number(&arguments, "--batch", options->batch);
