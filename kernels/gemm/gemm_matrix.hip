@@ -19,13 +19,17 @@
  *                              SPLIT       split-K: K tiles are distributed over several workgroups, and gemm_reduce
  *                                          adds their sums; for tiles too few to fill the device
  *
+ * Scales (gemm_scaled): A and B of 8 bits with factors in f32. SCALES 1, blocks: one for 128 k of a row of A, one
+ * for 128 columns by 128 k of B; the sums of each K tile are scaled before they are added to the totals. SCALES 2, rows:
+ * one for each row of A and each column of B, when all is summed up.
+ *
  * Sizes. Rows beyond the edge read the values of the last row and are never stored, so edges cost nothing. Where k ends
  * within a K tile, and where 16 bytes of an operand that is not contiguous along k reach over its edge, loads go
  * element by element with zeros beyond. Any leading dimension will do, though odd ones make loads unaligned.
  *
  * Defines: IN element type of tile.h, OUT kind of D (out_f32, ...); TA TB whether A, B are stored transposed (A is m x
  * k, or k x m; B is k x n, or n x k; rows contiguous); M, K instruction; BM BN BK; WM WN waves; LDS SWIZZLE PREFETCH
- * SPLIT; WAVES per SIMD for which there must be registers; TILE_LAYOUT.
+ * SPLIT; SCALES (absent: none); WAVES per SIMD for which there must be registers; TILE_LAYOUT.
  */
 #include "portable.h"
 #include "tile.h"
@@ -33,8 +37,17 @@
 
 using fragment = tile<M, M, K, IN, IN::acc_t>;
 typedef fragment::in_t element;
+#ifndef SCALES
+#define SCALES 0
+#endif
+#if SCALES == 0
 typedef fragment::acc_t sum;
+#else
+typedef float sum; /* also of whole numbers, once they are scaled */
+#endif
 #include "gemm_result.h"
+
+enum { SCALE_NONE, SCALE_BLOCKS, SCALE_ROWS, SCALE_BLOCK = 128 };
 
 static constexpr unsigned LANES = WM * WN * ROOFTILE_WAVE;
 static constexpr unsigned TILES_M = BM / WM / M, TILES_N = BN / WN / M; /* accumulators of a wave */
@@ -50,6 +63,8 @@ static_assert((BM / WM & (BM / WM - 1)) == 0 && (BN / WN & (BN / WN - 1)) == 0 &
 static_assert(BM % (WM * M) == 0 && BN % (WN * M) == 0 && BK % group_of::depth == 0, "tiles do not nest");
 static_assert(LDS > 0 || !PREFETCH, "without LDS there is nothing to prefetch");
 static_assert(LDS < 2 || PREFETCH, "the second buffer is filled from prefetched registers");
+static_assert(SCALES != SCALE_BLOCKS || (LDS > 0 && SCALE_BLOCK % BK == 0), "a K tile is within one block of scales");
+static_assert(SCALES == SCALE_NONE || SPLIT == 1, "the parts of k are added unscaled");
 
 /* Rows of matrices start anywhere; on NVIDIA, see fits_16_bytes. */
 typedef unaligned_vec<uint32_t, 4, sizeof(element)>::type unaligned_quad;
@@ -170,6 +185,74 @@ __device__ void multiply_direct(
     }
 }
 
+__device__ void clear(totals &total)
+{
+#pragma unroll
+    for (unsigned i = 0; i < TILES_M; ++i) {
+#pragma unroll
+        for (unsigned j = 0; j < TILES_N; ++j)
+            total[i][j] = tile_fill<fragment>(0);
+    }
+}
+
+/* ---- scales ---- */
+
+/* Of a workgroup's tile. Blocks of A are stored block of k by block of k, so that those of adjacent rows are adjacent,
+ * with room for whole tiles of rows; of B column block by column block. */
+struct scaling {
+    const float *a, *b;          /* from the tile's first row, and of B's first column */
+    uint32_t a_stride, b_stride; /* from one block of k to the next, from one block of columns to the next */
+    uint32_t row, column;        /* of the wave in the tile, and of the matrix */
+    uint32_t last_column;
+};
+
+/* What a lane needs for one K tile. */
+struct k_scales {
+#if SCALES == 1
+    float a[TILES_M][fragment::c_count], b[TILES_N];
+#endif
+};
+
+/* Loaded before the next K tile is fetched: loads return in order. */
+__device__ void load_scales(k_scales &into, const scaling &by, uint32_t number)
+{
+#if SCALES == 1
+    const uint32_t block = number * BK / SCALE_BLOCK;
+#pragma unroll
+    for (unsigned i = 0; i < TILES_M; ++i) {
+#pragma unroll
+        for (unsigned e = 0; e < fragment::c_count; ++e)
+            into.a[i][e] = by.a[block * by.a_stride + by.row + i * M + tile_c_row<fragment>(e)];
+    }
+#pragma unroll
+    for (unsigned j = 0; j < TILES_N; ++j) {
+        const uint32_t q = opaque_uniform(by.column + j * M);
+        into.b[j] = by.b[(q < by.last_column ? q : by.last_column) / SCALE_BLOCK * by.b_stride + block];
+    }
+#endif
+}
+
+/* Adds the products of one K tile in LDS, scaled. */
+__device__ void multiply_scaled(totals &total, const quad *k_tiles, const lds_offsets &at, const k_scales &scale)
+{
+#if SCALES != 1
+    multiply(total, k_tiles, at);
+#else
+    totals part;
+    clear(part);
+    multiply(part, k_tiles, at);
+#pragma unroll
+    for (unsigned i = 0; i < TILES_M; ++i) {
+#pragma unroll
+        for (unsigned j = 0; j < TILES_N; ++j) {
+#pragma unroll
+            for (unsigned e = 0; e < fragment::c_count; ++e)
+                total[i][j][e] = __builtin_fmaf(part[i][j][e], scale.a[i][e] * scale.b[j], total[i][j][e]);
+        }
+    }
+#endif
+}
+
 /* ---- the loop over K tiles ---- */
 
 struct staged_tiles {
@@ -229,14 +312,17 @@ __device__ static void put_both(quad *k_tiles, const staged_tiles &next, unsigne
 /* Stores the K tile that was loaded before to LDS, loads the next one and uses this one. With two buffers there is no
  * barrier at the end: a wave that writes this buffer again has passed the other one's barrier, which no wave reaches
  * before it has finished here. */
-__device__ void pipelined_step(
-    totals &total, quad *k_tiles, staged_tiles &next, addresses &address, unsigned lane, const lds_offsets &at)
+__device__ void pipelined_step(totals &total, quad *k_tiles, staged_tiles &next, addresses &address, unsigned lane,
+    const lds_offsets &at, const scaling &by, uint32_t number)
 {
     put_both(k_tiles, next, lane);
     lds_barrier();
+    k_scales scale;
+    if constexpr (SCALES == SCALE_BLOCKS)
+        load_scales(scale, by, number);
     fetch_both(next, address);
     schedule_fence(); /* issue the loads before the products */
-    multiply(total, k_tiles, at);
+    multiply_scaled(total, k_tiles, at, scale);
     if constexpr (LDS == 1)
         lds_barrier();
     else
@@ -244,8 +330,8 @@ __device__ void pipelined_step(
 }
 
 /* Adds the products of K tiles [begin, end). */
-__device__ void accumulate(totals &total, quad *k_tiles, operand a, operand b, uint32_t begin, uint32_t end,
-    unsigned wave_row, unsigned wave_column)
+__device__ void accumulate(totals &total, quad *k_tiles, operand a, operand b, const scaling &by, uint32_t begin,
+    uint32_t end, unsigned wave_row, unsigned wave_column)
 {
     const unsigned lane = threadIdx.x;
     const lds_offsets at = lds_offsets_of(wave_row, wave_column);
@@ -253,23 +339,26 @@ __device__ void accumulate(totals &total, quad *k_tiles, operand a, operand b, u
     const uint32_t whole = fits_16_bytes<a_tile>(a) && fits_16_bytes<b_tile>(b) ? full : begin;
     addresses address = addresses_of(a, b, lane, begin);
     staged_tiles next = {};
+    k_scales scale;
     uint32_t number = begin;
     if constexpr (PREFETCH) {
         if (begin < end)
             fetch_any(next, address, a, b, begin, whole, lane);
 #pragma unroll 1
         for (; number + LDS < whole; number += LDS) {
-            pipelined_step(total, k_tiles, next, address, lane, at);
+            pipelined_step(total, k_tiles, next, address, lane, at, by, number);
             if constexpr (LDS == 2)
-                pipelined_step(total, k_tiles + BUFFER, next, address, lane, at);
+                pipelined_step(total, k_tiles + BUFFER, next, address, lane, at, by, number + 1);
         }
     } else {
 #pragma unroll 1
         for (; number < whole; ++number) {
+            if constexpr (SCALES == SCALE_BLOCKS)
+                load_scales(scale, by, number);
             fetch_both(next, address);
             put_both(k_tiles, next, lane);
             lds_barrier();
-            multiply(total, k_tiles, at);
+            multiply_scaled(total, k_tiles, at, scale);
             lds_barrier();
         }
     }
@@ -279,9 +368,11 @@ __device__ void accumulate(totals &total, quad *k_tiles, operand a, operand b, u
             fetch_any(next, address, a, b, number, whole, lane);
         put_both(k_tiles, next, lane);
         lds_barrier();
+        if constexpr (SCALES == SCALE_BLOCKS)
+            load_scales(scale, by, number);
         if (PREFETCH && number + 1 < end)
             fetch_any(next, address, a, b, number + 1, whole, lane);
-        multiply(total, k_tiles, at);
+        multiply_scaled(total, k_tiles, at, scale);
         lds_barrier();
     }
 }
@@ -303,11 +394,27 @@ __device__ void add_direct(
 
 /* Matrices of a batch are `a_next`, ... elements apart. With SPLIT `partial` gets the sums of each part of k: batch x
  * SPLIT matrices of m x n. */
+#if SCALES == 0
 extern "C" __global__ __launch_bounds__(LANES, WAVES) void gemm_matrix(OUT::type *__restrict d,
     const OUT::type *__restrict c, const element *__restrict a, const element *__restrict b, sum *__restrict partial,
     uint32_t m, uint32_t n, uint32_t k, uint32_t a_stride, uint32_t b_stride, uint32_t c_stride, uint64_t a_next,
     uint64_t b_next, uint64_t c_next, double alpha, double beta, uint32_t group, uint32_t dies)
+#else
+extern "C" __global__ __launch_bounds__(LANES, WAVES) void gemm_scaled(OUT::type *__restrict d,
+    const element *__restrict a, const element *__restrict b, const float *__restrict a_scale,
+    const float *__restrict b_scale, uint32_t m, uint32_t n, uint32_t k, uint32_t a_stride, uint32_t b_stride,
+    uint32_t group, uint32_t dies)
+#endif
 {
+#if SCALES == 0
+    const float *const a_scale = nullptr, *const b_scale = nullptr;
+#else
+    const OUT::type *const c = d;
+    sum *const partial = nullptr;
+    const uint32_t c_stride = n;
+    const uint64_t a_next = 0, b_next = 0, c_next = 0;
+    const double alpha = 1, beta = 0;
+#endif
     const unsigned rows = (m + BM - 1) / BM, columns = (n + BN - 1) / BN;
     unsigned tile_row, tile_column;
     tile_of(tile_row, tile_column, blockIdx.x, rows, columns, group, dies);
@@ -320,19 +427,16 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void gemm_matrix(OUT::type
         a + matrix * a_next + row * static_cast<uint64_t>(a_tile::k_contiguous ? a_stride : 1), a_stride, m - row, k};
     const operand right = {b + matrix * b_next + column * static_cast<uint64_t>(b_tile::k_contiguous ? b_stride : 1),
         b_stride, n - column, k};
+    const scaling by = {a_scale + row, b_scale, (m + BM - 1) / BM * BM, (k + SCALE_BLOCK - 1) / SCALE_BLOCK, wave_row,
+        column + wave_column, n - 1};
     totals total;
-#pragma unroll
-    for (unsigned i = 0; i < TILES_M; ++i) {
-#pragma unroll
-        for (unsigned j = 0; j < TILES_N; ++j)
-            total[i][j] = tile_fill<fragment>(0);
-    }
+    clear(total);
     const uint32_t k_tile_count = (k + BK - 1) / BK, share = (k_tile_count + SPLIT - 1) / SPLIT;
     const uint32_t begin = part * share < k_tile_count ? part * share : k_tile_count;
     const uint32_t end = begin + share < k_tile_count ? begin + share : k_tile_count;
     if constexpr (LDS > 0) {
         __shared__ quad k_tiles[(LDS > 0 ? LDS : 1) * BUFFER];
-        accumulate(total, k_tiles, left, right, begin, end, wave_row, wave_column);
+        accumulate(total, k_tiles, left, right, by, begin, end, wave_row, wave_column);
     } else {
         add_direct(total, left, right, begin * BK, end * BK, wave_row, wave_column);
     }
@@ -350,11 +454,14 @@ extern "C" __global__ __launch_bounds__(LANES, WAVES) void gemm_matrix(OUT::type
                 const uint32_t q = wave_column + j * M + tile_c_column<fragment>(e);
                 if (r >= m - row || q >= n - column)
                     continue;
+                sum value = static_cast<sum>(total[i][j][e]);
+                if constexpr (SCALES == SCALE_ROWS)
+                    value *= by.a[r] * by.b[column + q];
                 if constexpr (SPLIT > 1)
-                    (partial + corner_partial)[r * n + q] = total[i][j][e];
+                    (partial + corner_partial)[r * n + q] = value;
                 else
-                    (d + corner)[r * c_stride + q] = blend(total[i][j][e], static_cast<sum>(alpha),
-                        static_cast<sum>(beta), c + corner + (r * c_stride + q));
+                    (d + corner)[r * c_stride + q] =
+                        blend(value, static_cast<sum>(alpha), static_cast<sum>(beta), c + corner + (r * c_stride + q));
             }
         }
     }

@@ -103,29 +103,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void add_rmsnorm(element *__restr
     uint32_t columns, float epsilon)
 {
     row own = row_open(total, rows, columns);
-    element *const to = total + own.begin;
-    const element *const left = x + own.begin, *const right = residual + own.begin;
-    floats squares = 0.0f;
-#pragma unroll STEPS_AT_ONCE
-    for (unsigned step = 0; step < row_steps(own); ++step) {
-        if (row_has(own, step)) {
-            const unsigned at = row_at(own, step);
-            const floats value = pack_round<IN, VEC>(pack_load<IN, VEC>(left + at) + pack_load<IN, VEC>(right + at));
-            if (own.exists)
-                pack_store<IN, VEC>(to + at, value);
-            if constexpr (HOLD != 0)
-                own.held[step] = value;
-            squares = fma(value, value, squares);
-        }
-    }
-    float sum = pack_sum<VEC>(squares);
-    for (unsigned at = row_tail(own); at < columns; at += LANES) {
-        const element code = tile_encode<IN>(tile_decode<IN>(left[at]) + tile_decode<IN>(right[at]));
-        const float value = tile_decode<IN>(code);
-        if (own.exists)
-            to[at] = code;
-        sum = fma(value, value, sum);
-    }
+    const float sum = row_add(own, total + own.begin, x + own.begin, residual + own.begin);
     const float scale = fast_rsqrt(row_sum<3>(sum) / static_cast<float>(columns) + epsilon);
     store_scaled<false>(y, own, 0, 0, scale, gain, gain);
 }

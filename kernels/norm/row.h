@@ -113,6 +113,34 @@ __device__ static inline floats row_squares(const row &own)
     return squares[0];
 }
 
+/* The row becomes left + right, rounded to its type, and is stored to `to`, from where it is read again if it is not
+ * held. The lane's sum of squares. */
+__device__ static inline float row_add(row &own, element *to, const element *left, const element *right)
+{
+    floats squares = 0.0f;
+#pragma unroll STEPS_AT_ONCE
+    for (unsigned step = 0; step < row_steps(own); ++step) {
+        if (row_has(own, step)) {
+            const unsigned at = row_at(own, step);
+            const floats value = pack_round<IN, VEC>(pack_load<IN, VEC>(left + at) + pack_load<IN, VEC>(right + at));
+            if (own.exists)
+                pack_store<IN, VEC>(to + at, value);
+            if constexpr (HOLD != 0)
+                own.held[step] = value;
+            squares = fma(value, value, squares);
+        }
+    }
+    float sum = pack_sum<VEC>(squares);
+    for (unsigned at = row_tail(own); at < own.columns; at += LANES) {
+        const element code = tile_encode<IN>(tile_decode<IN>(left[at]) + tile_decode<IN>(right[at]));
+        const float value = tile_decode<IN>(code);
+        if (own.exists)
+            to[at] = code;
+        sum = fma(value, value, sum);
+    }
+    return sum;
+}
+
 /* ---- reductions over the lanes of a row, with the same bits in each. Every `call_site` has its own LDS, so that one
  * barrier is enough ---- */
 

@@ -8,16 +8,11 @@
 #include "portable.h"
 #include "tile.h"
 #include "pack.h"
+#include "silu.h"
 
 typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element);
 typedef pack_floats<VEC> floats;
-
-/* e^-x beyond f32 is infinity, whose reciprocal is 0: a large negative gate gives -0. */
-__device__ static inline float silu(float x)
-{
-    return x * fast_rcp(1.0f + fast_exp(-x));
-}
 
 extern "C" __global__ __launch_bounds__(BLOCK) void silu_mul(
     element *__restrict y, const element *__restrict x, uint32_t columns)
@@ -28,11 +23,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void silu_mul(
     const unsigned packs = columns / VEC;
 #pragma unroll 2
     for (unsigned pack = lane; pack < packs; pack += lanes) {
-        const floats from = pack_load<IN, VEC>(gate + pack * VEC);
-        floats value = {};
-#pragma unroll
-        for (unsigned e = 0; e < VEC; ++e)
-            value[e] = silu(from[e]);
+        const floats value = pack_silu<VEC>(pack_load<IN, VEC>(gate + pack * VEC));
         pack_store<IN, VEC>(to + pack * VEC, value * pack_load<IN, VEC>(up + pack * VEC));
     }
     for (unsigned at = packs * VEC + lane; at < columns; at += lanes)
