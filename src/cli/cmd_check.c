@@ -226,22 +226,6 @@ static const struct execution injections[] = {
 
 /* ---- the command ---- */
 
-static size_t check_files(const struct session *session)
-{
-    const struct catalog *catalog = &session->catalog;
-    size_t good = 0;
-    catalog_all(&good, catalog);
-    for (size_t k = 0; k < catalog->count; k++)
-        if (catalog->entries[k].problem)
-            printf("error    %s\n", catalog->entries[k].problem);
-    printf("%zu manifest%s read, %zu broken\n", catalog->count, text_s(catalog->count), catalog->count - good);
-    for (size_t k = 0; k < session->suite_count; k++)
-        if (session->suites[k]->path && session->suites[k]->path[0])
-            printf("suite %s: %zu case%s, ok\n", session->suites[k]->path, session->suites[k]->case_count,
-                   text_s(session->suites[k]->case_count));
-    return catalog->count - good;
-}
-
 enum status cmd_check(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
@@ -256,7 +240,18 @@ enum status cmd_check(struct call *call, struct err *err)
         return err_set(err, ERR_USAGE, "--orders says how --run verifies: give --run, too");
     if (session_go(&session, SESSION_SUITES | SESSION_CATALOG, err))
         return err->status;
-    size_t findings = check_files(&session);
+    const struct catalog *catalog = &session.catalog;
+    size_t good = 0;
+    catalog_all(&good, catalog);
+    for (size_t k = 0; k < catalog->count; k++)
+        if (catalog->entries[k].problem)
+            printf("error    %s\n", catalog->entries[k].problem);
+    size_t findings = catalog->count - good;
+    printf("%zu manifest%s read, %zu broken\n", catalog->count, text_s(catalog->count), findings);
+    for (size_t k = 0; k < session.suite_count; k++)
+        if (session.suites[k]->path && session.suites[k]->path[0])
+            printf("suite %s: %zu case%s, ok\n", session.suites[k]->path, session.suites[k]->case_count,
+                   text_s(session.suites[k]->case_count));
     if ((options->arch_count || !runs) && check_code(&session, &findings, err))
         return err->status;
     call->code = findings ? 2 : 0;

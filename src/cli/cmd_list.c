@@ -414,21 +414,6 @@ static enum status find_all(struct listing *listing, const struct cli_options *o
 
 /* ---- for people ---- */
 
-static void one_suite(struct document *document, const struct listed_suite *listed)
-{
-    const struct suite *suite = listed->suite;
-    struct table *cases = list_items(document->arena);
-    for (size_t k = 0; k < suite->case_count; k++)
-        list_item(cases, suite->cases[k].kernel, list_sweeps(&suite->cases[k], document->arena));
-    document_add(document, (struct section){.show = SHOW_PEOPLE,
-                                            .title = listed->name,
-                                            .text = arena_printf(document->arena, "%s\n%s",
-                                                                 suite->summary ? suite->summary : "", listed->path)});
-    list_part(document, "kernels and what is swept", cases);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "'rooftile plan %s' shows every case and how long it takes.",
-                  listed->name);
-}
-
 static const char *heading_of(const struct manifest *manifest)
 {
     if (list_is_reference(manifest))
@@ -512,8 +497,18 @@ static void list_document(struct document *document, const struct listing *listi
     } else {
         for (size_t k = 0; k < listing->kernel_count; k++)
             list_kernel(document, listing->kernels[k]);
-        for (size_t k = 0; k < listing->suite_count; k++)
-            one_suite(document, &listing->suites[k]);
+        FOR_EACH(const struct listed_suite, listed, listing->suites, listing->suite_count) {
+            const struct suite *suite = listed->suite;
+            struct table *cases = list_items(document->arena);
+            for (size_t k = 0; k < suite->case_count; k++)
+                list_item(cases, suite->cases[k].kernel, list_sweeps(&suite->cases[k], document->arena));
+            const char *text =
+                arena_printf(document->arena, "%s\n%s", suite->summary ? suite->summary : "", listed->path);
+            document_add(document, (struct section){.show = SHOW_PEOPLE, .title = listed->name, .text = text});
+            list_part(document, "kernels and what is swept", cases);
+            document_text(document, SHOW_PEOPLE, TONE_PLAIN,
+                          "'rooftile plan %s' shows every case and how long it takes.", listed->name);
+        }
     }
 }
 

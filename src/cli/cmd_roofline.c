@@ -37,22 +37,6 @@ static enum status prepare(struct session *session, struct err *err)
     return status;
 }
 
-static enum status save(const struct session *session, struct machine *machine, const struct result *result,
-                        struct err *err)
-{
-    const struct cli_options *options = session->options;
-    const char *path = options->out;
-    if (!path && session_machine_file(&path, &session->info, true, session->arena, err))
-        return err->status;
-    session_device_id(machine->device_id, &session->info);
-    snprintf(machine->path, sizeof(machine->path), "%.511s", path);
-    snprintf(machine->measured_at, sizeof(machine->measured_at), "%s", result->finished_at);
-    enum status status = file_make_dirs(path_dir(session->arena, path), err);
-    if (!status)
-        status = machine_write(machine, path, err);
-    return status || !options->result ? status : result_write(result, options->result, err);
-}
-
 /* The cases marked in `again` once more; of both passes the better ones. The others are carried over. */
 static enum status measure_again(struct result *result, struct session *session, const struct execution *first,
                                  const bool *again, double *other_ns, struct err *err)
@@ -107,7 +91,7 @@ static enum status measure_ceilings(struct machine *machine, struct result *resu
 enum status cmd_roofline(struct call *call, struct err *err)
 {
     const struct report_options look = cli_look(call->options, NULL);
-    const char *kept = call->options->result;
+    const char *kept = call->options->result, *path = call->options->out;
     const struct execution execution = {.title = "roofline", .journal = kept ? kept : ""};
     struct session session = {.options = call->options, .arena = call->arena};
     struct result *result = arena_alloc(call->arena, sizeof(*result));
@@ -125,7 +109,13 @@ enum status cmd_roofline(struct call *call, struct err *err)
     session_catch_signals(0);
     if (cli_check_output(call->options->out, call->arena, err) || cli_check_output(kept, call->arena, err) ||
         prepare(&session, err) || measure_ceilings(machine, result, &session, &execution, err) ||
-        save(&session, machine, result, err))
+        (!path && session_machine_file(&path, &session.info, true, call->arena, err)))
+        return execute_journals_kept(&session, err);
+    session_device_id(machine->device_id, &session.info);
+    snprintf(machine->path, sizeof(machine->path), "%.511s", path);
+    snprintf(machine->measured_at, sizeof(machine->measured_at), "%s", result->finished_at);
+    if (file_make_dirs(path_dir(call->arena, path), err) || machine_write(machine, path, err) ||
+        (kept && result_write(result, kept, err)))
         return execute_journals_kept(&session, err);
     execute_journals_done(&session);
     if (strcmp(machine->path, "-") != 0)

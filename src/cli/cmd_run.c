@@ -307,23 +307,18 @@ static enum status run_sides(struct call *call, struct per_device *sides, size_t
     return STATUS_OK;
 }
 
-/* What is asked of a run's result is asked of its plan. */
-static enum status dry_run(struct call *call, struct err *err)
-{
-    struct cli_options *options = arena_copy(call->arena, call->options, sizeof(*options));
-    options->json = options->out;
-    options->out = options->format = NULL;
-    call->options = options;
-    return cmd_plan(call, err);
-}
-
 enum status cmd_run(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
     struct session session = {.options = options, .arena = call->arena};
     struct result *result = arena_alloc(call->arena, sizeof(*result));
-    if (options->dry_run)
-        return dry_run(call, err);
+    if (options->dry_run) { /* where the result of a run would go, there goes the plan */
+        struct cli_options *planned = arena_copy(call->arena, options, sizeof(*options));
+        planned->json = planned->out;
+        planned->out = planned->format = NULL;
+        call->options = planned;
+        return cmd_plan(call, err);
+    }
     struct per_device *sides = NULL;
     size_t count = 0;
     session_catch_signals(0);

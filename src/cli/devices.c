@@ -199,21 +199,6 @@ static const char *notes_of(const struct asked *row, const struct per_device *si
 /* Columns: the case, then these of each device. */
 enum { TIME, BOUND, LAST, EACH };
 
-static void add_side(struct cell *cells, const struct asked *a, const struct asked *first, struct arena *arena)
-{
-    const struct lower_bound *bound = a->result      ? &a->result->lower_bound
-                                      : a->plan_case ? &a->plan_case->lower_bound
-                                                     : NULL;
-    const double time_ns = time_of(a);
-    cells[TIME] = cell_predicted(time_ns, method_of(a), arena);
-    cells[BOUND] = isnan(time_ns) || !bound ? cell_unknown(NULL) : cell_known(bound->bound);
-    if (a->result)
-        cells[LAST] = cell_positive(isnan(time_ns) ? NAN : a->result->fraction);
-    else if (a != first)
-        cells[LAST] = cell_text(
-            time_of(first) > 0 && time_ns > 0 ? arena_printf(arena, "%.3gx", time_of(first) / time_ns) : NULL);
-}
-
 /* Of a plan how many times faster it is than the first, of a run the share of the device's own ceiling. */
 static const struct table_column *columns_of(const struct per_device *sides, size_t count, struct arena *arena)
 {
@@ -260,8 +245,20 @@ void devices_document(struct document *document, const struct per_device *sides,
         struct table_row *added = table_add(table, NULL);
         added->cells[0] = cell_text(row[named].plan_case->label);
         for (size_t k = 0; k < count; k++) {
-            add_side(&added->cells[1 + EACH * k], &row[k], &row[0], arena);
-            described += added->cells[1 + EACH * k].text != NULL;
+            const struct asked *a = &row[k];
+            const double time_ns = time_of(a), first_ns = time_of(&row[0]);
+            const struct lower_bound *bound = a->result      ? &a->result->lower_bound
+                                              : a->plan_case ? &a->plan_case->lower_bound
+                                                             : NULL;
+            struct cell *cells = &added->cells[1 + EACH * k];
+            cells[TIME] = cell_predicted(time_ns, method_of(a), arena);
+            cells[BOUND] = isnan(time_ns) || !bound ? cell_unknown(NULL) : cell_known(bound->bound);
+            if (a->result)
+                cells[LAST] = cell_positive(isnan(time_ns) ? NAN : a->result->fraction);
+            else if (k)
+                cells[LAST] =
+                    cell_text(first_ns > 0 && time_ns > 0 ? arena_printf(arena, "%.3gx", first_ns / time_ns) : NULL);
+            described += cells[TIME].text != NULL;
         }
         const char *notes = notes_of(row, sides, count, arena);
         added->note = notes && !strcmp(notes, last) ? "for the same reason" : notes;

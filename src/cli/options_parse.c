@@ -305,18 +305,15 @@ static enum status parse_words(struct parse *parse)
     return STATUS_OK;
 }
 
-static const char *some_arguments(size_t count, struct arena *arena)
-{
-    return arena_printf(arena, "%zu argument%s", count, text_s(count));
-}
-
 enum status options_check_count(size_t count, size_t least, size_t most, const char *command, const char *args,
                                 struct err *err)
 {
-    SCOPED(arena_release) struct arena arena = {0};
+    char wanted[40] = "no argument";
+    const size_t bound = count < least ? least : most;
     if (count >= least && count <= most)
         return STATUS_OK;
-    const char *wanted = !most ? "no argument" : some_arguments(count < least ? least : most, &arena);
+    if (most)
+        snprintf(wanted, sizeof(wanted), "%zu argument%s", bound, text_s(bound));
     return err_set(err, ERR_USAGE, "'rooftile %s' expects %s%s%s%s%s, got %zu", command,
                    least == most   ? ""
                    : count < least ? "at least "

@@ -9,23 +9,6 @@
 
 /* ---- the target ---- */
 
-/* Without --arch: the GPU here, else a well-known one that a compiler here knows. */
-static enum status default_arch(const char **arch, const struct cli_options *options, struct arena *arena,
-                                struct err *err)
-{
-    struct session session = {.options = options, .arena = arena};
-    const struct build_target target = {.kind = BUILD_AMD, .arch = FALLBACK_ARCH, .wave = 64};
-    struct compiler compiler;
-    if (!session_go(&session, SESSION_DEVICE, err) &&
-        (target_is_amd(session.info.arch) || target_is_nvidia(session.info.arch))) {
-        *arch = arena_strdup(arena, session.info.arch);
-        return STATUS_OK;
-    }
-    *arch = FALLBACK_ARCH;
-    enum status status = build_find_compiler(&compiler, &target, 0, arena, err);
-    return status ? err_within(err, "there is no AMD device here; --arch names a target, such as gfx90a") : STATUS_OK;
-}
-
 /* ---- the code of the plan ---- */
 
 struct launches {
@@ -240,13 +223,19 @@ static enum status inspect_target(struct inspections *found, struct session *ses
 enum status inspections_build(struct inspections *found, struct session *session, struct err *err)
 {
     const struct cli_options *options = session->options;
-    const char *arch = NULL;
     enum status status = session_go(session, SESSION_SUITES | SESSION_CATALOG, err);
     if (!status && session->args && !session->arg_count)
         status = session_all_kernels(session, false, err);
     if (!status && !options->arch_count) {
-        status = default_arch(&arch, options, session->arena, err);
-        return status ? status : inspect_target(found, session, arch, err);
+        /* The GPU here, else a well-known one that a compiler here knows. */
+        struct session here = {.options = options, .arena = session->arena};
+        const struct build_target target = {.kind = BUILD_AMD, .arch = FALLBACK_ARCH, .wave = 64};
+        struct compiler compiler;
+        const bool gpu = !session_go(&here, SESSION_DEVICE, err) &&
+                         (target_is_amd(here.info.arch) || target_is_nvidia(here.info.arch));
+        if (!gpu && build_find_compiler(&compiler, &target, 0, session->arena, err))
+            return err_within(err, "there is no AMD device here; --arch names a target, such as gfx90a");
+        return inspect_target(found, session, gpu ? arena_strdup(session->arena, here.info.arch) : FALLBACK_ARCH, err);
     }
     for (size_t k = 0; k < options->arch_count && !status; k++)
         status = inspect_target(found, session, options->archs[k], err);

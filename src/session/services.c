@@ -186,30 +186,21 @@ static enum status add_ceiling(struct run_options *run, struct run_ceiling *room
     return STATUS_OK;
 }
 
-static enum status add_ceilings(struct run_options *run, struct session *session, struct err *err)
-{
-    const struct machine *machine = &session->machine;
-    struct run_ceiling *ceilings =
-        arena_array(session->arena, machine->level_count + machine->unit_count + 1, sizeof(*ceilings));
-    enum status status = STATUS_OK;
-    run->ceilings = ceilings;
-    for (uint32_t k = 0; k < machine->level_count && !status; k++) {
-        ceilings[run->ceiling_count] = (struct run_ceiling){.is_level = true, .index = k};
-        status = add_ceiling(run, &ceilings[run->ceiling_count], &machine->levels[k].bandwidth, session, err);
-    }
-    for (uint32_t k = 0; k < machine->unit_count && !status; k++) {
-        ceilings[run->ceiling_count] = (struct run_ceiling){.index = k};
-        status = add_ceiling(run, &ceilings[run->ceiling_count], &machine->units[k].peak, session, err);
-    }
-    return status;
-}
-
 enum status services_add(struct run_options *run, struct session *session, struct err *err)
 {
     struct service_code services[SERVICE_COUNT] = {0};
     enum status status = services_prepare(services, session, err);
-    if (!status && !session->info.predicted)
-        status = add_ceilings(run, session, err);
+    const struct machine *machine = &session->machine;
+    const uint32_t levels = machine->level_count, all = session->info.predicted ? 0 : levels + machine->unit_count;
+    struct run_ceiling *ceilings = arena_array(session->arena, all + 1, sizeof(*ceilings));
+    run->ceilings = ceilings;
+    for (uint32_t k = 0; k < all && !status; k++) {
+        const bool is_level = k < levels;
+        struct run_ceiling *room = &ceilings[run->ceiling_count];
+        *room = (struct run_ceiling){.is_level = is_level, .index = is_level ? k : k - levels};
+        status = add_ceiling(run, room, is_level ? &machine->levels[k].bandwidth : &machine->units[k - levels].peak,
+                             session, err);
+    }
     for (size_t k = 0; k < SERVICE_COUNT; k++)
         if (services[k].plan)
             run->services[k] = (struct run_service_case){&services[k].plan->cases[0], services[k].builds};

@@ -91,24 +91,6 @@ enum machine_match session_match(const struct machine *machine, const struct dev
     return machine->cus && info->cus && machine->cus != info->cus ? MATCH_UNITS : MATCH_YES;
 }
 
-static void warn_of(enum machine_match match, const struct machine *machine, const struct device_info *info)
-{
-    if (match == MATCH_MODE)
-        log_warn(
-            "W008",
-            "%s is divided as %s, and the ceilings known for this model hold for %s: nothing is set against them; "
-            "'rooftile roofline' measures this part, or write a machine file with \"partition\": \"%s\" and give it "
-            "with --machine",
-            info->name, info->partition, machine->partition, info->partition);
-    else
-        log_warn(
-            "W008",
-            "%s has %u compute units, and the ceilings known for PCI id %s are those of %s with %u: nothing is set "
-            "against them; 'rooftile roofline' measures this device, or write a machine file and give it with "
-            "--machine",
-            info->name, info->cus, info->pci_id, machine->title, machine->cus);
-}
-
 /* The file in configs/machines that describes the session's device; none is no error. Warns when there is one for the
  * product that does not hold for this device. */
 static enum status find_by_pci_id(struct machine *found, enum machine_match *nearest, const struct session *session,
@@ -145,7 +127,20 @@ static enum status take_model(struct session *session, bool links, struct err *e
     } else if (!links && nearest == MATCH_YES) {
         *machine = *model;
     } else if (!links && nearest != MATCH_NO) {
-        warn_of(nearest, model, &session->info);
+        const struct device_info *info = &session->info;
+        if (nearest == MATCH_MODE)
+            log_warn("W008",
+                     "%s is divided as %s, and the ceilings known for this model hold for %s: nothing is set against "
+                     "them; 'rooftile roofline' measures this part, or write a machine file with \"partition\": \"%s\" "
+                     "and give it with --machine",
+                     info->name, info->partition, model->partition, info->partition);
+        else
+            log_warn(
+                "W008",
+                "%s has %u compute units, and the ceilings known for PCI id %s are those of %s with %u: nothing is "
+                "set against them; 'rooftile roofline' measures this device, or write a machine file and give it "
+                "with --machine",
+                info->name, info->cus, info->pci_id, model->title, model->cus);
     }
     return STATUS_OK;
 }
