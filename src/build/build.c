@@ -239,14 +239,14 @@ static bool start(struct build *build, size_t index)
         settle(build, index, &(struct build_result){.state = BUILD_PENDING});
         return false;
     }
-    if (!cache_lock(&build->cache, unit->key))
+    if (!cache_lock(&build->cache, unit->key, true))
         return true;
     /* Another process may have finished it since. */
     struct job *job = &build->jobs[build->running];
     if (settle_cached(build, index)) {
-        cache_unlock(&build->cache, unit->key);
+        cache_lock(&build->cache, unit->key, false);
     } else if (child_start(&job->child, unit, build->scratch, build->started++, build->arena, &err)) {
-        cache_unlock(&build->cache, unit->key);
+        cache_lock(&build->cache, unit->key, false);
         settle(build, index,
                &(struct build_result){.state = BUILD_FAILED, .message = arena_strdup(build->arena, err.text)});
     } else {
@@ -312,7 +312,7 @@ static enum status finish(struct build *build, size_t number, struct err *err)
         break;
     }
     unlink(child.object);
-    cache_unlock(&build->cache, unit->key);
+    cache_lock(&build->cache, unit->key, false);
     settle(build, job.work, &result);
     return STATUS_OK;
 }

@@ -135,25 +135,14 @@ void cache_key(struct build_cache *cache, struct build_unit *unit)
 
 /* ---- locks ---- */
 
-static bool set_lock(const struct build_cache *cache, const char *key, short type)
+bool cache_lock(struct build_cache *cache, const char *key, bool on)
 {
     /* 60 bits of the key: an offset must not be negative. */
-    char digits[16];
-    memcpy(digits, key, 15);
-    digits[15] = '\0';
-    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+    char digits[16] = "";
+    memcpy(digits, key, sizeof(digits) - 1);
+    struct flock range = {.l_type = on ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_len = 1};
     range.l_start = (off_t)strtoull(digits, NULL, 16);
     return fcntl(cache->lock_fd, F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
-}
-
-bool cache_lock(struct build_cache *cache, const char *key)
-{
-    return set_lock(cache, key, F_WRLCK);
-}
-
-void cache_unlock(struct build_cache *cache, const char *key)
-{
-    set_lock(cache, key, F_UNLCK);
 }
 
 /* ---- what is there ---- */

@@ -128,9 +128,8 @@ void cache_release(struct build_cache *cache);
 /* Of a located unit: source_key; of a prepared one also key. */
 void cache_key(struct build_cache *cache, struct build_unit *unit);
 
-/* False while another process compiles the same key. Never blocks. */
-bool cache_lock(struct build_cache *cache, const char *key);
-void cache_unlock(struct build_cache *cache, const char *key);
+/* Takes the lock of a key, or releases it. False while another process compiles the same key. Never blocks. */
+bool cache_lock(struct build_cache *cache, const char *key, bool on);
 
 /* Sets object, sha256 and compiler when a valid object is there. A unit without a compiler takes the last object that
  * any compiler made of the same source for the same target. */

@@ -323,20 +323,18 @@ static enum status choose(struct compiler *compiler, struct search *search, stru
     const bool has_cuda = cuda && *cuda;
     const struct {
         enum build_kind kind;
-        const char *first, *second;
+        const char *name;
     } vendors[] = {
-        {BUILD_NVIDIA, has_cuda ? path_join(arena, cuda, "bin/nvcc") : "nvcc",
-         has_cuda ? "nvcc" : "/usr/local/cuda/bin/nvcc"},
-        {BUILD_AMD, path_join(arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++"), NULL},
-        {BUILD_AMD, "hipcc", NULL},
+        {BUILD_NVIDIA, has_cuda ? path_join(arena, cuda, "bin/nvcc") : "nvcc"},
+        {BUILD_NVIDIA, has_cuda ? "nvcc" : "/usr/local/cuda/bin/nvcc"},
+        {BUILD_AMD, path_join(arena, rocm && *rocm ? rocm : "/opt/rocm", "llvm/bin/amdclang++")},
+        {BUILD_AMD, "hipcc"},
     };
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < sizeof(vendors) / sizeof(*vendors) && !status && !compiler->path; k++) {
+    for (size_t k = 0; k < COUNT_OF(vendors) && !status && !compiler->path; k++) {
         if (vendors[k].kind != search->target->kind)
             continue;
-        try_name(search, vendors[k].first);
-        if (vendors[k].second)
-            try_name(search, vendors[k].second);
+        try_name(search, vendors[k].name);
         status = ask(compiler, search, err);
     }
     if (status || compiler->path)
