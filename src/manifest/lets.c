@@ -71,52 +71,29 @@ static size_t word_length(const char *at)
     return length;
 }
 
-/* The length of the argument at `at`: up to a comma or bracket outside brackets of its own. */
-static size_t argument_length(const char *at)
-{
-    size_t depth = 0, length = 0;
-    for (; at[length] && (depth || (at[length] != ',' && at[length] != ')')); length++)
-        depth += at[length] == '(' ? 1 : at[length] == ')' ? (size_t)-1 : 0;
-    return length;
-}
+/* What the names of arguments mean in the text of a function. */
+struct call {
+    const struct manifest_let *let;
+    const char *values[MANIFEST_MAX_LET_ARGS];
+    const struct call *outer; /* where the values stand; NULL: in no function */
+};
 
-/* The text of a function with what stands for its arguments put in. */
-static char *called(const struct manifest_let *let, const char *const *values, struct arena *arena)
+/* The arguments that begin at *source, which goes behind them. */
+static enum status call_parse(struct call *call, const char **source, struct arena *arena, struct err *err)
 {
-    struct text out = {0};
-    const char *kept = let->text, *at = kept; /* what is not put in yet begins at `kept` */
-    while (*at) {
-        const size_t length = word_length(at);
-        size_t arg = length ? 0 : let->arg_count;
-        while (arg < let->arg_count && (strncmp(let->args[arg], at, length) != 0 || let->args[arg][length]))
-            arg++;
-        if (arg < let->arg_count) {
-            text_addn(&out, kept, (size_t)(at - kept));
-            text_addf(&out, "(%s)", values[arg]);
-            kept = at + length;
-        }
-        at += length ? length : 1;
-    }
-    text_add(&out, kept);
-    return text_take(&out, arena);
-}
-
-/* The text of a call whose arguments begin at *source, which goes behind them. */
-static enum status call_parse(const char **text, const char **source, const struct manifest_let *let,
-                              struct arena *arena, struct err *err)
-{
-    const char *values[MANIFEST_MAX_LET_ARGS] = {NULL};
+    const struct manifest_let *let = call->let;
     const char *at = *source + strspn(*source, " ");
     size_t count = 0;
     if (*at != '(')
         return err_set(err, ERR_CONFIG, "'%.*s' is a function: its arguments are missing", (int)let->name_length,
                        let->name);
     do {
-        const size_t length = argument_length(++at);
+        const char *start = ++at; /* up to a comma or bracket outside brackets of its own */
+        for (size_t depth = 0; *at && (depth || (*at != ',' && *at != ')')); at++)
+            depth += *at == '(' ? 1 : *at == ')' ? (size_t)-1 : 0;
         if (count < let->arg_count)
-            values[count] = arena_strndup(arena, at, length);
+            call->values[count] = arena_strndup(arena, start, (size_t)(at - start));
         count++;
-        at += length;
     } while (*at == ',');
     if (*at != ')')
         return err_set(err, ERR_CONFIG, "the ')' behind the arguments of %.*s is missing", (int)let->name_length,
@@ -125,35 +102,39 @@ static enum status call_parse(const char **text, const char **source, const stru
         return err_set(err, ERR_CONFIG, "%.*s takes %zu argument%s, not %zu", (int)let->name_length, let->name,
                        let->arg_count, text_s(let->arg_count), count);
     *source = at + 1;
-    *text = called(let, values, arena);
     return STATUS_OK;
 }
 
 /* Sub-expressions that stand for each other this deep stand for themselves. */
 #define MAX_LET_DEPTH 32
 
-static enum status expand(struct text *out, const struct manifest *manifest, const char *source, unsigned depth,
-                          struct arena *arena, struct err *err)
+/* `within`: the source is that function's text; NULL: it is none's. */
+static enum status expand(struct text *out, const struct manifest *manifest, const char *source,
+                          const struct call *within, unsigned depth, struct arena *arena, struct err *err)
 {
     enum status status = STATUS_OK;
     if (depth > MAX_LET_DEPTH)
         return err_set(err, ERR_CONFIG, "a sub-expression that stands for itself");
     const char *kept = source; /* what is not put out yet begins here */
     for (const char *at = source; *at && !status;) {
+        const char *name = at, *text = NULL;
         const size_t length = word_length(at);
-        const struct manifest_let *let =
-            length && !isdigit((unsigned char)*at) ? let_named(manifest, at, length) : NULL;
-        if (let)
-            text_addn(out, kept, (size_t)(at - kept));
+        struct call call = {.outer = within};
+        for (size_t k = 0; within && length && k < within->let->arg_count && !text; k++)
+            if (!strncmp(within->let->args[k], name, length) && !within->let->args[k][length])
+                text = within->values[k];
+        if (!text && length && !isdigit((unsigned char)*name))
+            call.let = let_named(manifest, name, length);
         at += length ? length : 1;
-        if (!let)
+        if (!text && !call.let)
             continue;
-        const char *text = let->text;
-        if (let->arg_count)
-            status = call_parse(&text, &at, let, arena, err);
+        text_addn(out, kept, (size_t)(name - kept));
+        if (call.let && call.let->arg_count)
+            status = call_parse(&call, &at, arena, err);
         text_add(out, "(");
         if (!status)
-            status = expand(out, manifest, text, depth + 1, arena, err);
+            status = expand(out, manifest, text ? text : call.let->text, text ? within->outer : &call, depth + 1, arena,
+                            err);
         text_add(out, ")");
         kept = at;
     }
@@ -164,7 +145,7 @@ static enum status expand(struct text *out, const struct manifest *manifest, con
 enum status lets_expand(struct text *expanded, const struct manifest *manifest, const char *source, struct arena *arena,
                         struct err *err)
 {
-    return expand(expanded, manifest, source, 0, arena, err);
+    return expand(expanded, manifest, source, NULL, 0, arena, err);
 }
 
 /* "tile", or "rounds(size, width)". */
@@ -195,22 +176,6 @@ static enum status let_name_parse(struct manifest_let *let, const struct manifes
     return check_param_name(member, name, err);
 }
 
-/* Tells errors where the sub-expression stands and not where it is used. */
-static enum status let_check(const struct manifest_let *let, const struct manifest_parser *parser, const cJSON *member,
-                             struct err *err)
-{
-    static const char *const ones[MANIFEST_MAX_LET_ARGS] = {"1", "1", "1", "1"};
-    const struct expr *unused = NULL;
-    struct err cause = {0};
-    SCOPED(arena_release) struct arena arena = {0};
-    struct manifest_parser passing = *parser;
-    passing.arena = &arena;
-    enum status status = names_compile(&unused, &passing, called(let, ones, &arena), SCOPE_INDEX, &cause);
-    if (status)
-        status = json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text);
-    return status;
-}
-
 static enum status let_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
@@ -236,9 +201,21 @@ enum status into_lets(UNUSED void *field, const cJSON *at, UNUSED const struct r
     struct manifest read = {0}; /* the parser's has those read so far */
     enum status status = record_parse_row(&read, &lets, at, in, err);
     size_t k = 0;
-    for (const cJSON *member = at->child; member && !status; member = member->next)
-        if (!json_is_comment(member))
-            status = let_check(&parser->manifest->lets[k++], parser, member, err);
+    /* Errors are told where the sub-expression stands and not where it is used. */
+    for (const cJSON *member = at->child; member && !status; member = member->next) {
+        if (json_is_comment(member))
+            continue;
+        const struct call ones = {&parser->manifest->lets[k++], {"1", "1", "1", "1"}, NULL};
+        const struct expr *unused = NULL;
+        struct err cause = {0};
+        SCOPED(text_release) struct text expanded = {0};
+        SCOPED(arena_release) struct arena arena = {0};
+        struct manifest_parser passing = *parser;
+        passing.arena = &arena;
+        if (expand(&expanded, parser->manifest, member->valuestring, &ones, 0, &arena, &cause) ||
+            names_compile(&unused, &passing, expanded.data, SCOPE_INDEX, &cause))
+            status = json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text);
+    }
     return status;
 }
 #undef RECORD_STRUCT
