@@ -21,7 +21,7 @@
 
 /* Nesting deeper than this is an error, far below what would exhaust the stack. */
 #define JSON_MAX_DEPTH 64
-/* More values than this are an error: each takes about 150 bytes while it is read. */
+/* More values than this in a tree are an error: each takes about 150 bytes. */
 #define JSON_MAX_VALUES 10000000
 
 /* Parses `path` (or "-"). The tree lives in `arena`. Refused: anything RFC 8259 refuses, duplicate keys, numbers that
@@ -39,23 +39,16 @@ struct json_long; /* the open document */
 
 /* Reads and checks the whole text (up to `limit_bytes`) and builds all of it but the elements of the array `list` of
  * the top-level object: *root has that array with its json_count and no children (when it is absent or no array, all
- * is built as usual). Arrays of numbers whose key is in `packed` (ended by NULL) get no children either: json_numbers
- * reads them. */
+ * is built as usual). */
 enum status json_long_open(struct json_long **out, const cJSON **root, const char *path, size_t limit_bytes,
-                           const char *list, const char *const *packed, struct err *err);
+                           const char *list, struct err *err);
 /* The same from memory. */
 enum status json_long_parse(struct json_long **out, const cJSON **root, const char *name, const char *text,
-                            size_t length, const char *list, const char *const *packed, struct err *err);
+                            size_t length, const char *list, struct err *err);
 void json_long_free(struct json_long *document); /* and the root; NULL does nothing */
 
 /* The next element, which lives in `arena`; NULL after the last. */
 enum status json_long_next(const cJSON **element, struct json_long *document, struct arena *arena, struct err *err);
-
-/* The numbers of an array, packed or not: json_count of them to `values`. */
-enum status json_numbers(double *values, const cJSON *array, struct err *err);
-/* json_fail at one of them. */
-enum status json_fail_number(const cJSON *array, size_t index, struct err *err, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* ERR_CONFIG with "file:line:column: /pointer: <message>"; always returns ERR_CONFIG. */
 enum status json_fail(const cJSON *at, struct err *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -67,8 +60,6 @@ enum status json_fail_key(const cJSON *at, struct err *err, const char *format, 
 size_t json_count(const cJSON *value);
 /* The value's index among its siblings. */
 uint32_t json_index(const cJSON *child);
-/* Is it an array of numbers that has no children? */
-bool json_is_packed(const cJSON *array);
 
 /* The member, or NULL. `object` may be NULL (then NULL). */
 static inline const cJSON *json_member(const cJSON *object, const char *key)

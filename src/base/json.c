@@ -125,11 +125,6 @@ uint32_t json_index(const cJSON *child)
     return json_node_of(child)->index;
 }
 
-bool json_is_packed(const cJSON *array)
-{
-    return cJSON_IsArray(array) && !array->child && json_node_of(array)->count;
-}
-
 const cJSON *json_at(const cJSON *array, size_t index)
 {
     const cJSON *element = array ? array->child : NULL;
@@ -299,83 +294,6 @@ enum status json_whole(uint64_t *out, const cJSON *at, uint64_t limit, struct er
     if (limit == 1ull << 53)
         return json_fail(at, err, "must be a whole number from 0 to 2^53, not %.17g", number);
     return json_fail(at, err, "must be a whole number from 0 to %.0f, not %.17g", (double)limit, number);
-}
-
-/* Up to 2^53 an integer, and up to 10^22 a power of ten, are doubles exactly, so that one division rounds correctly
- * (Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest is for strtod. */
-double json_to_number(const char *text, const char **end)
-{
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const char *at = text + (*text == '-');
-    const char *point = NULL;
-    uint64_t digits = 0;
-    size_t count = 0;
-    for (; (*at >= '0' && *at <= '9') || *at == '.'; at++) {
-        if (*at == '.') {
-            point = at;
-            continue;
-        }
-        digits = digits * 10 + (uint64_t)(*at - '0');
-        count++;
-    }
-    const size_t places = point ? (size_t)(at - point - 1) : 0;
-    *end = at;
-    if (count > 18 || digits > 1ull << 53 || *at == 'e' || *at == 'E') {
-        char *stop;
-        const double number = strtod(text, &stop);
-        *end = stop;
-        return number;
-    }
-    const double number = (double)digits / powers[places];
-    return *text == '-' ? -number : number;
-}
-
-static const char *skip_between(const char *at)
-{
-    while (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r' || *at == ',' || *at == '[')
-        at++;
-    return at;
-}
-
-enum status json_fail_number(const cJSON *array, size_t index, struct err *err, const char *format, ...)
-{
-    const struct json_node *node = json_node_of(array);
-    SCOPED(text_release) struct text message = {0};
-    const char *at = skip_between(node->file->text + node->offset);
-    const cJSON *child = json_at(array, index);
-    for (size_t k = 0; k < index && !child; k++) {
-        json_to_number(at, &at);
-        at = skip_between(at);
-    }
-    const struct json_node number = {.parent = node,
-                                     .file = node->file,
-                                     .index = (uint32_t)index,
-                                     .key_offset = JSON_NOWHERE,
-                                     .offset = (uint32_t)(at - node->file->text)};
-    va_list args;
-    va_start(args, format);
-    text_vaddf(&message, format, args);
-    va_end(args);
-    json_fail(child ? child : &number.value, err, "%s", message.data);
-    return ERR_CONFIG;
-}
-
-enum status json_numbers(double *values, const cJSON *array, struct err *err)
-{
-    const struct json_node *node = json_node_of(array);
-    const char *at = node->file->text + node->offset;
-    for (const cJSON *child = array->child; child; child = child->next) {
-        if (!cJSON_IsNumber(child))
-            return json_fail_type(child, "a number", err);
-        *values++ = child->valuedouble;
-    }
-    for (size_t k = 0; k < node->count && !array->child; k++) {
-        values[k] = json_to_number(skip_between(at), &at);
-        if (!isfinite(values[k]))
-            return json_fail_number(array, k, err, JSON_TOO_LARGE);
-    }
-    return STATUS_OK;
 }
 
 /* ---- duplicate keys ---- */

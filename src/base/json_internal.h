@@ -8,7 +8,6 @@
 #include "rooftile/json.h"
 
 #define JSON_NOWHERE UINT32_MAX
-#define JSON_TOO_LARGE "number is beyond the range of a double"
 
 /* The document, for messages. */
 struct json_file {
@@ -53,9 +52,8 @@ struct json_reader {
     size_t read_length;
     struct text string;
     const struct json_node *node; /* being read */
-    size_t values;                /* so far */
+    size_t values;                /* of the tree, so far */
     struct arena *arena;          /* of the tree; NULL: it is only checked */
-    const char *const *packed;    /* keys of arrays to pack, ended by NULL; NULL: none */
     const char *list;             /* key of the root's array whose elements are only checked; NULL: none */
     struct json_node *list_node;  /* that array; NULL: not found */
     struct err *err;
@@ -82,8 +80,6 @@ bool json_expected(struct json_reader *c, const char *what);
 bool json_fail_byte(struct json_reader *c, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The number there, +-infinity when it is beyond a double; *end behind it. */
-double json_to_number(const char *text, const char **end);
 /* An object whose children are complete. */
 enum status json_check_duplicates(const struct json_node *object, struct err *err);
 

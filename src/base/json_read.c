@@ -76,34 +76,8 @@ static bool read_children(struct json_reader *c, struct json_node *node, unsigne
     return !object || !c->arena || !json_check_duplicates(node, c->err);
 }
 
-/* An array of one or more numbers and nothing else, of which only the count is kept. False leaves the reader where it
- * was, for the ordinary way and its words. */
-static bool read_packed(struct json_reader *c, struct json_node *node)
-{
-    const size_t start = c->at;
-    uint32_t count = 0;
-    for (int byte = ','; byte == ','; count++) {
-        c->at++; /* the bracket, or the comma */
-        json_skip_space(c);
-        if ((json_peek(c) != '-' && !json_is_digit(json_peek(c))) || !json_scan_number(c))
-            break;
-        json_skip_space(c);
-        byte = json_peek(c);
-        if (byte == ']') {
-            c->at++;
-            node->count = count + 1;
-            return true;
-        }
-    }
-    c->at = start;
-    return false;
-}
-
 static bool read_array(struct json_reader *c, struct json_node *node, unsigned depth)
 {
-    for (const char *const *key = c->packed; key && *key; key++)
-        if (is_key(c, node->key_offset, *key) && read_packed(c, node))
-            return true;
     const bool long_list = c->list && node->parent && !node->parent->parent && is_key(c, node->key_offset, c->list);
     if (!long_list)
         return read_children(c, node, depth);
@@ -116,14 +90,29 @@ static bool read_array(struct json_reader *c, struct json_node *node, unsigned d
     return good;
 }
 
-static bool read_number(struct json_reader *c, struct json_node *node)
+/* Infinite when it is beyond a double. Up to 2^53 an integer, and up to 10^22 a power of ten, are doubles exactly, so that one division rounds correctly
+ * (Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest is for strtod. */
+static double number_at(const char *text)
 {
-    const char *end;
-    if (!json_scan_number(c))
-        return false;
-    if (c->arena)
-        node->value.valuedouble = json_to_number(c->file->text + node->offset, &end);
-    return isfinite(node->value.valuedouble) || json_fail_byte(c, node->offset, JSON_TOO_LARGE);
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *at = text + (*text == '-');
+    const char *point = NULL;
+    uint64_t digits = 0;
+    size_t count = 0;
+    for (; (*at >= '0' && *at <= '9') || *at == '.'; at++) {
+        if (*at == '.') {
+            point = at;
+            continue;
+        }
+        digits = digits * 10 + (uint64_t)(*at - '0');
+        count++;
+    }
+    const size_t places = point ? (size_t)(at - point - 1) : 0;
+    if (count > 18 || digits > 1ull << 53 || *at == 'e' || *at == 'E')
+        return strtod(text, NULL);
+    const double number = (double)digits / powers[places];
+    return *text == '-' ? -number : number;
 }
 
 static bool read_content(struct json_reader *c, struct json_node *node, unsigned depth)
@@ -150,14 +139,20 @@ static bool read_content(struct json_reader *c, struct json_node *node, unsigned
         return json_scan_word(c);
     default:
         value->type = cJSON_Number;
-        return json_peek(c) == '-' || json_is_digit(json_peek(c)) ? read_number(c, node) : json_expected(c, "a value");
+        if (json_peek(c) != '-' && !json_is_digit(json_peek(c)))
+            return json_expected(c, "a value");
+        if (!json_scan_number(c))
+            return false;
+        value->valuedouble = c->arena ? number_at(c->file->text + node->offset) : 0;
+        return isfinite(value->valuedouble) ||
+               json_fail_byte(c, node->offset, "number is beyond the range of a double");
     }
 }
 
 /* `node` has its parent, key and index. */
 static bool read_value(struct json_reader *c, struct json_node *node, unsigned depth)
 {
-    if (++c->values > JSON_MAX_VALUES)
+    if (c->arena && ++c->values > JSON_MAX_VALUES)
         return json_fail_byte(c, c->at, "more than %d values", JSON_MAX_VALUES);
     node->file = c->file;
     node->offset = (uint32_t)c->at;
@@ -228,10 +223,10 @@ struct json_long {
     uint32_t index;            /* of the next element */
 };
 
-static struct json_long *new_long(const char *list, const char *const *packed, struct err *err)
+static struct json_long *new_long(const char *list, struct err *err)
 {
     struct json_long *d = new_zeroed(1, sizeof(*d));
-    d->reader = (struct json_reader){.arena = &d->arena, .list = list, .packed = packed, .err = err};
+    d->reader = (struct json_reader){.arena = &d->arena, .list = list, .err = err};
     return d;
 }
 
@@ -250,9 +245,9 @@ static enum status open_long(struct json_long **out, struct json_long *d, const 
 }
 
 enum status json_long_open(struct json_long **out, const cJSON **root, const char *path, size_t limit_bytes,
-                           const char *list, const char *const *packed, struct err *err)
+                           const char *list, struct err *err)
 {
-    struct json_long *d = new_long(list, packed, err);
+    struct json_long *d = new_long(list, err);
     char *text;
     size_t length;
     const enum status status = file_read(&text, &length, path, limit_bytes, &d->arena, err);
@@ -263,9 +258,9 @@ enum status json_long_open(struct json_long **out, const cJSON **root, const cha
 }
 
 enum status json_long_parse(struct json_long **out, const cJSON **root, const char *name, const char *text,
-                            size_t length, const char *list, const char *const *packed, struct err *err)
+                            size_t length, const char *list, struct err *err)
 {
-    struct json_long *d = new_long(list, packed, err);
+    struct json_long *d = new_long(list, err);
     return open_long(out, d, root, name, copy_text(&d->arena, text, length), length);
 }
 

@@ -406,16 +406,18 @@ static enum status get_samples(struct result_case *c, const cJSON *json, struct 
     if (!cJSON_IsArray(samples) || json_count(samples) != c->sample_count)
         return json_fail(samples, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
     double *values = arena_array(arena, json_count(samples) + 1, sizeof(*values));
-    if (json_numbers(values, samples, err))
-        return err->status;
-    for (size_t k = 0; k < json_count(samples); k++)
-        if (!(values[k] > 0))
-            return json_fail_number(samples, k, err, "must be a time above 0");
+    for (const cJSON *item = samples->child; item; item = item->next) {
+        if (json_check_type(item, cJSON_Number, err))
+            return err->status;
+        if (!(item->valuedouble > 0))
+            return json_fail(item, err, "must be a time above 0");
+        values[json_index(item)] = item->valuedouble;
+    }
     c->samples_ns = values;
     return STATUS_OK;
 }
 
-/* A null is a probe that failed; then the array is not packed. */
+/* A null is a probe that failed. */
 static enum status get_clocks(struct result_case *c, const cJSON *json, struct arena *arena, struct err *err)
 {
     const cJSON *clocks = json_member(json, "samples_hz"), *item;
@@ -423,22 +425,15 @@ static enum status get_clocks(struct result_case *c, const cJSON *json, struct a
         return STATUS_OK;
     if (!cJSON_IsArray(clocks) || json_count(clocks) != c->sample_count)
         return json_fail(clocks, err, "must be an array of measurement.n = %zu numbers", c->sample_count);
-    SCOPED(arena_release) struct arena scratch = {0};
     float *values = arena_array(arena, json_count(clocks) + 1, sizeof(*values));
-    double *numbers = arena_array(&scratch, json_count(clocks) + 1, sizeof(*numbers));
-    enum status status = json_is_packed(clocks) ? json_numbers(numbers, clocks, err) : STATUS_OK;
-    size_t read = 0;
-    for (item = clocks->child; item; item = item->next)
-        numbers[read++] = cJSON_IsNumber(item) ? item->valuedouble : cJSON_IsNull(item) ? NAN : -1;
-    for (size_t k = 0; k < json_count(clocks) && !status; k++) {
-        if (numbers[k] <= 0 || numbers[k] > (double)FLT_MAX)
-            status = json_fail_number(clocks, k, err, "must be a clock above 0, or null");
-        else
-            values[k] = (float)numbers[k];
+    for (item = clocks->child; item; item = item->next) {
+        const double hz = cJSON_IsNumber(item) ? item->valuedouble : cJSON_IsNull(item) ? NAN : -1;
+        if (hz <= 0 || hz > (double)FLT_MAX)
+            return json_fail(item, err, "must be a clock above 0, or null");
+        values[json_index(item)] = (float)hz;
     }
-    if (!status)
-        c->sample_hz = values;
-    return status;
+    c->sample_hz = values;
+    return STATUS_OK;
 }
 
 enum status case_from_json(struct result_case *out, const cJSON *json, struct arena *arena, struct arena *passing,

@@ -222,14 +222,12 @@ static enum status get_document(const struct result **result, const cJSON *root,
     return all ? STATUS_OK : json_fail(documents, err, "has no result of the steps quick and libraries");
 }
 
-static const char *const packed[] = {"samples_ns", "samples_hz", NULL};
-
 static enum status get_text(const struct result **result, const char *name, const char *text, size_t length,
                             struct reading *reading, struct err *err)
 {
     struct json_long *document = NULL;
     const cJSON *root;
-    enum status status = json_long_parse(&document, &root, name, text, length, "cases", packed, err);
+    enum status status = json_long_parse(&document, &root, name, text, length, "cases", err);
     if (!status)
         status = get_all(result, root, document, reading, err);
     json_long_free(document);
@@ -289,7 +287,7 @@ static enum status read_file(const struct result **result, const char *path, boo
     reading.samples.folder = path_dir(&folder, path);
     const bool journal = text_ends(path, JOURNAL_SUFFIX);
     enum status status = journal ? read_journal(result, &reading, err)
-                                 : json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", packed, err);
+                                 : json_long_open(&document, &root, path, RESULT_LIMIT_BYTES, "cases", err);
     if (!status && !journal)
         status = get_document(result, root, document, &reading, err);
     samples_file_release(&reading.samples);
