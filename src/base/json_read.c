@@ -90,8 +90,9 @@ static bool read_array(struct json_reader *c, struct json_node *node, unsigned d
     return good;
 }
 
-/* Infinite when it is beyond a double. Up to 2^53 an integer, and up to 10^22 a power of ten, are doubles exactly, so that one division rounds correctly
- * (Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest is for strtod. */
+/* Infinite when it is beyond a double. Up to 2^53 an integer, and up to 10^22 a power of ten, are doubles exactly, so
+ * that one division rounds correctly (Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest is for
+ * strtod. */
 static double number_at(const char *text)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
