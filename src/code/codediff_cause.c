@@ -37,18 +37,6 @@ double codediff_per_pass(const struct code_signs *s, uint64_t count, int side)
     return (double)count * (side ? s->pair->scale : 1);
 }
 
-/* What changed of these figures (bits), in the order in which the two were given: "VGPRs 196 to 256". */
-static void add_changes(const struct code_signs *s, unsigned figures)
-{
-    for (int k = 0; k < CODE_METRICS; k++) {
-        const double a = s->a[k], b = s->b[k];
-        struct code_signs of = *s;
-        of.unit = k >= CODE_LOOP_ISSUE && k <= CODE_LOOP_TRIPS ? s->unit : 1;
-        if (figures & 1u << k && fabs(b - a) > 0.005 * fmax(a, b))
-            codediff_from_to(&of, code_metrics[k].title, a, b);
-    }
-}
-
 /* ---- signs, each of a cause; false: not this one ---- */
 
 static const struct inspect_kernel *given(const struct code_signs *s, int side)
@@ -362,7 +350,14 @@ static bool try_rule(struct code_pair *given, const struct rule *rule, const str
                                      .arena = arena};
     if (!rule->sees(&signs))
         return false;
-    add_changes(&signs, rule->figures);
+    /* What changed of its figures, in the order in which the two were given: "VGPRs 196 to 256". */
+    for (int k = 0; k < CODE_METRICS; k++) {
+        const double a = signs.a[k], b = signs.b[k];
+        struct code_signs of = signs;
+        of.unit = k >= CODE_LOOP_ISSUE && k <= CODE_LOOP_TRIPS ? signs.unit : 1;
+        if (rule->figures & 1u << k && fabs(b - a) > 0.005 * fmax(a, b))
+            codediff_from_to(&of, code_metrics[k].title, a, b);
+    }
     while (text.length && strchr(": ", text.data[text.length - 1]))
         text.data[--text.length] = '\0';
     const char *words = is_mirrored && rule->back ? rule->back : rule->words;

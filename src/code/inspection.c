@@ -145,20 +145,6 @@ static void find_spills(struct finder *finder)
             code->sgpr_spills, code->private_segment_bytes);
 }
 
-static void find_refused(struct finder *finder)
-{
-    const struct inspect_kernel *kernel = finder->kernel;
-    struct text limiters = {0}, advice = {0};
-    if (kernel->occupancy.workgroups)
-        return;
-    occupancy_limiters(&limiters, &kernel->occupancy);
-    occupancy_advice(&advice, &kernel->occupancy);
-    add(finder, "does-not-fit", ISA_PROBLEM, text_take(&advice, finder->arena),
-        "a %s of %u threads does not fit: too much of %s", kernel->occupancy.limits->words->group, kernel->block,
-        limiters.data);
-    text_release(&limiters);
-}
-
 /* LDS is what keeps waves out that the registers would let in. */
 static void find_lds_limit(struct finder *finder)
 {
@@ -202,8 +188,15 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
     struct finder finder = {kernel, object, arena};
     const size_t known = kernel->isa ? kernel->isa->finding_count : 0;
     kernel->findings = arena_array(arena, known + OWN_FINDINGS, sizeof(*kernel->findings));
-    if (!kernel->occupancy_problem)
-        find_refused(&finder);
+    if (!kernel->occupancy_problem && !kernel->occupancy.workgroups) {
+        struct text limiters = {0}, advice = {0};
+        occupancy_limiters(&limiters, &kernel->occupancy);
+        occupancy_advice(&advice, &kernel->occupancy);
+        add(&finder, "does-not-fit", ISA_PROBLEM, text_take(&advice, arena),
+            "a %s of %u threads does not fit: too much of %s", kernel->occupancy.limits->words->group, kernel->block,
+            limiters.data);
+        text_release(&limiters);
+    }
     for (size_t k = 0; k < known; k++)
         kernel->findings[kernel->finding_count++] = kernel->isa->findings[k];
     find_spills(&finder);

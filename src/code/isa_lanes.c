@@ -185,20 +185,6 @@ static void execute(struct state *state, const struct isa_instruction *in)
         set_result(state, in->dual, second);
 }
 
-/* True: less is known than before. */
-static bool meet(struct state *into, const struct state *from)
-{
-    bool changed = !into->reached;
-    if (!into->reached)
-        *into = *from;
-    for (unsigned k = 0; k < TRACKED; k++)
-        if (into->of[k].known && (!from->of[k].known || from->of[k].by != into->of[k].by)) {
-            into->of[k].known = false;
-            changed = true;
-        }
-    return changed;
-}
-
 /* Lanes of LDS that have to wait for each other, at this distance. */
 static unsigned ways_of(int32_t step, unsigned bytes)
 {
@@ -260,9 +246,18 @@ static void follow(struct worst *lds, struct worst *global, const struct isa_sco
             now = states[k];
             for (size_t i = blocks.items[k].first; i < blocks.items[k].last && now.reached; i++)
                 execute(&now, &kernel->instructions[i]);
-            for (unsigned n = 0; n < 2 && now.reached; n++)
-                if (blocks.items[k].next[n] != SIZE_MAX)
-                    changed |= meet(&states[blocks.items[k].next[n]], &now);
+            for (unsigned n = 0; n < 2 && now.reached; n++) {
+                if (blocks.items[k].next[n] == SIZE_MAX)
+                    continue;
+                struct state *into = &states[blocks.items[k].next[n]];
+                changed |= !into->reached;
+                *into = into->reached ? *into : now;
+                for (unsigned r = 0; r < TRACKED; r++)
+                    if (into->of[r].known && (!now.of[r].known || now.of[r].by != into->of[r].by)) {
+                        into->of[r].known = false; /* less is known than before */
+                        changed = true;
+                    }
+            }
         }
     }
     for (size_t k = 0; k < blocks.count && !changed; k++) {

@@ -43,19 +43,6 @@ static double or_else(double value, double fallback)
     return value > 0 && isfinite(value) ? value : fallback;
 }
 
-/* The level beyond L2 that holds so much, else the memory. */
-static uint32_t far_level(const struct machine *machine, double bytes)
-{
-    for (uint32_t k = 0; k + 1 < machine->level_count; k++) {
-        const char *name = machine->levels[k].name;
-        if (name[0] == 'L' && name[1] <= '2')
-            continue;
-        if (bytes <= machine->levels[k].capacity_bytes)
-            return k;
-    }
-    return machine->level_count ? machine->level_count - 1 : 0;
-}
-
 static double level_clocks(const struct machine *machine, const struct machine_level *level, double fallback)
 {
     return level ? or_else(level->latency_ns * machine->core_hz / 1e9, fallback) : fallback;
@@ -122,7 +109,12 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
     const double l2_die = l2 ? or_else(machine_level_own_bytes(machine, l2), L2_BYTES) : L2_BYTES;
     *model = (struct device_launch_model){0};
     place_workgroups(model, machine, launch, without);
-    model->level = far_level(machine, footprint_bytes);
+    /* The level beyond L2 that holds so much, else the memory. */
+    for (model->level = 0; model->level + 1 < machine->level_count; model->level++) {
+        const struct machine_level *level = &machine->levels[model->level];
+        if (!(level->name[0] == 'L' && level->name[1] <= '2') && footprint_bytes <= level->capacity_bytes)
+            break;
+    }
     const double here = fmin(model->resident, model->fullest);
     const double die = fmin(model->resident * model->units / dies, ceil(model->workgroups / dies));
     *options = (struct walk_options){

@@ -215,19 +215,6 @@ static bool is_taken(const struct wave *wave, const char *name, bool *known)
     return false; /* debugger's conditions: off */
 }
 
-/* A loop on data that is not known is left after some turns. */
-static bool guess(struct wave *wave, const struct op *op, size_t site)
-{
-    const bool back = op->target <= site;
-    uint32_t *undecided = &wave->undecided[site];
-    note_undecided(wave, op);
-    if (++*undecided <= MOST_UNKNOWN)
-        return coin_toss(wave);
-    if (*undecided > 2 * MOST_UNKNOWN)
-        *undecided = 0;
-    return !back;
-}
-
 void branch_execute(struct wave *wave, const struct op *op)
 {
     const size_t site = wave->at - 1;
@@ -235,8 +222,12 @@ void branch_execute(struct wave *wave, const struct op *op)
     if (strcmp(op->in->mnemonic, "s_branch") != 0)
         guess_matters(wave);
     bool taken = is_taken(wave, op->in->mnemonic, &known);
-    if (!known)
-        taken = guess(wave, op, site);
+    if (!known) { /* a loop on data that is not known is left after some turns */
+        uint32_t *undecided = &wave->undecided[site];
+        note_undecided(wave, op);
+        taken = ++*undecided <= MOST_UNKNOWN ? coin_toss(wave) : op->target > site;
+        *undecided = *undecided > 2 * MOST_UNKNOWN ? 0 : *undecided;
+    }
     if (wave->recording && strstr(op->in->mnemonic, "scc") && !wave->scc_compared)
         loop_compared(wave, op, NULL, 0, true);
     wave->time +=

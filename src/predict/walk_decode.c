@@ -137,14 +137,6 @@ static bool flow_decode(struct op *op, const char *name)
     return true;
 }
 
-static bool uses_half_registers(const char *operands)
-{
-    for (const char *at = operands; (at = strchr(at, '.')) != NULL; at++)
-        if (at > operands && (isdigit((unsigned char)at[-1]) || at[-1] == ']') && (at[1] == 'l' || at[1] == 'h'))
-            return true;
-    return false;
-}
-
 static void decode_meaning(struct op *op, const char *name, const struct walk_code *code)
 {
     op->class = class_of(op->in, name);
@@ -159,7 +151,10 @@ static void decode_meaning(struct op *op, const char *name, const struct walk_co
     op->meaning = find_meaning(name);
     if (op->meaning && op->meaning->class)
         op->class = op->meaning->class;
-    if (op->meaning && !uses_half_registers(op->in->operands))
+    bool halves = false; /* "v1.l" */
+    for (const char *text = op->in->operands, *at = text; (at = strchr(at, '.')) != NULL; at++)
+        halves |= at > text && (isdigit((unsigned char)at[-1]) || at[-1] == ']') && (at[1] == 'l' || at[1] == 'h');
+    if (op->meaning && !halves)
         op->execute = op->meaning->execute;
     else
         op->unknown_data = is_data(op->in, name);

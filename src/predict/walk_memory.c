@@ -106,20 +106,6 @@ static void place(struct page **slots, size_t slot_count, struct page *page)
     slots[at] = page;
 }
 
-static void make_room(struct memory *memory)
-{
-    if (2 * memory->page_count < memory->slot_count)
-        return;
-    const size_t slot_count = memory->slot_count ? 2 * memory->slot_count : 256;
-    struct page **slots = new_zeroed(slot_count, sizeof(struct page *));
-    for (size_t k = 0; k < memory->slot_count; k++)
-        if (memory->slots[k])
-            place(slots, slot_count, memory->slots[k]);
-    free(memory->slots);
-    memory->slots = slots;
-    memory->slot_count = slot_count;
-}
-
 /* What a workgroup stored is gone for the next one. */
 void memory_forget_written(struct memory *memory)
 {
@@ -202,7 +188,16 @@ static struct page *make_page(struct memory *memory, uint64_t key)
             key * PAGE_BYTES < buffer->base + buffer->size_bytes)
             evaluate(page, buffer);
     }
-    make_room(memory);
+    if (2 * memory->page_count >= memory->slot_count) {
+        const size_t slot_count = memory->slot_count ? 2 * memory->slot_count : 256;
+        struct page **slots = new_zeroed(slot_count, sizeof(struct page *));
+        for (size_t k = 0; k < memory->slot_count; k++)
+            if (memory->slots[k])
+                place(slots, slot_count, memory->slots[k]);
+        free(memory->slots);
+        memory->slots = slots;
+        memory->slot_count = slot_count;
+    }
     place(memory->slots, memory->slot_count, page);
     memory->page_count++;
     return page;

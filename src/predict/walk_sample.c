@@ -123,17 +123,6 @@ static bool other_end(struct group *group)
     return ended;
 }
 
-/* Whether it reads some of the sample's lines that nobody was found to read. */
-static bool reads_more(const struct walker *walker, const struct group *sample, const struct group *group)
-{
-    for (uint32_t k = 0; k < group->distinct.count; k++) {
-        const uint64_t line = group->distinct.items[k].line;
-        if (lines_has(&sample->distinct, line) && !is_shared(walker, line))
-            return true;
-    }
-    return false;
-}
-
 /* Whether its first instructions read some more of the sample's lines; then it is walked to its end, and its lines
  * become those that neighbours read. None of the budget is left: it takes more. */
 static bool walk_neighbour(struct walker *walker, struct lines *lines, const struct group *sample, uint64_t number,
@@ -141,7 +130,9 @@ static bool walk_neighbour(struct walker *walker, struct lines *lines, const str
 {
     struct group group;
     other_start(&group, walker, number, first);
-    const bool shares = reads_more(walker, sample, &group);
+    /* Whether it reads some of the sample's lines that nobody was found to read. */
+    const bool shares = COUNT_WHERE(one, group.distinct.items, group.distinct.count,
+                                    lines_has(&sample->distinct, one->line) && !is_shared(walker, one->line)) > 0;
     *spent += first - walker->left;
     if (shares && walker->over_budget && first < NEIGHBOUR_BUDGET) {
         walker->over_budget = false;

@@ -136,18 +136,6 @@ static struct cell hot_cell(const struct isa_kernel *isa, const char *target, st
     return cell_table(record);
 }
 
-static struct table *reached_functions(const struct isa_kernel *isa, struct arena *arena)
-{
-    static const struct table_column columns[] = {
-        {.key = "name"}, {.key = "demangled"}, {.key = "address"}, {.key = "instructions"}};
-    struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < isa->function_count; k++)
-        table_add(table, (struct cell[]){cell_known(isa->functions[k].name), cell_known(isa->functions[k].demangled),
-                                         inspect_address(isa->functions[k].address, arena),
-                                         cell_number((double)isa->functions[k].count)});
-    return table;
-}
-
 static size_t count_words(struct word_count counts[MOST_WORDS], const struct isa_kernel *isa)
 {
     size_t known = 0;
@@ -177,30 +165,30 @@ static struct table *unknown_words(const struct isa_kernel *isa, struct arena *a
     return table;
 }
 
-static struct cell policies_cell(const struct isa_kernel *isa, struct arena *arena)
-{
-    struct isa_policy policies[ISA_POLICIES];
-    struct table *list = table_list(arena);
-    const size_t count = isa_policies_find(policies, isa);
-    for (size_t k = 0; k < count; k++) {
-        struct table *one = RECORD_OF(arena, traffic_columns, &policies[k].traffic);
-        table_member(one, "policy", NULL, cell_text(policies[k].name));
-        table_add(list, (struct cell[]){cell_table(one)});
-    }
-    return cell_table(list);
-}
-
 struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     if (!isa)
         return cell_unknown(NULL);
-    struct table *record = table_record(arena);
+    static const struct table_column columns[] = {
+        {.key = "name"}, {.key = "demangled"}, {.key = "address"}, {.key = "instructions"}};
+    struct table *record = table_record(arena), *functions = TABLE(arena, columns), *listed = table_list(arena);
+    FOR_EACH(const struct isa_function, function, isa->functions, isa->function_count)
+        table_add(functions,
+                  (struct cell[]){cell_known(function->name), cell_known(function->demangled),
+                                  inspect_address(function->address, arena), cell_number((double)function->count)});
+    struct isa_policy policies[ISA_POLICIES];
+    const size_t count = isa_policies_find(policies, isa);
+    FOR_EACH(const struct isa_policy, policy, policies, count) {
+        struct table *one = RECORD_OF(arena, traffic_columns, &policy->traffic);
+        table_member(one, "policy", NULL, cell_text(policy->name));
+        table_add(listed, (struct cell[]){cell_table(one)});
+    }
     table_member(record, "calls", NULL, cell_number(isa->calls));
     table_member(record, "not_followed", NULL, cell_number(isa->not_followed));
-    table_member(record, "functions", NULL, cell_table(reached_functions(isa, arena)));
+    table_member(record, "functions", NULL, cell_table(functions));
     table_member(record, "unknown_words", NULL, cell_number(isa->unknown));
     table_member(record, "unknown", NULL, cell_table(unknown_words(isa, arena)));
-    table_member(record, "policies", NULL, policies_cell(isa, arena));
+    table_member(record, "policies", NULL, cell_table(listed));
     table_member(record, "mix", NULL, mix_cell(&isa->mix, isa->code.wave, arena));
     table_member(record, "loops", NULL, loops_cell(isa, arena));
     table_member(record, "hot_loop", NULL, hot_cell(isa, target, arena));
