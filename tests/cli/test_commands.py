@@ -183,7 +183,7 @@ def build_prints_objects(home):
 def build_references(home):
     """What results are compared with runs on the processor: a GPU machine without clang brings it along."""
     kernels = home / "some_kernels"
-    for path in "include/*", "norm/softmax_row.*", "norm/row.h", "reference/softmax_reference.*", "reference/reference_exp.h":
+    for path in "include/*.*", "include/hip/*", "norm/softmax_row.*", "norm/row.h", "reference/softmax_reference.*", "reference/reference_exp.h":
         (kernels / path).parent.mkdir(parents=True, exist_ok=True)
         for source in (ROOT / "kernels").glob(path):
             shutil.copy(source, (kernels / path).parent)
