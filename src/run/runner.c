@@ -2,6 +2,7 @@
 #include "rooftile/run.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -191,24 +192,35 @@ static void tick(struct supervisor *supervisor, const struct plan_case *plan_cas
         options->tick(options->context, plan_case, phase_now(supervisor->shared), supervisor->done, supervisor->total);
 }
 
-/* How long the worker was ready to go on and had no processor; 0: not known. */
-static double starved_ns(const struct child *child)
+/* What all threads of the worker ran, and were ready and had no processor. The number of threads; 0: not known. */
+static size_t read_threads(double *ran_ns, double *starved_ns, const struct child *child)
 {
     char path[64];
-    double waited_ns = 0;
-    snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)child->pid);
-    FILE *file = fopen(path, "re");
-    if (file && fscanf(file, "%*s %lf", &waited_ns) != 1)
-        waited_ns = 0;
-    if (file)
-        fclose(file);
-    return waited_ns;
+    glob_t threads;
+    double ran = 0, starved = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/*/schedstat", (int)child->pid);
+    *ran_ns = *starved_ns = 0;
+    if (glob(path, GLOB_NOSORT, NULL, &threads))
+        return 0;
+    const size_t count = threads.gl_pathc;
+    for (size_t k = 0; k < count; k++) {
+        FILE *file = fopen(threads.gl_pathv[k], "re");
+        if (file && fscanf(file, "%lf %lf", &ran, &starved) == 2) {
+            *ran_ns += ran;
+            *starved_ns += starved;
+        }
+        if (file)
+            fclose(file);
+    }
+    globfree(&threads);
+    return count;
 }
 
 static enum answer await(struct supervisor *supervisor, double timeout_ns, const struct plan_case *plan_case)
 {
     const uint64_t start_ns = clock_now_ns();
-    const double starved_before_ns = starved_ns(&supervisor->child);
+    double ran_before_ns, starved_before_ns, ran_ns, starved_ns;
+    read_threads(&ran_before_ns, &starved_before_ns, &supervisor->child);
     struct pollfd watch = {.fd = supervisor->child.answers, .events = POLLIN};
     for (;;) {
         const int ready = poll(&watch, 1, TICK_MS);
@@ -223,8 +235,13 @@ static enum answer await(struct supervisor *supervisor, double timeout_ns, const
         if (stopped(supervisor))
             return ANSWER_STOPPED;
         const double gone_ns = (double)(clock_now_ns() - start_ns);
-        if (gone_ns > timeout_ns && gone_ns - (starved_ns(&supervisor->child) - starved_before_ns) > timeout_ns)
-            return ANSWER_TIMEOUT;
+        if (gone_ns > timeout_ns) {
+            /* Without what it was starved of; as several threads are at once, at least what each of them ran. */
+            const size_t threads = read_threads(&ran_ns, &starved_ns, &supervisor->child);
+            const double each_ns = threads ? (ran_ns - ran_before_ns) / (double)threads : gone_ns;
+            if (fmax(gone_ns - (starved_ns - starved_before_ns), each_ns) > timeout_ns)
+                return ANSWER_TIMEOUT;
+        }
         tick(supervisor, plan_case);
     }
 }
