@@ -15,7 +15,7 @@ SCRIPT = ROOT / "scripts/emulate"
 
 
 def emulate(*arguments, **environment):
-    env = {key: value for key, value in os.environ.items() if key != "TINYGRAD"} | environment
+    env = {key: value for key, value in os.environ.items() if key not in ("TINYGRAD", "ROCJITSU")} | environment
     return subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, env=env, check=False)
 
 
@@ -34,6 +34,22 @@ def usage(home):
     record = [sys.executable, ROOT / "scripts/emulator/record.py", home / "none.json", home / "none.log", home / "out.csv", "clang"]
     done = subprocess.run(record, capture_output=True, text=True, check=False)
     harness.check(done.returncode == 1 and done.stderr == "the check wrote no result: nothing is recorded\n", done.stderr)
+
+
+def amds(home):
+    """AMD's emulator is given the target's configuration and the whole command; what it cannot do is ours."""
+    for name in ("bin/rocjitsu", "configs/gfx942_cdna3.json", "configs/gfx942_cdna3_kmd.json", "configs/gfx950_cdna4_kmd_2gpu.json"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text('#!/bin/sh\necho "$@"\n')
+    (home / "bin/rocjitsu").chmod(0o755)
+    ran = f"--config {home}/configs/gfx942_cdna3_kmd.json -- {harness.PROGRAM} check --run --device hip:0 gemm_naive --set n=8\n"
+    for environment in ({"ROCJITSU": str(home)}, {"ROCJITSU": f"{home}/bin/rocjitsu"}, {"PATH": f"{home}/bin:{os.environ['PATH']}"}):
+        done = emulate("--rooftile", harness.PROGRAM, "gfx942", "gemm_naive", "--set", "n=8", **environment)
+        harness.check(done.returncode == 0 and done.stdout == ran, f"{environment}: {done}")
+    for arguments, more, text in ((["gfx90a"], str(home), "has no configuration of gfx90a"), (["--record", "gfx942"], str(home), "TINYGRAD is not set"),
+                                  (["gfx942"], "/nowhere", "ROCJITSU=/nowhere is no program")):
+        done = emulate(*arguments, ROCJITSU=more)
+        harness.check(done.returncode == 2 and text in done.stderr, f"{arguments}: {done}")
 
 
 def library(home):
@@ -231,4 +247,4 @@ def numbers(home):
 
 
 if __name__ == "__main__":
-    harness.main(usage, library, images, numbers, odd_addresses, halves, buffers)
+    harness.main(usage, amds, library, images, numbers, odd_addresses, halves, buffers)
