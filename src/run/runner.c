@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,8 +26,8 @@ struct worker_command {
 
 /* The parent's view of the worker process. */
 struct child {
-    pid_t pid; /* 0: none */
-    int commands, answers;
+    pid_t pid;  /* 0: none */
+    int socket; /* commands go out, answers come back */
 };
 
 struct supervisor {
@@ -74,37 +75,22 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
     return status;
 }
 
-static bool read_all(int fd, void *data, size_t size)
-{
-    uint8_t *at = data;
-    while (size) {
-        const ssize_t got = read(fd, at, size);
-        if (got <= 0)
-            return false;
-        at += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
 /* A kernel is somebody's code: it finds none of our files open, reads nothing, and what it says is chatter, on standard
  * error, because standard output is the result's. A profiler's library may have files of its own open. */
-static void seal(int *commands, int *answers, bool profile)
+static void seal(int *commands, bool profile)
 {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     if (profile)
         return;
-    const int from[] = {fcntl(*commands, F_DUPFD, 5), fcntl(*answers, F_DUPFD, 5)};
-    *commands = dup3(from[0], 3, O_CLOEXEC);
-    *answers = dup3(from[1], 4, O_CLOEXEC);
-    closefrom(5);
+    *commands = dup3(fcntl(*commands, F_DUPFD, 4), 3, O_CLOEXEC);
+    closefrom(4);
 }
 
 /* Opens the device, answers with one byte ('o' or 'x' with shared->err), then runs the cases whose plan indices come
  * through `commands`, answering each with one byte. Never returns. */
-_Noreturn static void worker_main(struct worker *worker, int commands, int answers, bool calibrated)
+_Noreturn static void worker_main(struct worker *worker, int commands, bool calibrated)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* what kernels start ends with it */
@@ -113,7 +99,7 @@ _Noreturn static void worker_main(struct worker *worker, int commands, int answe
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    seal(&commands, &answers, worker->options->profile);
+    seal(&commands, worker->options->profile);
     struct err err = {0};
     char answer = 'o';
     if (open_devices(worker, calibrated, &err)) {
@@ -121,7 +107,8 @@ _Noreturn static void worker_main(struct worker *worker, int commands, int answe
         answer = 'x';
     }
     struct worker_command command;
-    while (write(answers, &answer, 1) == 1 && answer == 'o' && read_all(commands, &command, sizeof(command))) {
+    while (write(commands, &answer, 1) == 1 && answer == 'o' &&
+           read(commands, &command, sizeof(command)) == sizeof(command)) {
         worker->shared->measured.order_index = command.order_index;
         measure_case(worker, &worker->plan->cases[command.plan_index], worker->builds, worker->options->verify_only);
     }
@@ -139,8 +126,7 @@ static int child_close(struct child *child, bool kill_it)
         return 0;
     if (kill_it)
         kill(child->pid, SIGKILL);
-    close(child->commands);
-    close(child->answers);
+    close(child->socket);
     while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
     kill(-child->pid, SIGKILL); /* as long as it is not waited for, nobody else has this number */
@@ -152,29 +138,22 @@ static int child_close(struct child *child, bool kill_it)
 
 static enum status child_start(struct supervisor *supervisor, struct err *err)
 {
-    int commands[2], answers[2];
-    if (pipe2(commands, O_CLOEXEC))
-        return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
-    const bool piped = pipe2(answers, O_CLOEXEC) == 0;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return err_set(err, ERR_IO, "cannot make a socket: %s", strerror(errno));
     fflush(NULL);
-    const pid_t pid = piped ? fork() : -1;
+    const pid_t pid = fork();
     const int cause = errno;
     if (pid == 0) {
-        close(commands[1]);
-        close(answers[0]);
-        worker_main(&supervisor->worker, commands[0], answers[1], supervisor->calibrated);
+        close(ends[0]);
+        worker_main(&supervisor->worker, ends[1], supervisor->calibrated);
     }
-    close(commands[0]);
-    if (piped)
-        close(answers[1]);
-    if (pid > 0) {
-        supervisor->child = (struct child){.pid = pid, .commands = commands[1], .answers = answers[0]};
+    close(ends[1]);
+    supervisor->child = (struct child){.pid = pid > 0 ? pid : 0, .socket = ends[0]};
+    if (pid > 0)
         return STATUS_OK;
-    }
-    close(commands[1]);
-    if (piped)
-        close(answers[0]);
-    return err_set(err, ERR_IO, "cannot %s: %s", piped ? "start a worker process" : "make a pipe", strerror(cause));
+    close(ends[0]);
+    return err_set(err, ERR_IO, "cannot start a worker process: %s", strerror(cause));
 }
 
 enum answer { ANSWER_DONE, ANSWER_REFUSED, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_STOPPED };
@@ -221,7 +200,7 @@ static enum answer await(struct supervisor *supervisor, double timeout_ns, const
     const uint64_t start_ns = clock_now_ns();
     double ran_before_ns, starved_before_ns, ran_ns, starved_ns;
     read_threads(&ran_before_ns, &starved_before_ns, &supervisor->child);
-    struct pollfd watch = {.fd = supervisor->child.answers, .events = POLLIN};
+    struct pollfd watch = {.fd = supervisor->child.socket, .events = POLLIN};
     for (;;) {
         const int ready = poll(&watch, 1, TICK_MS);
         char answer = 0;
@@ -309,7 +288,7 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
         if (start_worker(supervisor, err))
             return err->status;
     }
-    const bool sent = write(supervisor->child.commands, &command, sizeof(command)) == sizeof(command);
+    const bool sent = write(supervisor->child.socket, &command, sizeof(command)) == sizeof(command);
     const double timeout_ns =
         plan_case->measure.timeout_ns * (supervisor->worker.options->patient ? EMULATED_TIMES : 1);
     switch (sent ? await(supervisor, timeout_ns, plan_case) : ANSWER_DIED) {
