@@ -179,6 +179,7 @@ enum status cmd_import(struct call *call, struct err *err)
     struct document document = {.arena = call->arena};
     struct import import;
     SCOPED(text_release) struct text suite = {0};
+    session_catch_signals(1); /* the program that reads the files ends with this one */
     if (call->options->diff[0])
         return call->options->arg_count ? err_set(err, ERR_USAGE, "--diff takes two files, and there are further ones")
                                         : import_two(call, err);

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import re
+import signal
 import sqlite3
 import subprocess
 
@@ -962,5 +963,26 @@ def damage(home):
     check(done.returncode in (0, 2) and done.stderr, f"{done.returncode}")
 
 
+def interrupted(home):
+    """Ctrl-C ends the program that reads the files, too: nobody is left who would read the pipe."""
+    with subprocess.Popen([str(PROGRAM), "import", "-"], env=environment(home), cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        child.stdin.write(b"{" * (2 << 20))  # more than a pipe holds: somebody reads
+        child.stdin.flush()
+        child.send_signal(signal.SIGINT)
+        child.stdout.read()
+        check(child.wait(PATIENCE_S) == 130, f"Ctrl-C: {child.returncode}")
+        try:
+            child.stdin.write(b" " * (2 << 20))
+            child.stdin.flush()
+            check(False, "the reader still reads")
+        except BrokenPipeError:
+            check(True, "the reader has ended")
+        finally:
+            try:
+                child.stdin.close()
+            except BrokenPipeError:
+                pass
+
+
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, mixed_products, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage)
+    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, mixed_products, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage, interrupted)
