@@ -23,17 +23,6 @@ struct aa {
     const char *path; /* of the noise file; NULL: nothing was learned */
 };
 
-/* More classes than AA_CLASSES are one class together. */
-static uint32_t class_of(struct aa *aa, const char *name)
-{
-    uint32_t k = 0;
-    while (k < aa->class_count && k < AA_CLASSES - 1 && strcmp(aa->classes[k].name, name) != 0)
-        k++;
-    if (k == aa->class_count)
-        aa->classes[aa->class_count++].name = k == AA_CLASSES - 1 ? "other" : name;
-    return k;
-}
-
 static enum status learn(struct aa *aa, struct err *err)
 {
     const struct result *result = aa->result;
@@ -44,10 +33,15 @@ static enum status learn(struct aa *aa, struct err *err)
             continue;
         double *times = arena_array(aa->arena, SHIFT_MAX_TRIALS, sizeof(*times));
         const char *class = text_or_empty(c->class);
+        uint32_t group = 0; /* more classes than AA_CLASSES are one class together */
+        while (group < aa->class_count && group < AA_CLASSES - 1 && strcmp(aa->classes[group].name, class) != 0)
+            group++;
+        if (group == aa->class_count)
+            aa->classes[aa->class_count++].name = group == AA_CLASSES - 1 ? "other" : class;
         aa->cases[aa->count++] = (struct noise_case){.id = c->id,
                                                      .label = c->label,
                                                      .class = class,
-                                                     .group = class_of(aa, class),
+                                                     .group = group,
                                                      .time_ns = result_case_time(c),
                                                      .trial_ns = times,
                                                      .trials = result_trial_times(times, c),

@@ -261,17 +261,6 @@ static enum status join_sides(struct side *sides, bool interrupted, struct err *
     return STATUS_OK;
 }
 
-/* Where nothing could be compared, the runs say why: wrong results are a finding, and no result at all is a failure to
- * measure. */
-static int exit_code_of(const struct comparison *comparison, const struct side *sides, bool strict)
-{
-    const int code = compare_exit_code(comparison, strict);
-    const int a = result_exit_code(&sides[0].result, strict), b = result_exit_code(&sides[1].result, strict);
-    if (code == 2) /* nothing could be compared, though something was run */
-        return a == 1 || b == 1 ? 1 : 3;
-    return code ? code : strict && (sides[0].trials.cut || sides[1].trials.cut) ? 4 : 0;
-}
-
 enum status ab_run(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;
@@ -291,6 +280,12 @@ enum status ab_run(struct call *call, struct err *err)
     }
     for (int k = 0; k < 2; k++)
         execute_journals_done(&sides[k].session);
-    call->code = interrupted ? 130 : exit_code_of(&comparison, sides, options->strict);
+    /* Where nothing could be compared, the runs say why: wrong results are a finding, and no result at all is a failure
+     * to measure. */
+    const bool strict = options->strict, cut = sides[0].trials.cut || sides[1].trials.cut;
+    const bool wrong =
+        result_exit_code(&sides[0].result, strict) == 1 || result_exit_code(&sides[1].result, strict) == 1;
+    const int code = compare_exit_code(&comparison, strict);
+    call->code = interrupted ? 130 : code == 2 ? (wrong ? 1 : 3) : code ? code : strict && cut ? 4 : 0;
     return STATUS_OK;
 }

@@ -150,17 +150,6 @@ static enum status match(struct comparing *comparing, const struct result *base,
 
 /* ---- judging all at once ---- */
 
-/* More classes than MAX_CLASSES are one class together. */
-static uint32_t class_of(struct comparing *comparing, const char *name)
-{
-    uint32_t k = 0;
-    while (k < comparing->class_count && k < MAX_CLASSES - 1 && strcmp(comparing->classes[k].name, name) != 0)
-        k++;
-    if (k == comparing->class_count)
-        comparing->classes[comparing->class_count++].name = k == MAX_CLASSES - 1 ? "other" : name;
-    return k;
-}
-
 static enum status judge(struct comparing *comparing, double tick_ns, struct err *err)
 {
     struct arena *arena = comparing->arena;
@@ -173,8 +162,14 @@ static enum status judge(struct comparing *comparing, double tick_ns, struct err
         if (c->state != COMPARE_JUDGED)
             continue;
         double *times = arena_array(arena, 2 * SHIFT_MAX_TRIALS, sizeof(*times));
+        uint32_t group = 0; /* more classes than MAX_CLASSES are one class together */
+        while (group < comparing->class_count && group < MAX_CLASSES - 1 &&
+               strcmp(comparing->classes[group].name, c->class) != 0)
+            group++;
+        if (group == comparing->class_count)
+            comparing->classes[comparing->class_count++].name = group == MAX_CLASSES - 1 ? "other" : c->class;
         *in = (struct shift_case){.prior = noise_file_prior(comparing->options->noise, c->base),
-                                  .group = class_of(comparing, c->class),
+                                  .group = group,
                                   .base_ns = times,
                                   .base_trials = result_trial_times(times, c->base),
                                   .new_ns = times + SHIFT_MAX_TRIALS,

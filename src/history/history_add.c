@@ -74,21 +74,17 @@ struct adding {
     struct arena arena;
 };
 
-static void check_new(struct adding *adding)
+/* Neither is the run there already, nor is one of another time in its way. */
+static void check_new(struct adding *adding, bool backfill)
 {
     struct history *history = adding->history;
+    const char *at = adding->result->started_at;
     sqlite3_stmt *rows =
         database_select(history, "SELECT channel, started_at FROM run WHERE run_id = ?", "s", adding->result->run_id);
     if (database_next(history, rows))
         history->status =
             err_set(history->err, ERR_CONFIG, "this run is in the history already: channel '%s', run of %s",
                     (const char *)sqlite3_column_text(rows, 0), (const char *)sqlite3_column_text(rows, 1));
-}
-
-static void check_time(struct adding *adding, bool backfill)
-{
-    struct history *history = adding->history;
-    const char *at = adding->result->started_at;
     const int64_t later = database_do(history,
                                       "SELECT started FROM run WHERE channel = ?1 AND device = ?2 AND started >= ?3 "
                                       "ORDER BY started LIMIT 1",
@@ -245,12 +241,11 @@ static void add_all(struct adding *adding, const struct history_add_options *opt
     struct history *history = adding->history;
     const struct result *result = adding->result;
     const struct device_info *d = &result->device;
-    check_new(adding);
     adding->device = database_do(history,
                                  "INSERT INTO main.device (key, backend, name, arch) VALUES (?, ?, ?, ?) "
                                  "ON CONFLICT (key) DO UPDATE SET key = key RETURNING id",
                                  "ssss", history_device_key(result, &adding->arena), d->backend, d->name, d->arch);
-    check_time(adding, options->backfill);
+    check_new(adding, options->backfill);
     const int64_t before =
         database_do(history,
                     "SELECT environment FROM run WHERE channel = ?1 AND device = ?2 AND started < ?3 ORDER BY started "

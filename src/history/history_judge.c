@@ -276,31 +276,28 @@ static void settle(struct history_judging *judging, struct history_series *row, 
     v->tau += (uint32_t)first;
 }
 
-static void judge_run(struct history_judging *judging, size_t run)
-{
-    const size_t first = run + 1 > GATE_KEEP_RUNS ? run + 1 - GATE_KEEP_RUNS : 0;
-    frame(judging, first, run);
-    judging->history->status =
-        gate_run(judging->verdicts, judging->classes, &judging->set, judging->options, judging->history->err);
-    for (size_t k = 0; k < judging->window.row_count && !judging->history->status; k++)
-        if (!judging->window.rows[k].is_class)
-            settle(judging, &judging->window.rows[k], k, &judging->verdicts[k], first, run);
-    for (size_t k = 0; k < judging->set.class_count && !judging->history->status; k++)
-        if (!judging->class_rows[k]->is_kpi)
-            settle(judging, judging->class_rows[k], k, &judging->classes[k], first, run);
-}
-
 void history_judge(struct history_judging *judging)
 {
     const struct history_window *w = &judging->window;
+    struct history *history = judging->history;
     make_values(judging);
-    for (size_t run = 0; run < w->run_count && !judging->history->status; run++)
-        if (!w->runs[run].gated || run + 1 == w->run_count)
-            judge_run(judging, run);
+    for (size_t run = 0; run < w->run_count && !history->status; run++) {
+        const size_t first = run + 1 > GATE_KEEP_RUNS ? run + 1 - GATE_KEEP_RUNS : 0;
+        if (w->runs[run].gated && run + 1 < w->run_count)
+            continue;
+        frame(judging, first, run);
+        history->status = gate_run(judging->verdicts, judging->classes, &judging->set, judging->options, history->err);
+        for (size_t k = 0; k < w->row_count && !history->status; k++)
+            if (!w->rows[k].is_class)
+                settle(judging, &w->rows[k], k, &judging->verdicts[k], first, run);
+        for (size_t k = 0; k < judging->set.class_count && !history->status; k++)
+            if (!judging->class_rows[k]->is_kpi)
+                settle(judging, judging->class_rows[k], k, &judging->classes[k], first, run);
+    }
     for (size_t k = 0; k < w->row_count; k++)
         w->rows[k].verdict = judging->verdicts[k];
     for (size_t k = 0; k < judging->set.class_count; k++)
         judging->class_rows[k]->verdict = judging->classes[k];
-    database_do(judging->history, "UPDATE main.run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
+    database_do(history, "UPDATE main.run SET gated = 1 WHERE channel = ? AND device = ? AND gated = 0", "si",
                 w->channel, w->device_id);
 }

@@ -238,15 +238,6 @@ static void add_chart(struct document *document, const struct history_window *w,
             .show = SHOW_HTML, .key = chart->name, .title = row->label, .chart = chart, .table = chart_table(chart)});
 }
 
-static void add_charts(struct document *document, const struct history_window *w, const bool *chosen)
-{
-    size_t count = 0;
-    for (int quiet = 0; quiet < 2; quiet++) /* those that moved first */
-        for (size_t k = 0; k < w->row_count && count < MOST_CHARTS; k++)
-            if (chosen[k] && !w->rows[k].alarm_count == (quiet == 1) && values_of(&w->rows[k], w->run_count) > 1)
-                add_chart(document, w, &w->rows[k], ++count);
-}
-
 enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err)
 {
@@ -269,7 +260,10 @@ enum status history_show(struct document *document, struct history *history, con
                   w.run_count, text_s(w.run_count), w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
     if (count > 1)
         add_list(document, &w, chosen);
-    add_charts(document, &w, chosen);
+    for (size_t quiet = 0, charts = 0; quiet < 2; quiet++) /* those that moved first */
+        for (size_t k = 0; k < w.row_count && charts < MOST_CHARTS; k++)
+            if (chosen[k] && !w.rows[k].alarm_count == (quiet == 1) && values_of(&w.rows[k], w.run_count) > 1)
+                add_chart(document, &w, &w.rows[k], ++charts);
     if (count == 1)
         add_runs(document, &w, &w.rows[only]);
     return STATUS_OK;

@@ -201,26 +201,21 @@ struct sums {
     double w, x, y, xx, xy;
 };
 
-static bool add_points(struct sums *sums, const double *volume, const double *time, size_t count)
+bool startup_fit(struct startup_fit *fit, const double *volume, const double *time, size_t count)
 {
+    struct sums s = {0};
+    if (count < 2)
+        return false;
     for (size_t k = 0; k < count; k++) {
         if (!(time[k] > 0) || !(volume[k] >= 0) || isinf(time[k]) || isinf(volume[k]))
             return false;
         const double w = 1 / (time[k] * time[k]);
-        sums->w += w;
-        sums->x += w * volume[k];
-        sums->y += w * time[k];
-        sums->xx += w * volume[k] * volume[k];
-        sums->xy += w * volume[k] * time[k];
+        s.w += w;
+        s.x += w * volume[k];
+        s.y += w * time[k];
+        s.xx += w * volume[k] * volume[k];
+        s.xy += w * volume[k] * time[k];
     }
-    return true;
-}
-
-bool startup_fit(struct startup_fit *fit, const double *volume, const double *time, size_t count)
-{
-    struct sums s = {0};
-    if (count < 2 || !add_points(&s, volume, time, count))
-        return false;
     const double determinant = s.w * s.xx - s.x * s.x;
     if (!(determinant > 1e-12 * s.w * s.xx))
         return false;
