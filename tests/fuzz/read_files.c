@@ -13,6 +13,7 @@
 #include "../unit/manifest/manifest_text.h"
 #include "fuzz.h"
 #include "rooftile/codediff.h"
+#include "rooftile/describe.h"
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
 #include "rooftile/hash.h"
