@@ -47,7 +47,7 @@ OWN = {"name": "own", "summary": "s", "params": {"n": 16}, "code": {"source": "o
 def beside_own(home):
     """A launch of a library's function beside one of our own code."""
     (home / "k").mkdir()
-    (home / "k/own.hip").write_text('extern "C" __global__ void doubled(float *e, const float *a)\n'
+    (home / "k/own.hip").write_text('#include "portable.h"\nextern "C" __global__ void doubled(float *e, const float *a)\n'
                                     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; e[i] = FACTOR * a[i]; }\n")
     expected = {"d": {"expr": " + ".join(f"((floor(i / n) * n + {k}) % 5) * (({k} * n + i % n) % 5)" for k in range(16)), "abs": "0"}, "e": "2 * (i % 5)"}
     (home / "k/own.json").write_text(json.dumps(OWN | {"check": {"expect": expected}}))
