@@ -20,8 +20,8 @@
  *                                          adds their sums; for tiles too few to fill the device
  *
  * Scales (gemm_scaled): A and B of 8 bits with factors in f32. SCALES 1, blocks: one for 128 k of a row of A, one
- * for 128 columns by 128 k of B; the sums of each K tile are scaled before they are added to the totals. SCALES 2, rows:
- * one for each row of A and each column of B, when all is summed up.
+ * for 128 columns by 128 k of B; the sums of each K tile are scaled before they are added to the totals. SCALES 2,
+ * rows: one for each row of A and each column of B, applied to the totals at the end.
  *
  * Sizes. Rows beyond the edge read the values of the last row and are never stored, so edges cost nothing. Where k ends
  * within a K tile, and where 16 bytes of an operand that is not contiguous along k reach over its edge, loads go

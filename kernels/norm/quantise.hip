@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every row to 8 bits with its own scale (dynamic, per token; with rows of 128 elements, per group of a token). One pass
- * over memory.
+ * Quantises every row to 8 bits with its own scale (dynamic, per token; with rows of 128 elements, per group of a
+ * token). One pass over memory.
  *
  * Defines: those of row.h and quantise_row.h.
  */
