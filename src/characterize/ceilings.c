@@ -11,14 +11,14 @@ bool ceilings_usable(const struct result_case *c)
 
 double ceilings_ci(const struct result_case *c)
 {
-    return fmin(1, (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median); /* 1: nothing is sure about it */
+    return fmin(1, (c->stats.ci95[1] - c->stats.ci95[0]) / 2 / c->stats.median); /* 1: entirely uncertain */
 }
 
 /* ---- peaks ---- */
 
-/* Rates as multiples of those that a device names. A CPU that has AVX512-FP16 or AVX-512 VNNI runs them on the pipes of
- * its f32 multiply-adds, with two and four times the elements. Dot products of bf16 are missing on purpose: an Intel
- * core was measured to do them at half the rate of f32, and nothing says how others do. */
+/* Rates as multiples of those that a device reports. A CPU with AVX512-FP16 or AVX-512 VNNI runs them on the pipes of
+ * its f32 multiply-adds, with two and four times the elements. Dot products of bf16 are omitted on purpose: an Intel
+ * core was measured to do them at half the rate of f32, and nothing is known about others. */
 static const struct {
     const char *unit;
     double of_f32, of_f64;
@@ -26,7 +26,7 @@ static const struct {
 
 static double flops_per_clock(const char *unit, const struct device_info *device)
 {
-    /* Of a GPU; of RDNA drivers may count pairs of compute units. */
+    /* GPUs only; RDNA drivers may count pairs of compute units. */
     if (!strcmp(unit, TRANSCENDENTAL_UNIT))
         return target_modes(device->arch).wgp ? 0 : target_facts(device->arch)->rate_transcendental;
     for (size_t k = 0; k < COUNT_OF(vector_rates); k++)
@@ -39,7 +39,7 @@ static double flops_per_clock(const char *unit, const struct device_info *device
 static void find_units(struct machine *machine, const struct result *result)
 {
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        /* What a CPU works out in loops is no peak of a matrix unit. */
+        /* A CPU's emulation of matrix instructions in loops is no peak of a matrix unit. */
         const bool worked_out = backend_is_cpu(result->device.backend) && text_starts(c->work.unit, "matrix");
         if (!ceilings_usable(c) || strcmp(c->class, "compute") || !c->work.unit[0] || !(c->flops_per_s > 0) ||
             worked_out)
@@ -55,7 +55,7 @@ static void find_units(struct machine *machine, const struct result *result)
         unit->peak.ci_rel = ceilings_ci(c);
         unit->held_hz = c->core_hz > 0 ? c->core_hz : 0;
         snprintf(unit->peak.measured_by, sizeof(unit->peak.measured_by), "%s", c->id);
-        /* What the vector units can do at the measured clock: a limit of physics, not of our kernel. */
+        /* The rate of the vector units at the measured clock: a physical limit, not one of our kernel. */
         const struct device_info *device = &result->device;
         const double per_clock = flops_per_clock(unit->name, device);
         unit->clock_hz = device->core_hz;
@@ -68,12 +68,12 @@ static void find_units(struct machine *machine, const struct result *result)
     }
 }
 
-/* ---- facts that are neither levels nor peaks; a new one is a row ---- */
+/* ---- figures that are neither levels nor peaks; one row each ---- */
 
 /* From the calibration of the run. */
 static const struct {
     const char *name, *unit;
-    size_t offset; /* of a double in struct calibration; NaN and 0: unknown */
+    size_t offset; /* of a double in struct calibration; NaN and 0 mean unknown */
     const char *source;
 } calibrated[] = {
     {"timer_tick", "ns", offsetof(struct calibration, timer_tick_ns), "smallest step, as the device says"},
@@ -96,7 +96,7 @@ static const struct {
     enum pick pick;
 } measured[] = {
     {"lds_read", "B/s", "lds_read/*", "items_per_s", LARGEST},
-    {"lds_read_4", "B/s", "lds_read/WIDTH=4;*", "items_per_s", LARGEST}, /* a CPU takes wide ones apart */
+    {"lds_read_4", "B/s", "lds_read/WIDTH=4;*", "items_per_s", LARGEST}, /* a CPU splits wide accesses */
     {"lds_read_8", "B/s", "lds_read/WIDTH=8;*", "items_per_s", LARGEST},
     {"lds_read_12", "B/s", "lds_read/WIDTH=12;*", "items_per_s", LARGEST},
     {"lds_read_16", "B/s", "lds_read/WIDTH=16;*", "items_per_s", LARGEST},
@@ -105,7 +105,7 @@ static const struct {
     {"lds_read_per_clock_per_cu", "B/clk", "lds_read/*", "bytes_per_clock_per_cu", LARGEST},
     {"lds_write_per_clock_per_cu", "B/clk", "lds_write/*", "bytes_per_clock_per_cu", LARGEST},
     {"lds_latency", "ns", "lds_chase/*", "ns_per_item", SMALLEST},
-    {"matrix_worked_out", "FLOP/s", "matrix_peak/dtype=f16;*;rounds=1;*", "flops_per_s", LARGEST}, /* of CPUs alone */
+    {"matrix_worked_out", "FLOP/s", "matrix_peak/dtype=f16;*;rounds=1;*", "flops_per_s", LARGEST}, /* CPUs only */
     {"matrix_bf16_worked_out", "FLOP/s", "matrix_peak/dtype=bf16;*;rounds=1;*", "flops_per_s", LARGEST},
     {"matrix_f32_worked_out", "FLOP/s", "matrix_peak/dtype=f32;*;rounds=1;*", "flops_per_s", LARGEST},
     {"matrix_f64_worked_out", "FLOP/s", "matrix_peak/dtype=f64;*;rounds=1;*", "flops_per_s", LARGEST},

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory levels: capacity boundaries on curves of a rate and of a latency over footprints, and what they say about each
- * other.
+ * Finds memory levels: capacity boundaries on curves of rate and latency over footprint, and the relation between the
+ * two.
  */
 
 #include "ceilings_internal.h"
 #include "rooftile/cpu_target.h"
 
-/* Footprints stand a factor of 1.33 to 1.5 apart, and each capacity boundary may be one of them off. */
+/* Neighbouring footprints differ by a factor of 1.33 to 1.5, and each capacity boundary may be off by one of them. */
 static const double boundary_slack = 1.25;
 
-/* Neighbouring plateaus closer than this are one level (Empirical Roofline Toolkit, band gap). */
+/* Neighbouring plateaus with a smaller ratio are one level (Empirical Roofline Toolkit, band gap). */
 static const double same_level_ratio = 1.25;
 static const double least_confidence = 0.9;
-/* A plateau must show at this many footprints: the slope between two levels has two or three. */
+/* A plateau needs this many footprints: the slope between two levels has two or three. */
 enum { MIN_POINTS = 4, MAX_CHANGES = 16, MAX_INSIDE = 256, MAX_BOUNDARIES = MACHINE_MAX_LEVELS - 1 };
 
 /* A case as a point of a curve over footprints. */
 struct point {
     double footprint;
-    double value; /* bytes per second, or nanoseconds per step, of the median */
-    double best;  /* the same of the fastest twentieth of the samples: neighbours only ever slow some of them down */
+    double value; /* median, in bytes per second or nanoseconds per step */
+    double best;  /* the same for the fastest twentieth of the samples, as interference only slows some of them down */
     double ci_rel;
     const struct result_case *from;
 };
 
-/* Cases of a class ordered by footprint. */
+/* Cases of a class, ordered by footprint. */
 struct curve {
-    const char *kernel; /* NULL: of all kernels */
+    const char *kernel; /* NULL: all kernels */
     struct point *points;
     size_t count;
 };
 
-/* How much faster the fastest twentieth was than the median. */
+/* Returns the ratio of the median time to that of the fastest twentieth. */
 static double speed_up(const struct result_case *c)
 {
     return c->stats.p05 > 0 ? c->stats.median / c->stats.p05 : 1;
@@ -44,8 +44,8 @@ static int by_footprint(const void *a, const void *b)
     return ORDER(p->footprint, q->footprint);
 }
 
-/* Neighbours on the machine only ever slow a case down: of two at one footprint the better one is nearer to the truth.
- */
+/* Keeps the better of two points at one footprint, which is more accurate because interference only slows a case
+ * down. */
 static size_t keep_better(struct point *points, size_t count, bool lower_is_better)
 {
     size_t kept = 0;
@@ -63,7 +63,8 @@ static size_t keep_better(struct point *points, size_t count, bool lower_is_bett
     return kept;
 }
 
-/* Of one kernel one point per footprint, the better one. `points` has room for every case. */
+/* Collects a kernel's better point per footprint, or all points of all kernels if `kernel` is NULL. `points` has room
+ * for every case. */
 static size_t collect(struct point *points, const struct result *result, const char *class, const char *kernel)
 {
     const bool latency = !strcmp(class, "latency");
@@ -71,7 +72,7 @@ static size_t collect(struct point *points, const struct result *result, const c
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         if (!ceilings_usable(c) || strcmp(c->class, class) || (kernel && strcmp(c->kernel, kernel)))
             continue;
-        /* What takes a path of its own (a link) tells nothing about the memory; a chain without loads neither. */
+        /* Cases on a separate path (a link) and chains without loads tell nothing about the memory. */
         if (c->work.level[0] || (latency && c->work.read_bytes <= 0))
             continue;
         const double value = latency ? c->stats.median / c->work.items : c->bytes_per_s;
@@ -83,13 +84,13 @@ static size_t collect(struct point *points, const struct result *result, const c
     return kernel ? keep_better(points, count, latency) : count;
 }
 
-/* How much worse `after` is than `before`: a ratio of at least 1 is a step outward. */
+/* Returns by which factor `after` is worse than `before`; above 1 it is a step to an outer level. */
 static double worse(double before, double after, bool rises)
 {
     return rises ? after / before : before / after;
 }
 
-/* The curve of the kernel of a class that was measured at the most footprints; empty when there is none. */
+/* Returns the curve of the class's kernel with the most footprints; empty if there is none. */
 static struct curve widest(const struct result *result, const char *class, struct arena *arena)
 {
     struct curve curve = {.points = arena_array(arena, result->case_count + 1, sizeof(*curve.points))};
@@ -104,8 +105,8 @@ static struct curve widest(const struct result *result, const char *class, struc
         }
     }
     curve.count = curve.kernel ? collect(curve.points, result, class, curve.kernel) : 0;
-    /* What went better over a larger footprint goes so over a smaller one: cases with interference, which only ever
-     * makes them worse, must not look like a capacity boundary. */
+    /* A smaller footprint cannot be slower than a larger one. Replace such points, so that interference, which only
+     * makes cases slower, does not look like a capacity boundary. */
     for (size_t k = curve.count; k-- > 1;) {
         struct point *point = &curve.points[k - 1];
         const double footprint = point->footprint;
@@ -117,7 +118,7 @@ static struct curve widest(const struct result *result, const char *class, struc
     return curve;
 }
 
-/* Capacity boundaries between levels: falls of a rate, or rises of a latency (`rises`). */
+/* Finds capacity boundaries between levels: drops of a rate, or rises of a latency (`rises`). */
 static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARIES], const struct curve *curve,
                               bool rises, uint64_t seed)
 {
@@ -132,8 +133,8 @@ static size_t find_boundaries(struct change_point boundaries[static MAX_BOUNDARI
     size_t kept = 0;
     double plateau = found ? changes[0].before : 0;
     for (size_t k = 0; k < found && kept < MAX_BOUNDARIES; k++) {
-        /* Only steps outward are capacity boundaries of a cache; a better rate after the small end is launch cost
-         * fading out. */
+        /* Only steps outward are capacity boundaries of a cache. A better rate at larger footprints comes from launch
+         * overhead fading out. */
         if (worse(plateau, changes[k].after, rises) < same_level_ratio || changes[k].confidence < least_confidence) {
             if (worse(plateau, changes[k].after, rises) < 1)
                 plateau = changes[k].after;
@@ -156,7 +157,7 @@ static void raise(struct ceiling *ceiling, const struct point *point)
     snprintf(ceiling->measured_by, sizeof(ceiling->measured_by), "%s", point->from->id);
 }
 
-/* By the share of bytes that are written; TRAFFIC_COUNT for mixtures between. */
+/* Classifies by the share of written bytes; TRAFFIC_COUNT for mixtures in between. */
 static enum machine_traffic traffic_of(const struct work *work)
 {
     const double share = work->write_bytes / (work->read_bytes + work->write_bytes);
@@ -171,8 +172,8 @@ static bool is_inside(const struct point *point, double low, double high)
     return point->footprint >= low && point->footprint < high;
 }
 
-/* What predictions expect: the upper quartile of the rates with a footprint well inside a level. The best may have
- * found a part in the level before, and what else the machine does only ever makes them worse. */
+/* Sets the rate that predictions expect: the upper quartile of rates with a footprint well inside a level. The best
+ * case may have hit the previous level in part, and interference only makes cases slower. */
 static void find_usual(struct ceiling *ceiling, enum machine_traffic kind, const struct curve *all, double low,
                        double high)
 {
@@ -184,7 +185,7 @@ static void find_usual(struct ceiling *ceiling, enum machine_traffic kind, const
             values[inside++] = all->points[k].value;
     if (!inside)
         return;
-    median_of(values, inside); /* sorts them */
+    median_of(values, inside); /* sorts the values */
     ceiling->effective = median_of(values + inside / 2, inside - inside / 2);
     snprintf(ceiling->effective_source, sizeof(ceiling->effective_source), "upper quartile of %zu rates inside",
              inside);
@@ -228,7 +229,7 @@ static void find_bandwidths(struct machine *machine, const struct result *result
 
 /* ---- by latency ---- */
 
-/* The chase in the middle of those with a footprint in [low, high); NULL when there is none. */
+/* Returns the median chase with a footprint in [low, high); NULL if there is none. */
 static const struct point *typical(const struct curve *curve, double low, double high)
 {
     double values[MAX_INSIDE];
@@ -272,8 +273,8 @@ static void find_latencies(struct machine *machine, const struct curve *chases, 
 
 /* ---- both ---- */
 
-/* Bandwidth fills all caches of a kind, a chase one of them: how many of them there may be. On a CPU any number that
- * divides its threads; on a GPU one for all, for each XCC, for two CUs, or for each CU. */
+/* Bandwidth kernels fill all caches of a level, a chase only one. Returns whether a level may have this many caches: on
+ * a CPU any divisor of its number of threads; on a GPU one in total, or one per XCC, per two CUs or per CU. */
 static bool may_be_instances(uint32_t instances, const struct device_info *device)
 {
     const uint32_t cus = device->cus ? device->cus : 1;
@@ -282,7 +283,7 @@ static bool may_be_instances(uint32_t instances, const struct device_info *devic
     return instances == 1 || instances == cus || 2 * instances == cus || instances == device->xccs;
 }
 
-/* As many caches as bring the two ranges together best; 0 when no number does. */
+/* Returns the number of caches for which the two capacity ranges match best; 0 if none does. */
 static uint32_t instances_of(const struct machine_level *level, const struct machine_latency *latency,
                              const struct device_info *device)
 {
@@ -323,8 +324,8 @@ static void name_latencies(struct machine *machine, const struct device_info *de
     last->instances = 1;
 }
 
-/* A level's latency: of the chases that see the same capacity boundary, else of those whose footprint certainly lies
- * inside. */
+/* Sets a level's latency from the chases with the same capacity boundary, else from those whose footprint certainly
+ * lies inside. */
 static void take_latencies(struct machine *machine, const struct curve *chases, double cores)
 {
     for (uint32_t k = 0; k < machine->level_count; k++) {

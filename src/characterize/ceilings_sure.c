@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which ceilings two passes agree on, and what else speaks against them.
+ * Finds ceilings on which two passes agree, and collects doubts about them.
  */
 
 #include "ceilings_internal.h"
 
-/* Two passes that agree on a ceiling are no farther apart: how far the worse one fell, relative. */
+/* Two passes agree on a ceiling up to this relative difference. */
 static const double moved_above = 0.1;
-/* A share of the cases that saw interference above which all ceilings are doubtful. */
+/* If interference affected a larger share of the cases, all ceilings are doubtful. */
 static const double disturbed_above = 0.1;
 
 enum { OF_LEVEL = 1 + TRAFFIC_COUNT };
 
-/* The ceilings of a machine in turn; NULL behind the last one. */
+/* Enumerates the ceilings of a machine; NULL after the last. */
 static const struct ceiling *ceiling_at(const struct machine *machine, size_t k, const char **name)
 {
     const size_t levels = machine->level_count * OF_LEVEL;
@@ -25,7 +25,8 @@ static const struct ceiling *ceiling_at(const struct machine *machine, size_t k,
     return k % OF_LEVEL ? &level->traffic[k % OF_LEVEL - 1] : &level->bandwidth;
 }
 
-/* How far the passes over the case that set a ceiling were apart; 1: there was one. 0: no case set it. */
+/* Returns the relative difference of the two passes over the case that set a ceiling; 1 if there was only one pass, 0
+ * if no case set it. */
 static double moved(size_t *which, const struct ceiling *ceiling, const struct result *result, const double *other_ns)
 {
     for (*which = 0; *which < result->case_count; ++*which)
@@ -34,7 +35,7 @@ static double moved(size_t *which, const struct ceiling *ceiling, const struct r
     return 0;
 }
 
-/* Does the level serve more than the one before it, which is nearer? */
+/* Whether the level has a higher bandwidth than the previous level, which is nearer. */
 static bool is_upside_down(const struct machine *machine, uint32_t level)
 {
     return level && machine->levels[level].bandwidth.measured > machine->levels[level - 1].bandwidth.measured;

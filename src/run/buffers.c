@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The buffers of a case that is made ready: allocated, filled, restored and read.
+ * Allocates, fills, restores and reads the buffers of a prepared case.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 enum { STAGE_BYTES = 16 << 20, GUARD_BYTES = BUFFER_GUARD_BYTES, GUARD_SEED = 0x6a7d };
 
-/* One order, so that the bits of what a device lacks mean the same to plan and devices. */
+/* Both enums have the same order, so that a bit for a missing kind of memory means the same to the plan and to
+ * devices. */
 _Static_assert((int)BUFFER_DEVICE == (int)SPACE_DEVICE && (int)BUFFER_PINNED == (int)SPACE_PINNED &&
                    (int)BUFFER_PAGEABLE == (int)SPACE_PAGEABLE && (int)BUFFER_MANAGED == (int)SPACE_MANAGED &&
                    (int)BUFFER_FINE == (int)SPACE_FINE && (int)BUFFER_PEER == (int)SPACE_PEER &&
@@ -49,7 +50,7 @@ static void guard_pattern(uint8_t pattern[static GUARD_BYTES])
         memcpy(pattern + k * sizeof(k), &(uint64_t){rng_at(GUARD_SEED, k)}, sizeof(k));
 }
 
-/* Names the bytes that changed, counted from the buffer. */
+/* Reports the changed bytes by their distance from the buffer. */
 static enum status check_guard(char where[static READY_WHERE], struct ready *ready, const char *name, const uint8_t *at,
                                bool behind, struct err *err)
 {
@@ -175,7 +176,7 @@ static enum status copy_part(void *context, uint64_t first, uint64_t count, UNUS
     return STATUS_OK;
 }
 
-/* As the first rotation was filled, touched by the same threads: to copy takes less than to compute it again. */
+/* Copies the first rotation, with the same threads touching the pages; this is faster than computing the fill again. */
 static enum status fill_as_first(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
@@ -222,7 +223,7 @@ enum status ready_restore(struct ready *ready, struct err *err)
     return STATUS_OK;
 }
 
-/* Host memory that no vendor's library knows of cannot be filled by the device. */
+/* The device cannot fill host memory that its vendor's library does not know. */
 enum status ready_poison(struct ready *ready, uint32_t rotation, uint8_t poison, struct err *err)
 {
     for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
@@ -266,7 +267,7 @@ enum status ready_realloc(struct ready *ready, size_t buffer, uint32_t rotation,
     struct ready_buffer *of = &ready->buffers[buffer];
     ready->device->ops->free(ready->device, of->memory[rotation]);
     of->memory[rotation] = NULL;
-    of->unguarded = true; /* writing them would touch the pages whose first touch may be timed */
+    of->unguarded = true; /* writing them would touch pages whose first touch may be timed */
     return allocate(ready, of, rotation, err);
 }
 
@@ -313,7 +314,7 @@ enum status ready_init(struct ready *ready, struct device *device, const struct 
     enum status status = ready_load(ready, err);
     ready->slots = resolved_slots(resolved, &ready->arena);
     ready->buffers = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*ready->buffers));
-    /* Expressions read what a buffer is filled with, whatever launches made of it since. */
+    /* Expressions use the original fill of a buffer, even after launches changed it. */
     uint64_t *counts = arena_array(&ready->arena, resolved->buffer_count + 1, sizeof(*counts));
     for (size_t k = 0; k < resolved->buffer_count; k++)
         counts[k] = resolved->buffers[k].count;

@@ -2,11 +2,12 @@
 
 #include "run_internal.h"
 
-/* How often an empty kernel is launched to learn what a launch costs. A device with a queue has more timers to ask. */
+/* Number of launches of an empty kernel, which measure the launch overhead. A device with a queue has more timers to
+ * calibrate. */
 enum { NULL_LAUNCHES = SAMPLING_MEDIAN_MOST, NULL_BATCH = 1000, NULL_BATCHES = 11 };
 enum { QUEUED_LAUNCHES = 51, QUEUED_BATCH = 200, QUEUED_BATCHES = 5 };
 
-/* Median time of one launch; NaN with *err when it cannot be timed so. */
+/* Returns the median time of one launch; NaN with *err if the timer does not work. */
 static double null_time(struct worker *worker, struct ready *ready, enum timer timer, uint32_t batch, uint32_t repeat,
                         struct err *err)
 {
@@ -53,8 +54,8 @@ enum status calibrate(struct worker *worker, struct err *err)
                                 .flush_reread_cold_ns = NAN};
     out->quiet_rates = device_sense_unknown;
     if (worker->options->profile || worker->options->verify_only)
-        return STATUS_OK; /* a profile shows the cases alone; what is verified is not timed */
-    /* Of a GPU these are readings, which cost nothing and tell whether it is idle. */
+        return STATUS_OK; /* profiles contain only the cases, and verification times nothing */
+    /* On a GPU these are mere readings, which cost nothing and show whether it is idle. */
     const struct plan *plan = worker->plan;
     const bool calibrates =
         !plan || COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.calibrates);
@@ -64,21 +65,21 @@ enum status calibrate(struct worker *worker, struct err *err)
     worker->shared->fastest_hz = fmax(worker->shared->fastest_hz, out->quiet_rates.core_hz);
     if (ops->has_clock_probe && service_ready(worker, SERVICE_CLOCK, why)) {
         out->counter_hz = probe_counter_hz(worker);
-        out->timer_tick_ns = worker->info.timer_tick_ns; /* which the probe may have found */
+        out->timer_tick_ns = worker->info.timer_tick_ns; /* the probe may have measured it */
     }
     struct ready *ready = service_ready(worker, SERVICE_NULL, why);
     if (ready && ops->asynchronous)
         time_queued(worker, ready, out);
     else if (ready) {
         const enum timer timer = worker->info.predicted ? TIMED_SIM : TIMED_HOST;
-        (void)null_time(worker, ready, timer, 1, NULL_LAUNCHES / 3, err); /* the first ones pay for waking up */
+        (void)null_time(worker, ready, timer, 1, NULL_LAUNCHES / 3, err); /* the first launches include waking up */
         out->null_launch_ns = null_time(worker, ready, timer, 1, NULL_LAUNCHES, err);
         out->null_batch_ns = null_time(worker, ready, timer, NULL_BATCH, NULL_BATCHES, err);
     }
     if (ops->asynchronous && !ops->evict && plan &&
         COUNT_WHERE(c, plan->cases, plan->count, c->state == PLAN_READY && c->measure.cache == CACHE_COLD))
         cold_self_test(worker, out);
-    /* A fault in all this may have cost the context, of which the first case would hear. */
+    /* A fault during calibration may have destroyed the context; report it here rather than in the first case. */
     if (ops->asynchronous && ops->wait(worker->device, err) == ERR_DEVICE_LOST)
         return err_within(err, "after calibrating");
     *err = (struct err){0};

@@ -7,9 +7,9 @@ enum { FLUSH_FACTOR = 2, UNNAMED_FACTOR = 4, REREADS = 5 };
 static const uint64_t mebibyte = 1u << 20;
 static const uint64_t least_unnamed_bytes = 1u << 30;
 static const uint64_t most_reread_bytes = 16u << 20, least_reread_bytes = 1u << 18;
-static const double works_above = 1.3; /* cold over hot time of the self-test */
+static const double works_above = 1.3; /* required ratio of cold to hot time in the self-test */
 
-/* ---- how much ---- */
+/* ---- flush size ---- */
 
 static uint64_t largest_named(const struct device_info *info)
 {
@@ -73,8 +73,7 @@ enum status cold_init(struct sampling *sampling, struct err *err)
     return ops->alloc(&sampling->flush, ready->device, sampling->flush_bytes, SPACE_DEVICE, err);
 }
 
-/* A kernel's flush needs no wait: the sample follows it in the stream, and the device stays busy, so its clock stays
- * up. */
+/* A flush kernel needs no wait: the sample follows it in the stream, and the busy device keeps its clock up. */
 enum status cold_make(struct sampling *sampling, struct err *err)
 {
     struct ready *ready = sampling->ready;
@@ -101,9 +100,9 @@ const char *cold_method(const struct sampling *sampling)
                                                  : "fill";
 }
 
-/* ---- whether they are ---- */
+/* ---- self-test ---- */
 
-/* Median time of one walk through the working set, each after a flush or each after another walk. */
+/* Returns the median time of one walk through the working set, each after a flush or after another walk. */
 static double reread_ns(struct worker *worker, struct ready *reread, enum cache_mode cache)
 {
     struct sampling sampling;
@@ -112,7 +111,7 @@ static double reread_ns(struct worker *worker, struct ready *reread, enum cache_
     enum status status = sampling_init(&sampling, worker, reread, cache, &err);
     sampling.probe = false;
     sampling.timer = TIMED_EVENT;
-    if (!status) /* the first one loads the code, and the cache */
+    if (!status) /* discards the first, which loads the code and fills the cache */
         (void)sampling_median(&median, &sampling, 1, REREADS, &err);
     sampling_release(&sampling);
     return median;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements set against what they should be.
+ * Compares elements with their expected values.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include "run_internal.h"
 
-/* What was expected spans from low to high. */
+/* Extends the range of the expected values. */
 static void note_range(struct comparison *comparison, const double *want, size_t count)
 {
     double low = comparison->ranged || !count ? comparison->low : want[0];
@@ -73,7 +73,7 @@ void comparison_report(struct verification *out, const struct comparison *compar
     out->max_rel = fmax(out->max_rel, comparison->max_rel);
     out->tolerance_used = fmax(out->tolerance_used, comparison->used);
     const double largest = fmax(fabs(comparison->low), fabs(comparison->high));
-    if (comparison->ranged && largest > 0) /* against the largest value, where both count */
+    if (comparison->ranged && largest > 0) /* relative to the largest value, if both parts matter */
         out->tolerance = fmax(out->tolerance, comparison->rel + comparison->abs / largest);
     if (!comparison->wrong) {
         if (out->verdict != VERIFY_FAIL)
@@ -96,14 +96,15 @@ void comparison_report(struct verification *out, const struct comparison *compar
              (unsigned long long)comparison->wrong, (unsigned long long)comparison->checked);
 }
 
-/* Above this share of the largest value a tolerance that hides all differences is one, and no lack of differences. */
+/* A tolerance that hides all differences between the expected values is refused only above this share of the largest
+ * value. Below it, the expected values simply hardly differ. */
 #define LAX 0.1
 
-/* Nor is one that a fifth of the value fits in, unless the output's type cannot tell such numbers apart. */
+/* A relative tolerance above this is refused too, unless the output's type cannot distinguish such numbers. */
 #define MOST_REL 0.2
 
-/* A tolerance as wide as what is expected, 0 included, accepts an output that was never written; a wide one accepts one
- * number everywhere, so that nothing need be computed. */
+/* Refuses useless tolerances. One as wide as the expected range including 0 accepts an output that was never written; a
+ * wide one accepts a constant, so that nothing need be computed. */
 enum status comparison_refuse(const struct comparison *comparison, struct err *err)
 {
     const double abs = comparison->abs, rel = comparison->rel, low = comparison->low, high = comparison->high;

@@ -7,26 +7,26 @@
 
 /* ---- capacities and peaks ---- */
 
-/* Where neither a device nor any machine file tells a cache: half of the L1 that GPUs and CPUs of today have. */
+/* Used if neither the device nor any machine file describes a cache: half of the L1 of today's GPUs and CPUs. */
 #define ASSUMED_L1_BYTES 16384.0
 #define ASSUMED_L2_BYTES 4194304.0
 
 struct capacity {
     const char *name;
-    double bytes, own_bytes; /* of all, and of the one that a unit reaches */
+    double bytes, own_bytes; /* in total, and of the instance that one unit uses */
 };
 struct capacities {
     struct capacity items[MACHINE_MAX_LEVELS];
     size_t count;
 };
 
-/* The nearest cache is L0 to some. */
+/* Some call the nearest cache L0. */
 static bool is_of_unit(const char *name)
 {
     return !strcmp(name, "L0") || !strcmp(name, "L1");
 }
 
-/* In the order of their sizes, unless one of this name is known. */
+/* Inserts in order of size. Returns false if the name is known already. */
 static bool add_capacity(struct capacities *all, const char *name, double own_bytes, double instances)
 {
     const struct capacity added = {name, own_bytes * fmax(1, instances), own_bytes};
@@ -43,7 +43,7 @@ static bool add_capacity(struct capacities *all, const char *name, double own_by
     return true;
 }
 
-/* As many as this device has units and dies. */
+/* Adds a machine file's caches, scaled to this device's numbers of units and dies. */
 static void add_machine(struct capacities *all, const struct machine *machine, const struct device_info *info,
                         struct text *said)
 {
@@ -56,7 +56,7 @@ static void add_machine(struct capacities *all, const struct machine *machine, c
     }
 }
 
-/* What a core makes of matrix instructions that it works out in loops, where that was not measured. */
+/* Default rate per core for matrix instructions that it emulates in loops, if none was measured. */
 #define WORKED_OUT_FLOP_PER_S 0.5e9
 
 static double memory_of(const struct machine *machine)
@@ -82,7 +82,7 @@ static void set_peaks(struct device_facts *facts, const struct machine *machine,
         *peaks[k].peak = peak > 0 ? peak : (double)NAN;
         if (!(facts->target.cpu > 0) || !text_starts(peaks[k].name, "matrix"))
             continue;
-        /* What cores make of matrix instructions that they work out in loops. */
+        /* Cores emulate matrix instructions in loops at this rate. */
         char name[2 * MACHINE_NAME];
         snprintf(name, sizeof(name), "%s_worked_out", peaks[k].name);
         const struct machine_figure *figure = machine_figure(machine, name);
@@ -125,8 +125,8 @@ void run_facts_know(struct device_facts *facts, const struct device_info *info, 
 
 /* ---- what the driver tells ---- */
 
-/* Of a compute unit. A device that is used in waves of the less usual size has fewer registers for each of more lanes.
- */
+/* Returns facts about one compute unit. With waves of the less usual size, it has fewer registers for each of more
+ * lanes. */
 static struct device_unit unit_facts(const struct device_info *info, const struct occupancy_limits *limits)
 {
     if (!limits)
@@ -154,7 +154,7 @@ static struct device_unit unit_facts(const struct device_info *info, const struc
                                 .unit_groups = limits->groups_cu ? limits->groups_cu : limits->barriers_cu};
 }
 
-/* A processor's units are known by the features of its target: AVX512-FP16, AVX512-BF16 and AVX-512 VNNI. */
+/* A processor's units follow from the features of its target: AVX512-FP16, AVX512-BF16 and AVX-512 VNNI. */
 static struct target_facts facts_of_target(const struct device_info *info, const struct target_facts **layouts,
                                            size_t *layout_count)
 {
@@ -169,8 +169,8 @@ static struct target_facts facts_of_target(const struct device_info *info, const
         facts.i8_dot = cpu_target_has(info->target, "avx512vnni");
         facts.rate_f32 = info->flops_per_clock_f32;
         facts.rate_f64 = info->flops_per_clock_f64;
-        /* Never more than two loads and two stores of the widest registers, or three and two where these have 256 bits
-         * at most. */
+        /* At most two loads and two stores of the widest registers, or three and two if these have 256 bits or
+         * fewer. */
         const unsigned bytes = cpu_vector_bytes(info->target);
         facts.rate_bytes = (bytes > 32 ? 4 : 5) * bytes;
     }
@@ -179,7 +179,7 @@ static struct target_facts facts_of_target(const struct device_info *info, const
     return facts;
 }
 
-/* A prediction is of what the GPU's own backend would run: its variants, its vendor's libraries. */
+/* Predictions assume the GPU's own backend, with its variants and its vendor's libraries. */
 static const char *backend_of(const struct device_info *info)
 {
     const bool amd = target_is_amd(info->arch), nvidia = target_is_nvidia(info->arch);

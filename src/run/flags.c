@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What speaks against a measurement: the machine saw interference, the clock fell, or it is faster than it can be.
+ * Flags on a measurement: interference on the machine, a falling clock, or a time faster than possible.
  */
 
 #include "run_internal.h"
 
-static const double interference_above = 0.05; /* move of a calibration rate across the case */
+static const double interference_above = 0.05; /* relative change of a calibration rate across the case */
 
 #define ADD_REASON(out, ...) text_append((out)->flag_reason, sizeof((out)->flag_reason), "; ", __VA_ARGS__)
 
 /* ---- interference ---- */
 
-/* Relative; 0 where it is unknown. */
+/* Returns the relative change; 0 if unknown. */
 static double move_of(double before, double after)
 {
     return before > 0 && after > 0 ? after / before - 1 : 0;
@@ -36,7 +36,7 @@ void flag_interference(struct measurement *out)
 
 /* ---- clocks ---- */
 
-/* Samples that did not count for their clock: a few are an accident, more are what the case did to the device. */
+/* A few samples rejected for a low clock are an accident; more are an effect of the case on the device. */
 void flag_slow_clock(struct measurement *out)
 {
     const uint32_t slow = out->discarded[DISCARD_CLOCK], all = slow + out->sample_count;
@@ -50,9 +50,9 @@ void flag_slow_clock(struct measurement *out)
 /* In clock traces that others recorded on a steady MI355X, 99 % of 6544 pairs of neighbouring samples differed by less
  * (median 0.11 %). */
 static const double clock_drop_above = 0.0078;
-enum { CLOCK_PARTS = 4 }; /* the first and the last of so many parts of the samples are compared */
+enum { CLOCK_PARTS = 4 }; /* number of parts of the samples, of which the first and last are compared */
 
-/* The middle clock of some samples; 0 when no probe worked. */
+/* Returns the median clock of some samples; 0 if no probe worked. */
 static double held_hz(const float *hz, uint32_t count)
 {
     double known[MEASUREMENT_MAX_SAMPLES / CLOCK_PARTS + 1];
@@ -92,7 +92,8 @@ static const char *throttle_cause(const struct measurement *out)
 void flag_throttling(struct measurement *out)
 {
     const uint32_t part = out->sample_count / CLOCK_PARTS;
-    const bool probed = out->has_sample_hz && part; /* beside the samples; else the driver says it before and after */
+    const bool probed = out->has_sample_hz && part; /* probed with the samples; otherwise read from the driver before
+                                                     * and after */
     const double from_hz = probed ? held_hz(out->sample_hz, part) : out->before.core_hz;
     const double to_hz = probed ? held_hz(out->sample_hz + out->sample_count - part, part) : out->after.core_hz;
     const double drop = from_hz > 0 && to_hz > 0 ? 1 - to_hz / from_hz : 0;
@@ -121,7 +122,7 @@ static const char *ceiling_name(const struct machine *machine, const struct run_
     return ceiling->is_level ? machine->levels[ceiling->index].name : machine->units[ceiling->index].name;
 }
 
-/* Measures the ceiling's own kernel again, beside the case that beat it. */
+/* Measures the ceiling's own kernel again, next to the case that beat it. */
 static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known, struct measurement *scratch)
 {
     struct machine *machine = &worker->shared->machine;
@@ -139,7 +140,7 @@ static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
         const struct work *work = &probe->resolved.work;
         const double amount = known->is_level ? work->read_bytes + work->write_bytes : work->flops;
-        (void)measurement_median(scratch); /* sorts: neighbours only ever slow some samples down */
+        (void)measurement_median(scratch); /* sorts the samples: interference only slows some of them down */
         const double rate = amount / sorted[scratch->sample_count / 20] * 1e9;
         if (rate > ceiling->measured) {
             ceiling->measured = rate;
@@ -173,7 +174,7 @@ void device_limits(struct machine *limits, const struct worker *worker)
     machine_limits(limits, &facts.target, facts.cus * (facts.unit_pairs ? 2 : 1), core_hz);
 }
 
-/* `slower`: as if it had taken so many times as long. */
+/* Judges the case as if its time were multiplied by `slower`. */
 static enum plausibility judge(const struct worker *worker, const struct plan_case *plan_case, struct measurement *out,
                                double slower, char why[static 256])
 {
@@ -186,7 +187,7 @@ static enum plausibility judge(const struct worker *worker, const struct plan_ca
     return physics ? physics : lower_bound_judge(&worker->shared->machine, work, cache, time_ns, tick_ns, why);
 }
 
-/* Of the highest rate to the lowest; 1 where one is not known. */
+/* Returns the ratio of the highest to the lowest rate; 1 if one is unknown. */
 static double span_of(double quiet, double before, double after)
 {
     const double low = fmin(fmin(quiet, before), after), high = fmax(fmax(quiet, before), after);
@@ -228,7 +229,7 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
     char ignored[256];
     what.verdict = judge(worker, plan_case, out, 1, what.why);
     for (int round = 0; what.verdict == ABOVE_MEASURED_CEILING && round < MAX_CEILINGS_RAISED; round++) {
-        /* Which is each rank's own affair: they do not agree on it. */
+        /* Ranks decide this independently, so they cannot measure a ceiling together. */
         const struct run_ceiling *ceiling = ready->ranks ? NULL : binding_ceiling(worker, plan_case);
         what.measured_again = ceiling != NULL;
         if (!ceiling)
@@ -248,8 +249,7 @@ enum status check_plausible(struct worker *worker, struct ready *ready, const st
     what.explained = what.verdict && !judge(worker, plan_case, out, what.interference, ignored);
     flag_implausible(out, &what);
     const char *unit = lower_bound_lacks(&worker->shared->machine, &plan_case->resolved.work);
-    if (worker->shared->machine.level_count &&
-        unit) { /* where a machine is known, a unit without a peak bounds nothing */
+    if (worker->shared->machine.level_count && unit) { /* on a known machine, a unit without a peak gives no bound */
         out->flags |= FLAG_NO_CEILING;
         ADD_REASON(out, "the machine file has no peak of %s: the share of the ceiling leaves it out", unit);
     }

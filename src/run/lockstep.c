@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases whose launches wait for those of other processes. A launch more or less in one of them, and all hang: so every
- * decision hangs on what all of them agree on, which is the largest value that any has.
+ * Cases whose launches wait for those of other processes. If one process launched more often than another, all would
+ * hang. So every decision depends on a value that all agree on: the largest that any of them has.
  */
 
 #include "rooftile/clock.h"
@@ -15,7 +15,7 @@ static enum status agree(const struct ready *ready, double *values, uint32_t cou
                       : err_set(err, ERR_UNSUPPORTED, "the %s device cannot agree with other processes", ops->name);
 }
 
-/* All begin the same case: who comes from one that others have left behind waits until they are here, or leaves it. */
+/* Waits until all ranks begin the same case. A rank whose case the others have left behind skips that case. */
 enum status lockstep_begin(const struct worker *worker, const struct ready *ready, const struct plan_case *plan_case,
                            struct err *err)
 {

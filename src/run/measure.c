@@ -6,7 +6,7 @@
 #include "run_internal.h"
 
 static const double launch_bound_above = 0.05;
-/* Clock before and after one sample. In clock traces that others recorded, 99 % of neighbouring readings of a steady
+/* Maximum clock change within a sample. In clock traces that others recorded, 99 % of neighbouring readings of a steady
  * MI350X differ by less. */
 static const double unsteady_above = 0.0078;
 enum { RECOVER_NS = 50000000, TOGETHER_NS = 500000000 };
@@ -14,7 +14,7 @@ enum { RECOVER_NS = 50000000, TOGETHER_NS = 500000000 };
 _Static_assert(PHASE_MEASURING - PHASE_FILLING == (int)SPENT_MEASURING && (int)SPENT_COUNT == SPENT_MEASURING + 1,
                "one order");
 
-/* Begins a phase; the time since the one before began is added to that one. */
+/* Begins a phase and adds the elapsed time to the previous one. */
 static void enter(struct worker *worker, enum run_phase phase, struct measurement *out)
 {
     const uint64_t now_ns = clock_now_ns();
@@ -39,7 +39,7 @@ static bool accept(struct measurement *out, const struct sample *sample, double 
     }
     out->sample_hz[out->sample_count] = (float)sample->hz;
     out->samples_ns[out->sample_count++] = sample->time_ns;
-    /* The clock of every sample goes with its time; the first and the last reading stand for the case. */
+    /* Each sample has its own clock; the first and last readings represent the case. */
     if (!(out->core_hz_before > 0))
         out->core_hz_before = sample->hz_before;
     if (sample->hz_after > 0)
@@ -55,7 +55,8 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
     static double sorted[MEASUREMENT_MAX_SAMPLES];
-    /* Devices that are measured at once are so for equally long: one that is done early is no load for the others. */
+    /* Devices that measure together do so for equally long, since one that ended early would put no load on the
+     * others. */
     const bool together = worker->options->together.shared != NULL;
     const double min_time_ns =
         together ? fmin(options->max_time_ns, fmax(options->min_time_ns, TOGETHER_NS)) : options->min_time_ns;
@@ -76,7 +77,7 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
             stop_add(&rule, sample.time_ns, sample.time_ns * sampling->batch);
         else if (++rejected >= MEASUREMENT_MAX_SAMPLES)
             break;
-        if (out->discarded[DISCARD_CLOCK] > slow) /* more of its kind follow while the device cools down */
+        if (out->discarded[DISCARD_CLOCK] > slow) /* more slow samples would follow while the device cools down */
             clock_sleep_ns(RECOVER_NS);
         atomic_store_explicit(&worker->shared->samples, out->sample_count, memory_order_relaxed);
         out->stop = stop_check(&rule, lockstep_now_ns(sampling) - start_ns);
@@ -112,7 +113,7 @@ static void note_sampling(struct measurement *out, const struct sampling *sampli
     }
 }
 
-/* What is left for verification and metrics is of the inputs that were filled in. */
+/* Verification and metrics need outputs of the original inputs. */
 static enum status launch_on_known(struct ready *ready, struct err *err)
 {
     enum status status = STATUS_OK;
@@ -143,7 +144,7 @@ enum status measure_samples(struct worker *worker, struct ready *ready, const st
     note_sampling(out, &sampling, ready);
     enter(worker, PHASE_MEASURING, out);
     status = sample_until_stop(worker, &sampling, options, out, err);
-    /* What is known only when the last sample is taken. */
+    /* Facts that are known only after the last sample. */
     out->blocking_start = out->blocking_start && sampling.blocking;
     if (!out->blocking_start && sampling.ready->device->ops->asynchronous && !out->blocking_reason[0])
         snprintf(out->blocking_reason, sizeof(out->blocking_reason), "%s", sampling.blocking_why);
@@ -169,7 +170,7 @@ static void sense(struct worker *worker, struct device_sense *sensed, struct mea
     *sensed = device_sense_unknown;
     if (worker->device->ops->sense)
         (void)worker->device->ops->sense(worker->device, sensed, &ignored);
-    worker->shared->fastest_hz = fmax(worker->shared->fastest_hz, sensed->core_hz); /* of NaN it keeps what there is */
+    worker->shared->fastest_hz = fmax(worker->shared->fastest_hz, sensed->core_hz); /* fmax ignores NaN */
     enter(worker, PHASE_JUDGING, out);
 }
 
@@ -179,7 +180,7 @@ void sense_after(struct worker *worker, struct measurement *out)
     flag_interference(out);
 }
 
-/* Copies of all buffers, so that a launch finds none of its own in any cache. */
+/* Computes enough copies of all buffers that a launch finds none of its own in any cache. */
 enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
                              struct err *err)
 {
@@ -197,7 +198,7 @@ enum status choose_rotations(uint32_t *rotations, const struct worker *worker, c
     return STATUS_OK;
 }
 
-/* The null kernel under the case's own timer. */
+/* Returns the time of the null kernel under the case's own timer. */
 static double overhead_of(const struct worker *worker, enum timer timer, uint32_t batch)
 {
     const struct calibration *known = &worker->shared->calibration;
@@ -235,7 +236,7 @@ static void end_range(struct worker *worker)
         (void)worker->device->ops->range(worker->device, NULL, &ignored);
 }
 
-/* All steps once, inside a range of their own. */
+/* Runs all steps once inside a named range. */
 static enum status run_in_range(struct worker *worker, struct ready *ready, const char *range, struct measurement *out,
                                 struct err *err)
 {
@@ -250,7 +251,8 @@ static enum status run_in_range(struct worker *worker, struct ready *ready, cons
     return status;
 }
 
-/* --profile: the case once warm and once timed inside named ranges, nothing else; flagged as no measurement. */
+/* Implements --profile: runs the case only twice, once warm and once timed, each in a named range; flagged as no
+ * measurement. */
 static enum status profile_case(struct worker *worker, struct ready *ready, const struct plan_case *plan_case,
                                 struct measurement *out, struct err *err)
 {
@@ -320,7 +322,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     struct ready ready = {0};
     uint32_t rotations = 1;
     const bool profile = worker->options->profile;
-    if (worker->info.predicted && !verify_only) { /* nothing runs: the prediction is all there is */
+    if (worker->info.predicted && !verify_only) { /* nothing runs: the prediction is the only time */
         const struct predicted *p = plan_case->prediction;
         if (!p || !(p->time_ns > 0))
             return err_set(err, ERR_UNSUPPORTED, "not predicted: %s",
@@ -350,7 +352,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
         out->status = CASE_OK;
     if (!status && out->verification.verdict == VERIFY_FAIL) {
         out->status = CASE_FAILED;
-        out->sample_count = 0; /* the time of a wrong result is none */
+        out->sample_count = 0; /* the time of a wrong result is discarded */
         snprintf(out->reason, sizeof(out->reason), "wrong result: %s", out->verification.reason);
     }
     enter(worker, PHASE_FILLING, out);
@@ -383,8 +385,8 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
         snprintf(out->reason, sizeof(out->reason), "%s", err.text);
         worker->shared->device_lost = status == ERR_DEVICE_LOST;
     }
-    /* A kernel on the CPU device may have set another rounding, flush denormals to zero or trap: the next one must not
-     * see it. One that forked has two of its kind running, and what was measured is neither's. */
+    /* A kernel on the CPU device may have set another rounding, flushed denormals to zero or enabled traps; the next
+     * one must not inherit that. If a kernel forked, two processes run and the measurement is invalid. */
     const struct device_ops *ops = worker->device->ops;
     if (ops->parallel)
         ops->parallel(worker->device, reset_arithmetic, NULL);
@@ -396,6 +398,6 @@ void measure_case(struct worker *worker, const struct plan_case *plan_case, cons
         worker->shared->device_lost = true;
     }
     out->flags |= worker->info.emulated[0] ? FLAG_EMULATED : 0;
-    /* On sim only virtual time counts: its results are the same byte for byte. */
+    /* On sim only virtual time counts, so that results are identical byte for byte. */
     out->wall_ns = worker->info.predicted ? NAN : (double)(clock_now_ns() - start_ns);
 }

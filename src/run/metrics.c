@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The metrics of a manifest: what output buffers say besides being right.
+ * The metrics of a manifest: numbers computed from output buffers.
  */
 
 #include "run_internal.h"

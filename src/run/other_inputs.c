@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * What launches on other inputs show, the last of a case: a kernel that kept what it once computed, an element that no
- * sample met.
+ * The last checks of a case, which launch on changed inputs. They find a kernel that reuses an earlier result, and
+ * elements that no sample covered.
  */
 #include <math.h>
 
 #include "rooftile/rng.h"
 #include "run_internal.h"
 
-/* ---- a few that change places ---- */
+/* ---- swapping a few elements ---- */
 
-/* What other buffers' sizes or bounds may hang on. */
+/* Whether the sizes or bounds of other buffers may depend on this buffer. */
 static bool is_structure(const struct fill *fill)
 {
     return fill->kind == FILL_RING || fill->kind == FILL_PERMUTATION || fill->kind == FILL_INDEX ||
            fill->kind == FILL_OFFSETS;
 }
 
-/* Offsets are into another input. */
+/* Whether the case has a single input. Offsets always index another input. */
 static bool is_lone(const struct ready *ready)
 {
     const struct resolved *resolved = ready->resolved;
     return COUNT_WHERE(b, resolved->buffers, resolved->buffer_count, b->spec->role == ROLE_IN) == 1;
 }
 
-/* One in each of equal parts of a buffer. */
+/* Chooses one element in each of equal parts of an input. */
 static enum status choose_of(struct ready *ready, size_t buffer, uint64_t seed, struct err *err)
 {
     struct ready_buffer *of = &ready->buffers[buffer];
@@ -41,13 +41,14 @@ static enum status choose_of(struct ready *ready, size_t buffer, uint64_t seed, 
             ready->device->ops->read(ready->device, of->home[k].raw,
                                      (uint8_t *)ready_buffer(ready, buffer, 0) + of->home[k].index * bytes, bytes, err);
     }
-    bool ascends = true; /* as offsets do */
+    bool ascends = true; /* holds for offsets */
     double before = -INFINITY, value = 0;
     for (size_t k = 0; k < count; k++, before = value) {
         dtype_load(&value, dtype, of->home[k].raw, 1);
         ascends = ascends && value >= before;
     }
-    const bool may_lead = !dtype_is_float(dtype) && bytes > 1 && !is_lone(ready); /* outside of a buffer */
+    const bool may_lead = !dtype_is_float(dtype) && bytes > 1 && !is_lone(ready); /* the value may be an index into
+                                                                                   * another buffer */
     of->stirred = may_lead && ascends ? 0 : count;
     memcpy(of->now, of->home, sizeof(of->now));
     return status;
@@ -71,8 +72,8 @@ static enum status put_element(struct ready *ready, size_t buffer, uint32_t rota
                                      element->raw, bytes, err);
 }
 
-/* Two elements change places, by turns at an odd and at an even distance: the next turn never undoes this one, so that
- * a kernel that remembers the inputs of some launches does not meet them again. */
+/* Swaps two elements, at an odd and an even distance in turn. A swap never undoes the previous one, so a kernel that
+ * remembers the inputs of some launches does not find them again. */
 enum status inputs_stir(struct ready *ready, uint32_t rotation, struct err *err)
 {
     const uint64_t turn = ready->stirs++;
@@ -119,9 +120,9 @@ enum status inputs_restore(struct ready *ready, struct err *err)
     return STATUS_OK;
 }
 
-/* ---- drawn anew ---- */
+/* ---- drawing inputs anew ---- */
 
-/* Where the manifest draws them, which keeps every index within its bounds. */
+/* Draws new values only for fills that the manifest draws at random, which keeps every index within its bounds. */
 static enum status draw_anew(bool *changed, const struct checking *checking, struct err *err)
 {
     struct ready *ready = checking->ready;
@@ -135,7 +136,7 @@ static enum status draw_anew(bool *changed, const struct checking *checking, str
         *changed = true;
     }
     for (size_t k = 0; k < ready->resolved->buffer_count && *changed && !status; k++)
-        if (is_input(ready, k)) /* others may be computed from those that are drawn */
+        if (is_input(ready, k)) /* other inputs may be computed from the drawn ones */
             status = ready_fill(ready, k, checking->rotation, err);
     return status;
 }
@@ -151,9 +152,9 @@ static enum status check_drawn_anew(const struct checking *checking, struct err 
     return status ? status : compare_again(checking, "with other inputs: ", err);
 }
 
-/* ---- a few changed ---- */
+/* ---- changing a few elements ---- */
 
-/* The code is loaded anew, and its memory holds what it did before the first launch. */
+/* Reloads the code and restores its temporary memory to the state before the first launch. */
 static enum status forget(const struct checking *checking, struct err *err)
 {
     struct ready *ready = checking->ready;
@@ -194,7 +195,7 @@ static enum status compare_with_kept(const struct checking *checking, struct err
     return status;
 }
 
-/* Whether the reference reads every input that changed, and does not know what they hold. */
+/* Whether the reference reads every input that changed; false if closed forms give the expected values. */
 static bool sees_inputs(const struct checking *checking)
 {
     const struct plan_reference *reference = checking->reference;
@@ -206,9 +207,9 @@ static bool sees_inputs(const struct checking *checking)
     return all;
 }
 
-/* Where a reference says what it should be; and as the same code makes it that met no other inputs before, as a few
- * elements may touch none that is compared. A kernel that looks at some of its inputs to tell whether it has met them
- * should not see it. */
+/* Compares with the reference where there is one, and with the same code freshly loaded, because the few changed
+ * elements may not reach any output that the reference samples. Catches a kernel that inspects only some of its inputs
+ * to decide whether it has met them. */
 static enum status check_few_changed(const struct checking *checking, struct err *err)
 {
     static const uint8_t poison = 0xff;
@@ -216,7 +217,7 @@ static enum status check_few_changed(const struct checking *checking, struct err
     const struct timing *timing = &ready->resolved->timing;
     const bool reloads = !ready->library[0] && !timing->loads && !timing->reloads;
     bool stirred = false;
-    enum status status = launch_again(checking, NULL, err); /* so that it has met what they were */
+    enum status status = launch_again(checking, NULL, err); /* lets it remember the original inputs */
     for (int k = 0; k < FILL_PATCHES / 2 && !status; k++)
         status = inputs_stir(ready, checking->rotation, err);
     FOR_EACH(struct ready_buffer, of, ready->buffers, ready->resolved->buffer_count) {
@@ -237,14 +238,15 @@ static enum status check_few_changed(const struct checking *checking, struct err
                : compare_with_kept(checking, err);
 }
 
-/* ---- inputs that matter ---- */
+/* ---- outputs must depend on inputs ---- */
 
 enum { PARTS = 16, PART_BYTES = 1 << 16 };
 
-/* Each element becomes its neighbour, or all become the first: none leaves its bounds, and no row gets longer. */
+/* Each element becomes its neighbour, or all become the first. Values stay within their bounds, and no row gets
+ * longer. */
 enum parts { PARTS_READ, PARTS_MOVED, PARTS_ALIKE, PARTS_RESTORED };
 
-/* `was`: what is read, and written again. Adds to *changed. */
+/* `was` receives the original values (PARTS_READ) or supplies them. Sets *changed if any element changes. */
 static enum status change_parts(bool *changed, const struct checking *checking, size_t buffer, uint8_t *was,
                                 enum parts how, struct err *err)
 {
@@ -274,7 +276,7 @@ static enum status change_parts(bool *changed, const struct checking *checking, 
     return status;
 }
 
-/* Whether each output begins with one value again and again: nothing tells whether that hangs on the inputs. */
+/* Whether each output starts with a single repeated value: then nothing shows whether it depends on the inputs. */
 static bool outputs_are_constant(const struct checking *checking)
 {
     const struct ready *ready = checking->ready;
@@ -316,15 +318,16 @@ static enum status check_depends_on(const struct checking *checking, size_t buff
     if (!status)
         status = change_parts(&changed, checking, buffer, was, PARTS_RESTORED, err);
     free(was);
-    if (!status && same && changed && !outputs_are_constant(checking)) /* one number throughout stays as it is */
+    if (!status && same && changed && !outputs_are_constant(checking)) /* a constant output may legitimately not
+                                                                        * change */
         verification_fail(checking->out, "with another '%.60s': no output changed, so none depends on it",
                           checking->ready->resolved->buffers[buffer].spec->name);
     return status;
 }
 
-/* What a kernel computes without looking at its inputs is right for those that a closed form expects. Those that are
- * drawn anew are seen to matter then; a reference that computes every element tells what changed inputs make of them,
- * which may be nothing: a softmax of one column. */
+/* A kernel that ignores its inputs still matches closed forms. Random inputs need no check here: they are drawn anew.
+ * Neither does a reference that computes every element, since it shows the effect of changed inputs, which may be none:
+ * a softmax of one column. */
 static enum status check_depends(const struct checking *checking, struct err *err)
 {
     const struct ready *ready = checking->ready;
@@ -341,14 +344,14 @@ static enum status check_depends(const struct checking *checking, struct err *er
     return status;
 }
 
-/* ---- all alike ---- */
+/* ---- all inputs equal ---- */
 
-/* Of inputs that are all the same most kernels make outputs that are. The reference is asked for those that stand out:
- * in this way each element is looked at, though few are computed twice. */
+/* With equal inputs most kernels write equal outputs. Only outliers are recomputed by the reference, so every element
+ * is checked though few are computed twice. */
 struct odd {
     double usual, allowed;
     uint64_t *index;
-    uint64_t count, most, seen, every; /* of those seen every `every`-th is kept, so that they are at most `most` */
+    uint64_t count, most, seen, every; /* every `every`-th outlier is stored, at most `most` */
 };
 
 enum { USUAL_OF = 31, CHUNK = 1024 };
@@ -367,7 +370,7 @@ static void add_odd(struct odd *odd, uint64_t index)
         odd->index[odd->count++] = index;
 }
 
-/* A power of two: sums of its products are exact, in whatever order. */
+/* Fills with a power of two (or 1 for integers), so that sums of products are exact in any order. */
 static enum status make_alike(bool *changed, const struct checking *checking, struct err *err)
 {
     static const double half = 0.5, one = 1;
@@ -388,7 +391,7 @@ static enum status make_alike(bool *changed, const struct checking *checking, st
     return status;
 }
 
-/* The value of most of some elements; the middle one of them. */
+/* Finds the usual value: the median of a random sample. */
 static enum status find_usual(struct odd *odd, const struct checking *checking, size_t buffer, struct err *err)
 {
     struct device *device = checking->ready->device;
@@ -462,7 +465,8 @@ static enum status check_alike(const struct checking *checking, struct err *err)
     asking.asked_count = odd.count;
     if (!status && odd.count)
         status = compare_outputs(&asking, &again, err);
-    /* Tolerances are not made for such inputs: it counts that the kernel alone sets an element apart from the usual. */
+    /* Tolerances are not tuned for such inputs, so a failure counts only if the reference agrees with the usual
+     * value. */
     if (!status && again.verdict == VERIFY_FAIL && fabs(again.want - odd.usual) <= odd.allowed)
         verification_take(checking->out, &again, "with all inputs alike: ");
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What one launch cannot show: overwritten inputs, writes outside of buffers, and launches that differ.
+ * Faults that one launch cannot show: overwritten inputs, writes outside of buffers, and launches that differ.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -14,16 +14,16 @@
 #include "rooftile/units.h"
 #include "run_internal.h"
 
-/* Of a buffer that need not be read back to be seen: below it a launch takes no less. */
+/* Smaller buffers are read back, since a launch would take no less time than that. */
 static const uint64_t hashed_from_bytes = 4 * HASH_PIECE_BYTES;
-/* Launches in a row before the samples, the first included, and after them. With so many at the least, a kernel that is
- * wrong on every third launch is seen; those up to the most only while they are short: after the samples, while they
- * take no more than a share of what the samples took. Of a share of launches that are wrong, were it 1 %, 300 miss all
- * in one case of 20. */
+/* Consecutive launches before the samples, including the first, and after them. The minimum detects a kernel that is
+ * wrong on every third launch. Further launches up to the maximum run only while they are short; after the samples,
+ * while they take no more than a share of the sampling time. If 1 % of launches are wrong, 300 launches miss all of
+ * them in one case of 20. */
 enum { LEAST_BEFORE = 3, MOST_BEFORE = 7, LEAST_AFTER = 1, MOST_AFTER = 300 };
 static const double more_before_ns = 20e6, more_after_ns = 5e6, more_after = 0.1;
-/* What outputs hold before a launch. Never the same twice in a row: an element that no launch writes shows, and so does
- * one that is written only over certain values. 0xff is no number in any floating type. */
+/* Values in outputs before a launch. Two launches in a row never use the same one, which reveals elements that no
+ * launch writes or that are written only over certain values. 0xff is NaN in every floating type. */
 static const uint8_t poisons[] = {0xff, 0x00, 0x3f, 0x32, 0x80, 0x55};
 
 /* ---- pieces of a buffer ---- */
@@ -76,7 +76,7 @@ static enum status hash_pieces(uint64_t *hashes, const struct checking *checking
     const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
     struct hash_job job = {checking, buffer, hashes};
     char why[SERVICE_WHY];
-    /* Behind the end of a buffer that fills no whole word its guard is hashed, too. */
+    /* If the size is no multiple of the hash word, the hash includes some bytes of the guard behind the buffer. */
     if (!ready->device->ops->host_visible && resolved->space == BUFFER_DEVICE &&
         resolved->size_bytes >= hashed_from_bytes && resolved->align_offset % HASH_WORD_BYTES == 0 &&
         !ready->buffers[buffer].unguarded && service_ready(checking->worker, SERVICE_HASH, why))
@@ -152,7 +152,7 @@ void verification_fail(struct verification *out, const char *format, ...)
     va_end(args);
 }
 
-/* Element by element where the fill alone says what it must be; a setup step may have made it something else. */
+/* Names the element if the fill alone determines the expected value; a setup step may have changed it. */
 static void say_overwritten(const struct checking *checking, size_t buffer, uint64_t k, const uint8_t *data,
                             uint8_t *want, const char *when)
 {
@@ -218,10 +218,10 @@ enum status check_surroundings(const struct checking *checking, const char *when
 
 /* ---- launches that differ ---- */
 
-/* The first element of a piece that still holds what was there before the launch; false: none does. */
+/* Finds the first element of a piece that still holds the poison; false if there is none. */
 static bool find_unwritten(uint64_t *element, const uint8_t *data, struct piece piece, size_t bytes, uint8_t poison)
 {
-    uint64_t held = 0; /* bytes in a row, up to this one */
+    uint64_t held = 0; /* poisoned bytes in a row, up to this one */
     for (uint64_t k = 0; k < piece.size; k++) {
         held = data[k] == poison ? held + 1 : 0;
         if (held < bytes || (k + 1) % bytes)
@@ -232,7 +232,7 @@ static bool find_unwritten(uint64_t *element, const uint8_t *data, struct piece 
     return false;
 }
 
-/* Poison that is no number in any floating type tells an element that was not written from one that came out so. */
+/* Only poison that is NaN in every floating type distinguishes an unwritten element from a computed value. */
 static enum status check_written(const struct checking *checking, size_t buffer, uint64_t k, uint8_t poison,
                                  const char *when, struct err *err)
 {
@@ -275,8 +275,8 @@ enum status compare_again(const struct checking *checking, const char *when, str
     return status;
 }
 
-/* Outputs that came out as in the launch that was verified are verified. Others are compared once more, which names the
- * element; and where all are within the tolerance, they still must be the same unless the manifest says otherwise. */
+/* Accepts outputs that are identical to those of the verified launch. Compares others again, which names the wrong
+ * element; even within the tolerance they must be identical unless the manifest says that they vary. */
 static enum status judge(const struct checking *checking, bool (*which)(const struct ready *ready, size_t buffer),
                          uint8_t poison, const char *when, struct err *err)
 {
@@ -290,7 +290,7 @@ static enum status judge(const struct checking *checking, bool (*which)(const st
         enum status status = find_change(&changed, checking, k, err);
         if (!status && changed == ready->buffers[k].kept_count)
             continue;
-        if (!status) /* which would explain it */
+        if (!status) /* an overwritten input would explain the change */
             status = check_surroundings(checking, when, err);
         if (!status && out->verdict != VERIFY_FAIL)
             status = check_written(checking, k, changed, poison, when, err);
@@ -318,8 +318,8 @@ bool is_overwritten(const struct ready *ready, size_t buffer)
            spec->fill.kind == FILL_NONE;
 }
 
-/* Outputs that are right but for one element, as timed launches find them: a kernel that looks whether its work is done
- * already does not see the one that is not. */
+/* Poisons one element of otherwise correct outputs, which are what timed launches find. Catches a kernel that skips its
+ * work if it seems to be done. */
 static enum status damage(const struct checking *checking, uint64_t seed, uint8_t poison, struct err *err)
 {
     struct ready *ready = checking->ready;
@@ -338,14 +338,14 @@ static enum status damage(const struct checking *checking, uint64_t seed, uint8_
     return status;
 }
 
-/* What the last sample left is what a launch makes. */
+/* The outputs of the last sample must be those of the verified launch. */
 enum status check_left(const struct checking *checking, struct err *err)
 {
     return judge(checking, is_overwritten, 0, "after the samples, as they left it: ", err);
 }
 
-/* What a launch finds in its outputs: other poison; what the one before left, as timed launches do; that but for an
- * element. After the samples they take turns as chance has it. */
+/* Contents of the outputs before a launch: new poison, the previous outputs (as for timed launches), or the previous
+ * outputs with one element poisoned. After the samples the choice is random. */
 enum found { FOUND_POISON, FOUND_OUTPUTS, FOUND_DAMAGED, FOUND_COUNT };
 
 static enum status relaunch(const struct checking *checking, bool after_samples, unsigned k, struct err *err)
@@ -354,7 +354,7 @@ static enum status relaunch(const struct checking *checking, bool after_samples,
     static const char *const words[] = {"", ", work-items run backward", ", work-items run in random order"};
     const uint64_t seed = rng_at(checking->worker->options->sample_seed, k);
     const struct ready *ready = checking->ready;
-    bool all = !ready->resolved->setup_count; /* what launches change is overwritten by each */
+    bool all = !ready->resolved->setup_count; /* each launch overwrites everything that launches change */
     for (size_t n = 0; n < ready->resolved->buffer_count; n++) {
         const enum buffer_role role = ready->resolved->buffers[n].spec->role;
         all = all && (is_overwritten(ready, n) || role == ROLE_IN || role == ROLE_TEMP);
@@ -362,7 +362,7 @@ static enum status relaunch(const struct checking *checking, bool after_samples,
     const bool poisoned = !all || (after_samples ? k == 0 : k != 1);
     const enum found found = poisoned ? FOUND_POISON : after_samples ? (enum found)(seed % FOUND_COUNT) : FOUND_DAMAGED;
     const uint8_t poison = poisons[found == FOUND_DAMAGED ? 0 : k % sizeof(poisons)];
-    /* A barrier that is missing shows when those work-items run first that had waited for others by chance. */
+    /* A missing barrier shows if the work-items that happened to wait for the others run first. */
     struct checking ordered = *checking;
     if (checking->ready->ordered && !after_samples && k < COUNT_OF(orders))
         ordered.order = orders[k];
@@ -378,7 +378,7 @@ static enum status relaunch(const struct checking *checking, bool after_samples,
     return status ? status : judge(checking, is_compared, found == FOUND_OUTPUTS ? 0 : poison, when, err);
 }
 
-/* What setup and untimed steps make by themselves is no result of what is timed. */
+/* Outputs must not be right already after the setup and untimed steps alone. */
 enum status check_untimed(const struct checking *checking, struct err *err)
 {
     struct ready *ready = checking->ready;
@@ -407,7 +407,8 @@ enum status check_relaunches(const struct checking *checking, bool after_samples
     const double within_ns =
         after_samples ? fmax(more_after * checking->worker->shared->measured.spent_ns[SPENT_MEASURING], more_after_ns)
                       : more_before_ns;
-    uint64_t fastest_ns = UINT64_MAX; /* what else runs on the machine must not decide how much is verified */
+    uint64_t fastest_ns = UINT64_MAX; /* the minimum, so that other load on the machine does not decide how much is
+                                       * verified */
     struct verification *out = checking->out;
     for (unsigned k = 0; k < most && out->verdict != VERIFY_FAIL; k++) {
         if (k >= least && (checking->ready->ranks || (double)(fastest_ns * (k + 1)) > within_ns))

@@ -75,8 +75,9 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
     return status;
 }
 
-/* A kernel is somebody's code: it finds none of our files open, reads nothing, and what it says is chatter, on standard
- * error, because standard output is the result's. A profiler's library may have files of its own open. */
+/* Isolates kernels, which are foreign code: they inherit no open files of ours and read no input. Their output goes
+ * to standard error, since standard output is reserved for the result. A profiler's library may have its own files
+ * open. */
 static void seal(int *commands, bool profile)
 {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -93,9 +94,9 @@ static void seal(int *commands, bool profile)
 _Noreturn static void worker_main(struct worker *worker, int commands, bool calibrated)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, 0); /* what kernels start ends with it */
+    setpgid(0, 0); /* lets the parent kill whatever kernels start */
     worker->pid = getpid();
-    /* The parent decides what they mean: all of them may reach the whole process group. */
+    /* The whole process group may receive these signals; only the parent handles them. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -112,12 +113,12 @@ _Noreturn static void worker_main(struct worker *worker, int commands, bool cali
         worker->shared->measured.order_index = command.order_index;
         measure_case(worker, &worker->plan->cases[command.plan_index], worker->builds, worker->options->verify_only);
     }
-    _exit(0); /* no atexit work of the parent's, and no destructor of a vendor library */
+    _exit(0); /* skips the parent's atexit handlers and the destructors of vendor libraries */
 }
 
 /* ---- the parent ---- */
 
-/* How it ended, as waitpid tells. */
+/* Ends the worker and returns its status from waitpid. */
 static int child_close(struct child *child, bool kill_it)
 {
     int wait_status = 0;
@@ -129,7 +130,7 @@ static int child_close(struct child *child, bool kill_it)
     close(child->socket);
     while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
-    kill(-child->pid, SIGKILL); /* as long as it is not waited for, nobody else has this number */
+    kill(-child->pid, SIGKILL); /* its process id cannot be reused before waitpid */
     while (waitpid(child->pid, &wait_status, 0) < 0 && errno == EINTR)
         ;
     *child = (struct child){0};
@@ -171,7 +172,8 @@ static void tick(struct supervisor *supervisor, const struct plan_case *plan_cas
         options->tick(options->context, plan_case, phase_now(supervisor->shared), supervisor->done, supervisor->total);
 }
 
-/* What all threads of the worker ran, and were ready and had no processor. The number of threads; 0: not known. */
+/* Reads how long the worker's threads ran, and how long they were ready without a processor. Returns the number of
+ * threads; 0 if unknown. */
 static size_t read_threads(double *ran_ns, double *starved_ns, const struct child *child)
 {
     char path[64];
@@ -215,7 +217,8 @@ static enum answer await(struct supervisor *supervisor, double timeout_ns, const
             return ANSWER_STOPPED;
         const double gone_ns = (double)(clock_now_ns() - start_ns);
         if (gone_ns > timeout_ns) {
-            /* Without what it was starved of; as several threads are at once, at least what each of them ran. */
+            /* Excludes the time without a processor. With several threads at once, counts at least their mean running
+             * time. */
             const size_t threads = read_threads(&ran_ns, &starved_ns, &supervisor->child);
             const double each_ns = threads ? (ran_ns - ran_before_ns) / (double)threads : gone_ns;
             if (fmax(gone_ns - (starved_ns - starved_before_ns), each_ns) > timeout_ns)
@@ -256,7 +259,7 @@ static enum status open_worker(struct supervisor *supervisor, struct err *err)
     return status;
 }
 
-/* A calibration that ends its process costs what it would have told, not the run. */
+/* If calibration kills its process, the run continues without calibration. */
 static enum status start_worker(struct supervisor *supervisor, struct err *err)
 {
     const struct run_options *options = supervisor->worker.options;
@@ -323,7 +326,7 @@ static enum status run_in_worker(struct supervisor *supervisor, const struct pla
     return STATUS_OK;
 }
 
-/* Cases that need no worker because they cannot run. */
+/* Settles cases that need no worker because they cannot run. */
 static bool settle_without_running(const struct plan_case *plan_case, const struct worker *worker,
                                    struct measurement *measured)
 {
@@ -335,11 +338,11 @@ static bool settle_without_running(const struct plan_case *plan_case, const stru
         return true;
     }
     const struct build_result *build = unbuilt_code(&plan_case->resolved, builds);
-    if (!build && plan_case->variant) /* its repeat counts may let more launches happen */
+    if (!build && plan_case->variant) /* its repeat counts may allow more launches */
         build = unbuilt_code(plan_case->variant, builds);
     if (build) {
         measured->status = build->state == BUILD_SKIPPED ? CASE_SKIPPED : CASE_ERROR;
-        /* Without a command line nothing was compiled: the message says all. Its first line is where lists end. */
+        /* Without a command line nothing was compiled, and the message is complete. Lists show only its first line. */
         for (error = strstr(build->message, "error: "); error && error > build->message && error[-1] != '\n';)
             error--;
         error = error ? error : build->message;
@@ -433,7 +436,7 @@ enum status run_plan(const struct plan *plan, const struct build_result *builds,
     supervisor.worker =
         (struct worker){.plan = plan, .builds = builds, .options = options, .shared = supervisor.shared};
     supervisor.shared->machine = *machine;
-    signal(SIGPIPE, SIG_IGN); /* a dead worker is seen as a failed write */
+    signal(SIGPIPE, SIG_IGN); /* a dead worker shows as a failed write */
     size_t *order = case_order(&supervisor.total, plan, options);
     enum status status = run_cases(&supervisor, order, err);
     child_close(&supervisor.child, status != STATUS_OK);

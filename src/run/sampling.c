@@ -4,19 +4,22 @@
 #include "rooftile/clock.h"
 #include "rooftile/units.h"
 
-/* Below this a single launch is too short for the clock and the launch itself: launches are timed in batches. */
+/* A single launch shorter than this is too short against the clock's resolution and launch overhead, so launches are
+ * timed in batches. */
 static const double batch_below_ns = 10e3;
-/* A batch takes about this: long against the clock, short against a change of the machine's state. */
+/* Target duration of a batch: long against the clock's resolution, short against changes of the machine's state. */
 static const double batch_target_ns = 2e6;
 static const double batch_most_ns = 50e6;
 static const double warm_tolerance = 0.005; /* between the medians of two windows */
 static const double cross_target_ns = 100e6;
-static const double stir_share = 0.01; /* of the samples' time may go into changing inputs */
-/* A launch on inputs that just changed against the next one on the same. */
+static const double stir_share = 0.01; /* of the sampling time may be spent changing inputs */
+/* Limits on the ratio and difference of launch times on changed and on unchanged inputs. */
 static const double remembers_above = 1.5, queued_ns = 20e3, unqueued_ns = 2e3;
-/* Launches of one look, looks; fewer launches than REMEMBER_LEAST were measured where one more would take too long. */
+/* Launches per round and rounds. A case with fewer than REMEMBER_LEAST launches is so slow that another would take too
+ * long. */
 enum { REMEMBER_ROUNDS = 5, REMEMBER_LOOKS = 5, REMEMBER_FIRST = 3, REMEMBER_LEAST = 50 };
-/* Launches that wait for other processes take microseconds each: this many are long against the clock. */
+/* Launches that wait for other processes take microseconds each, so this many are long against the clock's
+ * resolution. */
 enum { MAX_LOCKSTEP = 100 };
 enum { MAX_BATCH = 100000, WARM_WINDOW = 20, ESTIMATES = 5, CROSS_LEAST = 3, CROSS_MOST = 11 };
 
@@ -91,8 +94,8 @@ static enum status run_timed(double *host_ns, struct sampling *sampling, struct 
     return status ? status : ready->device->ops->event(ready->device, EVENT_END, 0, err);
 }
 
-/* With a blocking kernel, all of a sample is in the stream before the first of it runs: so neither the probe's clock
- * nor the first launch is of a device that waits for the host. */
+/* With a blocking kernel, the whole sample is queued before any of it runs. So neither the clock probe nor the first
+ * launch measures a device that waits for the host. */
 static enum status queue_sample(double *host_ns, struct sampling *sampling, struct err *err)
 {
     struct worker *worker = sampling->worker;
@@ -151,7 +154,7 @@ enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t
 
 /* ---- which timer ---- */
 
-/* Whether launches may follow each other at once. */
+/* Whether launches may follow each other without work in between. */
 static bool sampling_may_batch(const struct sampling *sampling)
 {
     return sampling->ready->resolved->timing.all_timed && !sampling->ready->needs_reset &&
@@ -167,21 +170,21 @@ static enum status fill_graph(struct sampling *sampling, struct err *err)
         return err_set(err, ERR_UNSUPPORTED, "timer graph: the %s device has no graphs", ready->device->ops->name);
     if (!ready->resolved->timing.all_timed || !ready->resolved->timing.stream_launches)
         return err_set(err, ERR_UNSUPPORTED, "timer graph: the case is more than launches on one stream");
-    /* All copies of the buffers must have their turn. */
+    /* Every copy of the buffers must be used equally often. */
     sampling->batch = (rounds ? rounds : 1) * ready->rotations;
     drop_graph(sampling);
     enum status status = make_graph(&sampling->graph, ready, ready->steps, count, rounds ? rounds : 1, err);
     return status ? err_within(err, "timer graph") : STATUS_OK;
 }
 
-/* Where launches do not queue up, everything is timed by events, and a batch differs only in its length. */
+/* The timer for devices that do not queue launches. They use events throughout; a batch differs only in its length. */
 static enum timer unqueued_timer(const struct sampling *sampling, uint32_t batch)
 {
     return sampling->worker->info.predicted ? TIMED_SIM : batch > 1 ? TIMED_BATCH : TIMED_HOST;
 }
 
-/* Cases whose launches do not fit behind a blocking kernel are launched freely. A kernel's own times and the host's
- * need no full queue. */
+/* Launches without the blocking kernel if the batch does not fit behind it. A kernel's own times and host times do not
+ * need a full queue. */
 static void choose_blocking(struct sampling *sampling)
 {
     const bool wanted =
@@ -228,7 +231,7 @@ static uint32_t batch_of(const struct sampling *sampling, double estimate_ns)
 
 static enum timer single_timer(const struct sampling *sampling)
 {
-    /* Plan refuses other timers where only the host's sees the work; `auto` chooses it there. */
+    /* If only the host's clock covers the work, the plan refuses other timers and `auto` chooses the host. */
     const struct timing *timing = &sampling->ready->resolved->timing;
     return timing->waits || timing->apart ? TIMED_HOST : sampling->no_dispatch ? TIMED_EVENT : TIMED_DISPATCH;
 }
@@ -279,7 +282,7 @@ static enum status take_single(struct sampling *sampling, double *time_ns, struc
     return status;
 }
 
-/* Median of a few launches timed one by one, under the timer that tells short kernels from long ones best. */
+/* Median of a few launches timed one by one, under the timer that best separates short kernels from long ones. */
 static enum status estimate(struct sampling *sampling, int count, double *time_ns, struct err *err)
 {
     double times[ESTIMATES];
@@ -288,7 +291,7 @@ static enum status estimate(struct sampling *sampling, int count, double *time_n
         status = sampling_set_timer(sampling, single_timer(sampling), 1, err);
     else
         sampling->batch = 1;
-    if (!sampling->taken) /* the first launch may load code and wait for it: nothing stands behind it */
+    if (!sampling->taken) /* the first launch may load code and wait for it, so nothing may block the stream */
         sampling->blocking = false;
     for (int k = 0; k < count && !status; k++)
         status = take_single(sampling, &times[k], err);
@@ -333,9 +336,9 @@ static enum status warm_until_steady(struct sampling *sampling, struct warm_up *
     return STATUS_OK;
 }
 
-/* The final choice, on a warm device. A batch shows what a launch takes among others, an estimate what it takes alone:
- * `auto` decides by the latter on devices that tell it, so that the choice does not hang on the timer of the warm-up.
- */
+/* Makes the final choice of timer on a warm device. A batch shows the time of a launch among others, an estimate the
+ * time of a single one. Where the device distinguishes these, `auto` uses the latter, so the choice does not depend on
+ * the timer of the warm-up. */
 static enum status choose_again(struct sampling *sampling, const struct measure_options *options,
                                 const struct warm_up *warm, struct err *err)
 {
@@ -352,19 +355,19 @@ static enum status choose_again(struct sampling *sampling, const struct measure_
                : STATUS_OK;
 }
 
-/* The clock rises, pages are mapped and caches fill while nothing counts yet. By time and by convergence, not by count.
- */
+/* Runs uncounted samples while the clock rises, pages are mapped and caches fill. Ends by time and convergence, not by
+ * count. */
 enum status sampling_warm_up(struct sampling *sampling, const struct measure_options *options, struct measurement *out,
                              struct err *err)
 {
     struct warm_up warm = {.count = 0};
     double time_ns = 0;
-    /* The first launch pays for page tables and lazy loading: the second is believed. */
+    /* The first launch includes page tables and lazy loading, so the second estimate counts. */
     if (estimate(sampling, 1, &time_ns, err) || estimate(sampling, 1, &time_ns, err) ||
         choose_timer(sampling, options->timer, time_ns, err) || warm_until_steady(sampling, &warm, options, out, err))
         return err->status;
-    /* Samples are held against the clock that this very case settled at, not against a data sheet's: matrix kernels on
-     * an MI350X were seen (by others) to run at 62 % of it for their power alone, so all their samples would be
+    /* Samples are checked against the clock that this case settled at, not the data sheet's: matrix kernels on an
+     * MI350X were observed (by others) to run at 62 % of it for their power alone, so all their samples would be
      * rejected. */
     double known[WARM_WINDOW];
     size_t count = 0;
@@ -374,7 +377,7 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
     sampling->settled_core_hz = sampling->ready->ranks || !count ? 0 : median_of(known, count);
     if (choose_again(sampling, options, &warm, err))
         return err->status;
-    /* Where the host must ask a driver to change an element, it does so before fewer samples. */
+    /* If writing an element is slow (through a driver), inputs change before fewer samples. */
     const double sample_ns = median_of(warm.times, warm.count) * sampling->batch;
     const uint64_t start_ns = clock_now_ns();
     const enum status status = inputs_stir(sampling->ready, sampling->rotation, err);
@@ -385,8 +388,8 @@ enum status sampling_warm_up(struct sampling *sampling, const struct measure_opt
 
 /* ---- what a kernel remembers ---- */
 
-/* The middle one of some launches on inputs that changed, and of as many on inputs that were met, which are written
- * again before: threads that waited for as long wake up as slowly. */
+/* Median times of launches on changed inputs and of equally many on known inputs. The known ones are rewritten too, so
+ * that threads wait equally long before both and wake up at the same speed. */
 static enum status compare_met(double *fresh_ns, double *met_ns, struct sampling *sampling, struct err *err)
 {
     double times[2][REMEMBER_ROUNDS];
@@ -405,8 +408,8 @@ static enum status compare_met(double *fresh_ns, double *met_ns, struct sampling
     return status;
 }
 
-/* Within a batch inputs stay as they are: there the launches behind the first may find its answer. Where they change
- * before each launch, the fastest of a few on what the last has met tells whether it is worth a closer look. */
+/* Within a batch inputs do not change, so launches after the first may reuse its answer. If they change before each
+ * launch, the fastest of a few launches on known inputs decides whether a closer check is worthwhile. */
 enum status sampling_remembers(struct sampling *sampling, struct measurement *out, struct err *err)
 {
     const bool queued = sampling->ready->device->ops->asynchronous;
@@ -429,7 +432,7 @@ enum status sampling_remembers(struct sampling *sampling, struct measurement *ou
         if (status || !(fresh_ns > remembers_above * met_ns + slack_ns))
             return status;
     }
-    bool remembers = true; /* of several looks all must say so: the machine may be busy */
+    bool remembers = true; /* every round must agree, since the machine may be busy */
     for (int look = 0; look < REMEMBER_LOOKS && remembers && !status; look++) {
         status = compare_met(&fresh_ns, &met_ns, sampling, err);
         remembers = fresh_ns > remembers_above * met_ns + slack_ns;
@@ -448,8 +451,8 @@ enum status sampling_cross(struct sampling *sampling, struct measurement *out, s
     const bool many = sampling->timer == TIMED_BATCH || sampling->timer == TIMED_GRAPH;
     const double launch_ns = measurement_median(out);
     const struct timing *timing = &sampling->ready->resolved->timing;
-    /* What the host's clock saw, events must see too where events do; a single run is set against a batch, if two of
-     * them fit one. */
+    /* Events must confirm the host's time if they apply to the case. A single launch is cross-checked by a batch if two
+     * launches fit into one. */
     const bool has_second = sampling->timer == TIMED_HOST
                                 ? !timing->reloads && !timing->apart
                                 : many || (sampling_may_batch(sampling) && 2 * launch_ns <= batch_most_ns);
@@ -460,7 +463,7 @@ enum status sampling_cross(struct sampling *sampling, struct measurement *out, s
         return err->status;
     const double fit = cross_target_ns / (launch_ns * sampling->batch);
     const uint32_t count = (uint32_t)fmin(fmax(fit, CROSS_LEAST), CROSS_MOST);
-    if (sampling_median(&out->cross_ns, sampling, 1, count, err)) /* the first after a change of timers is left out */
+    if (sampling_median(&out->cross_ns, sampling, 1, count, err)) /* discards the first after a change of timers */
         return err->status;
     out->cross_timer = timer;
     return STATUS_OK;

@@ -4,13 +4,13 @@
 
 struct service {
     bool tried, works;
-    char why[SERVICE_WHY]; /* it does not, or the last launch of it */
+    char why[SERVICE_WHY]; /* why it, or its last launch, failed */
     struct ready ready;
 };
 
 struct services {
     struct service list[SERVICE_COUNT];
-    bool held;                     /* a start is, now */
+    bool held;                     /* a blocking kernel is active */
     uint32_t *control;             /* of service_blocking.hip */
     uint64_t *report[PROBE_COUNT]; /* of service_clock.hip */
 };
@@ -22,14 +22,15 @@ static struct services *services_of(struct worker *worker)
     return worker->services;
 }
 
-/* Takes an error's text; of a long one the end, where the cause stands. */
+/* Copies an error's text. Long texts lose their beginning, since the cause is at the end. */
 static void say(char why[static SERVICE_WHY], const char *text)
 {
     const size_t length = strlen(text), most = SERVICE_WHY - sizeof("...");
     snprintf(why, SERVICE_WHY, "%s%s", length > most ? "..." : "", text + (length > most ? length - most : 0));
 }
 
-/* The service's first buffer, in memory that both sides see; NULL when it is not what this program's own kernel has. */
+/* Returns the service's first buffer, in memory shared by host and device; NULL if it does not match this program's own
+ * kernel. */
 static void *words_of(struct ready *ready, uint32_t rotation, uint64_t size_bytes)
 {
     const struct resolved *resolved = ready->resolved;
@@ -44,9 +45,9 @@ static void *words_of(struct ready *ready, uint32_t rotation, uint64_t size_byte
 enum { RELEASED, MOST_LOOKS, OUTCOME, LOOKS, CONTROL_WORDS };
 enum { NOT_RUN, WAS_RELEASED, GAVE_UP };
 
-/* Looks of about 5 us (a nap and a read across the bus). At the first try the host releases at once, so 10 ms are
- * plenty, and where launches run at once little is lost. Later the host queues up to BLOCKING_MAX_LAUNCHES, some 10 ms
- * of its time: after 200 ms it must be waiting for the device. */
+/* Maximum number of polls, each of about 5 us (a nap and a read across the bus). In the first test the host releases at
+ * once, so 10 ms are plenty and cost little if launches are synchronous. Later the host queues up to
+ * BLOCKING_MAX_LAUNCHES, which takes it some 10 ms; after 200 ms it must be waiting for the device. */
 enum { FIRST_LOOKS = 2000, LATER_LOOKS = 40000 };
 
 static bool hold_with(struct services *services, uint32_t looks, struct err *err)
@@ -106,17 +107,18 @@ static enum status try_hold(struct worker *worker, struct services *services, st
 /* Words of service_clock.hip's `report`. */
 enum { WANTED_TICKS, MOST_LOOPS, CYCLES, TICKS, LOOPS, LONGEST_STEP, COUNTER_BITS, DONE, REPORT_WORDS };
 
-/* A probe takes at least 20 us and 2000 ticks: one tick is then 0.05 %. That is 80 us at 25 MHz (MI200), 20 us at 100
- * MHz. A counter that steps by more than its unit (NVIDIA's, up to 1 us) costs no more: the kernel begins and ends at a
- * step. */
+/* A probe takes at least 20 us and 2000 ticks, so one tick is 0.05 %. That is 80 us at 25 MHz (MI200), 20 us at 100
+ * MHz. A counter that advances in larger steps than its unit (NVIDIA's, up to 1 us) needs no more, because the kernel
+ * begins and ends at a step. */
 static const double least_ns = 20e3;
 enum { LEAST_TICKS = 2000 };
-/* A pass of its loop takes over 20 ns, so that 80 us are fewer; a counter that stands still ends the probe here. */
+/* An iteration takes over 20 ns, so 80 us need fewer than this. A stopped counter ends the probe here. */
 enum { PROBE_LOOPS = 4096 };
 enum { PROBE_TRIES = 3 };
-/* For the rate of the counter: two durations, whose difference has no launch in it. */
+/* The difference of two durations, free of launch overhead, gives the counter's rate. */
 enum { RATE_SHORT_TICKS = 2000, RATE_LONG_TICKS = 42000, RATE_REPEATS = 5 };
-static const double slowest_hz = 10e6, fastest_hz = 5e9; /* of any core clock; beyond it the probe has failed */
+static const double slowest_hz = 10e6, fastest_hz = 5e9; /* range of plausible core clocks; outside of it the probe has
+                                                          * failed */
 
 static void set_report(uint64_t *report, uint64_t ticks, uint64_t loops)
 {
@@ -125,7 +127,7 @@ static void set_report(uint64_t *report, uint64_t ticks, uint64_t loops)
     __atomic_store_n(&report[DONE], 0, __ATOMIC_SEQ_CST);
 }
 
-/* Median duration of a probe of so many ticks by the device's own time stamps; NaN when it failed. */
+/* Returns the median duration of a probe of `ticks` by the device's own time stamps; NaN if it failed. */
 static double probe_duration(struct worker *worker, uint64_t ticks, double *counted)
 {
     const struct device_ops *ops = worker->device->ops;
@@ -166,7 +168,7 @@ void probe_queue(struct worker *worker, unsigned which)
     const double ticks = round(least_ns * 1e-9 * probe_counter_hz(worker));
     struct err err = {0};
     set_report(services->report[which], (uint64_t)fmax(ticks, LEAST_TICKS), PROBE_LOOPS);
-    if (ready_run(&service->ready, which, EVENTS_NONE, &err)) /* then the report stays undone */
+    if (ready_run(&service->ready, which, EVENTS_NONE, &err)) /* the report then stays incomplete */
         say(service->why, err.text);
 }
 
@@ -177,7 +179,7 @@ double probe_read(struct worker *worker, unsigned which, char why[static SERVICE
     const double counter_hz = probe_counter_hz(worker);
     const uint64_t *report = services->report[which];
     const double hz = (double)report[CYCLES] / (double)report[TICKS] * counter_hz;
-    const double step_s = (double)report[LONGEST_STEP] / counter_hz; /* at the highest clock there is */
+    const double step_s = (double)report[LONGEST_STEP] / counter_hz; /* worst case: at the highest clock */
     if (__atomic_load_n(&report[DONE], __ATOMIC_SEQ_CST) != 1)
         snprintf(why, SERVICE_WHY, "the probe did not run%s%.60s", failed[0] ? ": " : "", failed);
     else if (report[TICKS] < report[WANTED_TICKS])
@@ -203,12 +205,12 @@ static enum status try_probe(struct worker *worker, struct services *services, s
             return err_set(err, ERR_UNSUPPORTED, "service_clock is not rooftile's own kernel");
     }
     double few = 0, many = 0;
-    /* The first probe pays for loading the code, too. */
+    /* The first probe includes loading the code, so its time is discarded. */
     if (!(probe_counter_hz(worker) > 0) && !isnan(probe_duration(worker, RATE_SHORT_TICKS, &few))) {
         const double short_ns = probe_duration(worker, RATE_SHORT_TICKS, &few);
         const double long_ns = probe_duration(worker, RATE_LONG_TICKS, &many);
         const double hz = (many - few) / (long_ns - short_ns) * 1e9;
-        if (hz >= 1e6 && hz <= 1e9) /* counters run at round rates; the durations know 1e-4 */
+        if (hz >= 1e6 && hz <= 1e9) /* counters run at round rates; the durations are accurate to 1e-4 */
             worker->info.timer_tick_ns = 1e9 / (round(hz / 1e4) * 1e4);
     }
     if (!(probe_counter_hz(worker) > 0))
@@ -248,7 +250,7 @@ enum status hash_on_device(uint64_t *hashes, struct worker *worker, const void *
     return STATUS_OK;
 }
 
-/* A byte is changed in one piece: is it seen there, and nowhere else? */
+/* Changes a byte in one piece, and checks that only the hash of that piece changes. */
 static enum status try_hash(struct worker *worker, struct services *services, struct err *err)
 {
     const struct device_ops *ops = worker->device->ops;

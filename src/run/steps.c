@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of a case that is made ready: its code, and for each step the kernel, buffers and arguments it stands for.
- * Load and alloc steps change these while the case runs.
+ * The steps of a prepared case: its code, and the kernel, buffers and arguments of each step. Load and alloc steps
+ * change these while the case runs.
  */
 
 #include "rooftile/clock.h"
@@ -90,7 +90,7 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
     for (size_t k = 0; k < resolved->arg_count; k++) {
         const struct resolved_arg *arg = &resolved->args[k];
         if (arg->spec->member_count) {
-            /* A struct stands in memory of its own, with pointers to the buffers of this rotation. */
+            /* Each struct argument has its own memory, with pointers to the buffers of this rotation. */
             const struct resolved_struct *by_value = arg->by_value;
             if (!step->arg_pointers[k])
                 step->arg_pointers[k] = arena_copy(&ready->arena, by_value->bytes, arg->size_bytes);
@@ -101,7 +101,8 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
             continue;
         }
         if (arg->buffer >= 0 && !arg->spec->device && ready->resolved->buffers[arg->buffer].spec->devices) {
-            /* A library's function takes the places of all parts of a buffer on several devices. */
+            /* A library function receives the addresses of all parts of a buffer that is spread over several
+             * devices. */
             const uint32_t parts = ready->resolved->buffers[arg->buffer].parts;
             uint64_t *places = (uint64_t *)(uintptr_t)step->arg_values[k];
             places = places ? places : arena_array(&ready->arena, parts, sizeof(*places));
@@ -118,7 +119,7 @@ static void point_args(struct ready_step *step, struct ready *ready, uint32_t ro
     }
 }
 
-/* Launches may be of several libraries: all are named, and hashed together. */
+/* Launches may use several libraries: all are named, and hashed together. */
 static void name_library(struct ready *ready, const struct kernel_info *info)
 {
     char text[sizeof(ready->library) + sizeof(info->library) + 2], both[2 * sizeof(ready->library_sha256)];
@@ -257,7 +258,7 @@ void ready_free_graphs(struct ready *ready)
 
 /* ---- steps, run ---- */
 
-/* Before steps that load the code. Nothing may still run in it. */
+/* Unloads the code before steps that load it. No launch may still be running. */
 static enum status unload(struct ready *ready, struct err *err)
 {
     enum status status = ready->device->ops->wait(ready->device, err);
@@ -334,7 +335,7 @@ static enum status run_with_events(struct ready *ready, uint32_t rotation, struc
     return STATUS_OK;
 }
 
-/* Between untimed and timed steps. */
+/* Records the event between untimed and timed steps. */
 static enum status set_event(struct ready *ready, enum run_events events, bool end, struct err *err)
 {
     const struct device_ops *ops = ready->device->ops;
@@ -348,7 +349,7 @@ static enum status set_event(struct ready *ready, enum run_events events, bool e
     return status;
 }
 
-/* Untimed steps may stand before and after the timed ones; plan refuses timed steps with untimed ones between them. */
+/* Untimed steps may precede and follow the timed ones. The plan refuses untimed steps between timed ones. */
 enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events events, struct err *err)
 {
     const size_t count = ready->resolved->step_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices that begin each case at once. Their processes share a page: who is to run which case, who has arrived, and
- * when all of them begin. Nobody waits for one that has ended, nor twice for one that was waited for in vain.
+ * Makes devices begin each case at the same time. Their processes share a page that records who runs which case, who
+ * has arrived, and when all begin. Nobody waits for a process that has ended, nor again for one that failed to arrive.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -10,11 +10,11 @@
 #include "run_internal.h"
 
 enum { SLOTS = 8192 };
-/* So that who is the last to arrive is no earlier than the others. */
+/* Delay of the start, so that the last one to arrive does not begin before the others. */
 #define LEAD_NS 2000000u
 #define PAUSE_NS 200000u
 
-/* Bit k is device k. */
+/* Bit k stands for device k. */
 struct slot {
     _Atomic uint64_t expected, arrived, start_ns;
 };
@@ -46,14 +46,14 @@ void run_together_gone(const struct run_together *own)
     atomic_fetch_or(&own->shared->gone, UINT64_C(1) << own->device);
 }
 
-/* Those that are still to come. */
+/* Returns the devices that have yet to arrive. */
 static uint64_t awaited(struct run_meeting *shared, struct slot *slot)
 {
     return atomic_load(&slot->expected) &
            ~(atomic_load(&slot->arrived) | atomic_load(&shared->gone) | atomic_load(&shared->late));
 }
 
-/* Returns when to begin: the same for all that are there. */
+/* Returns the start time, which is the same for all that have arrived. */
 static double meet(const struct run_together *own, struct slot *slot, double limit_ns)
 {
     struct run_meeting *shared = own->shared;

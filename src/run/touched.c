@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What timed launches touch, on devices that can tell: a kernel that writes only what is not right already, or that
- * reads one period of its inputs, has right outputs and times of less work than it claims.
+ * Checks which memory timed launches touch, on devices that can report it. A kernel that writes only wrong elements, or
+ * reads only one period of its inputs, has right outputs but does less work than it claims.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "rooftile/units.h"
 #include "run_internal.h"
 
-/* Of each buffer so many pages are looked at, and so many more may be touched than are seen. */
+/* Number of pages watched per buffer, and allowance for touched pages that were not watched. */
 enum { MOST_PAGES = 64, UNSEEN = 3 };
 static const double agrees_within = 1.5;
 
@@ -17,11 +17,11 @@ struct touched {
     struct device_page *pages;
     size_t count;
     struct of_buffer {
-        size_t first, count; /* of the pages */
+        size_t first, count; /* range in `pages` */
     } * buffers;
 };
 
-/* Those that lie in a buffer as a whole, evenly spread. */
+/* Chooses evenly spread pages that lie entirely within a buffer. */
 static struct touched pages_of(const struct checking *checking, struct arena *arena)
 {
     const struct ready *ready = checking->ready;
@@ -55,7 +55,7 @@ static enum status launch_watched(const struct checking *checking, const struct 
 
 /* ---- outputs ---- */
 
-/* Of the pages that a launch writes which finds poison, all are written by one that finds them right. */
+/* Every page that a launch writes over poison must also be written if it is right already. */
 static enum status check_writes(const struct checking *checking, struct touched *touched, struct arena *arena,
                                 struct err *err)
 {
@@ -82,8 +82,8 @@ static enum status check_writes(const struct checking *checking, struct touched 
 
 /* ---- inputs ---- */
 
-/* Without a footprint each launch reads its share once; with one, no more of it is touched than bytes are moved. What
- * it writes anew is no input: it counts on neither side. */
+/* Without a footprint, each launch reads its share once. With one, a launch touches no more of it than the bytes that
+ * it moves. Outputs that are rewritten count on neither side. */
 static void check_reads(const struct checking *checking, const struct touched *touched)
 {
     const struct resolved *resolved = checking->ready->resolved;

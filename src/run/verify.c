@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether outputs are right, by closed forms or by references.
+ * Checks outputs against closed forms or references.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "run_internal.h"
 
 enum { CHUNK = 1024 };
-/* That wrong launches were missed, of the share that is said (verification.wrong_below). */
+/* Probability that all wrong launches were missed, given the stated share of them (verification.wrong_below). */
 #define MISSED 0.05
 
 /* ---- faults on purpose ---- */
@@ -45,7 +45,7 @@ static enum status perturb_input(struct ready *ready, uint64_t seed, struct err 
             if (ready->resolved->buffers[k].spec->role != order[role])
                 continue;
             uint64_t index = rng_at(seed, k) % fill->count;
-            if (fill->kind == FILL_RING) /* only the heads of slots mean anything */
+            if (fill->kind == FILL_RING) /* only the head of each slot is meaningful */
                 index -= index % ((uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype));
             return change_element(ready, k, index, err);
         }
@@ -73,12 +73,12 @@ static enum status compare_range(struct comparison *part, const struct expect_jo
         if (status)
             return status;
         if (part->abs == 0 && !memcmp(raw, job->got + at * bytes, count * bytes)) {
-            part->checked += count; /* bit for bit what was expected: the fast path */
+            part->checked += count; /* fast path: identical bits */
             continue;
         }
         dtype_load(want, job->want->dtype, raw, count);
         dtype_load(got, job->want->dtype, job->got + at * bytes, count);
-        /* Whole numbers beyond 2^53 may differ though their nearest doubles do not. */
+        /* Integers beyond 2^53 may differ although their nearest doubles are equal. */
         for (size_t k = 0; k < count && bytes == sizeof(uint64_t) && !dtype_is_float(job->want->dtype); k++)
             if (got[k] == want[k] && memcmp(raw + k * bytes, job->got + (at + k) * bytes, bytes))
                 got[k] = nextafter(want[k], INFINITY);
@@ -105,7 +105,7 @@ static enum status tolerance(double *out, const struct expr *expr, const double 
     return expr ? expr_eval(out, expr, slots, err) : STATUS_OK;
 }
 
-/* Of one part of a buffer, `at`. */
+/* Checks one part of a buffer, `at`. */
 static enum status check_part(const struct checking *checking, const struct expectation *expect, size_t at,
                               struct verification *out, struct err *err)
 {
@@ -139,8 +139,9 @@ static enum status check_part(const struct checking *checking, const struct expe
 
 /* ---- references ---- */
 
-/* One in each of equal parts of the output, at places within them that the golden ratio spreads: Kronecker's lattice,
- * whose holes are so small that a few samples to a workgroup miss none, rows or tiles. Where it begins is drawn. */
+/* Chooses one element in each of equal parts of the output. The offsets within the parts follow the golden ratio
+ * (Kronecker's lattice), whose gaps are so small that a few samples per workgroup miss no rows or tiles. The start is
+ * random. */
 static void choose_elements(uint64_t *index, const struct plan_reference *reference, uint64_t count, uint64_t seed)
 {
     static const double golden = 0.6180339887498949;
@@ -149,7 +150,7 @@ static void choose_elements(uint64_t *index, const struct plan_reference *refere
         const uint64_t at = (uint64_t)(((double)k + fmod(begin + (double)k * golden, 1)) * part);
         index[k] = reference->every ? k : at < count ? at : count - 1;
     }
-    if (!reference->every && reference->samples >= 2) { /* the corners are where tiles go wrong */
+    if (!reference->every && reference->samples >= 2) { /* tiles go wrong at the corners */
         index[0] = 0;
         index[reference->samples - 1] = count - 1;
     }
@@ -209,7 +210,9 @@ static enum status check_reference(const struct checking *checking, struct verif
     const struct plan_reference *reference = checking->reference;
     const char *name = reference->resolved.manifest->name;
     const struct build_result *unbuilt = unbuilt_code(&reference->resolved, checking->builds);
-    SCOPED(arena_release) struct arena arena = {0}; /* of `resolved`, so it goes after `theirs` */
+    SCOPED(arena_release)
+    struct arena arena = {0}; /* owns the memory of `resolved`, so it is released after
+                                                     * `theirs` */
     SCOPED(ready_release) struct ready theirs = {0};
     struct resolved resolved;
     if (unbuilt)
@@ -244,7 +247,7 @@ enum status compare_outputs(const struct checking *checking, struct verification
 
 /* ---- launches ---- */
 
-/* In `order` all that may matter, unless the options ask for one of every launch. */
+/* Sets `order` for steps that may depend on it, unless the options prescribe one for every launch. */
 static void prepare_launches(struct ready_step *steps, size_t count, const struct run_options *options, bool poison_lds,
                              enum lane_order order)
 {
@@ -257,7 +260,7 @@ static void prepare_launches(struct ready_step *steps, size_t count, const struc
     }
 }
 
-/* What is timed has neither poisoned LDS nor another order. */
+/* Launches for verification, then restores the settings for timing: no poisoned LDS, forward order. */
 static enum status launch(const struct checking *checking, bool poison_lds, struct err *err)
 {
     struct ready *ready = checking->ready;
@@ -305,7 +308,7 @@ static enum status first_launch(const struct checking *checking, struct err *err
                : STATUS_OK;
 }
 
-/* A fault that was injected must be seen in the outputs themselves. `last`: nothing is launched afterwards. */
+/* An injected fault must be detected in the outputs alone. `last`: no launches follow. */
 static enum status verify_ready(const struct checking *checking, bool last, struct err *err)
 {
     struct verification *out = checking->out;
@@ -381,7 +384,7 @@ enum status verify_again(struct worker *worker, struct ready *ready, const struc
         return STATUS_OK;
     enum status status = check_surroundings(&checking, "after the samples: ", err);
     if (!status && out->verdict != VERIFY_FAIL)
-        status = check_left(&checking, err); /* in the first buffers, which every way of sampling launches on */
+        status = check_left(&checking, err); /* every sampling method launches on the first buffers */
     if (!status)
         status = lockstep_verdict(&checking, err);
     checking.rotation = ready->rotations - 1;
