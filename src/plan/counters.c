@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hardware counters that tell causes apart. Which target has which: counter_defs.yaml of ROCm/rocprofiler-sdk.
+ * Hardware counters that tell causes apart. Source for which target has which counter: counter_defs.yaml of
+ * ROCm/rocprofiler-sdk.
  */
 
 #include "rooftile/explain.h"
 
-/* At most so many at once: a pass of the hardware counts a few of each block. */
+/* The maximum number of counters in one list: a hardware pass counts only a few per block. */
 #define MOST_COUNTERS 6u
-/* Where fewer causes were found, so many all the same. */
+/* The minimum number of counters, even if fewer causes were found. */
 #define LEAST_COUNTERS 3u
 
 struct scale {
     const struct predicted_launch *launch;
-    const struct walk_sums *sums; /* of a workgroup, `each` times on the device */
+    const struct walk_sums *sums; /* of one workgroup; the device runs `each` of them */
     double each;
 };
 
@@ -74,7 +75,7 @@ static double clocks(const struct scale *s)
 }
 
 static const struct counter {
-    const char *targets; /* how their names begin, with a blank between them */
+    const char *targets; /* prefixes of target names, separated by a blank */
     const char *name, *what;
     enum cost cost;
     double (*value)(const struct scale *);
@@ -118,7 +119,7 @@ void explain_counters(struct explanation *explanation, const struct predicted_la
                                                   counters[k].value(&scale), NAN});
 }
 
-/* ---- the most telling ---- */
+/* ---- choosing the most telling counters ---- */
 
 static size_t rank_of(const struct explanation *explanation, enum cost cause)
 {
@@ -131,7 +132,7 @@ static size_t rank_of(const struct explanation *explanation, enum cost cause)
 void explain_sort_counters(struct explanation *explanation)
 {
     struct explained_counter *items = explanation->counters;
-    for (size_t k = 1; k < explanation->counter_count; k++) /* insertion: equal ranks keep their order */
+    for (size_t k = 1; k < explanation->counter_count; k++) /* insertion sort: equal ranks keep their order */
         for (size_t at = k; at && rank_of(explanation, items[at].cost) < rank_of(explanation, items[at - 1].cost);
              at--) {
             const struct explained_counter before = items[at - 1];

@@ -6,7 +6,7 @@
 
 #include "rooftile/text.h"
 
-/* Causes that cost less, as a share of the prediction, are not worth a word. */
+/* Causes that cost less than this share of the prediction are not reported. */
 #define LEAST_SHARE 0.01
 
 struct asked {
@@ -20,7 +20,7 @@ struct asked {
     struct err *err;
 };
 
-/* At the clock that was measured; without COST_CLOCK at the machine's. */
+/* Predicts at the measured clock; without COST_CLOCK, at the machine's clock. */
 static enum status predict_without(struct prediction *prediction, const struct asked *asked, enum cost cause)
 {
     struct machine *machine = arena_copy(asked->arena, asked->machine, sizeof(*asked->machine));
@@ -33,7 +33,7 @@ static enum status predict_without(struct prediction *prediction, const struct a
     return status;
 }
 
-/* The launch that takes the most time; NULL: none was walked. */
+/* Returns the launch that takes the most time, or NULL if none was walked. */
 static const struct predicted_launch *main_launch(const struct predictor *predictor)
 {
     size_t count = 0;
@@ -82,7 +82,7 @@ static void describe_launch(struct explanation *explanation, const struct predic
     explanation->level_bytes = launch->model.memory_bytes;
 }
 
-/* Each cause asks anew, which forgets the launches: the evidence is taken first. */
+/* Each cause needs a new prediction, which discards the launches; `evidence` was therefore collected before. */
 static enum status find_causes(const struct asked *asked, const char *const evidence[COST_COUNT],
                                const bool possible[COST_COUNT])
 {
@@ -94,7 +94,7 @@ static enum status find_causes(const struct asked *asked, const char *const evid
         if (!possible[cause])
             continue;
         status = predict_without(&without, asked, cause);
-        /* Launches add up with the rest. */
+        /* Launch time is added to the rest, so its cost is the term itself. */
         const double cost_ns = cause == COST_LAUNCH ? explanation->prediction.term_ns[TERM_LAUNCH]
                                                     : explanation->prediction.time_ns - without.time_ns;
         if (!status && cost_ns > LEAST_SHARE * explanation->prediction.time_ns)
@@ -123,7 +123,7 @@ enum status explain_case(struct explanation *explanation, struct predictor *pred
     const struct predicted_launch *launches = predictor_launches(predictor, &count);
     for (enum cost cause = COST_NONE + 1; cause < COST_COUNT; cause++) {
         evidence[cause] = evidence_of(&asked, cause, launch);
-        /* Walks that would find nothing are not made. */
+        /* Skips walks that cannot find anything. */
         possible[cause] = !count || COUNT_WHERE(one, launches, count, one->walk && cost_possible(cause, one->walk)) > 0;
     }
     if (launch) {

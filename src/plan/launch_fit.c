@@ -24,7 +24,7 @@ static void differ(struct fit *fit, const char *format, ...)
     va_end(args);
 }
 
-/* ---- words ---- */
+/* ---- wording ---- */
 
 const char *launch_arg_name(const struct manifest *manifest, const struct manifest_arg *arg)
 {
@@ -34,7 +34,7 @@ const char *launch_arg_name(const struct manifest *manifest, const struct manife
                                : expr_source(arg->value);
 }
 
-/* "argument 3 'n'": the buffer's name, or the value's expression. */
+/* Writes "argument 3 'n'": the buffer's name, or the value's expression. */
 static void name_arg(struct text *out, const struct fit *fit, size_t index)
 {
     const struct manifest_arg *spec = fit->launch->args[index].spec;
@@ -169,7 +169,7 @@ static const struct resolved_launch *first_launch(const struct resolved_step *st
             continue;
         if (step->kind == STEP_LAUNCH)
             return &step->launch;
-        /* What a graph holds is timed with the graph. */
+        /* The contents of a graph are timed with the graph. */
         const struct resolved_launch *inside = first_launch(step->steps, step->step_count, false);
         if (inside)
             return inside;
@@ -197,7 +197,7 @@ double launch_workgroups(const struct resolved *resolved)
 
 /* ---- occupancy ---- */
 
-/* Waves per SIMD are quotients of small whole numbers, which manifests may write in another order. */
+/* Waves per SIMD are quotients of small integers, which manifests may compute in a different order. */
 #define ROUNDING 1e-6
 
 enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_launch *launch, const char *target,
@@ -219,7 +219,7 @@ enum status launch_occupancy(struct occupancy *occupancy, const struct resolved_
     return occupancy_compute(occupancy, &use, err);
 }
 
-/* The resources that limit, each with how much of it is used: "VGPRs (168) and LDS (32768 bytes)". */
+/* Lists the limiting resources, each with the amount used: "VGPRs (168) and LDS (32768 bytes)". */
 static void add_limits(struct text *out, const struct occupancy *occupancy, const struct codeobj_kernel *kernel)
 {
     const struct {

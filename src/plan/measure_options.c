@@ -2,7 +2,7 @@
 #include "rooftile/record.h"
 #include "rooftile/suite.h"
 
-/* Samples are kept in memory; ten million take 80 MB. */
+/* Samples are kept in memory: ten million take 80 MB. */
 #define MAX_SAMPLES 10000000u
 
 void measure_defaults(struct measure_options *options)
@@ -66,8 +66,8 @@ static const struct record_field measure_rows[] = {
 static const struct record measure_record = {RECORD_TABLE(measure_rows)};
 #undef RECORD_STRUCT
 
-/* A lower and an upper bound of one thing. When an object gives both, they must agree; one given alone moves the other
- * along, so that a suite which only says "min_time": "5 s" also works on top of --quick. */
+/* Reads a lower and an upper bound of the same quantity. If an object gives both, they must agree; if it gives only
+ * one, the other is moved along, so that a suite with only "min_time": "5 s" also works on top of --quick. */
 static enum status agree(double *low, double *high, const cJSON *measure, const char *low_key, const char *high_key,
                          const char *problem, struct err *err)
 {

@@ -5,16 +5,15 @@
 #include "rooftile/cpu_target.h"
 #include "rooftile/targets.h"
 
-/* Workgroup limits of the CPU device (device.h), where references run; it has no other limit that a reference could ask
- * for.
- */
+/* The workgroup limit of the CPU device (device.h), where references run. It is the only limit that a reference could
+ * exceed. */
 #define CPU_MAX_BLOCK 1024
 #define CPU_LDS_BYTES 2097152
 
 /* ---- one case ---- */
 
-/* Is the current combination a case: neither filtered, there already nor excluded? Its id is in `id` then, its values
- * are in the expansion: combinations that are skipped cost the plan no memory. */
+/* Decides whether the current combination is a case: not filtered out, not excluded and not a duplicate. If so, `id`
+ * holds its id and the expansion holds its values; skipped combinations cost the plan no memory. */
 static enum status is_case(bool *wanted, struct planner *planner, struct expansion *expansion, struct text *id,
                            struct err *err)
 {
@@ -30,7 +29,7 @@ static enum status is_case(bool *wanted, struct planner *planner, struct expansi
     expansion->entry->selected = true;
     const size_t met = index_find(&planner->ids, id->data, id->length);
     if (met != INDEX_NONE) {
-        /* Another shape with the same parameters: one case, under both names. */
+        /* Another shape with the same parameters is the same case, listed under both names. */
         struct plan_case *same = &planner->cases[met];
         const char *shape = expansion->suite_case->shape;
         if (shape && !text_among(shape, same->tags, same->tag_count)) {
@@ -56,7 +55,7 @@ struct tags {
     size_t count;
 };
 
-/* The case with everything but its evaluation. */
+/* Adds the case without evaluating it. */
 static struct plan_case *add_case(struct planner *planner, const struct expansion *expansion, const struct tags *tags,
                                   const struct text *id)
 {
@@ -89,7 +88,7 @@ static struct plan_case *add_case(struct planner *planner, const struct expansio
     return added;
 }
 
-/* The ways of compiling that the case asks for and the device does not have. */
+/* Fails if the case requests a compile mode that the device does not support. */
 static enum status check_modes(const struct planner *planner, const struct resolved *resolved, struct err *err)
 {
     const struct device_facts *device = planner->device;
@@ -116,12 +115,12 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
         check_modes(planner, resolved, &err) || values_check_asked(resolved->manifest, resolved->values, &err) ||
         resolve_manifest(resolved, resolved->manifest, resolved->values, planner->device, planner->arena,
                          &planner->once, &err) ||
-        /* What the device lacks is a better reason than the following. */
+        /* A missing device feature is a better reason than the ones that follow. */
         (lacks && err_set(&err, ERR_UNSUPPORTED, "%s", lacks)) ||
         timing_check(resolved, plan_case->measure.timer, &err) ||
         codes_add(planner, resolved, false, plan_case->id, plan_case->twin, &err) ||
-        (!plan_case->twin && verify_choose(planner, plan_case, &err))) { /* nobody needs what a twin computes */
-        /* The case is data: its state and reason, with places in suite and manifest. */
+        (!plan_case->twin && verify_choose(planner, plan_case, &err))) { /* the results of a twin are not needed */
+        /* A case records its state and reason as data, with positions in the suite and the manifest. */
         struct err full = err;
         plan_case->state = err.status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
         if (plan_case->state == PLAN_INVALID && expansion->suite_case->at)
@@ -130,7 +129,7 @@ static void evaluate_case(struct planner *planner, struct plan_case *plan_case, 
         return;
     }
     const struct manifest_twin *twin = plan_case->twin;
-    if (twin) { /* it does not do the case's work, so nothing is known of what bounds it */
+    if (twin) { /* a twin does not do the case's work, so its bound is unknown */
         resolved->work = (struct work){.unit = ""};
         resolved->waves_declared = 0;
     }
@@ -149,7 +148,7 @@ static void cut(struct text *text, size_t length)
     text->data[length] = '\0';
 }
 
-/* Behind the case: the next ids are theirs. */
+/* Adds twins after the case; they take the next ids. */
 static void add_twins(struct planner *planner, const struct expansion *expansion, const struct tags *tags,
                       struct text *id)
 {
@@ -169,7 +168,7 @@ static void add_twins(struct planner *planner, const struct expansion *expansion
     cut(id, length);
 }
 
-/* All combinations of one entry. */
+/* Expands all combinations of one entry. */
 static enum status expand(struct planner *planner, struct expansion *expansion, struct text *id, struct arena *scratch,
                           struct err *err)
 {

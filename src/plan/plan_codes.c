@@ -4,7 +4,7 @@
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 
-/* What a launch of a case asks for. */
+/* What a launch of a case requires. */
 struct ask {
     struct planner *planner;
     struct resolve resolve;
@@ -12,28 +12,28 @@ struct ask {
     const char *id;
     const struct manifest_twin *twin;
     const struct text_template *library; /* NULL: the manifest's source or image */
-    const struct define *defines;        /* the manifest's or a launch's own: the array itself tells them apart */
+    const struct define *defines;        /* the manifest's or the launch's own; compared by address */
     size_t define_count;
-    size_t *codes; /* of the case so far, each once */
+    size_t *codes; /* the case's codes so far, without duplicates */
     size_t count;
 };
 
-/* ---- rendering: a request from the values that are compiled into it ---- */
+/* ---- rendering: a build request from the compiled-in values ---- */
 
 static int compare_defines(const void *a, const void *b)
 {
     return strcmp(((const struct build_define *)a)->name, ((const struct build_define *)b)->name);
 }
 
-/* ---- the CPU's code makes a table of its kernels, and is told which: SIMT_EXPORT(symbol) of each ---- */
+/* ---- the CPU code exports a table of its kernels; SIMT_EXPORT(symbol) lists each ---- */
 
 struct symbols {
     const char **names;
     size_t count;
 };
 
-/* Those of all launches with the defines asked for, also in steps that this case skips: others of its kernel share
- * the code. */
+/* Adds the symbols of all launches with the same defines, including steps that this case skips, because other cases of
+ * the kernel share the code. */
 static enum status add_symbols(struct symbols *symbols, const struct ask *ask, const struct manifest_step *steps,
                                size_t count)
 {
@@ -94,7 +94,7 @@ static enum status render_defines(struct build_request *request, const struct as
     return STATUS_OK;
 }
 
-/* Text of the manifest's "code"; *text stays as it is without one. */
+/* Renders a member of the manifest's "code"; without that member, *text is unchanged. */
 static enum status render_member(char **text, const struct ask *ask, const struct text_template *template,
                                  const char *key)
 {
@@ -120,9 +120,9 @@ static enum status render(struct build_request *request, const struct ask *ask)
     return STATUS_OK;
 }
 
-/* ---- each code once ---- */
+/* ---- sharing equal codes ---- */
 
-/* What `key` holds for as long as the planner needs it. */
+/* Copies `key` into memory that lives as long as the planner needs it. */
 static const char *keep_key(struct planner *planner)
 {
     return arena_copy(&planner->scratch, planner->key.data, planner->key.length);
@@ -205,7 +205,7 @@ static enum status find_code(size_t *code, const struct ask *ask)
     return STATUS_OK;
 }
 
-/* ---- the code objects of a case: launches with defines or a library of their own need others than the rest ---- */
+/* ---- the code objects of a case: a launch with its own defines or library needs its own code object ---- */
 
 static enum status add_code(size_t *code, struct ask *ask, const struct manifest_launch *launch)
 {
@@ -257,7 +257,7 @@ enum status codes_add(struct planner *planner, struct resolved *resolved, bool f
     const bool has_code = manifest->source || manifest->image || manifest->library;
     if (add_steps(&ask, resolved->steps, resolved->step_count) ||
         add_steps(&ask, resolved->setup, resolved->setup_count) ||
-        /* Without a launch the code is there to be loaded. */
+        /* Code that no step launches must still be loaded. */
         (!ask.count && has_code && add_code(&(size_t){0}, &ask, &none)))
         return err->status;
     resolved->code = ask.count ? ask.codes[0] : 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long a case will take: for `plan` and for the time left, never used in a result. What the options ask for, and
- * the rest as one number.
+ * Estimates how long a case will take, for `plan` and for the remaining time; never used in a result. It adds what the
+ * options request and a constant for everything else.
  */
 
 #include "plan_internal.h"
 
-/* Filling buffers, verifying, calibrating, another timer's samples: what they take together in the shipped suites on a
- * CPU of two cores, where the mean over `quick` is 0.45 s. */
+/* Filling buffers, verifying, calibrating and sampling with another timer. This is their combined time in the shipped
+ * suites on a CPU with two cores, where the mean over `quick` is 0.45 s. */
 #define OVERHEAD_NS 0.4e9
 
-/* Launches in one pass over the timed steps. */
+/* Returns the number of launches in one pass over the timed steps. */
 static double count_launches(const struct resolved_step *steps, size_t count, bool all)
 {
     double launches = 0;

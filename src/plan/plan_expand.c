@@ -49,7 +49,7 @@ enum status set_list_init(struct set_list *sets, const char *const *texts, size_
     return STATUS_OK;
 }
 
-/* ---- values from all sides, the strongest last ---- */
+/* ---- values from all sources, strongest last ---- */
 
 static void give(struct expansion *expansion, size_t param, const struct param_value *value)
 {
@@ -86,7 +86,8 @@ static enum status take_sweeps(struct expansion *expansion, struct err *err)
         size_t param = 0;
         if (param_find(&param, expansion->manifest, sweep->param, &inner))
             return json_fail_key(sweep->at, err, "%s", inner.text);
-        /* `axis` holds the zip group until the axes are numbered; what is swept alone gets a group of its own. */
+        /* `axis` holds the zip group until the axes are numbered; a parameter that is swept alone gets its own
+         * group. */
         const size_t zip = suite_zip_of(from, sweep->param);
         expansion->swept[expansion->swept_count++] =
             (struct swept){.param = param, .sweep = sweep, .axis = zip == SIZE_MAX ? from->zip_count + k : zip};
@@ -95,8 +96,7 @@ static enum status take_sweeps(struct expansion *expansion, struct err *err)
     return STATUS_OK;
 }
 
-/* A set of several values takes the place of the suite's sweep, zipped with the same partners, or becomes the fastest.
- */
+/* A --set with several values replaces the suite's sweep and keeps its zip partners, or becomes the fastest axis. */
 static enum status take_set(struct expansion *expansion, const struct set_list *sets, size_t which, struct err *err)
 {
     const int param = manifest_param(expansion->manifest, sets->sweeps[which].param);
@@ -109,7 +109,7 @@ static enum status take_set(struct expansion *expansion, const struct set_list *
         swept = expansion->swept[k].param == (size_t)param ? &expansion->swept[k] : NULL;
     if (sweep->count == 1) {
         give(expansion, (size_t)param, &sweep->values[0]);
-        if (swept) /* no more */
+        if (swept) /* it is no longer swept */
             memmove(swept, swept + 1, (size_t)(expansion->swept + --expansion->swept_count - swept) * sizeof(*swept));
         return STATUS_OK;
     }
@@ -135,7 +135,7 @@ static enum status take_check_params(struct expansion *expansion, struct err *er
         if (param_find(&param, expansion->manifest, check->params[k].name, &inner))
             return err_set(err, ERR_CONFIG, "%s: check.params: %s", expansion->manifest->path, inner.text);
         give(expansion, param, &check->params[k].value);
-        expansion->origins[param] = (struct origin){0}; /* the manifest's own word, checked when it was read */
+        expansion->origins[param] = (struct origin){0}; /* the manifest's own default, already checked on reading */
     }
     return STATUS_OK;
 }
@@ -168,7 +168,7 @@ static enum status number_axes(struct expansion *expansion, struct arena *arena,
 
 /* ---- excludes ---- */
 
-/* Of expressions that use something unknown; what it is stays. */
+/* Tells whether an expression uses a fact that this device does not report; if so, sets `unknown`. */
 static bool is_unknown(struct expansion *expansion, const struct expr *expr, const char *what,
                        const struct device_facts *device, struct arena *arena)
 {
@@ -201,7 +201,7 @@ enum status expansion_excludes(bool *excluded, struct expansion *expansion, cons
     return STATUS_OK;
 }
 
-/* ---- values that ask the device ---- */
+/* ---- values that depend on the device ---- */
 
 struct asking {
     struct expansion *expansion;
@@ -210,7 +210,8 @@ struct asking {
     struct arena *scratch;
 };
 
-/* What the parameter takes of it. */
+/* Returns the largest of the parameter's limits that is not above `number` (the smallest if there is none). Without
+ * limits, `number` becomes a whole number if the default is one. */
 static double accepted(const struct param *param, double number)
 {
     double below = NAN, least = NAN;
@@ -242,7 +243,7 @@ static enum status ask(struct asking *asking, size_t number, struct err *err)
     const char *source = arena_strndup(asking->scratch, asks + 1, strlen(asks) - 2);
     if (manifest_expr(&expr, manifest, source, asking->scratch, err))
         return err->status;
-    for (size_t k = 0; k < manifest->param_count; k++) /* those that it uses first */
+    for (size_t k = 0; k < manifest->param_count; k++) /* the parameters that it uses come first */
         if (expansion->asks[k] && expr_uses_slot(expr, k) && ask(asking, k, err))
             return err->status;
     const struct resolved known = {.manifest = manifest, .values = expansion->values, .device = asking->device};
@@ -341,9 +342,9 @@ bool expansion_next(struct expansion *expansion, struct arena *arena)
     return false;
 }
 
-/* ---- suites and --set against the catalog ---- */
+/* ---- suites and --set checked against the catalog ---- */
 
-/* Names among which a did-you-mean looks. */
+/* The maximum number of names that did-you-mean considers. */
 #define MAX_NAMES 256
 
 enum status entries_make(struct entry **entries, size_t *count, struct planner *planner,
@@ -410,7 +411,7 @@ enum status entries_check_used(const struct entry *entries, size_t count, const 
             return err->status;
     }
     for (size_t s = 0; s < suite_count; s++) {
-        const struct suite_case *first = suites[s]->cases; /* the defaults stand at the start of every case */
+        const struct suite_case *first = suites[s]->cases; /* the defaults come first in every case */
         for (size_t k = 0; suites[s]->case_count && k < first->default_count; k++) {
             const struct origin origin = {.at = first->params[k].at};
             if (check_known(&origin, first->params[k].name, suites[s], entries, count, err))

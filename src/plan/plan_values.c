@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values of parameters: brought to their kind, and the names and keys that are made of them.
+ * Parameter values: conversion to their kinds, and the names and keys built from them.
  */
 
 #include "plan_internal.h"
 #include "rooftile/hash.h"
 
-/* Names among which a did-you-mean looks. */
+/* The maximum number of names that did-you-mean considers. */
 #define MAX_NAMED 64
 
 enum status value_fit(struct param_value *value, const struct param *param, struct arena *arena, struct err *err)
 {
     struct param_value fitted = *value;
-    /* A word that happens to look like a number or an element type is still a word here. */
+    /* For a string parameter, a word that looks like a number or an element type is still a string. */
     if (param->value.kind == PARAM_STRING && (fitted.kind == PARAM_NUMBER || fitted.kind == PARAM_DTYPE))
         fitted = (struct param_value){.kind = PARAM_STRING, .string = param_text(arena, value)};
     const enum dtype dtype = fitted.kind == PARAM_STRING ? dtype_by_any_name(fitted.string) : DTYPE_NONE;
@@ -81,7 +81,7 @@ void *joined(struct arena *arena, const void *first, size_t first_count, const v
     return both;
 }
 
-/* ---- things by their keys ---- */
+/* ---- lookup by key ---- */
 
 void key_add_text(struct text *key, const char *string)
 {
@@ -92,7 +92,7 @@ void key_add_text(struct text *key, const char *string)
 
 static void key_add_number(struct text *key, double number)
 {
-    const double plain = number + 0.0; /* -0 + 0 is +0: equal values, one key */
+    const double plain = number + 0.0; /* -0 + 0 is +0: equal values give one key */
     text_addn(key, (const char *)&plain, sizeof(plain));
 }
 
@@ -117,7 +117,7 @@ void key_add_value(struct text *key, const struct param_value *value)
     }
 }
 
-/* Open addressing with linear probing, at most half full; a power of two of slots. */
+/* Open addressing with linear probing. The number of slots is a power of two, at most half of them used. */
 struct key_slot {
     uint64_t hash;
     const char *key; /* NULL: free */
@@ -126,7 +126,7 @@ struct key_slot {
 
 #define FIRST_CAPACITY 64
 
-/* The slot of the key, or the free one where it belongs. */
+/* Returns the slot that holds the key, or the free slot where it belongs. */
 static struct key_slot *slot_of(const struct key_index *index, uint64_t hash, const char *key, size_t length)
 {
     size_t at = (size_t)hash & (index->capacity - 1);
@@ -170,7 +170,7 @@ void index_release(struct key_index *index)
 
 struct planned_kernel *kernel_of(struct planner *planner, const struct manifest *manifest)
 {
-    /* Newest first: cases of one kernel follow each other, its reference in between. */
+    /* Searches from the newest: cases of one kernel are adjacent, apart from their reference's. */
     for (size_t k = planner->kernel_count; k-- > 0;)
         if (planner->kernels[k].manifest == manifest)
             return &planner->kernels[k];
@@ -203,7 +203,7 @@ void case_id(struct text *id, const struct manifest *manifest, const char *const
     text_add(id, cache_mode_names[cache]);
 }
 
-/* "64Ki" for whole multiples, which lose nothing; every other value as in ids. */
+/* Writes exact multiples as "64Ki", and every other value as in ids. */
 static void add_value(struct text *label, const struct param_value *value, struct arena *arena)
 {
     static const char *const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti"};

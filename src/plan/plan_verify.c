@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resolves the reference of a case: another kernel, on the CPU device, that computes some or all elements of one output
- * in f64.
+ * Resolves the reference of a case: another kernel that runs on the CPU device and computes some or all elements of one
+ * output in f64.
  */
 
 #include "plan_internal.h"
 #include "rooftile/launch_fit.h"
 
-/* What every reference's manifest has besides the buffers that take ours (manifest.h). */
+/* The buffer that every reference's manifest has in addition to those that receive our buffers (manifest.h). */
 #define INDEX_BUFFER "index"
 #define RESULT_BUFFER "result"
 #define SAMPLES_PARAM "samples"
@@ -20,7 +20,8 @@ static int find_buffer(const struct resolved *resolved, const char *name)
     return -1;
 }
 
-/* Parameters of the same name are passed on, the manifest's own words override, the number of samples is ours. */
+/* Sets the reference's parameters: equal names are passed on, the manifest's own values override them, and we choose
+ * the number of samples. */
 static enum status reference_values(struct param_value **out, struct planner *planner, const struct manifest *reference,
                                     const struct resolved *ours, uint64_t samples, struct arena *arena, struct err *err)
 {
@@ -30,7 +31,7 @@ static enum status reference_values(struct param_value **out, struct planner *pl
     enum status status = plan_device_values(values, reference, planner->cpu, err);
     for (size_t k = 0; k < reference->param_count && !status; k++) {
         const int same = manifest_param(ours->manifest, reference->params[k].name);
-        if (same >= 0 && !reference->params[k].implied) /* how ours is compiled is not how the CPU is */
+        if (same >= 0 && !reference->params[k].implied) /* our compile modes do not apply to the CPU */
             values[k] = ours->values[same];
     }
     for (size_t k = 0; k < spec->param_count && !status; k++) {
@@ -68,7 +69,7 @@ static enum status check_own(int *buffer, const struct plan_reference *reference
     return STATUS_OK;
 }
 
-/* Our buffer whose contents theirs takes, or -1. */
+/* Returns the index of our buffer whose contents the reference's buffer receives, or -1. */
 static int source_of(const struct resolved *ours, const char *theirs)
 {
     const struct reference_spec *spec = &ours->manifest->check.reference;
@@ -121,7 +122,7 @@ static enum status tolerance(double *value, const struct expr *expr, bool relati
     return STATUS_OK;
 }
 
-/* The manifest at these values, with the codes of its launches. */
+/* Resolves the manifest with these values, and the codes of its launches. */
 static enum status resolve_with_codes(struct resolved *resolved, struct planner *planner,
                                       const struct manifest *manifest, const struct param_value *values, bool for_cpu,
                                       const char *id, struct arena *arena, struct err *err)
@@ -131,7 +132,7 @@ static enum status resolve_with_codes(struct resolved *resolved, struct planner 
     return status ? status : codes_add(planner, resolved, for_cpu, id, NULL, err);
 }
 
-/* All launches are of one code. */
+/* Assigns one code to all launches. */
 static void take_code(struct resolved_step *steps, size_t count, size_t code)
 {
     for (size_t k = 0; k < count; k++) {
@@ -173,7 +174,8 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
         map_buffers(reference, ours, planner->arena, err) || tolerance(&reference->abs, spec->abs, false, slots, err) ||
         tolerance(&reference->rel, spec->rel, true, slots, err))
         return err->status;
-    /* plan_reference_open makes these again. Which launch is of which of several codes only the planner knows. */
+    /* plan_reference_open resolves the steps again, and only the planner knows which launch uses which of several
+     * codes. */
     struct resolved *resolved = &reference->resolved;
     if (resolved->code_count > 1)
         return resolve_with_codes(resolved, planner, manifest, resolved->values, true, id, planner->arena, err);
@@ -183,7 +185,7 @@ static enum status resolve_all(struct plan_reference *reference, struct planner 
     return STATUS_OK;
 }
 
-/* Resolves the manifest's reference for `ours`, for so many elements of the output, or all that it has. */
+/* Resolves the manifest's reference for `ours`, for the given number of output elements, or for all of them. */
 static enum status reference_resolve(const struct plan_reference **reference, struct planner *planner,
                                      const struct resolved *ours, uint64_t samples, const char *id, struct err *err)
 {
@@ -214,7 +216,7 @@ double reference_cost(const struct plan_reference *reference)
     return work->flops + work->read_bytes + work->write_bytes;
 }
 
-/* That of a reference that is not resolved, which takes memory that is kept; NaN: it has none. */
+/* Returns the cost of a reference without resolving it, which would allocate permanent memory. NaN: there is none. */
 static double reference_cost_ahead(struct planner *planner, const struct resolved *ours, uint64_t samples)
 {
     const uint64_t count = ours->buffers[ours->manifest->check.reference.output].count;
@@ -238,12 +240,12 @@ static double reference_cost_ahead(struct planner *planner, const struct resolve
 
 /* ---- how a case is verified ---- */
 
-/* Operations and bytes of a reference at the measured size: about two seconds on one core. Beyond it the same code is
- * verified at check.params instead, and at the measured size only in some places. */
+/* Operations and bytes of a reference at the measured size: about two seconds on one core. Above this limit the same
+ * code is verified at check.params, and the measured size is only sampled. */
 #define SAMPLED_COST_LIMIT 2e9
-/* What more samples than the manifest's may cost, and those places: a tenth of a second. */
+/* The limit for those samples, and for more samples than the manifest requests: a tenth of a second. */
 #define MORE_COST_LIMIT 1e8
-/* So many to each workgroup, and none can be missed (choose_elements in run/verify.c). */
+/* With this many samples per workgroup, no workgroup is missed (choose_elements in run/verify.c). */
 #define SAMPLES_PER_GROUP 4
 #define MOST_SAMPLES (1u << 18)
 
@@ -252,7 +254,8 @@ const char *const verify_method_names[] = {
     [VERIFY_SAMPLED] = "sampled", [VERIFY_VARIANT] = "variant",
 };
 
-/* That of check.params, unless it is compiled into the code: the variant must be the very code that is measured. */
+/* Returns the value from check.params, unless it is compiled into the code: the variant must use exactly the measured
+ * code. */
 static const struct param_value *variant_value(struct planner *planner, const struct resolved *measured, size_t param)
 {
     const struct manifest *manifest = measured->manifest;
@@ -272,7 +275,7 @@ static enum status make_variant(struct variant *variant, struct planner *planner
     struct param_value *values = arena_array(planner->arena, manifest->param_count, sizeof(*values));
     for (size_t k = 0; k < manifest->param_count; k++)
         values[k] = *variant_value(planner, measured, k);
-    /* Its codes are the measured ones: no value differs that is compiled. */
+    /* The codes are the measured ones, because no compiled-in value differs. */
     enum status status = resolve_with_codes(resolved, planner, manifest, values, false, id, planner->arena, err);
     if (status)
         return err_within(err, "at check.params");
@@ -304,13 +307,14 @@ static enum status find_variant(const struct variant **found, struct planner *pl
     return STATUS_OK;
 }
 
-/* Elements to ask a reference for, and what they cost (NaN: unknown). */
+/* The number of elements to request from a reference, and their cost (NaN: unknown). */
 struct sampling_plan {
     uint64_t samples;
     double cost;
 };
 
-/* As many as workgroups make worthwhile where they cost little, else fewer, but never less than the manifest's. */
+/* Chooses enough samples to cover all workgroups if they are cheap, otherwise fewer, but never fewer than the manifest
+ * requests. */
 static struct sampling_plan plan_samples(struct planner *planner, const struct resolved *ours)
 {
     const double groups = SAMPLES_PER_GROUP * launch_workgroups(ours);
@@ -345,7 +349,8 @@ static enum status choose_reference(struct planner *planner, struct plan_case *p
         costly ? "at the measured size one element costs too much" : arena_strdup(planner->arena, err->text);
     if (find_variant(&variant, planner, ours, plan_case->id, err))
         return err->status;
-    /* check.params may be compiled in, and the variant then as large as the case: samples are the cheaper proof. */
+    /* check.params may be compiled in, which makes the variant as large as the case; samples are then the cheaper
+     * check. */
     if (costly && sampling.cost < reference_cost(variant->reference) &&
         !reference_resolve(&plan_case->reference, planner, ours, sampling.samples, plan_case->id, &(struct err){0})) {
         plan_case->verify = VERIFY_SAMPLED;
@@ -357,7 +362,7 @@ static enum status choose_reference(struct planner *planner, struct plan_case *p
     plan_case->spot_why = why;
     if (!costly)
         return STATUS_OK;
-    /* Beside a variant: those that the work allows at the measured size; none, where not even one does. */
+    /* With a variant, the measured size gets as many samples as the cost limit allows, possibly none. */
     const double within = (double)sampling.samples * MORE_COST_LIMIT / sampling.cost;
     if (within >= 1 && reference_cost_ahead(planner, ours, (uint64_t)within) <= 2 * MORE_COST_LIMIT &&
         reference_resolve(&plan_case->spot, planner, ours, (uint64_t)within, plan_case->id, err))

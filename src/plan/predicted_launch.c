@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A launch of a case as the walk takes it: buffers with their contents, arguments as the kernel finds them.
+ * Converts a launch of a case to the walk's input: buffers with their contents, and the arguments as passed to the
+ * kernel.
  */
 
 #include "rooftile/predictor.h"
@@ -8,8 +9,8 @@
 
 #define FIRST_BASE (UINT64_C(1) << 44)
 #define BASE_STEP (UINT64_C(1) << 21)
-/* Fills that lead from one place to another, whose pages are used once each, or that are made as a whole: larger ones
- * are not known. */
+/* The size limit for contents that link one place to another (whose pages are used only once each) or must be generated
+ * as a whole. Larger contents are treated as unknown. */
 #define MOST_LINKED (1u << 18)
 
 static enum status make_fill(const struct fill **fill, const struct resolved *resolved, size_t number,
@@ -24,7 +25,7 @@ static enum status make_fill(const struct fill **fill, const struct resolved *re
     if (spec.kind == FILL_NONE || (is_linked && buffer->count > MOST_LINKED))
         return STATUS_OK;
     for (size_t k = 0; spec.expr && k < resolved->buffer_count; k++)
-        if (expr_uses_array(spec.expr, k)) /* of another buffer, which would have to be made first */
+        if (expr_uses_array(spec.expr, k)) /* uses another buffer, which would have to be filled first */
             return STATUS_OK;
     if (fill_init(&made, &spec, buffer->dtype, buffer->count, slots, NULL, rng_derive(seed, buffer->spec->name), arena,
                   err))
@@ -52,7 +53,7 @@ enum status predicted_buffers_make(struct predicted_buffers *buffers, const stru
     return STATUS_OK;
 }
 
-/* An argument that the kernel does not take is skipped: the launch is looked at elsewhere (launch_fit). */
+/* Skips arguments that the kernel does not take; launch_fit reports them. */
 static void lay_out(struct walk_launch *walk, const struct resolved_launch *launch,
                     const struct predicted_buffers *buffers, const struct codeobj_kernel *kernel, struct arena *arena)
 {
@@ -91,7 +92,7 @@ void predicted_launch_make(struct walk_launch *walk, const struct resolved_launc
     lay_out(walk, launch, buffers, &walk->code_object->code, arena);
 }
 
-/* Every clang with AMD's backend knows these two. */
+/* Every clang with the AMD backend knows these two. */
 struct build_request predicted_request(const struct build_request *request, struct arena *arena)
 {
     struct build_request made = *request;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A case's time by the work that its manifest states: what the CPU device, code of other vendors and cases without code
- * have instead of a walk. The terms of the lower bound at what is expected of the machine, chains of dependent steps at
- * their latency, and the launches.
+ * Predicts a case's time from the work stated in its manifest. It replaces the walk for the CPU device, for code of
+ * other vendors and for cases without code. It adds the terms of the lower bound at the machine's expected rates,
+ * chains of dependent steps at their latency, and the launches.
  */
 
 #include "plan_internal.h"
@@ -10,21 +10,21 @@
 #include "rooftile/launch_fit.h"
 #include "rooftile/predictor.h"
 
-/* A dependent step of arithmetic where the machine has no figure of it: four clocks at 4 GHz. */
+/* The time of a dependent arithmetic step if the machine has no figure: four clocks at 4 GHz. */
 #define STEP_NS 1.0
-/* Of the peak, what loops with loads and bounds reach that were not written for it. Kernels with the tag "compute" are:
- * what one of them has measured they reach. */
+/* The share of peak that loops with loads and bounds checks reach if they were not written for peak. Kernels with the
+ * tag "compute" are written for it: they reach the rate that one of them measured. */
 #define SHARE_OF_PEAK 0.75
-/* And on a CPU what a kernel for memory reaches between loads, conversions and sums along rows: fitted to layer and RMS
- * norm on a core with AVX-512. The rates of a level's streams are measured with their arithmetic. */
+/* The share of peak that a memory kernel reaches on a CPU between loads, in conversions and in sums along rows, fitted
+ * to layer and RMS norm on a core with AVX-512. Rates of a level's streams already include their arithmetic. */
 #define SHARE_BETWEEN_LOADS 0.15
-/* 10 % and 90 % of truth over prediction, of the shipped suites on a CPU of two cores, between those of a busy machine
- * (0.75, 2.2) and of a quiet one (0.93, 1.8); GPUs whose code is not walked have those of an earlier run. */
+/* The 10 % and 90 % quantiles of truth over prediction. CPU: the shipped suites on a CPU with two cores, between those
+ * of a busy machine (0.75, 2.2) and of a quiet one (0.93, 1.8). GPUs whose code is not walked: from an earlier run. */
 static const struct prediction_spread cpu_spread = {0.75, 2.0}, gpu_spread = {0.7, 2.5};
-/* Of a CPU's rate of dense matrix instructions, what sparse ones reach: operands are looked up by index. Measured with
- * five types: 0.42 to 0.62. */
+/* The share of a CPU's dense matrix rate that sparse matrix instructions reach, because operands are looked up by
+ * index. Measured with five types: 0.42 to 0.62. */
 #define SHARE_OF_SPARSE 0.5
-/* Arithmetic whose peak is not known may take longer than everything else. */
+/* Arithmetic with an unknown peak may take longer than everything else. */
 #define UNKNOWN_PEAK 4.0
 
 struct asked {
@@ -34,10 +34,10 @@ struct asked {
     bool cpu;
 };
 
-/* ---- what must be known ---- */
+/* ---- required facts ---- */
 
-/* Bytes that a lane of the case moves or computes on at once, over those of a case that was measured; 1: not known. A
- * CPU's lanes take turns, and a wide access or instruction takes no longer than a narrow one. */
+/* Returns the bytes that a lane of the case moves or computes on at once, divided by those of a measured case; 1:
+ * unknown. A CPU runs the lanes in turn, and a wide access or instruction takes no longer than a narrow one. */
 static double width_over(const struct asked *asked, const char *source)
 {
     const int param = manifest_param(asked->resolved->manifest, "WIDTH");
@@ -47,8 +47,8 @@ static double width_over(const struct asked *asked, const char *source)
     return asked->cpu && own > 0 && from > 0 ? own / from : 1;
 }
 
-/* What this very kernel took when the machine was measured, where its work is nothing that a ceiling knows; of several
- * widths the own one. */
+/* Returns the time of this very kernel from the machine's measurement, for work that no ceiling covers. If several
+ * widths were measured, returns the case's own. */
 static const struct machine_figure *own_figure(const struct asked *asked)
 {
     const struct machine_figure *found = NULL;
@@ -62,7 +62,7 @@ static const struct machine_figure *own_figure(const struct asked *asked)
     return found;
 }
 
-/* A CPU works matrix instructions out in loops: as was measured for the type, else as for f16. */
+/* Returns the figure for matrix instructions that a CPU emulates in loops: measured for the type, otherwise for f16. */
 static const struct machine_figure *worked_out(const struct asked *asked)
 {
     char name[2 * MACHINE_NAME];
@@ -84,7 +84,7 @@ static bool is_chain(const struct asked *asked)
     return asked->resolved->manifest->class == CLASS_LATENCY && asked->work->items > 0;
 }
 
-/* The one path that the work takes; NULL: it has none, or the machine does not know it. */
+/* Returns the one path that the work takes, or NULL if it has none or the machine has no figure for it. */
 static const struct ceiling *path_of(const struct machine *machine, const struct work *work)
 {
     const struct machine_level *level = work->level[0] ? machine_level(machine, work->level) : NULL;
@@ -92,7 +92,7 @@ static const struct ceiling *path_of(const struct machine *machine, const struct
     return level ? &level->bandwidth : link ? &link->rate : NULL;
 }
 
-/* Notes what is not known of the machine or the case. */
+/* Notes which facts of the machine or the case are unknown. */
 static bool lacks(struct prediction *prediction, const struct asked *asked)
 {
     const struct work *work = asked->work;
@@ -114,10 +114,10 @@ static bool lacks(struct prediction *prediction, const struct asked *asked)
 
 /* ---- terms ---- */
 
-/* The usual rate of such traffic, not the best one. */
+/* Returns the usual rate of such traffic, not the best rate. */
 static double rate_of(const struct machine_level *level, const struct work *work)
 {
-    /* The kind of traffic whose share of written bytes is nearest. */
+    /* Picks the kind of traffic with the nearest share of written bytes. */
     const double *written = machine_traffic_written;
     const double share = work->write_bytes / fmax(1, work->read_bytes + work->write_bytes);
     int nearest = TRAFFIC_READ;
@@ -129,8 +129,9 @@ static double rate_of(const struct machine_level *level, const struct work *work
     return own > 0 ? own : ceiling_expected(&level->bandwidth);
 }
 
-/* Where a level ends is known as a range. What passes over a footprint in it again and again finds ever less there: the
- * rate falls to that of the next level by the same factor for each doubling, as the latency of a chase rises. */
+/* The end of a level is known only as a range. Repeated passes over a footprint within that range hit less and less:
+ * for each doubling, the rate falls by the same factor toward that of the next level, just as the latency of a chase
+ * rises. */
 static double cached_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
     const struct work *work = asked->work;
@@ -154,7 +155,7 @@ static double cached_ns(const struct asked *asked, enum cache_mode cache, const 
     return rate > 0 ? bytes / rate * 1e9 : 0;
 }
 
-/* Through the level that takes longest, *level_name, at what is expected of it rather than at the best. */
+/* Returns the time through the slowest level, *level_name, at its expected rate rather than its best one. */
 static double memory_ns(const struct asked *asked, enum cache_mode cache, const char **level_name)
 {
     if (asked->cpu && !asked->work->level[0])
@@ -166,7 +167,7 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache, const 
     if (path)
         return (work->read_bytes + work->write_bytes) / ceiling_expected(path) * 1e9;
     for (uint32_t k = machine->level_count; k-- > 0;) {
-        rate = fmax(rate, rate_of(&machine->levels[k], work)); /* all of a level passes through the nearer ones */
+        rate = fmax(rate, rate_of(&machine->levels[k], work)); /* its traffic passes through the nearer levels */
         const double own_ns = rate > 0 ? lower_bound_usual_bytes(machine, work, cache, k) / rate * 1e9 : 0;
         *level_name = own_ns > time_ns ? machine->levels[k].name : *level_name;
         time_ns = fmax(time_ns, own_ns);
@@ -174,8 +175,8 @@ static double memory_ns(const struct asked *asked, enum cache_mode cache, const 
     return time_ns;
 }
 
-/* As chases found it. Between the last footprint that was inside a capacity and the first that was outside nobody has
- * measured: there the latency grows from the one to the other by the same factor for each doubling. 0: unknown. */
+/* Returns the latency measured by chases; 0: unknown. Between the last footprint inside a capacity and the first
+ * outside, nothing was measured: there the latency is interpolated by a constant factor per doubling. */
 static double chased_ns(const struct machine *machine, double footprint)
 {
     for (uint32_t k = 0; k < machine->latency_count; k++) {
@@ -193,7 +194,7 @@ static double chased_ns(const struct machine *machine, double footprint)
     return 0;
 }
 
-/* Of a load that depends on the one before: as chases found it, else as the level that holds the footprint has it. */
+/* Returns the latency of a dependent load: from chases, otherwise from the level that holds the footprint. */
 static double step_ns(const struct asked *asked)
 {
     const struct machine *machine = asked->machine;
@@ -227,8 +228,8 @@ static double chain_ns(const struct asked *asked)
            (asked->work->read_bytes > 0 ? 1 : launch_lanes(asked->resolved, asked->cpu));
 }
 
-/* The share of a unit's peak that the case can reach: what single work-items compute in parts of a vector takes whole
- * instructions all the same. */
+/* Returns the share of a unit's peak that the case can reach. Single work-items that fill only part of a vector still
+ * take whole instructions. */
 static double share_of_peak(const struct asked *asked, const char *name)
 {
     const struct machine_unit *unit = machine_unit(asked->machine, name);
@@ -242,7 +243,7 @@ static double share_of_peak(const struct asked *asked, const char *name)
     return narrow * (between ? SHARE_BETWEEN_LOADS : SHARE_OF_PEAK);
 }
 
-/* Raises *time_ns, of `unit`, where this arithmetic alone takes longer. */
+/* Raises *time_ns and sets `unit` if this arithmetic alone takes longer. */
 static void add_arithmetic(double *time_ns, char unit[static MACHINE_NAME], const struct asked *asked, double flops,
                            double transcendentals)
 {
@@ -258,7 +259,7 @@ static void add_arithmetic(double *time_ns, char unit[static MACHINE_NAME], cons
     snprintf(unit, MACHINE_NAME, "%s", slowest->name);
 }
 
-/* `unit`: what takes longest, which may be that of exponentials. */
+/* Sets `unit` to the slowest unit, which may be the one for exponentials. */
 static double compute_ns(const struct asked *asked, char unit[static MACHINE_NAME])
 {
     const struct work *work = asked->work;
@@ -286,7 +287,7 @@ enum predicted_on_host predicted_on_host(const struct resolved *resolved)
     return resolved->manifest->class == CLASS_MEMORY && by_lines ? HOST_LINES : HOST_NOT_WALKED;
 }
 
-/* As of reads: a line that is written is read first. */
+/* Uses the rate of reads, because a written line is read first. */
 static double lines_rate(const struct asked *asked)
 {
     struct work reads = *asked->work;
@@ -298,14 +299,14 @@ static double lines_rate(const struct asked *asked)
     return ns > 0 ? reads.read_bytes / ns * 1e9 : 0;
 }
 
-/* A CPU's cores take whole workgroups: what the one with the most takes over an even share. */
+/* A CPU's cores run whole workgroups. Returns the load of the busiest core divided by an even share. */
 static double busiest(const struct asked *asked)
 {
     const double groups = launch_workgroups(asked->resolved), cores = fmax(1, asked->machine->cus);
     return asked->cpu && groups > 0 ? ceil(groups / cores) * cores / groups : 1;
 }
 
-/* Of the walked part's bytes or FLOPs, what the busiest core has of all. */
+/* Returns the busiest core's part of all work, as a multiple of the walked part's bytes or FLOPs. */
 static double share_of(const struct asked *asked, double all, double walked)
 {
     return (walked > 0 ? all / walked : 1) * busiest(asked) / fmax(1, asked->machine->cus);

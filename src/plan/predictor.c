@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases to launches, launches to walks and models; what was read and walked is kept.
+ * Turns cases into launches, and launches into walks and models; caches what was read and walked.
  */
 #include "rooftile/predictor.h"
 
@@ -10,7 +10,7 @@
 #include "rooftile/launch_fit.h"
 #include "rooftile/targets.h"
 
-/* ---- what is kept ---- */
+/* ---- the cache ---- */
 
 struct kept_code {
     const char *object, *symbol;
@@ -20,8 +20,8 @@ struct kept_code {
 
 struct predictor {
     uint64_t seed;
-    struct arena arena;  /* of what is kept */
-    struct arena launch; /* of the case at hand */
+    struct arena arena;  /* for cached data */
+    struct arena launch; /* for the current case */
     struct kept_code *codes;
     size_t code_count;
     struct key_index walked; /* numbers of the walks */
@@ -103,7 +103,7 @@ const struct walk_code *predictor_code(struct predictor *predictor, const char *
 
 static uint64_t key_of(const struct walk_launch *launch, const struct walk_options *options)
 {
-    /* Members one by one: there may be holes between them. */
+    /* Hashes members one by one, because the struct may have padding. */
     const double numbers[] = {options->clocks.vector,
                               options->clocks.transcendental,
                               options->clocks.multiply,
@@ -173,12 +173,12 @@ struct asked {
     const struct build_result *builds;
     const struct machine *machine;
     struct predicted_buffers buffers;
-    bool *cached;       /* by buffer: caches may hold it when the next launch begins */
-    double least_bytes; /* of a case of one launch: what its work needs */
+    bool *cached;       /* per buffer: caches may hold it when the next launch begins */
+    double least_bytes; /* required by the work; of a case with one launch */
     struct prediction *prediction;
     struct err *err;
-    const char *why; /* a launch cannot be walked */
-    bool on_host;    /* for what the stated work of a CPU's case lacks */
+    const char *why; /* why a launch cannot be walked */
+    bool on_host;    /* to complete the stated work of a CPU case */
     struct host_walk host;
 };
 
@@ -190,7 +190,8 @@ static bool uses(const struct resolved_launch *launch, size_t buffer)
     return used;
 }
 
-/* What caches must hold to serve the launch; with a buffer that none holds yet only the memory can. */
+/* Returns the bytes that caches must hold to serve the launch. A buffer that is not cached yet can only come from
+ * memory. */
 static double footprint_of(const struct resolved_launch *launch, const struct asked *asked)
 {
     double bytes = 0;
@@ -217,7 +218,7 @@ static void note_walk(struct prediction *prediction, const struct walk_result *w
                         walk->not_executed_count == 1 ? " is" : "s are", walk->not_executed[0]);
 }
 
-/* What takes most of the vector issue, for the name of a bound. */
+/* Returns the unit that takes most of the vector issue, which names a bound. */
 static const char *compute_unit(const struct resolved *resolved)
 {
     return resolved->work.unit[0] ? resolved->work.unit : "vector_f32";
@@ -269,7 +270,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
 
 /* ---- steps ---- */
 
-/* Copies and fills on a device are launches, too, which move bytes at the memory's rate. */
+/* Copies and fills on a device are also launches; they move bytes at the memory's rate. */
 static void predict_move(struct asked *asked, const struct resolved_step *step, double times)
 {
     struct prediction *prediction = asked->prediction;
@@ -334,13 +335,13 @@ static double add_steps(struct asked *asked, const struct resolved_step *steps, 
 
 /* ---- a case ---- */
 
-/* Of what a launch takes: clocks, drivers and packets differ. */
+/* Spread of the launch time: clocks, drivers and packets differ. */
 #define LAUNCH_SPREAD 0.15
-/* Of copies and fills, whose kernels nobody has seen: as of what is predicted by its stated work. */
+/* Spread of copies and fills, whose kernels are unknown: the same as for predictions from stated work. */
 #define MOVES_LOW 0.7
 #define MOVES_HIGH 2.5
 
-/* The interval of the sum: launches miss in the same direction, as the same model made them. */
+/* Computes the interval of the sum. Errors of the launches are correlated, because the same model predicts them all. */
 static void finish(struct prediction *prediction, const struct predictor *predictor, const struct resolved *resolved,
                    const struct machine *machine)
 {
@@ -377,7 +378,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     predictor->launches = NULL;
     predictor->launch_count = 0;
     asked.on_host = predicted_on_host(resolved) != HOST_NOT_WALKED;
-    /* A path that a walk does not know of; a CPU's cases whose bytes say enough. */
+    /* A walk cannot represent such a path, and the stated bytes of some CPU cases suffice. */
     if (!builds || resolved->work.level[0] || (!asked.on_host && backend_is_cpu(resolved->device->backend))) {
         predicted_by_work(prediction, resolved, cache, machine, NULL, NULL);
         return STATUS_OK;
@@ -403,7 +404,7 @@ enum status predictor_case(struct prediction *prediction, struct predictor *pred
     prediction->term_ns[TERM_LAUNCH] += launches_ns;
     prediction->time_ns += launches_ns;
     finish(prediction, predictor, resolved, machine);
-    /* A walk that misses some of the work would be faster than the machine. */
+    /* A walk that misses part of the work would be faster than the machine can be. */
     struct lower_bound least;
     lower_bound_compute(&least, machine, &resolved->work, cache, NAN);
     if (prediction->time_ns < least.time_ns) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole plan predicted, and how long its cases will take.
+ * Predicts a whole plan, and how long its cases will take.
  */
 #include "plan_internal.h"
 #include "rooftile/predictor.h"
@@ -12,7 +12,7 @@ void plan_case_bound(struct lower_bound *lower_bound, const struct plan_case *pl
     const struct work *work = &plan_case->resolved.work;
     lower_bound_compute(lower_bound, machine, work, plan_case->measure.cache, time_ns);
     const bool launch = !strcmp(lower_bound->bound, "launch") || !strcmp(predicted, "launch");
-    /* No prediction tells how fast a level is, so none tells that it is another one. */
+    /* A prediction cannot tell how fast a level is, so it cannot tell that the level is a different one. */
     const bool unknown =
         !lower_bound->ceiling_name[0] && *predicted && (!lower_bound->bound[0] || !machine_level(machine, predicted));
     if (class == CLASS_LATENCY || class == CLASS_LAUNCH)

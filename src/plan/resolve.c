@@ -3,7 +3,7 @@
 #include "plan_internal.h"
 #include "rooftile/units.h"
 
-/* ---- values and complaints ---- */
+/* ---- values and error messages ---- */
 
 static const cJSON *place_json(const struct place *place)
 {
@@ -136,11 +136,11 @@ static enum status resolve_peer(struct resolved_buffer *buffer, const struct res
                        (double)parts);
     buffer->device = spec->devices && parts > 1 ? 0 : (uint32_t)device;
     buffer->parts = (uint32_t)parts;
-    buffer->part = spec->devices ? (uint32_t)resolve->device->rank : 0; /* of those of all processes */
+    buffer->part = spec->devices ? (uint32_t)resolve->device->rank : 0; /* of all processes' parts */
     return STATUS_OK;
 }
 
-/* What a device lacks is a skip, a word that is no kind of memory a mistake. */
+/* A memory kind that the device lacks skips the case; a word that names no memory kind is an error. */
 static enum status resolve_space(struct resolved_buffer *buffer, const struct resolve *resolve,
                                  const struct manifest_buffer *spec)
 {
@@ -186,7 +186,8 @@ static enum status resolve_buffer(struct resolved_buffer *buffer, const struct r
         return resolve_fail(resolve, &count_place, "buffer '%s' has no elements", spec->name);
     if (offset > UINT32_MAX)
         return resolve_fail(resolve, &offset_place, "an offset of %.4g bytes", (double)offset);
-    /* At most 2^53 elements of 8 bytes: the product fits, but such a size is no exact number in results any more. */
+    /* At most 2^53 elements of 8 bytes: the product fits in 64 bits, but results could no longer hold the size
+     * exactly. */
     buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
     if ((double)buffer->size_bytes > RESOLVE_MAX_SIZE)
         return resolve_fail(resolve, &count_place, "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
@@ -195,7 +196,7 @@ static enum status resolve_buffer(struct resolved_buffer *buffer, const struct r
     return resolve_space(buffer, resolve, spec);
 }
 
-/* Behind the manifest's buffers stand the later parts of those that have some: `made` has the first ones. */
+/* Appends the later parts of split buffers after the manifest's buffers; `made` holds the first parts. */
 static void add_parts(struct resolved *resolved, struct resolved_buffer *made, size_t count, struct arena *arena)
 {
     struct resolved_buffer *all = made;
@@ -218,7 +219,7 @@ static void add_parts(struct resolved *resolved, struct resolved_buffer *made, s
     resolved->buffer_count = total;
 }
 
-/* What they and their guards take of the memory of the device that is open. Peers are taken to have as much. */
+/* Checks that the buffers and their guards fit in the memory of the open device. Peers are assumed to have as much. */
 static enum status check_memory(const struct resolve *resolve)
 {
     const struct resolved *resolved = resolve->resolved;
@@ -260,7 +261,7 @@ static enum status resolve_buffers(const struct resolve *resolve)
     return check_memory(resolve);
 }
 
-/* How often the timed steps run over the buffers at most, without passes inside a launch. */
+/* Returns the maximum number of passes of the timed steps over the buffers, without passes inside a launch. */
 static double count_passes(const struct resolved_step *steps, size_t count, bool all)
 {
     double passes = 0;
@@ -271,7 +272,7 @@ static double count_passes(const struct resolved_step *steps, size_t count, bool
     return passes;
 }
 
-/* Bytes of the buffers but those of one role. */
+/* Returns the bytes of all buffers except those of one role. */
 static double held_bytes(const struct resolved *resolved, enum buffer_role but)
 {
     double bytes = 0;
@@ -280,7 +281,7 @@ static double held_bytes(const struct resolved *resolved, enum buffer_role but)
     return bytes;
 }
 
-/* A typing error in `work` would be a rate that nothing can have. */
+/* Checks the stated bytes against the buffers: a typing error in `work` would give a rate that nothing can reach. */
 static enum status check_bytes(const struct resolve *resolve, const cJSON *at)
 {
     const struct manifest *manifest = resolve->manifest;
@@ -295,7 +296,7 @@ static enum status check_bytes(const struct resolve *resolve, const cJSON *at)
         {"read", "that are read ", manifest->footprint ? 0 : work->read_bytes, held_bytes(resolved, ROLE_OUT) * passes},
         {"write", "that are written ", manifest->footprint ? 0 : work->write_bytes,
          held_bytes(resolved, ROLE_IN) * passes}};
-    /* Without bytes it is the footprint of something else: of LDS, or of a chase's ring. */
+    /* Without bytes, the footprint refers to something else: to LDS, or to a chase's ring. */
     for (size_t k = 0; k < COUNT_OF(claims) && work->read_bytes + work->write_bytes > 0; k++) {
         const struct place place = {at, claims[k].key, -1};
         char declared[UNITS_TEXT], most[UNITS_TEXT];

@@ -2,12 +2,12 @@
 
 #include "plan_internal.h"
 
-/* HIP and CUDA count workgroups with 31 bits in x; nothing we measure needs more in y or z. */
+/* HIP and CUDA count workgroups in x with 31 bits; nothing measured here needs more in y or z. */
 #define MAX_GRID INT32_MAX
 
 static const char axis_names[] = "xyz";
 
-/* The object that holds a launch: the step itself where the manifest has the short form. */
+/* Returns the JSON object of a launch, which in the short form is the step itself. */
 static const cJSON *inside(const struct manifest_step *step, const char *key)
 {
     const cJSON *member = json_member(step->at, key);
@@ -35,7 +35,7 @@ static enum status resolve_value(struct resolved_arg *arg, const struct resolve 
     return STATUS_OK;
 }
 
-/* ---- structs by value: laid out as in C ---- */
+/* ---- structs passed by value: laid out as in C ---- */
 
 struct layout {
     struct text *bytes;
@@ -46,7 +46,7 @@ struct layout {
 static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec,
                                bool takes_parts);
 
-/* Each member stands on a multiple of its alignment: of its size, unless it is a struct itself. */
+/* Aligns a member to its size, or to its own alignment if it is a struct. */
 static void align(struct layout *layout, uint32_t alignment)
 {
     layout->made.alignment = alignment > layout->made.alignment ? alignment : layout->made.alignment;
@@ -100,7 +100,7 @@ static enum status resolve_struct(struct resolved_arg *arg, const struct resolve
     return STATUS_OK;
 }
 
-/* The part of a buffer on the device that `device` names, which stands in place of the buffer. */
+/* Replaces the buffer by its part on the device that `device` names. */
 static enum status resolve_part(int *buffer, const struct resolve *resolve, const struct expr *device,
                                 const struct place *place)
 {
@@ -120,7 +120,7 @@ static enum status resolve_part(int *buffer, const struct resolve *resolve, cons
     return STATUS_OK;
 }
 
-/* A library's function takes the places of all parts of a buffer. */
+/* For a library function, passes the addresses of all parts of a buffer. */
 static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *resolve, const struct manifest_arg *spec,
                                bool takes_parts)
 {
@@ -151,7 +151,7 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
     return STATUS_OK;
 }
 
-/* Each dimension at least 1; *product is of all three, a double because it may exceed 64 bits. */
+/* Each dimension is at least 1. *product, the product of all three, is a double because it may exceed 64 bits. */
 static enum status resolve_dimensions(uint32_t out[3], double *product, const struct resolve *resolve,
                                       const struct expr *const exprs[3], const cJSON *at, const char *key)
 {
@@ -231,7 +231,7 @@ static enum status resolve_launch(struct resolved_launch *launch, const struct r
     return resolve_args(launch, resolve, spec);
 }
 
-/* One end of a copy or fill: its part, and how far in. */
+/* Resolves one end of a copy or fill: the buffer's part and the offset in it. */
 static enum status resolve_end(int *buffer, uint64_t *offset, const struct resolve *resolve, const struct expr *device,
                                const struct expr *bytes_in, const struct place *place, const char *keys[2])
 {
@@ -300,14 +300,14 @@ static enum status resolve_step(struct resolved_step *step, const struct resolve
     return STATUS_OK;
 }
 
-/* ---- lists of steps, where each round of an index is a step of its own ---- */
+/* ---- lists of steps: each round of an index becomes a step ---- */
 
 struct step_list {
     struct resolved_step *items;
     size_t count, room;
 };
 
-/* Room for as many as the manifest has is there from the beginning: a plan of 100,000 cases has few steps in each. */
+/* Allocates room for all of the manifest's steps at once: a plan with 100,000 cases has few steps in each. */
 static void push(struct step_list *list, const struct resolve *resolve, const struct resolved_step *step)
 {
     if (list->count == list->room) {
@@ -319,7 +319,7 @@ static void push(struct step_list *list, const struct resolve *resolve, const st
     list->items[list->count++] = *step;
 }
 
-/* What a step that repeats says so at. */
+/* Returns where the manifest states the repeat count of a step. */
 static struct place repeat_place(const struct manifest_step *spec)
 {
     const cJSON *at = spec->kind == STEP_GRAPH  ? inside(spec, "graph")
@@ -331,7 +331,7 @@ static struct place repeat_place(const struct manifest_step *spec)
 static enum status add_steps(struct step_list *list, const struct resolve *resolve, const struct manifest_step *source,
                              size_t count, const bool *timed);
 
-/* The steps of a loop, one round after the other; they are timed as the loop is. */
+/* Unrolls the steps of a loop round by round; they are timed if the loop is. */
 static enum status add_rounds(struct step_list *list, const struct resolve *resolve, const struct manifest_step *spec,
                               uint64_t rounds)
 {
@@ -360,7 +360,7 @@ static enum status add_step(struct step_list *list, const struct resolve *resolv
     const struct place place = repeat_place(spec);
     struct resolved_step step = {.repeat = 1};
     enum status status = resolve_size(&step.repeat, resolve, spec->repeat, 1, &place);
-    if (status || step.repeat == 0) /* a step that these values switch off: its grid may be 0 as well */
+    if (status || step.repeat == 0) /* these values disable the step; its grid may be 0 as well */
         return status;
     if (step.repeat > UINT32_MAX)
         return resolve_fail(resolve, &place, "a step that repeats %.15g times", (double)step.repeat);

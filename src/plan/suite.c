@@ -5,7 +5,7 @@
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 
-/* ---- parameters, sweeps, measure options: of cases and of the suite's defaults ---- */
+/* ---- parameters, sweeps, measure options: for cases and for the suite's defaults ---- */
 
 static enum status param_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                struct record_in *in, struct err *err)
@@ -18,7 +18,7 @@ const struct record suite_params = {.size = sizeof(struct param), .get = param_p
 
 #define RECORD_STRUCT struct suite_case
 
-/* Behind those of the defaults, so that a case's own value of the same name comes later and wins. */
+/* Appends to the defaults, so that a case's own value of the same name comes later and wins. */
 static enum status join_params(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
                                struct record_in *in, struct err *err)
 {
@@ -57,7 +57,7 @@ static enum status sweep_parse_member(void *field, const cJSON *at, UNUSED const
     size_t values = 0;
     for (const struct sweep *sweep = out->sweeps; !status && sweep <= (const struct sweep *)field; sweep++)
         values += sweep->count;
-    /* Before more of them are made, which may be shorter to write than to keep. */
+    /* Checked before more values are created: a sweep may be short to write but too large to store. */
     return values > SUITE_MAX_CASES ? json_fail(at, err, "the sweeps expand to more than %u cases", SUITE_MAX_CASES)
                                     : status;
 }
@@ -84,7 +84,7 @@ size_t suite_zip_of(const struct suite_case *suite_case, const char *param)
     return SIZE_MAX;
 }
 
-/* out->zips holds the groups before this one; `names` is filled as far as it is checked. */
+/* out->zips holds the groups before this one; `names` holds those checked so far. */
 static enum status read_zip(const char **names, const struct suite_case *out, const cJSON *group, struct err *err)
 {
     if (!cJSON_IsArray(group) || json_count(group) < 2)
@@ -153,7 +153,7 @@ static const struct record_field case_rows[] = {
     FIELD_WHOLE("tags", join_tags),
     FIELD_F64("weight", weight, RECORD_POSITIVE),
     FIELD_F64("traced_ns", traced_ns, RECORD_POSITIVE),
-    FIELD_COMMENT("shapes"), /* make several cases of it */
+    FIELD_COMMENT("shapes"), /* makes one case per shape */
 };
 static const struct record case_record = {RECORD_TABLE(case_rows)};
 static const struct record_field default_rows[] = {
@@ -164,7 +164,7 @@ static const struct record_field default_rows[] = {
 static const struct record default_record = {RECORD_TABLE(default_rows)};
 #undef RECORD_STRUCT
 
-/* Adds as many cases as it names shapes, or one. `total` grows by their combinations. */
+/* Adds one case per named shape, or one case. Adds its combinations to `total`. */
 static enum status read_case(struct suite_case **cases, struct suite *suite, size_t *total, const cJSON *json,
                              const struct suite_case *defaults, struct record_in *in, struct err *err)
 {
@@ -215,7 +215,7 @@ static enum status into_kernel_dirs(UNUSED void *field, const cJSON *at, UNUSED 
     return STATUS_OK;
 }
 
-/* "defaults" belong to the cases, which are read when the rest is known. */
+/* "defaults" belong to the cases, which are read after everything else. */
 static enum status into_defaults(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
                                  struct record_in *in, struct err *err)
 {

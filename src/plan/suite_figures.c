@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a suite makes of its cases' results: derived quantities and key figures.
+ * Quantities that a suite computes from its cases' results: derived quantities and key figures.
  */
 
 #include "plan_internal.h"
 
-/* What every result has, whatever the kernel (suite.h): for key figures its unit and whether more is better, and
+/* Figures that every result has for any kernel (suite.h). For key figures: the unit, and whether more is better; also
  * whether it can be an axis of a derived quantity. */
 static const struct {
-    const char *name, *unit; /* NULL: of no key figure */
+    const char *name, *unit; /* NULL: not available as key figure */
     bool higher_is_better, axis;
 } quantities[] = {
     {"time_ns", "ns", false, true},
@@ -24,11 +24,11 @@ static const struct {
 
 /* ---- derived quantities ---- */
 
-/* What a derive may have besides name and method, and which methods have it. */
+/* The members that a derive may have in addition to name and method, and which methods require them. */
 static const struct derive_key {
     const char *key;
-    const char *methods[4]; /* that need it; NULL-terminated */
-    bool others;            /* not these methods but all others */
+    const char *methods[4]; /* NULL-terminated */
+    bool others;            /* inverts: all methods but these */
 } derive_needs[] = {
     {"kernel", {"shares"}, true},
     {"x", {"shares", "ratio", "overlap"}, true},
@@ -73,7 +73,7 @@ static const struct record_field derive_rows[] = {
 static const struct record derive_record = {RECORD_TABLE(derive_rows)};
 #undef RECORD_STRUCT
 
-/* The name of item `at` of a list of structs that begin with their names must be a new one. */
+/* Checks that the name of item `at` is new in a list of structs that begin with their names. */
 static enum status check_unique(const cJSON *at, const void *item, size_t size, const char *problem, struct err *err)
 {
     const char *own = *(const char *const *)item;
@@ -106,14 +106,14 @@ static enum status derive_parse(void *field, const cJSON *at, UNUSED const struc
 }
 const struct record suite_derives = {.size = sizeof(struct suite_derive), .get = derive_parse};
 
-/* ---- derived quantities against the catalog ---- */
+/* ---- derived quantities checked against the catalog ---- */
 
 #define MAX_DERIVE_NAMES 64
 
 static enum status check_name(const struct manifest *manifest, const char *name, bool params_only, const cJSON *at,
                               struct err *err)
 {
-    /* The names that x and y may have; only parameters can group. */
+    /* Names allowed for x and y; only parameters can group. */
     const char *names[MAX_DERIVE_NAMES] = {NULL};
     size_t count = 0;
     for (size_t k = 0; k < manifest->param_count && count < MAX_DERIVE_NAMES; k++)
@@ -134,7 +134,7 @@ static enum status check_derive(const struct suite_derive *derive, const struct 
 {
     const struct manifest *manifest = NULL, *to = NULL, *part = NULL;
     struct err inner;
-    if (!derive->kernel) /* shares: of shapes, whatever the kernels */
+    if (!derive->kernel) /* shares: of shapes, over all kernels */
         return STATUS_OK;
     if (catalog_get(&manifest, catalog, derive->kernel, &inner))
         return json_fail(json_member(derive->at, "kernel"), err, "%s", inner.text);

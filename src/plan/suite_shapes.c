@@ -45,7 +45,7 @@ static const struct record_field file_rows[] = {
 static const struct record file_record = {RECORD_TABLE(file_rows)};
 #undef RECORD_STRUCT
 
-/* Each file is read once, however many cases name it, and then its content becomes part of the suite's hash. */
+/* Reads each file only once, even if many cases name it, and adds its content to the suite's hash. */
 static enum status read_file(const struct shape_file **found, struct suite *suite, const char *path,
                              struct arena *arena, struct err *err)
 {
@@ -68,7 +68,7 @@ static enum status read_file(const struct shape_file **found, struct suite *suit
     return STATUS_OK;
 }
 
-/* Keeps those that a glob names, in the file's order. A glob that names none is a mistake. */
+/* Keeps the shapes that match a glob, in file order. A glob without a match is an error. */
 static enum status choose(struct suite_shape *shapes, size_t *count, const cJSON *object, const char *const *globs,
                           size_t glob_count, struct err *err)
 {

@@ -3,10 +3,10 @@
 #include "plan_internal.h"
 #include "rooftile/units.h"
 
-/* Longer than any number anyone writes; a longer word is a string. */
+/* Longer than any number in practice; a longer word is a string. */
 #define NUMBER_TEXT 64
 
-/* Room for rounding when deciding whether the last value is still inside: 0..1+0.1 ends at 1. */
+/* Rounding tolerance that decides whether the last value is still in the range: 0..1+0.1 ends at 1. */
 #define SLACK 1e-9
 
 /* ---- ranges ---- */
@@ -27,7 +27,7 @@ static bool parse_part(double *value, const char *text, size_t length)
     return units_parse_number(value, part);
 }
 
-/* Whether someone meant a number, also one we refuse: "nan", "inf", "0x10". */
+/* Tells whether a text is meant as a number, including ones that are rejected: "nan", "inf", "0x10". */
 static bool looks_numeric(const char *text, size_t length)
 {
     double value = 0;
@@ -43,7 +43,8 @@ static bool looks_numeric(const char *text, size_t length)
     return *end == '\0';
 }
 
-/* "b", "b+s" or "b*f". A sign of an exponent is no operator, so the first split into two numbers counts. */
+/* Parses "b", "b+s" or "b*f". The sign of an exponent is not an operator, so the first split that gives two numbers is
+ * used. */
 static bool parse_end(struct sweep_range *range, const char *text)
 {
     const size_t length = strlen(text);
@@ -61,7 +62,7 @@ static bool parse_end(struct sweep_range *range, const char *text)
     return false;
 }
 
-/* A range when either side is meant as a number; "../data" and "a..b" are plain words. */
+/* A text is a range if either side is meant as a number; "../data" and "a..b" are plain words. */
 static bool is_range(const char *text)
 {
     const char *dots = strstr(text, "..");
@@ -71,7 +72,7 @@ static bool is_range(const char *text)
     return looks_numeric(text, (size_t)(dots - text)) || (dots > text && looks_numeric(end, strcspn(end, "+*")));
 }
 
-/* How many values, as a double so that absurd counts survive until they are refused. */
+/* Counts the values in a double, so that absurdly large counts are representable until they are rejected. */
 static enum status count_range(double *count, const struct sweep_range *range, const char *text, struct err *err)
 {
     const double from = range->from, to = range->to, by = range->by;
@@ -96,7 +97,8 @@ static enum status count_range(double *count, const struct sweep_range *range, c
     return STATUS_OK;
 }
 
-/* 0.1 * 3 prints as 0.30000000000000004; fifteen digits give what was meant. Whole numbers stay exact. */
+/* 0.1 * 3 prints as 0.30000000000000004; rounding to fifteen digits restores the intended value. Integers stay
+ * exact. */
 static double tidy(double value)
 {
     if (value == floor(value))
@@ -106,7 +108,7 @@ static double tidy(double value)
     return strtod(digits, NULL);
 }
 
-/* `text` stands for the range in messages. ERR_CONFIG when it never ends, or has too many values. */
+/* `text` is the range as shown in messages. ERR_CONFIG if the range never ends or has too many values. */
 static enum status expand_range(struct param_value **out, size_t *count, const struct sweep_range *range,
                                 const char *text, struct arena *arena, struct err *err)
 {
@@ -143,7 +145,7 @@ static enum status parse_value(struct param_value *value, const char *text, stru
     return STATUS_OK;
 }
 
-/* The length of the element at `text`: up to a comma outside brackets of any kind. */
+/* Returns the length of the element at `text`, which ends at a comma outside all brackets. */
 static size_t element_length(const char *text)
 {
     size_t depth = 0;
@@ -211,8 +213,7 @@ enum status sweep_parse(struct sweep *sweep, const char *param, const char *text
     return STATUS_OK;
 }
 
-/* ---- sweeps as suites write them: a string, a list, {values} or {min, max, step}, the objects with an optional
- * exclude ---- */
+/* ---- sweeps in suites: a string, a list, {values} or {min, max, step}; the objects take an optional exclude ---- */
 
 /* Three numbers of 15 digits. */
 #define RANGE_TEXT 96

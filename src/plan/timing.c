@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is timed of a case's steps, and which timers see it. Events of the measurement stand on stream 0: what another
- * stream does lies between them only where events of the manifest tie it to stream 0 on both sides.
+ * Determines which part of a case's steps is timed, and which timers cover it. The measurement records its events on
+ * stream 0. Work on another stream lies between them only if events of the manifest tie it to stream 0 on both sides.
  */
 #include "plan_internal.h"
 
-/* What is known of each stream, going through the timed steps in order. Sets of streams are bits. */
+/* State of each stream while stepping through the timed steps. Sets of streams are bit masks. */
 struct streams {
-    bool begun[MANIFEST_MAX_STREAMS];     /* its next work comes after the first event */
-    uint64_t after[MANIFEST_MAX_STREAMS]; /* its next work comes after all work so far of these */
+    bool begun[MANIFEST_MAX_STREAMS];     /* its next work starts after the first event */
+    uint64_t after[MANIFEST_MAX_STREAMS]; /* its next work starts after all previous work of these streams */
     bool event_begun[MANIFEST_MAX_EVENTS];
     uint64_t event_after[MANIFEST_MAX_EVENTS];
     uint64_t used;
@@ -44,11 +44,11 @@ static void follow(struct streams *streams, const struct resolved_step *step)
         streams->begun[step->stream] = streams->begun[step->stream] || streams->event_begun[step->event];
         streams->after[step->stream] |= streams->event_after[step->event];
         break;
-    case STEP_LOOP: /* twice: a round may wait for the one before */
+    case STEP_LOOP: /* twice: a round may wait for the previous one */
         for (size_t k = 0; k < 2 * step->step_count; k++)
             follow(streams, &step->steps[k % step->step_count]);
         break;
-    case STEP_SYNC: /* of the whole device, by the host, who made the first event before */
+    case STEP_SYNC: /* the host waits for the whole device, after recording the first event */
         for (size_t k = 0; k < MANIFEST_MAX_STREAMS; k++) {
             streams->begun[k] = true;
             streams->after[k] = streams->used;
@@ -60,11 +60,11 @@ static void follow(struct streams *streams, const struct resolved_step *step)
     }
 }
 
-/* ---- which steps there are ---- */
+/* ---- kinds of steps ---- */
 
 #define BIT(kind) (1u << (kind))
 
-/* Their kinds, as bits; of timed steps alone, or of all. */
+/* Returns the kinds of the timed steps, or of all steps, as bits. */
 static unsigned kinds_of(const struct resolved_step *steps, size_t count, bool all)
 {
     unsigned kinds = 0;
@@ -80,7 +80,7 @@ static enum status check_steps(const struct resolve *resolve, unsigned timed)
     const struct place place = {resolve->manifest->at, "steps", -1};
     const unsigned all =
         kinds_of(resolved->steps, resolved->step_count, true) | kinds_of(resolved->setup, resolved->setup_count, true);
-    /* Waiting and events alone are nothing to measure. */
+    /* Waits and events alone give nothing to measure. */
     if (!(timed & ~(BIT(STEP_SYNC) | BIT(STEP_RECORD) | BIT(STEP_WAIT))))
         return resolve_fail(resolve, &place, "no timed step is left to run");
     size_t starts = 0;
@@ -91,7 +91,7 @@ static enum status check_steps(const struct resolve *resolve, unsigned timed)
         launches_before_load |= kind == STEP_LOAD && launched;
         launched |= kind == STEP_LAUNCH || kind == STEP_LOOP;
     }
-    if (starts != 1) /* one pair of events surrounds what is timed */
+    if (starts != 1) /* one pair of events surrounds the timed steps */
         return resolve_fail(resolve, &place,
                             "an untimed step stands between timed ones (sync, record and wait are timed too "
                             "unless they say otherwise)");
@@ -138,7 +138,7 @@ enum status timing_of(struct timing *timing, const struct resolve *resolve)
     return STATUS_OK;
 }
 
-/* ---- which timers see them ---- */
+/* ---- which timers cover them ---- */
 
 enum status timing_check(const struct resolved *resolved, enum timer_choice timer, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Does the code do what `work` claims? Of code without loops each instruction runs once, so what it can do at most is
- * known; of other code only whether it has transcendental instructions where they count.
+ * Checks whether the code can do the work that `work` claims. In code without loops each instruction runs once, which
+ * gives an upper bound. For other code, only the presence of transcendental instructions is checked, where they count.
  */
 
 #include "plan_internal.h"
@@ -28,8 +28,8 @@ void launch_each_timed(const struct resolved *resolved,
     each_timed(resolved->steps, resolved->step_count, false, 1, visit, context);
 }
 
-/* By the last type in the name of an instruction or unit, "v_dot2_f32_f16" or "matrix_f32"; -1: whole numbers. Mixed
- * ones (v_fma_mixlo_f16) compute in f32 and narrow the result. */
+/* Returns the type width from the last type in the name of an instruction or unit, "v_dot2_f32_f16" or "matrix_f32";
+ * -1: integers. Mixed instructions (v_fma_mixlo_f16) compute in f32 and narrow the result. */
 static int width_of(const char *name)
 {
     static const char *const types[] = {"f16", "f32", "f64"};
@@ -74,7 +74,7 @@ void code_work_add(struct code_work *work, const struct isa_kernel *kernel, cons
         all * (double)(global->load_bytes + global->atomic_bytes) + waves * (double)constant->load_bytes;
     work->write_bytes += all * (double)(global->store_bytes + global->atomic_bytes);
     FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
-        const bool divides = strstr(in->mnemonic, "iflag"); /* whole numbers */
+        const bool divides = strstr(in->mnemonic, "iflag"); /* integer division */
         work->operations += all * isa_operations(in);
         add_floats(work, in, all, waves);
         if (in->kind == ISA_TRANSCENDENTAL && in->loop != ISA_NO_LOOP && !divides)
@@ -116,20 +116,20 @@ bool work_differs(struct text *out, const struct resolved *resolved, const struc
     return out->length > before;
 }
 
-/* ---- what was walked ---- */
+/* ---- walked launches ---- */
 
 #define AGREES_WITHIN 2.0
 #define SCALAR_BYTES 64.0 /* of the widest scalar load */
 #define MOST_LANES 64.0   /* of a wave */
 
-/* Of one pass. Caches serve what is asked for again: that is the most that may be stated, and what no other
- * workgroup touches the least. */
+/* Work of one pass. Caches serve repeated requests: the requested bytes are the maximum that may be stated, and the
+ * bytes that no other workgroup touches are the minimum. */
 struct walked_work {
     double asked_bytes, own_bytes, operations, flops;
-    double lanes; /* of all instructions: not even an item that is next to nothing takes less than one */
-    bool whole;   /* the sample says what all do */
-    bool single;  /* one launch: nothing of it is asked for again by the next */
-    bool plain;   /* its arithmetic is that of the algorithm: no tiles filled up, nothing across lanes, no series */
+    double lanes; /* over all instructions: every item takes at least one */
+    bool whole;   /* the sample represents all workgroups */
+    bool single;  /* one launch: no later launch requests the same data */
+    bool plain;   /* only the algorithm's arithmetic: no padded tiles, cross-lane operations or series */
 };
 
 static double own_bytes(const struct predicted_launch *launch, double groups)
@@ -178,7 +178,7 @@ void work_walked(struct prediction *prediction, const struct resolved *resolved,
     const struct work *work = &resolved->work;
     const double bytes = work->read_bytes + work->write_bytes;
     const bool is_float = strcmp(machine_unit_rate(work->unit), "OP/s") != 0;
-    /* Whole numbers that a kernel reads may be offsets and counts: one workgroup then says little of the others. */
+    /* Integers read by a kernel may be offsets or counts; one workgroup then says little about the others. */
     const size_t offsets = COUNT_WHERE(buffer, resolved->buffers, resolved->buffer_count,
                                        (buffer->spec->role == ROLE_IN || buffer->spec->role == ROLE_INOUT) &&
                                            !dtype_is_float(buffer->dtype) && dtype_bytes(buffer->dtype) >= 4);
