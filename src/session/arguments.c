@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What words are meant to be: kernels, suites and files of either, and where a word is none of what is wanted, what to
- * write instead.
+ * Interprets words on the command line as kernels, suites or files of either. For a word that is something else, the
+ * error says what to write instead.
  */
 #include <dirent.h>
 
@@ -13,8 +13,8 @@
 
 static const struct kind {
     const char *name, *words;
-    const char *before, *after; /* what to write: around the path, */
-    bool stem;                  /* ... which is that of the manifest beside it */
+    const char *before, *after; /* the suggestion: before and after the path */
+    bool stem;                  /* the path without its suffix (that of the manifest next to it) */
 } kinds[] = {
     {"kernel", "the manifest of a kernel", "'rooftile run ", "' measures it", false},
     {"suite", "a suite", "'rooftile run ", "' measures it", false},
@@ -58,7 +58,7 @@ enum status argument_result(const struct result **result, const char *path, bool
                             struct err *err)
 {
     enum status status = light ? result_read_light(result, path, arena, err) : result_read(result, path, arena, err);
-    /* What is wrong with the journal of a run that was killed is said as it is. */
+    /* If a journal of a killed run exists, its own error is the more helpful one. */
     return status && !file_exists(journal_of(path, arena)) ? argument_explain(err, path, "a result", arena) : status;
 }
 
@@ -80,8 +80,7 @@ static enum status add_manifest(struct session *session, const char *path, struc
     return add_kernel(session, name);
 }
 
-/* Code that others compiled is what its manifest says: the kernel's name where one manifest beside it has it as image.
- */
+/* Adds the kernel for an image that others compiled, if exactly one manifest in its folder names the image. */
 static enum status add_image(struct session *session, const char *path, struct err *err)
 {
     struct arena *arena = session->arena;
@@ -149,7 +148,7 @@ enum status argument_unknown(const struct session *session, const char *word, st
     const struct manifest *manifest = NULL;
     if (catalog_knows(catalog, word) && catalog_get(&manifest, catalog, word, err))
         return err->status;
-    /* A file of that name lies in the working folder, and only what is in it keeps it from being the kernel. */
+    /* A file with that name is in the working folder, but its contents prevent its use as a kernel. */
     const cJSON *root = NULL;
     const char *here = arena_printf(arena, "%s.json", word), *name = NULL;
     const char *kind = file_exists(here) ? catalog_file_kind(here, &name, arena) : NULL;

@@ -15,7 +15,7 @@ void codes_open(struct codes *codes, const struct session *session)
     for (size_t k = 0; k < plan->code_count && !session->info.predicted; k++) {
         const struct build_result *build = &session->builds[k];
         const bool built = build->state == BUILD_CACHED || build->state == BUILD_COMPILED;
-        /* An image for other targets can still be compared, though not launched. */
+        /* An image for other targets can still be compared, but not launched. */
         const char *path = built ? build->object : build->state == BUILD_SKIPPED ? plan->codes[k].image : NULL;
         struct err err = {0};
         if (plan->codes[k].library)
@@ -25,18 +25,18 @@ void codes_open(struct codes *codes, const struct session *session)
     }
 }
 
-/* ---- do the launches fit? ---- */
+/* ---- does the code match the launches? ---- */
 
 struct difference_search {
     struct text *out;
     const struct codes *codes;
     const struct resolved *resolved;
-    bool unread; /* code that cannot be read is a difference too */
+    bool unread; /* code that cannot be read counts as a difference */
 };
 
 static void add_line(struct text *out, const char *line)
 {
-    /* Launches of one kernel in several steps have the same differences: each is said once. */
+    /* Several launches of one kernel have the same differences; report each once. */
     if (out->length && strstr(out->data, line))
         return;
     text_addf(out, "%s%s", out->length ? "\n" : "", line);
@@ -71,7 +71,7 @@ static void compare_launch(void *context, const struct resolved_launch *launch)
         add_missing(&found, file, launch->symbol);
     } else {
         launch_fit(&found, search->resolved, launch, kernel, codes->session->info.lds_bytes);
-        /* The claim is about the launch that is measured. */
+        /* The manifest's claim describes the measured launch. */
         if (launch == launch_first_timed(search->resolved) &&
             launch_claim_differs(&claim, search->resolved, launch, object->target, kernel))
             add_line(&found, claim.data);
@@ -97,7 +97,7 @@ struct work_search {
     const struct codes *codes;
     struct code_work found;
     struct arena arena;
-    bool unread; /* a launch cannot be disassembled, or is a library's: nothing is known of the whole */
+    bool unread; /* a launch cannot be disassembled or is a library's, so the total is unknown */
 };
 
 static void add_work(void *context, const struct resolved_launch *launch, double times)
@@ -118,7 +118,7 @@ static void add_work(void *context, const struct resolved_launch *launch, double
 bool codes_work_differs(struct text *out, const struct codes *codes, const struct plan_case *plan_case)
 {
     struct work_search search = {.codes = codes};
-    const bool copies = plan_case->resolved.timing.stream_launches == 0; /* which read and write without any code */
+    const bool copies = plan_case->resolved.timing.stream_launches == 0; /* copies read and write without any code */
     if (plan_case->state != PLAN_READY || copies)
         return false;
     launch_each_timed(&plan_case->resolved, add_work, &search);
@@ -132,9 +132,9 @@ const char *const *codes_refused(const struct codes *codes)
     const char **refused = arena_array(codes->session->arena, plan->count + 1, sizeof(*refused));
     SCOPED(text_release) struct text found = {0};
     for (size_t k = 0; k < plan->count; k++) {
-        /* What a compiler made can be right though this reader does not know its format: the device decides. */
+        /* Code from a compiler may be valid even if this reader does not know its format; the device decides. */
         if (codes_differences(&found, codes, &plan->cases[k], false)) {
-            /* A reason stands in one line. */
+            /* Joins the reason into one line. */
             struct text line = {0};
             for (const char *at = found.data; *at; at++)
                 text_addn(&line, *at == '\n' ? "; " : at, *at == '\n' ? 2 : 1);
@@ -147,13 +147,12 @@ const char *const *codes_refused(const struct codes *codes)
 
 /* ---- what a result records ---- */
 
-/* What the disassembly says of the kernel of a code that was asked for last: cases share kernels, and each is
- * disassembled once. */
+/* Facts from the disassembly of the last requested kernel. Cases share kernels, so each is disassembled once. */
 struct loops {
-    const struct codeobj_kernel *kernel; /* NULL: not asked yet */
-    const char *instruction;             /* of the hot one; NULL: no loop, or no disassembler */
+    const struct codeobj_kernel *kernel; /* NULL: none requested yet */
+    const char *instruction;             /* of the hot loop; NULL: no loop, or no disassembler */
     double share;
-    double scratch_bytes; /* of the one with the most of them; NaN: no disassembler */
+    double scratch_bytes; /* of the loop with the most of them; NaN: no disassembler */
     uint32_t scratch_loop;
     uint32_t issues[ISSUE_CLASSES];
 };
@@ -206,7 +205,7 @@ static struct result_code facts_of(const struct codes *codes, struct loops *of_c
     if (!kernel)
         return facts;
     facts.isa_sha256 = kernel->code_sha256;
-    if (kernel->is_ptx) /* registers, stack and spills are the driver's choice */
+    if (kernel->is_ptx) /* the driver chooses registers, stack and spills */
         return facts;
     facts.known = true;
     facts.vgprs = kernel->has_descriptor ? kernel->arch_vgprs : kernel->vgpr_count;
@@ -247,14 +246,14 @@ const struct result_code *codes_facts(const struct codes *codes)
     return facts;
 }
 
-/* ---- images, before anything is built ---- */
+/* ---- images before the build ---- */
 
-/* The image of a code of the plan. */
+/* The image of one of the plan's codes. */
 struct image {
     bool is_read;
-    enum status status; /* ERR_UNSUPPORTED: it is for other targets */
+    enum status status; /* ERR_UNSUPPORTED: the image is for other targets */
     const char *problem;
-    const struct codeobj_file *file; /* NULL: it cannot be looked into */
+    const struct codeobj_file *file; /* NULL: it cannot be read */
 };
 
 struct image_search {
@@ -294,7 +293,8 @@ static void look_at_image(void *context, const struct resolved_launch *launch)
     const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, image->file, launch->symbol);
     if (!kernel)
         add_missing(&found, image->file, launch->symbol);
-    else if (session->info.predicted && !session->at_check_params) /* else the run refuses the case, or check says it */
+    else if (session->info.predicted && !session->at_check_params) /* otherwise the run refuses the case, or `check`
+                                                                    * reports it */
         launch_fit(&found, search->resolved, launch, kernel, session->info.lds_bytes);
     if (found.length) {
         search->status = ERR_CONFIG;

@@ -14,9 +14,9 @@ struct progress {
     struct result_case *cases; /* by plan index */
     bool *have, *skip;
     const struct result_code *facts; /* by plan index; NULL: not recorded */
-    struct journal *journal;         /* NULL: there is none */
+    struct journal *journal;         /* NULL: no journal */
     uint64_t start_ns;
-    double planned_ns, spent_ns; /* estimates of all cases to run, and of those done */
+    double planned_ns, spent_ns; /* sums of the estimates of all cases to run, and of the finished ones */
 };
 
 /* ---- progress ---- */
@@ -26,7 +26,7 @@ static void on_tick(void *context, const struct plan_case *plan_case, const char
     const struct progress *progress = context;
     char left[UNITS_TEXT];
     const double wall_ns = (double)(clock_now_ns() - progress->start_ns);
-    /* What was planned, corrected by how the plan has held so far (once there is something to correct by). */
+    /* Corrects the plan's estimate by its error so far, once that is known. */
     const double scale = progress->spent_ns > 1e9 ? wall_ns / progress->spent_ns : 1;
     progress_show(progress->session->options, "%s %zu/%zu  %s left  %s  %s", progress->what->title, done + 1, total,
                   units_time(left, (progress->planned_ns - progress->spent_ns) * scale), phase, plan_case->label);
@@ -42,7 +42,7 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
     identity_object(sha256, plan_case, session->builds);
     result_case_build(out, plan_case, measured, sha256, machine, session->arena);
     identity_of(&out->identity, plan_case, session->builds, &session->info);
-    identity_take_object(&out->identity, out->object_sha256); /* of a library: known now */
+    identity_take_object(&out->identity, out->object_sha256); /* a library's code is known only now */
     if (progress->facts)
         out->code = progress->facts[plan_case->index];
     if (progress->journal)
@@ -50,7 +50,7 @@ static void on_case(void *context, const struct plan_case *plan_case, const stru
     progress->have[plan_case->index] = true;
     progress->spent_ns += plan_case->estimate_ns;
     if (log_level() >= LOG_DEBUG && plan_case->state == PLAN_READY) {
-        /* For those who ask where the time goes (-vv), and what the plan got wrong. */
+        /* With -vv, shows where the time went and how far the plan was off. */
         SCOPED(text_release) struct text line = {0};
         for (enum case_phase phase = 0; phase < SPENT_COUNT; phase++)
             text_addf(&line, ", %s %.1f", case_phase_names[phase], measured->spent_ns[phase] / 1e6);
@@ -73,7 +73,7 @@ static void on_opened(void *context, const struct device_info *info, const struc
 
 /* ---- before and after ---- */
 
-/* What the budget left no time for is in the result too; a run with such cases is one to --resume. */
+/* Records the cases that the time budget skipped, which marks the result as one to --resume. */
 static void skip_rest(struct progress *progress, struct result *result)
 {
     struct session *session = progress->session;
@@ -136,7 +136,8 @@ static const char *utc_now(struct arena *arena)
     return arena_strdup(arena, now);
 }
 
-/* What the suites declare; two suites may use a name for different figures, so the second gets its suite's name too. */
+/* Copies the suites' KPIs. If two suites use a name for different figures, the second one is prefixed by its suite's
+ * name. */
 static void take_kpis(struct result *result, const struct session *session)
 {
     struct result_kpi *kpis = NULL;
@@ -162,7 +163,7 @@ static void take_kpis(struct result *result, const struct session *session)
     result->kpi_count = count;
 }
 
-/* The version of the compiler that made the code, for the environment; unknown is no error. */
+/* Returns the version of the compiler that made the code, for the environment; "" if unknown. */
 static const char *compiler_version(const struct session *session)
 {
     const bool built = !session->info.predicted && session->plan->code_count && session->builds;
@@ -183,7 +184,7 @@ static void begin_result(struct result *result, const struct session *session)
                               .raw_samples = options->samples,
                               .compiler = compiler_version(session),
                               .job = session->job};
-    if (!result->predicted) /* nothing of sim's results depends on when they were made */
+    if (!result->predicted) /* sim's results must not depend on when they were made */
         result->started_at = utc_now(session->arena);
     result_environment(result, &session->info, options->argc, options->argv, session->arena);
     struct result_label *labels = NULL;
@@ -198,7 +199,7 @@ static void begin_result(struct result *result, const struct session *session)
     result->labels = labels;
 }
 
-/* In plan order, whatever the order of measuring. */
+/* Copies the cases in plan order, whatever the order of measuring. */
 static void take_cases(struct result *result, const struct progress *progress)
 {
     const size_t count = progress->session->plan->count;
@@ -210,7 +211,7 @@ static void take_cases(struct result *result, const struct progress *progress)
     result->cases = cases;
 }
 
-/* Below 2^32, which is short enough to be typed again. */
+/* Stays below 2^32, which is short enough to be typed in again. */
 static uint64_t sample_seed(const struct cli_options *options)
 {
     uint32_t drawn = 0;
@@ -221,7 +222,8 @@ static uint64_t sample_seed(const struct cli_options *options)
 
 /* ---- the journal ---- */
 
-/* Without a result file it lies in the data folder, and predictions have none: they are soon made again. */
+/* Chooses the journal's path: in the data folder if there is no result file. Predictions have no journal because they
+ * are quickly repeated. */
 static enum status journal_place(const char **path, const struct progress *progress, struct err *err)
 {
     struct session *session = progress->session;
@@ -239,7 +241,7 @@ static enum status journal_place(const char **path, const struct progress *progr
     return STATUS_OK;
 }
 
-/* Where there is no file to write, a run without a journal is better than none. */
+/* If the journal cannot be written, the run continues without one. */
 static enum status open_journal(struct progress *progress, const struct result *result, struct err *err)
 {
     struct session *session = progress->session;
@@ -253,7 +255,7 @@ static enum status open_journal(struct progress *progress, const struct result *
         journal_next_trial(progress->journal, &begun);
         return STATUS_OK;
     }
-    const bool continues = what->rest && what->resumed; /* whose trials come before this one */
+    const bool continues = what->rest && what->resumed; /* the resumed result's trials come first */
     enum status status = journal_place(&path, progress, err);
     if (!status && path) {
         const bool goes_on = resumed && (!strcmp(path, resumed) || !strcmp(path, journal_of(resumed, session->arena)));
@@ -334,7 +336,7 @@ static enum status run_cases(struct progress *progress, struct err *err)
     return status;
 }
 
-/* ---- going on with an earlier result ---- */
+/* ---- resuming an earlier result ---- */
 
 const struct result_case *execute_find(const struct result *result, const char *id, size_t *next)
 {
@@ -358,8 +360,8 @@ bool execute_has_trial(const struct result_case *c, uint32_t trial)
     return !c->trial_count && !trial;
 }
 
-/* It stays where nothing is left to do: measured and right, or not to be run here at all. Nothing of another code,
- * launch, ... may stand beside what is measured now; a part that is unknown now is measured again too. */
+/* Whether an old case is final: measured correctly, or impossible to run here. Results of different code, launches etc.
+ * must not be mixed with new ones, so a case is repeated if any part of its identity differs or is unknown. */
 static bool stays(unsigned *changed, const struct result_case *old, const struct plan_case *plan_case,
                   const struct session *session)
 {

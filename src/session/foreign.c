@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Code that others compiled and that no manifest describes: which of its kernels is meant, and a manifest by its
- * metadata alone, good enough to be planned and walked.
+ * Supports code that others compiled and that no manifest describes: selects the kernel, and makes a manifest from its
+ * metadata that is good enough to be planned and walked.
  */
 
 #include "rooftile/codeobj.h"
@@ -55,7 +55,7 @@ enum status foreign_add(struct session *session, const char *path, struct err *e
     return STATUS_OK;
 }
 
-/* Sizes that are off by a factor make times that are. */
+/* Times may be off by this factor, since they scale with the guessed sizes. */
 #define GUESSED 2.0
 
 void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case)
@@ -76,7 +76,7 @@ void foreign_note(struct prediction *prediction, const struct session *session, 
                     sizes.data);
 }
 
-/* Comments that ask, of this value and all in it; `first` is that of the first. */
+/* Counts the comments with questions in this value and everything in it; `first` receives the first one. */
 static size_t count_asks(const char **first, const cJSON *at)
 {
     size_t count = 0;

@@ -16,7 +16,7 @@ struct launches {
     size_t count;
 };
 
-/* Those of the code that no case before has. */
+/* Collects the launches of a code that `seen` does not contain. */
 static void collect(struct launches *launches, const struct launches *seen, const struct resolved *resolved,
                     const struct resolved_step *steps, size_t count, size_t code, struct arena *arena)
 {
@@ -43,7 +43,7 @@ static void collect(struct launches *launches, const struct launches *seen, cons
     }
 }
 
-/* ---- what of it runs ---- */
+/* ---- executing it ---- */
 
 struct execution {
     const struct resolved *resolved;
@@ -52,7 +52,7 @@ struct execution {
     struct arena *arena;
 };
 
-/* The first launch of a kernel; steps before it may have changed what buffers hold. */
+/* Returns the first launch of a kernel. *is_later is set if steps precede it, which may have changed buffers. */
 static const struct resolved_launch *launch_of(const struct resolved_step *steps, size_t count, const char *symbol,
                                                bool *is_later)
 {
@@ -66,7 +66,7 @@ static const struct resolved_launch *launch_of(const struct resolved_step *steps
     return found;
 }
 
-/* Which loops turn, and how often: a workgroup in the middle of the launch is walked. */
+/* Walks a workgroup in the middle of the launch to count how often each loop iterates. */
 static const double *execute(void *context, const struct isa_kernel *isa, const char *target)
 {
     struct execution *execution = context;
@@ -97,7 +97,7 @@ static const double *execute(void *context, const struct isa_kernel *isa, const 
 
 /* ---- inspections ---- */
 
-/* The kernels of a code that a case launches; NULL: of a code that no case is ready to launch. */
+/* Inspects the kernels of a code that a case launches. `user` is NULL if no case is ready to launch the code. */
 static enum status inspect_case(struct inspection *inspection, struct inspections *found, const struct session *session,
                                 const struct build_request *request, const struct build_result *result,
                                 const struct plan_case *user, const struct launches *launches, struct err *err)
@@ -128,7 +128,7 @@ static enum status inspect_case(struct inspection *inspection, struct inspection
     return STATUS_OK;
 }
 
-/* Is it a problem of this kernel, beside which others may be fine? Then it is noted. */
+/* Whether the error concerns only this kernel, so that others can still be inspected. Notes it. */
 static bool passes(struct inspections *found, const struct session *session, enum status status, const struct err *err)
 {
     if (status != ERR_BUILD && status != ERR_UNSUPPORTED && status != ERR_CONFIG)
@@ -147,8 +147,7 @@ static enum status note(struct inspections *found, const struct session *session
     return status && passes(found, session, status, err) ? STATUS_OK : status;
 }
 
-/* Kernels of one source share a code: each case that launches others of its kernels than those before it is an
- * inspection of its own. */
+/* Kernels of one source share a code. Each case that launches further kernels of it gets an inspection of its own. */
 static enum status inspect_code(struct inspections *found, const struct session *session, size_t code,
                                 const struct build_result *result, struct err *err)
 {
@@ -178,7 +177,7 @@ static enum status inspect_code(struct inspections *found, const struct session 
     return note(found, session, &inspection, status, err);
 }
 
-/* References run on the CPU: their code is not of interest here. */
+/* References run on the CPU and are not inspected. */
 static enum status inspect_target(struct inspections *found, struct session *session, const char *arch, struct err *err)
 {
     struct build_result *builds = NULL;
@@ -199,7 +198,7 @@ static enum status inspect_target(struct inspections *found, struct session *ses
             err_set(err, ERR_CONFIG, "%s has no GPU code", plan->count ? plan->cases[0].label : "this");
         return passes(found, session, err->status, err) ? STATUS_OK : err->status;
     }
-    /* Line tables, which leave the code as it is: a loop can then be said by its line. */
+    /* Requests line tables, which do not change the code, so that loops can be reported by line. */
     for (size_t k = 0; k < gpu.code_count; k++) {
         struct build_request *request = (struct build_request *)&gpu.codes[k];
         if (!request->source || request->target.kind != BUILD_AMD)
@@ -227,7 +226,7 @@ enum status inspections_build(struct inspections *found, struct session *session
     if (!status && session->args && !session->arg_count)
         status = session_all_kernels(session, false, err);
     if (!status && !options->arch_count) {
-        /* The GPU here, else a well-known one that a compiler here knows. */
+        /* Uses this machine's GPU, or else a common target that the installed compiler supports. */
         struct session here = {.options = options, .arena = session->arena};
         const struct build_target target = {.kind = BUILD_AMD, .arch = FALLBACK_ARCH, .wave = 64};
         struct compiler compiler;

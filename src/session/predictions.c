@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stage that predicts a session's plan: what `plan`, `run`, `predict` and `explain` say of a case comes from here.
+ * Predicts a session's plan. The commands `plan`, `run`, `predict` and `explain` take their predictions from here.
  */
 #include "rooftile/cpu_target.h"
 #include "rooftile/file.h"
@@ -9,8 +9,8 @@
 #include "rooftile/predictor.h"
 #include "rooftile/targets.h"
 
-/* Compiles what is walked, for a device that is here or not: a GPU's code; of a CPU, whose code is not walked, the same
- * source for a GPU, where a case needs it. */
+/* Compiles the code to be walked, even if its device is absent. For a GPU that is its own code. A CPU's code is not
+ * walked; if a case needs a walk, its source is compiled for a GPU. */
 static enum status build_walked(struct session *session, struct err *err)
 {
     const struct plan *plan = session->plan;
@@ -19,14 +19,14 @@ static enum status build_walked(struct session *session, struct err *err)
     size_t *numbers = arena_array(arena, plan->code_count + 1, sizeof(*numbers));
     struct build_result *made = NULL, *all = arena_array(arena, plan->code_count + 1, sizeof(*all));
     const bool on_host = backend_is_cpu(session->info.backend);
-    bool *wanted = arena_array(arena, plan->code_count + 1, sizeof(*wanted)); /* by code: a CPU's cases need a walk */
+    bool *wanted = arena_array(arena, plan->code_count + 1, sizeof(*wanted)); /* by code: some CPU case needs a walk */
     FOR_EACH(const struct plan_case, c, plan->cases, on_host ? plan->count : 0)
         for (size_t k = 0; k < c->resolved.code_count && c->state == PLAN_READY; k++)
             if (predicted_on_host(&c->resolved) != HOST_NOT_WALKED)
                 wanted[c->resolved.codes[k]] = plan->codes[c->resolved.codes[k]].source != NULL;
     struct session builder = *session;
     struct plan codes = *plan;
-    builder.info.predicted = false; /* what is predicted needs no code, but its walk does */
+    builder.info.predicted = false; /* predictions need no code, but their walk does */
     codes.codes = requests;
     codes.code_count = 0;
     for (size_t k = 0; k < plan->code_count; k++) {
@@ -69,7 +69,7 @@ enum status session_predict(struct session *session, struct err *err)
     if (!status && walked && (cpu || session->info.predicted || !session->builds))
         status = build_walked(session, err);
     if (!status) {
-        /* A compiler that was named for a comparison and does not compile: what is compared then is not its code. */
+        /* Warns if a compiler that was named for a comparison fails, because the comparison then ignores its code. */
         for (size_t k = 0; session->compiler && session->walked && k < session->plan->code_count; k++)
             if (session->walked[k].state == BUILD_FAILED && session->plan->codes[k].source) {
                 const char *message = session->walked[k].message;
@@ -95,7 +95,8 @@ size_t session_say_work(const struct session *session)
         const struct predicted *p = c->prediction;
         if (c->resolved.manifest == last || !p || !p->work_disagrees)
             continue;
-        /* Where a kernel states its work wrong all cases are off: where a few are, the walk misses their sizes. */
+        /* If a kernel states its work wrong, all its cases disagree. If only some do, the walk is wrong for their
+         * sizes. */
         if (COUNT_WHERE(other, session->plan->cases, session->plan->count,
                         other->resolved.manifest == c->resolved.manifest && other->state == PLAN_READY &&
                             !(other->prediction && other->prediction->work_disagrees)))

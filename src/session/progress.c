@@ -15,7 +15,7 @@ unsigned progress_columns(int fd)
     return columns >= 40 && columns <= 10000 ? (unsigned)columns : 100;
 }
 
-/* In a pipe a line says what is going on once a command takes this long, and then as often. */
+/* In a pipe, prints a progress line once a command has taken this long, and then at this interval. */
 static const uint64_t progress_first_ns = 1500000000, progress_every_ns = 5000000000;
 static uint64_t progress_next_ns;
 

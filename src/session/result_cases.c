@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases of a result planned again: on the machine where they were measured, to be explained, or on another one. What a
- * device's defaults chose is left to the other device; what differed from them stays.
+ * Plans the cases of a result again: on the machine where they were measured, to explain them, or on another one.
+ * Parameters that had their device's defaults follow the new device; all others stay.
  */
 
 #include "rooftile/file.h"
@@ -17,7 +17,7 @@ bool result_is_file(const char *word, struct arena *arena)
            ((json_member(root, "cases") && json_member(root, "environment")) || json_member(root, "documents"));
 }
 
-/* The parameters that the device's defaults do not give. */
+/* Sets the parameters that differ from the device's defaults. */
 static enum status pin(struct suite_case *made, const struct result_case *c, const struct manifest *manifest,
                        const struct device_facts *device, struct arena *arena, struct err *err)
 {
@@ -54,7 +54,7 @@ static enum status make_suite(const struct suite **suite, const struct result_ca
     return status;
 }
 
-/* What counts, passes --filter and has its kernel here. */
+/* Chooses the cases that count, pass --filter and have their kernel here. */
 static enum status choose(struct result_cases *of, const struct session *session, const char *path, struct err *err)
 {
     const struct cli_options *options = session->options;
@@ -85,14 +85,14 @@ enum status result_cases(struct result_cases *of, struct session *session, const
     *of = (struct result_cases){0};
     if (argument_result(&of->result, path, true, arena, err))
         return err->status;
-    /* Its kernels are in the folders of kernels, or have a manifest in the working folder. */
+    /* Finds the kernels in the kernel folders, or by a manifest in the working folder. */
     for (size_t k = 0; k < of->result->case_count; k++)
         ARENA_PUSH(arena, session->kernels, session->kernel_count, of->result->cases[k].kernel);
     enum status status = session_go(session, SESSION_CATALOG, err);
     session->kernel_count = 0;
     if (status || choose(of, session, path, err) || make_suite(&suites[0], of, &session->catalog, arena, err))
         return err->status;
-    options->filter_count = 0; /* they were of the result's cases */
+    options->filter_count = 0; /* the filters applied to the result's cases */
     session->options = options;
     session->suites = suites;
     session->suite_count = 1;

@@ -3,7 +3,7 @@
 #include "rooftile/measure.h"
 #include "rooftile/units.h"
 
-/* Plans and builds one case by itself. */
+/* Plans and builds a single case. */
 static enum status plan_one(struct service_code *code, struct session *session, const struct suite_case *only,
                             struct err *err)
 {
@@ -17,7 +17,7 @@ static enum status plan_one(struct service_code *code, struct session *session, 
 
 static const struct service {
     const char *kernel;
-    bool everywhere; /* else only where launches are queued */
+    bool everywhere; /* otherwise only for devices that queue launches */
 } services_table[SERVICE_COUNT] = {
     [SERVICE_NULL] = {"launch_empty", true},     [SERVICE_BLOCKING] = {"service_blocking", false},
     [SERVICE_CLOCK] = {"service_clock", false},  [SERVICE_FLUSH] = {"service_flush", false},
@@ -32,7 +32,7 @@ bool services_wanted(const struct session *session, enum run_service which)
 
 static const struct suite_case *case_of(enum run_service which, const struct session *session)
 {
-    const double stride = 128; /* a line of AMD's L2 */
+    const double stride = 128; /* a cache line of AMD's L2 */
     bool known;
     const double flush = (double)run_flush_bytes(&known, &session->machine, &session->info);
     const double reread = (double)run_reread_bytes(&session->machine, &session->info);
@@ -79,13 +79,13 @@ enum status services_prepare(struct service_code services[SERVICE_COUNT], struct
 /* ---- warnings ---- */
 
 static const double memory_above = 0.01; /* of the card's memory */
-/* for a runtime's own buffers, where the driver does not tell whose memory is whose */
+/* for a runtime's own buffers, if the driver does not report whose memory is whose */
 static const double own_allowance = 1 << 30;
 
 void idle_problem(struct text *problem, const struct device_info *info, const struct device_sense *sense)
 {
     const double own = isnan(sense->vram_own_bytes) ? own_allowance : sense->vram_own_bytes;
-    const double taken = sense->vram_used_bytes - own; /* NaN where unknown, and then above nothing */
+    const double taken = sense->vram_used_bytes - own; /* NaN if unknown; comparisons with it are false */
     text_add(problem, "");
     if (sense->other_processes > 0)
         text_addf(problem, "%.0f other process%s the GPU", sense->other_processes,
@@ -106,7 +106,7 @@ void services_warn(const struct session *session, const struct device_info *info
         log_warn("W007",
                  "%s is not idle: %s. Whatever they do shows in the times; 'fuser -v /dev/kfd' names the processes",
                  info->name, problem.data);
-    /* Where no library can, there is nothing to be done about it. */
+    /* Without library support there is nothing to recommend. */
     if (calibration->dispatch_reason[0] && ops && ops->launch_with_events)
         log_warn("W010",
                  "no kernel can be timed by itself: %s. Pairs of events are used instead, which see the gaps "
@@ -126,8 +126,8 @@ void services_warn(const struct session *session, const struct device_info *info
 
 /* ---- ceilings to measure again ---- */
 
-/* A suite case from a case id "kernel/name=value;...", measured quickly in the id's mode; its timer is measured anew.
- * False when it is not an id. */
+/* Makes a suite case from a case id "kernel/name=value;...", measured quickly in the id's mode, with the timer chosen
+ * anew. Returns false if `id` is not an id. */
 static bool case_from_id(struct suite_case *out, const char *id, struct arena *arena)
 {
     const char *slash = strchr(id, '/');
@@ -157,7 +157,7 @@ static bool case_from_id(struct suite_case *out, const char *id, struct arena *a
     return true;
 }
 
-/* The case that measured the ceiling, planned and built again. When it is gone the ceiling stands: it only cannot be
+/* Plans and builds the case that measured the ceiling. If that case no longer exists, the ceiling remains but cannot be
  * measured again. */
 static enum status add_ceiling(struct run_options *run, struct run_ceiling *room, const struct ceiling *ceiling,
                                struct session *session, struct err *err)

@@ -12,7 +12,7 @@
 #include "rooftile/spawn.h"
 #include "rooftile/targets.h"
 
-/* ---- what ends a command before its time ---- */
+/* ---- signals that end a command early ---- */
 
 volatile int session_stop;
 const char *volatile session_last_words;
@@ -31,7 +31,7 @@ static void on_signal(int number)
     if (ending && (number == SIGALRM ? grace_s > 0 : clock_now_ns() - first_ns >= twice_ns)) {
         const char *words = session_last_words;
         const bool heard = words && write(STDERR_FILENO, words, strlen(words)) > 0;
-        (void)heard; /* the end is the same */
+        (void)heard; /* nothing can be done about a failed write */
         _exit(130);
     }
     first_ns = ending ? first_ns : clock_now_ns();
@@ -49,7 +49,7 @@ void session_catch_signals(unsigned seconds)
     sigaction(SIGALRM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* nohup */
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* under nohup, hangups stay ignored */
         sigaction(SIGHUP, &action, NULL);
 }
 
@@ -80,7 +80,7 @@ const char *session_late_reason(const struct session *session, const char *what)
 
 /* ---- suites and catalog ---- */
 
-/* The command line wins over the suite, field by field. */
+/* Command-line options override the suite's, field by field. */
 static void override_measure(struct measure_options *measure, const struct cli_options *options)
 {
     if (options->quick) {
@@ -95,7 +95,7 @@ static void override_measure(struct measure_options *measure, const struct cli_o
         measure->precision = fmax(measure->precision, quick.precision);
     }
     if (options->profile)
-        measure->timeout_ns = INFINITY; /* a debugger may stop it for as long as it likes */
+        measure->timeout_ns = INFINITY; /* a debugger may pause it for any length of time */
     if (options->min_time.text)
         measure->min_time_ns = options->min_time.ns;
     if (options->max_time.text)
@@ -120,7 +120,7 @@ static void override_suite(const struct suite **suite, const struct session *ses
 
 static enum status find_suites(struct session *session, struct err *err)
 {
-    if (session->suites) /* with another device (devices.c) */
+    if (session->suites) /* already found by another device's session (devices.c) */
         return STATUS_OK;
     if (!session->args) {
         session->args = session->options->args;
@@ -167,14 +167,14 @@ static enum status folders(const char ***dirs, size_t *count, const struct sessi
     return STATUS_OK;
 }
 
-/* One suite of all kernels that were named. */
+/* Makes one suite of all named kernels. */
 static enum status suite_of_kernels(struct session *session, struct err *err)
 {
     const char **names = NULL;
     size_t count = 0;
     struct measure_options base;
     measure_defaults(&base);
-    if (!session->kernel_count || !session->suites) /* of the command `list` they are no more than names */
+    if (!session->kernel_count || !session->suites) /* for the command `list` they are mere names */
         return STATUS_OK;
     const struct suite **suite = &session->suites[session->suite_count];
     if (argument_kernels(&names, &count, session, err) ||
@@ -189,14 +189,14 @@ static enum status suite_of_kernels(struct session *session, struct err *err)
 static enum status read_catalog(struct session *session, struct err *err)
 {
     enum status status = STATUS_OK;
-    for (bool again = !session->catalog.count; again && !status;) { /* of several devices only the first reads it */
+    for (bool again = !session->catalog.count; again && !status;) { /* with several devices only the first reads it */
         const char **dirs = NULL;
         size_t count = 0;
         status = folders(&dirs, &count, session, err);
         if (!status)
             status = catalog_read(&session->catalog, dirs, count, session->arena, err);
         again = false;
-        /* The manifests of the working folder that the named kernels lack. */
+        /* Adds manifests from the working folder for named kernels that the catalog lacks. */
         for (size_t k = 0; k < session->kernel_count && !status; k++) {
             const char *name = session->kernels[k];
             const char *path = catalog_knows(&session->catalog, name) ? NULL : argument_manifest_here(session, name);
@@ -206,7 +206,7 @@ static enum status read_catalog(struct session *session, struct err *err)
         }
     }
     if (session->guess)
-        unlink(session->guess); /* of sessions that share a catalog the first has read it */
+        unlink(session->guess); /* sessions that share a catalog need it only until the first has read it */
     return status ? status : suite_of_kernels(session, err);
 }
 
@@ -223,7 +223,7 @@ enum status session_all_kernels(struct session *session, bool helpers, struct er
     const struct suite **suites = arena_array(session->arena, 1, sizeof(*suites));
     struct measure_options measure;
     for (size_t k = 0; k < all; k++) {
-        /* Of the folder whose kernels win over all others, where there is one. */
+        /* With a kernel folder of its own, the session takes only the kernels from there. */
         const bool own = !session->kernel_dir || COUNT_WHERE(entry, session->catalog.entries, session->catalog.count,
                                                              entry->manifest == manifests[k] && entry->dir == 0);
         if (own && (helpers || !session_is_helper(manifests[k])))
@@ -248,14 +248,14 @@ enum status session_reference_target(struct session *session, struct err *err)
     const struct device_request cpu = {.backend = "cpu"};
     struct device_info *info = arena_alloc(session->arena, sizeof(*info));
     enum status status = run_device_info(info, NULL, &cpu, err);
-    /* References beside a GPU are built ahead of time with its kernels, often on another machine: a level, not this
-     * very processor, unless that lacks some of it. */
+    /* References for a GPU are built ahead of time with its kernels, often on another machine. So they target a CPU
+     * level rather than this processor, unless it lacks part of that level. */
     const bool has_level = cpu_target_has(info->target, "avx2") && !strstr(info->target, ",no-");
     session->cpu_target = has_level ? "x86-64-v3" : info->target;
     return status;
 }
 
-/* Names of machine files and targets are no devices, but nearly. */
+/* Explains a device name that is in fact the name of a machine file or a target. */
 static enum status explain_device(const char *text, struct arena *arena, struct err *err)
 {
     struct machine *machine = arena_alloc(arena, sizeof(*machine));
@@ -268,7 +268,7 @@ static enum status explain_device(const char *text, struct arena *arena, struct 
         return err_set(err, ERR_USAGE,
                        "unknown device '%s', which is a target: 'rooftile build --arch %s' compiles for it", text,
                        text);
-    /* Nearly the name of a machine: what is said of machines has the nearest at its end. */
+    /* For a misspelt machine, reuses the suggestion at the end of that error. */
     static const char words[] = "; did you mean '";
     session_unknown_machine(text, arena, &ignored);
     const char *nearest = strstr(ignored.text, words);
@@ -290,7 +290,7 @@ static enum status find_device(struct session *session, struct err *err)
         device_default(&session->request, &reason);
         log_verbose("device: %s", text_take(&reason, session->arena));
     }
-    if (!status && !strcmp(session->request.backend, "sim")) { /* it plays the model of a machine file */
+    if (!status && !strcmp(session->request.backend, "sim")) { /* sim simulates the model in a machine file */
         struct device_info *info = arena_alloc(session->arena, sizeof(*info));
         status = session_model(&session->machine, info, session->request.model, session->arena, err);
         session->request.sim_info = info;
@@ -364,7 +364,7 @@ enum status session_plan_suite(const struct plan **plan, struct session *session
     return status;
 }
 
-/* The requests with the flags of the session's compiler behind those of the manifests. */
+/* Returns the requests with the flags of the session's compiler appended to those of the manifests. */
 static const struct build_request *with_flags(const struct session *session, const struct plan *plan)
 {
     struct build_request *requests = arena_array(session->arena, plan->code_count + 1, sizeof(*requests));
@@ -440,7 +440,7 @@ struct plan session_codes_of(const struct plan *plan, bool cpu, const size_t **n
     return part;
 }
 
-/* One kernel through clang -O3: seen 0.5 to 1.5 s on a core of 2020. */
+/* One kernel through clang -O3; observed 0.5 to 1.5 s on a core of 2020. */
 static const double compile_ns = 0.8e9;
 
 enum status session_uncompiled(struct uncompiled *uncompiled, struct session *session, struct err *err)

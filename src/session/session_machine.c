@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which machine file goes with a session: by the PCI id of a real device, by name for sim, by target for code that is
- * built ahead of time.
+ * Finds the machine file of a session: by PCI id for a real device, by name for sim, by target for code that is built
+ * ahead of time.
  */
 
 #include "rooftile/file.h"
@@ -16,7 +16,8 @@ char *session_config(struct arena *arena, const char *folder, const char *name)
     return arena_printf(arena, "%s/%s%s%s", configs ? configs : "configs", folder, *folder ? "/" : "", name);
 }
 
-/* A file that is there, or one of configs/machines by its name, with or without its suffix; NULL: there is none. */
+/* Returns an existing file, or the file of that name in configs/machines, with or without suffix; NULL if there is
+ * none. */
 static const char *machine_file(const char *name, struct arena *arena)
 {
     const char *stem = path_stem(name, ".json", arena);
@@ -91,8 +92,8 @@ enum machine_match session_match(const struct machine *machine, const struct dev
     return machine->cus && info->cus && machine->cus != info->cus ? MATCH_UNITS : MATCH_YES;
 }
 
-/* The file in configs/machines that describes the session's device; none is no error. Warns when there is one for the
- * product that does not hold for this device. */
+/* Finds the file in configs/machines that describes the session's device, or the nearest match for its product. Finding
+ * none is no error. */
 static enum status find_by_pci_id(struct machine *found, enum machine_match *nearest, const struct session *session,
                                   struct err *err)
 {
@@ -114,7 +115,8 @@ static enum status find_by_pci_id(struct machine *found, enum machine_match *nea
     return STATUS_OK;
 }
 
-/* The model's machine; its links too where the rest was measured, for 'roofline' finds no limit of theirs. */
+/* Takes the model's machine, or with `links` only its links, which 'roofline' cannot measure. Warns if the file for the
+ * product does not hold for this device. */
 static enum status take_model(struct session *session, bool links, struct err *err)
 {
     struct machine *model = arena_alloc(session->arena, sizeof(*model)), *machine = &session->machine;
@@ -174,11 +176,12 @@ enum status session_machine_file(const char **path, const struct device_info *in
     return status;
 }
 
-/* A file of other ceilings of the session's device, and not one of another product: a `shipped` one is of its own. */
+/* Whether a file has ceilings of the session's device rather than of another product. On sim, a `shipped` file must be
+ * the session's own. */
 static bool is_of_device(const struct machine *machine, const struct session *session, bool shipped)
 {
     const struct device_info *info = &session->info;
-    if (!info->arch[0] || !machine->arch[0]) /* there is no device: the file is shown; or it does not say of which */
+    if (!info->arch[0] || !machine->arch[0]) /* without a device the file is only shown; a file may omit its target */
         return true;
     if (strcmp(machine->arch, info->arch) != 0)
         return false;
@@ -222,7 +225,7 @@ static enum status find_machine(struct session *session, struct err *err)
     if (session->options->machine)
         return take_named(session, session->options->machine, err);
     if (session->info.predicted)
-        return STATUS_OK; /* the device was made of it */
+        return STATUS_OK; /* the device was made from it */
     const char *saved = NULL;
     if (session_machine_file(&saved, &session->info, false, session->arena, err))
         return err->status;
@@ -242,7 +245,7 @@ static enum status find_machine(struct session *session, struct err *err)
 
 /* ---- sim ---- */
 
-/* Of the order of what is published for an empty kernel on Instinct cards (2 to 9 us). */
+/* Same order of magnitude as published times for an empty kernel on Instinct cards (2 to 9 us). */
 static const double assumed_launch_ns = 4000;
 
 static void facts_of_machine(struct device_info *info, const struct machine *machine)
@@ -310,7 +313,7 @@ enum status session_known_machine(struct machine **machine, const char *name, st
 
 /* ---- a target without a device ---- */
 
-/* Least facts of a target, for planning without a device. */
+/* Sets the minimum facts of a target for planning without a device. */
 static void family_facts(struct device_info *info, const char *arch)
 {
     const struct occupancy_limits *limits = occupancy_limits(arch);
@@ -328,7 +331,8 @@ static void family_facts(struct device_info *info, const char *arch)
     snprintf(info->target, sizeof(info->target), "%s", arch);
 }
 
-/* The machine of this target with nearest to `cus` compute units; *found is NULL where no file describes one. */
+/* Finds the machine of this target whose number of compute units is nearest to `cus`. *found is NULL if no file
+ * describes one. */
 static enum status find_by_target(const struct machine **found, const char *arch, uint32_t cus, struct arena *arena,
                                   struct err *err)
 {

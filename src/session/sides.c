@@ -8,7 +8,7 @@
 
 static const char *const kind_words[] = {"a folder of kernels", "a compiler", "a code object"};
 
-/* The flags behind a compiler's name, split at blanks; a name with blanks of its own is a path that is there. */
+/* Splits the flags off a compiler's name at blanks. A name that contains blanks must be an existing path. */
 static const char *split(struct side_word *side, const char *word, struct arena *arena)
 {
     const char *name = word;
@@ -26,8 +26,8 @@ static const char *split(struct side_word *side, const char *word, struct arena 
     return name;
 }
 
-/* A folder has kernels; a file that may be executed and is no library is a compiler; any other file is a code object.
- */
+/* A folder contains kernels; an executable file that is not a library is a compiler; any other file is a code
+ * object. */
 enum status side_find(struct side_word *side, const char *word, const char *asker, struct arena *arena, struct err *err)
 {
     word += strspn(word, " ");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The beginning of a manifest for code that others compiled: what its metadata says, and what Triton wrote beside it.
- * What nobody but the author knows (sizes, the work, what is right) is filled in so that the kernel can be planned and
- * launched, with a comment where a person should look.
+ * Writes the beginning of a manifest for code that others compiled, from its metadata and from Triton's files. Facts
+ * that only the author knows (sizes, work, correct results) are filled in so that the kernel can be planned and
+ * launched, with a comment wherever a person should check.
  */
 #include "rooftile/skeleton.h"
 
@@ -12,16 +12,16 @@
 #include "rooftile/json.h"
 
 #define TYPES_MAX 256
-#define PROGRAMS "ceil_div(n, block)" /* the grid, where nobody saw the launch */
+#define PROGRAMS "ceil_div(n, block)" /* the grid if no launch was observed */
 
-/* What Triton knows of a kernel: my_kernel.json and my_kernel.ttir beside my_kernel.hsaco. */
+/* Triton's description of a kernel: my_kernel.json and my_kernel.ttir next to my_kernel.hsaco. */
 struct triton {
     bool is_known;
     uint64_t warps, wave, shared_bytes;
-    uint64_t scratch_bytes[2];    /* of a program: global, profile */
-    size_t scratch_count;         /* pointers to them, the last arguments */
+    uint64_t scratch_bytes[2];    /* per program: global, profile */
+    size_t scratch_count;         /* number of pointers to them, which are the last arguments */
     const char *types[TYPES_MAX]; /* of the arguments: "!tt.ptr<f16>", "*fp16", "i32" */
-    const char *names[TYPES_MAX]; /* "": not known */
+    const char *names[TYPES_MAX]; /* "": unknown */
     size_t type_count;
 };
 
@@ -29,7 +29,7 @@ struct skeleton {
     struct json_out *out;
     const struct codeobj_kernel *kernel;
     struct triton triton;
-    const struct seen_launch *seen; /* NULL: none */
+    const struct seen_launch *seen; /* NULL: none observed */
     struct arena *arena;
 };
 
@@ -55,7 +55,7 @@ static const char *const type_names[] = {
     [DTYPE_U8] = " u8 uchar i1 bool ",
 };
 
-/* Of a value, or of what a pointer points to: the first word in it that is a type's name. */
+/* Returns the type of a value or of a pointer's target: the first word that names a type. */
 static enum dtype dtype_in(const char *text, struct arena *arena)
 {
     for (const char *at = text; *at;) {
@@ -69,7 +69,7 @@ static enum dtype dtype_in(const char *text, struct arena *arena)
     return DTYPE_NONE;
 }
 
-/* ---- what Triton wrote ---- */
+/* ---- Triton's files ---- */
 
 static void add_type(struct triton *triton, const char *name, const char *type, size_t length, struct arena *arena)
 {
@@ -79,7 +79,8 @@ static void add_type(struct triton *triton, const char *name, const char *type, 
     triton->types[triton->type_count++] = arena_strndup(arena, type, length);
 }
 
-/* tt.func public @name(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc(...), %n: i32 ...): the types alone. */
+/* Reads only the types from tt.func public @name(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc(...), %n: i32
+ * ...). */
 static void read_ttir(struct triton *triton, const char *text, struct arena *arena)
 {
     const char *at = strstr(text, "tt.func public @");
@@ -141,7 +142,7 @@ static void read_triton(struct triton *triton, const char *path, struct arena *a
 
 /* ---- arguments ---- */
 
-/* One of the pointers that Triton appends: its bytes of each program, 0 where the kernel does not use it. */
+/* Whether the argument is a scratch pointer that Triton appends. *bytes is its size per program, 0 if unused. */
 static bool is_scratch(const struct skeleton *s, size_t arg, uint64_t *bytes)
 {
     const size_t from_end = s->kernel->explicit_count - arg, count = s->triton.scratch_count;
@@ -166,7 +167,7 @@ static const char *given_name(const struct skeleton *s, size_t arg)
     return !*compiler && arg < s->triton.type_count ? s->triton.names[arg] : compiler;
 }
 
-/* The compiler's name where it is one; else arg0, arg1, ... */
+/* Returns the compiler's name if it is a valid name; otherwise arg0, arg1, ... */
 static const char *arg_name(const struct skeleton *s, size_t arg)
 {
     const char *name = given_name(s, arg);
@@ -189,7 +190,7 @@ static void put_comment(struct skeleton *s, const char *text)
     json_out_string(s->out, "//", arena_printf(s->arena, SKELETON_ASKS "%s", text));
 }
 
-/* Of a buffer that was seen: PyTorch's compiler names what it reads and writes. */
+/* Returns the role of a buffer in an observed launch: PyTorch's compiler names the buffers that it reads and writes. */
 static const char *seen_role(const struct skeleton *s, size_t arg)
 {
     const char *name = given_name(s, arg);
@@ -203,7 +204,7 @@ static enum dtype seen_type(const struct skeleton *s, size_t arg)
     return dtype ? dtype : DTYPE_U8;
 }
 
-/* A buffer; `ask`, `fill`: NULL where there is nothing to ask or to fill in. */
+/* Writes a buffer; `ask` and `fill` may be NULL. */
 static void put_buffer(struct skeleton *s, size_t arg, const char *ask, enum dtype dtype, const char *count,
                        const char *role, const char *fill)
 {
@@ -218,7 +219,8 @@ static void put_buffer(struct skeleton *s, size_t arg, const char *ask, enum dty
     json_out_end(s->out);
 }
 
-/* Those that arguments point to. Whole numbers are often indices: 0 is one that is always there. */
+/* Writes the buffers that arguments point to. Integers are often indices, so they are filled with 0, which is always
+ * valid. */
 static void put_buffers(struct skeleton *s)
 {
     const struct seen_launch *seen = s->seen;
@@ -260,8 +262,8 @@ static void put_scalar(struct skeleton *s, const char *ask, const char *value, e
     json_out_end(s->out);
 }
 
-/* By value: what was seen; else a size where it is a whole number of 4 or 8 bytes, 1 otherwise. Whatever is no scalar
- * is a struct of bytes. The type is Triton's where it is known. */
+/* Writes an argument by value: the observed value, or else a size for integers of 4 or 8 bytes and 1 for other types.
+ * Non-scalars become a struct of bytes. The type is Triton's if known. */
 static void put_value(struct skeleton *s, size_t index)
 {
     static const enum dtype unseen[9] = {[1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_I32, [8] = DTYPE_I64};
@@ -321,7 +323,7 @@ static void put_three(struct skeleton *s, const char *key, const uint64_t number
     json_out_end(s->out);
 }
 
-/* Bytes where it is known of each buffer whether it is read or written. */
+/* Writes the bytes of work if it is known for each buffer whether it is read or written. */
 static void put_seen_work(struct skeleton *s)
 {
     double bytes[2] = {0};
@@ -366,7 +368,7 @@ static void put_launch(struct skeleton *s)
     json_out_end(s->out);
 }
 
-/* A name that a manifest can have: of the file, which people chose, without its suffix. */
+/* Returns a valid manifest name: the file's name, which people chose, without its suffix. */
 static const char *name_of(const char *path, struct arena *arena)
 {
     const char *base = path_base(path), *dot = strrchr(base, '.');
