@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cells as people read them, and what of a table they see.
+ * Cells as readable text, and the rows and columns of a table that readers see.
  */
 
 #include "report_internal.h"
@@ -36,7 +36,7 @@ static const char *quantity(char *out, double value, const char *unit)
     return text_ends(unit, "/s") ? units_rate(out, value, unit) : units_quantity(out, value, unit);
 }
 
-/* "96 .. 128 KiB": a unit that both have is said once. */
+/* "96 .. 128 KiB": a unit that both ends share is written once. */
 static const char *range_words(const struct cell *cell, const char *unit, struct arena *arena)
 {
     char low[UNITS_TEXT], high[UNITS_TEXT];
@@ -139,7 +139,7 @@ const char *flat_words(const struct table *table, size_t row, size_t column, boo
     return last && r->note ? arena_printf(arena, "%s%s%s", words, *words ? "; " : "", r->note) : words;
 }
 
-/* What rows have in place of values is said by the second column. */
+/* The second column holds the text that replaces a row's values. */
 static bool has_instead(const struct table *t)
 {
     for (size_t row = 0; row < rows_shown(t); row++)
@@ -165,7 +165,7 @@ size_t columns_known(size_t *shown, const struct table *t, const struct report_o
     SCOPED(arena_release) struct arena arena = {0};
     size_t count = 0;
     for (size_t k = 0; k < all; k++) {
-        bool known = k < always; /* something in it; of the last one, a note is */
+        bool known = k < always; /* it has a value in some row; for the last column a note counts, too */
         for (size_t row = 0; row < rows_shown(t) && !known; row++) {
             const char *words = flat_words(t, row, shown[k], false, k + 1 == all, &arena);
             known = *words && strcmp(words, "-") != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts as SVG: on pages, where a script lets one point at them, on paper, and as files of their own.
+ * Charts as SVG: interactive on pages through a script, for print, and as files of their own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,14 +12,14 @@
 
 enum { MOST_MARKS = 1200, MOST_UPRIGHT = 12, SAID_MARKS = 120, SHADES = 8 };
 
-/* A chart on its way to paper. */
+/* A chart while it is drawn. */
 struct sheet {
     const struct chart *chart;
     struct svg svg;
-    const struct table *rows; /* cases' rows, which tell what marks of cases are; NULL: none */
-    size_t last;              /* the row that was found last: cases are drawn in their order */
-    bool said;                /* marks say what they are */
-    double row;               /* height of a name's row; 0: y has none */
+    const struct table *rows; /* rows of the cases, which describe the marks of cases; NULL: none */
+    size_t last;              /* row of the last match: cases are drawn in table order */
+    bool said;                /* marks carry a description */
+    double row;               /* height of the row of one name; 0: y has no names */
 };
 
 static bool is_line(enum chart_kind kind)
@@ -31,7 +31,7 @@ static bool is_line(enum chart_kind kind)
 
 static const double legend_row = 20, legend_mark = 24;
 
-/* In rows as wide as the plot; returns their height. Drawn where `svg` is there. */
+/* Lays the legend out in rows as wide as the plot and returns their height. Draws it unless `svg` is NULL. */
 static double legend(const struct chart *chart, struct svg *svg, double left, double width, double top)
 {
     double x = 0, y = 0;
@@ -69,7 +69,7 @@ static double legend(const struct chart *chart, struct svg *svg, double left, do
 
 /* ---- series ---- */
 
-/* The table's row is that of the case, whose id there may have the number of a device behind it. */
+/* Finds the table row of the point's case; the row's id may end in the number of a device. */
 static struct svg_tip tip_of(struct sheet *sheet, const struct chart_point *point)
 {
     struct svg_tip tip = {.said = sheet->said ? point->said : NULL, .cost = point->cost, .ceiling = point->ceiling};
@@ -85,7 +85,7 @@ static struct svg_tip tip_of(struct sheet *sheet, const struct chart_point *poin
     return tip;
 }
 
-/* A line as far as the axes go; false: it is outside. Straight in their scales. */
+/* Clips a line to the axes; false: it lies outside. The line is straight in the scales of the axes. */
 static bool clip(const struct svg *svg, double xy[static 4])
 {
     const struct svg_box *box = &svg->plot;
@@ -132,7 +132,7 @@ static void draw_line(struct sheet *sheet, const struct chart_series *series)
     svg_take_line(&sheet->svg, xy);
 }
 
-/* Boundaries have their names at the upper end, to the left; other lines along them. */
+/* Boundaries are named at their upper end, on the left; other lines have their name along them. */
 static void name_line(struct sheet *sheet, const struct chart_series *series)
 {
     double xy[4];
@@ -159,14 +159,14 @@ static void draw_curve(struct sheet *sheet, const struct chart_series *series)
         if (k < series->count && isfinite(point->y)) {
             xy[2 * count] = svg_x(&sheet->svg, point->x);
             xy[2 * count++ + 1] = svg_y(&sheet->svg, point->y);
-        } else if (count) { /* nothing is drawn over a gap */
+        } else if (count) { /* no line is drawn across a gap */
             svg_polyline(&sheet->svg, class, xy, count);
             count = 0;
         }
     }
 }
 
-/* Where there are more marks than anybody tells apart, only each so-manieth is drawn. */
+/* With more marks than a reader can tell apart only every n-th one is drawn; returns n. */
 static size_t stride_of(const struct chart_series *series)
 {
     return 1 + series->count / MOST_MARKS;
@@ -177,7 +177,7 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
     struct svg *svg = &sheet->svg;
     const size_t stride = stride_of(series);
     const bool each = sheet->said || sheet->rows;
-    /* Intervals of hundreds of marks hide each other. */
+    /* With hundreds of marks the intervals would hide each other. */
     if (series->kind == CHART_INTERVAL && sheet->said) {
         const bool along_x = sheet->chart->y.scale == CHART_NAMES;
         svg_parts(svg, "reach", series->look);
@@ -278,7 +278,7 @@ static void draw_cells(struct sheet *sheet, const struct chart_series *series)
 
 typedef void draw_function(struct sheet *sheet, const struct chart_series *series);
 
-/* A group of nothing is none. */
+/* Writes no group that would be empty. */
 static void draw_group(struct sheet *sheet, size_t series, draw_function *draw)
 {
     SCOPED(text_release) struct text inside = {0};
@@ -289,7 +289,7 @@ static void draw_group(struct sheet *sheet, size_t series, draw_function *draw)
     sheet->svg.out = out;
     if (!inside.length)
         return;
-    /* For a page's script: whose it is, and which ceiling. */
+    /* For the page's script: the number of the series and the name of its ceiling. */
     text_addf(out, "<g data-s=\"%zu\"", series);
     if (is_line(drawn->kind) && drawn->count && drawn->points[0].ceiling)
         html_attribute(out, "data-l", drawn->points[0].ceiling);
@@ -337,7 +337,7 @@ static void lay_out(struct sheet *sheet, double width)
     const double widest = widest_name(&chart->y) + 20, longest = widest_name(&chart->x) + 20;
     sheet->row = cells ? 32 : !names ? 0 : 26;
     const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : fmin(widest, 300);
-    double words = 0; /* right of the values, behind bars and intervals */
+    double words = 0; /* width of the text to the right of bars and intervals */
     for (size_t s = 0; s < chart->count; s++)
         FOR_EACH(const struct chart_point, point, chart->series[s].points, chart->series[s].count)
             if (point->words &&

@@ -5,7 +5,7 @@
 #include "rooftile/report.h"
 #include "rooftile/table.h"
 
-#define MOST_DETAILED 8 /* kernels with all their figures, without --verbose */
+#define MOST_DETAILED 8 /* kernels listed with all their figures without --verbose */
 #define WORST 5
 
 /* ---- kernels ---- */
@@ -66,7 +66,7 @@ static const struct code_pair **sorted(const struct codediff *diff, struct arena
     return pairs;
 }
 
-/* For people those that changed, for programs all. */
+/* People see the kernels that changed, programs get all of them. */
 static struct table *kernels_of(const struct codediff *diff, bool all, struct arena *arena)
 {
     static const struct table_column columns[] = {{.key = "kernel", .title = "kernel"},
@@ -89,7 +89,7 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
         const struct code_pair *pair = pairs[k];
         if (pair->verdict == CODE_SAME && !all)
             continue;
-        const double before = pair->time_ns[0], after = pair->time_ns[1]; /* by the model, where both were walked */
+        const double before = pair->time_ns[0], after = pair->time_ns[1]; /* by the model, if both were walked */
         const bool helped = pair->verdict == CODE_HELPED;
         const char *first = helped ? pair->better : pair->worse, *second = helped ? pair->worse : pair->better;
         const char *signs = *first && *second ? arena_printf(arena, "%s, but %s", first, second)
@@ -180,7 +180,7 @@ static struct table *metrics_of(const struct codediff *diff, bool all, struct ar
 
 struct worst {
     const struct code_pair *pair;
-    double loss; /* share, of a figure that was 0 all of it */
+    double loss; /* share lost; 1 if the figure was 0 before */
 };
 
 static void keep_worst(struct worst worst[static WORST], size_t *count, struct worst found)
@@ -321,7 +321,7 @@ void codediff_document(struct document *document, const struct codediff *diff, c
     document_table(document, NULL, NULL, metrics_of(diff, false, arena))->show = SHOW_PEOPLE;
     document_table(document, NULL, NULL, worst_of(diff, arena))->show = SHOW_PEOPLE;
     add_details(document, diff, look);
-    const char *last = NULL; /* of several made-up launches the first stands for all */
+    const char *last = NULL; /* the first of several assumed launches represents all of them */
     FOR_EACH(const struct code_pair, pair, diff->pairs, diff->count) {
         if (pair->verdict == CODE_SAME || !(pair->time_ns[0] > 0) || (last && *last == *pair->walked))
             continue;

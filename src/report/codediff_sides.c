@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two disassemblies side by side, lines of the same instruction next to each other.
+ * Two disassemblies side by side, with the same instructions on one line.
  */
 
 #include "report_internal.h"
 #include "rooftile/codediff.h"
 
 #define COLUMN 56
-#define MOST_CELLS (64u << 20) /* of the table that lines them up; larger kernels stand one after the other */
+#define MOST_CELLS (64u << 20) /* of the alignment table; larger kernels are listed one after the other */
 
 static bool is_same(const struct isa_instruction *a, const struct isa_instruction *b)
 {
     return !strcmp(a->mnemonic, b->mnemonic);
 }
 
-/* length[i * (m + 1) + j]: the longest common subsequence of what is left from i and j on. */
+/* length[i * (m + 1) + j]: length of the longest common subsequence of a[i..] and b[j..]. */
 static uint16_t *line_up(const struct isa_kernel *a, const struct isa_kernel *b)
 {
     const size_t n = a->instruction_count, m = b->instruction_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A comparison as a document, for programs by configs/schema/compare.schema.json, and as JUnit. What is wrong comes
- * first, then what moved, then what could not be told; what stayed the same is one number. Nothing here depends on when
- * or where it was written: the same two results give the same bytes.
+ * A comparison as a document, as JSON in the form of configs/schema/compare.schema.json, and as JUnit. Problems come
+ * first, then changes, then undecided cases; unchanged cases are one number. The output does not depend on the time or
+ * place of writing: the same two results give the same bytes.
  */
 
 #include "report_internal.h"
@@ -15,7 +15,7 @@ enum { NOT_SHOWN = 9 };
 struct verdict_words {
     const char *word;
     enum tone tone;
-    int rank; /* smaller is told earlier; NOT_SHOWN: not at all */
+    int rank; /* smaller is listed earlier; NOT_SHOWN: never listed */
 };
 
 static const struct verdict_words words_of_verdict[] = {
@@ -41,7 +41,7 @@ static const struct verdict_words *words_of(const struct compare_case *c)
 
 /* ---- a shift's members ---- */
 
-/* The first three are filled by put_shift. */
+/* put_shift fills the first three. */
 enum { SHIFT_CELLS = 10 };
 #define SHIFT_COLUMNS(type, shift)                                                                                     \
     {.key = "verdict"}, {.key = "verdict_reason"}, {.key = "common_ratio"},                                            \
@@ -126,7 +126,7 @@ static struct table *kpi_table(const struct comparison *comparison, struct arena
     return table;
 }
 
-/* Of a hash the beginning tells enough. */
+/* Shortens a hash to its first digits. */
 static const char *fact(const char *value, struct arena *arena)
 {
     const size_t length = strlen(value);
@@ -154,7 +154,7 @@ static struct table *difference_table(const struct comparison *comparison, struc
 enum { LABEL, ID, CLASS, REASON, STATE, BASE, NEW, MEASURED, CHANGE, INTERVAL, VERDICT, WHY, CAUSE, SHIFT };
 #define OF_CASE(member) FIELD(struct compare_case, member)
 
-/* From BASE on of cases that were judged. */
+/* Columns from BASE on have values for judged cases only. */
 static const struct table_column case_columns[] = {
     [LABEL] = {.title = "case", OF_CASE(label)},
     [ID] = {.key = "id", .flags = COLUMN_TEST, OF_CASE(id)},
@@ -180,7 +180,7 @@ static const struct table_column case_columns[] = {
 };
 enum { CASE_CELLS = COUNT_OF(case_columns) };
 
-/* Of how many trials the sides are is said above the table; here, where a case has others. */
+/* The number of trials is given above the table; a row repeats it only if the case has a different number. */
 static const char *why(const struct compare_case *c, const struct comparison *comparison, struct arena *arena)
 {
     const size_t interference = c->interference[0] + c->interference[1],
@@ -200,7 +200,7 @@ static const char *why(const struct compare_case *c, const struct comparison *co
                         : text;
 }
 
-/* Of a case that was not judged programs get no times, people what was measured. */
+/* A case that was not judged has no times for programs; people see its measured time. */
 static struct cell shown_time(const struct result_case *c, struct arena *arena)
 {
     const double time_ns = c && result_case_counts(c) ? result_case_time(c) : NAN;
@@ -239,7 +239,7 @@ static struct table *cases_of(const struct comparison *comparison, struct arena 
     return table;
 }
 
-/* Within a rank the largest change first. */
+/* By rank, then the largest change first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct compare_case *p = *(const struct compare_case *const *)a, *q = *(const struct compare_case *const *)b;
@@ -248,10 +248,10 @@ static int by_rank(const void *a, const void *b)
     return ORDER(words_of(p)->rank, words_of(q)->rank) ?: ORDER(y, x) ?: strcmp(p->id, q->id);
 }
 
-/* Parts of the cases. */
+/* Subsets of the cases. */
 enum { FINDINGS = 1, THE_REST = 2, MOVED = 4, NOT_TOLD = 8, EVERYTHING = 15 };
 
-/* The rows worth showing, or a part of them. */
+/* The rows worth showing, limited to these subsets. */
 static struct table *visible_rows(const struct table *all, const struct comparison *comparison, unsigned parts,
                                   struct arena *arena)
 {
@@ -267,7 +267,7 @@ static struct table *visible_rows(const struct table *all, const struct comparis
         if (words->rank < NOT_SHOWN && in & parts)
             table_add(table, all->rows[order[k] - comparison->cases].cells);
     }
-    /* A note that all rows have is said once, above them. */
+    /* A note shared by all rows is written once, above them. */
     const char *note = table->row_count > 1 ? text_or_empty(table->rows[0].cells[WHY].text) : "";
     if (*note && COUNT_WHERE(row, table->rows, table->row_count, !strcmp(text_or_empty(row->cells[WHY].text), note)) ==
                      table->row_count) {
@@ -369,13 +369,13 @@ struct cell comparison_mark(const struct comparison *comparison)
     return cell_toned(words[code], code == 0 ? TONE_GOOD : code == 1 ? TONE_BAD : TONE_DOUBT);
 }
 
-/* With bars, and links to all cases. */
+/* The rows with bars and links to the cases. */
 static struct table *page_rows(const struct comparison *comparison, unsigned parts, struct arena *arena)
 {
     struct table *changed = visible_rows(cases_of(comparison, arena), comparison, parts, arena);
     struct table_column *columns = arena_copy(arena, changed->columns, CASE_CELLS * sizeof(*columns));
     columns[INTERVAL].flags |= COLUMN_BAR;
-    /* Some class moved as a whole, which was taken out of its cases' changes. */
+    /* A class moved as a whole, and its shift was removed from the changes of its cases. */
     if (COUNT_WHERE(c, comparison->cases, comparison->case_count, c->state == COMPARE_JUDGED && c->shift.common != 0)) {
         columns[MEASURED].flags = 0;
         columns[CHANGE].title = "beyond its class";

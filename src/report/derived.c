@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio.
+ * Values that a suite derives from its cases, for people: a line per curve, a table per matrix, sum or ratio.
  */
 
 #include "report_internal.h"
 #include "rooftile/units.h"
 
-/* Below it more than a tenth of the variation is something else than time = start-up + volume / rate. */
+/* Below this, more than a tenth of the variation is not explained by time = start-up + volume / rate. */
 #define GOOD_R2 0.9
 
-enum { MOST_POINTS = 6 }; /* of more, only the least and the most are said */
+enum { MOST_POINTS = 6 }; /* with more, only the lowest and the highest are listed */
 
 /* ---- quantities ---- */
 
@@ -31,7 +31,7 @@ static const char *unit_of(const struct result *result, const struct result_deri
     return UNIT_SIZE;
 }
 
-/* A derived value, and the units of its two quantities. */
+/* A derived value and the units of its x and y. */
 struct value {
     const struct result_derived *derived;
     const struct derived_point *points;
@@ -165,7 +165,7 @@ static const struct {
     {"together", say_together}, {"overlap", say_overlap},
 };
 
-/* NULL: its method is not known. */
+/* Returns NULL if the method is unknown. */
 static const char *line_of(const struct value *v)
 {
     const char *problem = text_or_empty(v->derived->value.error), *line = NULL;
@@ -185,7 +185,7 @@ static const char *line_of(const struct value *v)
 
 /* ---- tables ---- */
 
-/* A size reads better as 64Ki than as 65536. */
+/* Writes a size as 64Ki rather than 65536. */
 static const char *size_words(const char *value, struct arena *arena)
 {
     double number = 0;
@@ -210,7 +210,7 @@ static struct table *matrix(const struct value *v)
     return table;
 }
 
-/* Shares of a sum: what a part takes, "3 x 1.20 us" where it is there three times. */
+/* Parts of a sum with their shares, "3 x 1.20 us" for a part that occurs three times. */
 static struct table *shares(const struct value *v)
 {
     static const struct table_column columns[] = {{.title = "part"},
@@ -228,7 +228,7 @@ static struct table *shares(const struct value *v)
     return table;
 }
 
-/* Point by point, what a line says of all of them. What all of them share is left in `shared`. */
+/* Lists the points that the line summarizes. `shared` receives the parameters that all points have in common. */
 static struct table *ratio(const struct value *v, const char **shared)
 {
     const struct table_column columns[] = {{.title = "work"},
@@ -252,7 +252,7 @@ static struct table *ratio(const struct value *v, const char **shared)
 
 /* ---- the sections ---- */
 
-/* "dtype=f32;n=65536" as labels of cases write it: "dtype=f32 n=64Ki". */
+/* Writes "dtype=f32;n=65536" in the style of case labels: "dtype=f32 n=64Ki". */
 static const char *group_words(const char *group, struct arena *arena)
 {
     const char *words = "";

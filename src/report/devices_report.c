@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results of two different devices side by side: times, how far each is from its own ceilings, and by what it is bound.
- * Nothing is judged: even two cards of one model differ by more than what a verdict looks for.
+ * Results of two different devices side by side: times, distance from each device's own ceilings, and bounds. It gives
+ * no verdict: even two cards of one model differ by more than the effects that a verdict looks for.
  */
 
 #include "report_internal.h"
@@ -15,9 +15,10 @@ struct sides {
     size_t pairs, other_bounds, alone[2];
 };
 
-/* ---- who is whose counterpart ---- */
+/* ---- matching cases ---- */
 
-/* The same case by its id; else, where variants of the devices have other parameters, the only one of its label. */
+/* Returns the case with the same id; failing that, if the devices' variants have different parameters, the only case
+ * with the same label. */
 static const struct result_case *counterpart(const struct result *result, const struct result_case *c)
 {
     const struct result_case *found = NULL;
@@ -117,7 +118,7 @@ static void add_ceiling(struct table *table, const char *name, const struct ceil
                                          cell_text(unit)});
 }
 
-/* Of what both have: the memory, and units that bound a case. */
+/* Ceilings that both devices have: memory, and the units that bound a case. */
 static struct table *ceilings_of(const struct sides *sides)
 {
     const struct table_column columns[] = {{.key = "ceiling", .title = "ceiling"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the time of a case goes, on one screen.
+ * Shows on one screen how a case spends its time.
  */
 #include "rooftile/forecast.h"
 
@@ -8,7 +8,7 @@
 #include "report_internal.h"
 #include "rooftile/result.h"
 
-/* A counter that is so far from its prediction speaks against the model. */
+/* A counter further than this from its prediction is evidence against the model. */
 #define COUNTER_WITHIN 0.25
 
 double explained_ns(const struct explained_case *c)
@@ -22,12 +22,12 @@ static const char *name_of(const struct explained_case *c)
     return c->measured ? case_name(c->measured) : c->explanation.plan_case->label;
 }
 
-/* ---- where it stands ---- */
+/* ---- limits ---- */
 
-/* Terms that take less of the time are hidden behind the others. */
+/* Terms with a smaller share of the time are hidden behind the others. */
 #define LEAST_TERM 0.05
 
-/* "memory 198 us, L2 23.4 us; they overlap", the longest first. */
+/* "memory 198 us, L2 23.4 us; they overlap", longest first. */
 static const char *terms_words(const struct prediction *p, struct arena *arena)
 {
     struct text text = {0};
@@ -49,7 +49,7 @@ static const char *terms_words(const struct prediction *p, struct arena *arena)
     return text_take(&text, arena);
 }
 
-/* What the outermost level carries and how fast: NAN where nothing was walked. */
+/* Bandwidth at the outermost memory level; NAN if nothing was walked. */
 static double level_rate(const struct explanation *e)
 {
     return e->level ? e->level_bytes / e->level_time_ns * 1e9 : NAN;
@@ -220,7 +220,7 @@ static void show_twins(struct document *document, const struct explained_case *c
     if (!twins->row_count)
         return;
     document_table(document, NULL, NULL, twins)->show = SHOW_PEOPLE;
-    /* Both at once as long as the longer one: they overlap. As long as their sum: they do not. */
+    /* If both together take as long as the longer one, they overlap; if they take as long as the sum, they do not. */
     double share[2] = {0};
     for (size_t k = 0; k < twins->row_count; k++)
         for (int which = 0; which < 2; which++)

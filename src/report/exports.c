@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Formats of other tools in JSON. What no tool of theirs can express stands beside it: where a dashboard shows names
- * and numbers only, predicted results are marked in every name.
+ * JSON formats of other tools. Dashboards show only names and numbers, so predicted results are marked in every name.
  */
 
 #include "report_internal.h"
@@ -18,7 +17,7 @@ static struct cell if_positive(double value)
 
 /* ---- Bencher Metric Format: { benchmark: { measure: { value, lower_value, upper_value } } } ---- */
 
-/* Intervals that are not known are skipped. */
+/* Omits interval ends that are unknown. */
 static void bmf_measure(struct table *benchmark, const char *measure, double value, double low, double high)
 {
     struct table *metric = table_record(benchmark->arena);
@@ -30,7 +29,7 @@ static void bmf_measure(struct table *benchmark, const char *measure, double val
     table_member(benchmark, measure, NULL, cell_table(metric));
 }
 
-/* Bencher's slugs have hyphens; "latency" is its own measure, in nanoseconds. */
+/* Bencher slugs use hyphens; its built-in measure "latency" is in nanoseconds. */
 static const char *bmf_slug(struct arena *arena, const char *of)
 {
     char *slug = arena_strdup(arena, strcmp(of, "time_ns") ? of : "latency");
@@ -49,9 +48,9 @@ void report_bmf(struct text *out, const struct result *result)
         const double time_ns = result_case_time(c);
         struct table *benchmark = table_record(&arena);
         if (!result_case_counts(c))
-            continue; /* the format has no word for a failure: a missing benchmark is what Bencher alerts on */
+            continue; /* the format cannot express a failure: Bencher alerts on missing benchmarks */
         bmf_measure(benchmark, "latency", time_ns, in.low_ns, in.high_ns);
-        for (size_t r = 0; r < 3; r++) { /* a rate is as uncertain as its time, the other way round */
+        for (size_t r = 0; r < 3; r++) { /* a rate's interval is that of its time, inverted */
             const double rate = figure_value(rates[r], c);
             bmf_measure(benchmark, bmf_slug(&arena, rates[r]), rate, rate * time_ns / in.high_ns,
                         rate * time_ns / in.low_ns);
@@ -127,8 +126,8 @@ void report_gha_bigger(struct text *out, const struct result *result)
     gha(out, result, true);
 }
 
-/* ---- google/benchmark, so that its compare.py and everything built on it can read our results: a trial is a
- * repetition; without trials the whole run is one. A case that failed stands there with error_occurred ---- */
+/* ---- google/benchmark, so that its compare.py and tools built on it can read our results: a trial is a repetition;
+ * a run without trials is one repetition. A failed case is listed with error_occurred ---- */
 
 static struct table *context_of(const struct result *result, struct arena *arena)
 {
@@ -164,7 +163,7 @@ static struct table *context_of(const struct result *result, struct arena *arena
     };
     for (size_t k = 0; k < COUNT_OF(members); k++)
         table_member(context, members[k].key, NULL, members[k].cell);
-    for (size_t k = 0; k < result->kpi_count; k++) { /* they are no benchmarks: not all of them are times */
+    for (size_t k = 0; k < result->kpi_count; k++) { /* KPIs are not benchmarks: not all of them are times */
         const struct result_kpi *kpi = &result->kpis[k];
         struct table *figure = table_record(arena);
         table_member(figure, "value", NULL, cell_number(kpi->value));
@@ -174,7 +173,7 @@ static struct table *context_of(const struct result *result, struct arena *arena
     return context;
 }
 
-/* Counters are flat members of the entry, with the names that google/benchmark gives its own. */
+/* Counters are flat members of the entry, under the names that google/benchmark uses. */
 static const struct table_column entry_columns[] = {
     {.key = "name"},
     {.key = "family_index"},
@@ -188,7 +187,7 @@ static const struct table_column entry_columns[] = {
     {.key = "error_message"},
     {.key = "iterations"},
     {.key = "real_time"},
-    {.key = "cpu_time"}, /* a kernel's time has no other */
+    {.key = "cpu_time"}, /* a kernel has only one time */
     {.key = "time_unit"},
     {.key = "bytes_per_second"},
     {.key = "items_per_second"},

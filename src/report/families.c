@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Neighbours of a table that nothing came of for one reason, as one row: 40 sizes that do not fit are no news.
+ * Merges adjacent rows that have no values for the same reason into one: 40 sizes that do not fit are no news.
  */
 
 #include "report_internal.h"
 
-/* Behind a number and the unit of bytes that may follow it; where there is none, where it was. */
+/* Returns the position after a number and its optional byte unit, or the start if there is no number. */
 static const char *behind_number(const char *at)
 {
     const char *end = at + strspn(at, "0123456789.");
@@ -14,7 +14,7 @@ static const char *behind_number(const char *at)
     return text_starts(end + 1, "B") ? end + 2 : end[1] && text_starts(end + 2, "iB") ? end + 4 : end;
 }
 
-/* The same but for its numbers. */
+/* True if the notes differ in numbers only. */
 static bool same_note(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++) {
@@ -28,10 +28,10 @@ static bool same_note(const char *a, const char *b)
 
 struct families {
     const struct table *all;
-    size_t *firsts; /* of each family its first row; behind the last one the number of rows */
+    size_t *firsts; /* first row of each family, then the number of rows */
 };
 
-/* The kernels of these rows, each once; `kernels`: how many. */
+/* Lists the kernels of these rows, each once; `kernels` receives their number. */
 static const char *kernel_list(const struct table *all, size_t first, size_t count, size_t *kernels,
                                struct arena *arena)
 {
@@ -74,7 +74,7 @@ const struct table *table_with_families(const struct table *all, struct arena *a
 {
     struct families *families = arena_alloc(arena, sizeof(*families));
     *families = (struct families){all, arena_array(arena, all->row_count + 1, sizeof(*families->firsts))};
-    const char *note = NULL; /* of the row before, where it has a family; a note outlives its row */
+    const char *note = NULL; /* of the previous row if it belongs to a family; a note outlives its row */
     size_t count = 0;
     for (size_t k = 0; k < all->row_count; k++) {
         const struct table_row *row = table_at(all, k);

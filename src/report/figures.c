@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures of a case: one row of the table below each, for CSV by its key and for people by its title.
+ * The figures of a case. Each is one row of the table below: its key names it in CSV, its title for people.
  */
 
 #include "picture.h"
@@ -9,9 +9,9 @@
 
 struct reading {
     const struct result_case *c;
-    const struct result *result; /* NULL: the case stands alone */
+    const struct result *result; /* NULL: the case was passed without its result */
     struct arena *arena;
-    bool arithmetic; /* the kernel's rate is one of arithmetic */
+    bool arithmetic; /* the kernel's rate is an arithmetic rate */
 };
 
 const struct flag_words flag_words[] = {
@@ -75,7 +75,7 @@ static struct cell interval(const struct reading *r)
 
 static struct cell spread(const struct reading *r)
 {
-    if (r->c->sample_count < 2) /* one has no spread */
+    if (r->c->sample_count < 2) /* one sample has no spread */
         return cell_unknown(NULL);
     return cell_number((r->c->stats.ci95[1] - r->c->stats.ci95[0]) / 2 / r->c->stats.median);
 }
@@ -86,7 +86,8 @@ static struct cell each(const struct reading *r)
                                   quantity_words(result_case_time(r->c) / r->c->work.items, UNIT_TIME, r->arena)));
 }
 
-/* A kernel's rate is one of arithmetic where that bounds some case of a compute kernel, or all of another. */
+/* A kernel's rate is arithmetic if arithmetic bounds at least one case of a compute kernel, or all cases of any
+ * other. */
 static bool is_arithmetic(const struct result_case *cases, size_t count, const char *kernel)
 {
     size_t of_kernel = 0, arithmetic = 0;
@@ -101,7 +102,7 @@ static bool is_arithmetic(const struct result_case *cases, size_t count, const c
     return arithmetic && (compute || arithmetic == of_kernel);
 }
 
-/* Arithmetic or bytes, the same in all rows of a kernel; else time per item. */
+/* Operations or bytes per second, the same for all rows of a kernel; otherwise time per item. */
 static struct cell rate(const struct reading *r)
 {
     const struct result_case *c = r->c;
@@ -137,7 +138,7 @@ static struct cell fraction(const struct reading *r)
     return cell;
 }
 
-/* A column of suites that come from a trace. */
+/* Only suites made from a trace fill this column. */
 static struct cell traced(const struct reading *r)
 {
     struct cell cell = cell_positive(r->c->traced_ns);
@@ -145,7 +146,7 @@ static struct cell traced(const struct reading *r)
     return cell;
 }
 
-/* "exact", "1e-6", "5 %", and whether that holds of places alone. Older results know the method only. */
+/* "exact", "1e-6", "5 %", and whether only sampled elements were checked. Older results have the method only. */
 static const char *how_verified(const struct verification *v, struct arena *arena)
 {
     const bool sampled = strcmp(v->method, "expect") != 0 && strcmp(v->method, "reference") != 0;
@@ -177,7 +178,7 @@ static struct cell tolerance_used(const struct reading *r)
     return cell_number(r->c->verification.verdict == VERIFY_PASS ? r->c->verification.tolerance_used : NAN);
 }
 
-/* What its hot loop mostly holds, "v_fma_f32 97 %". */
+/* The most frequent instruction of the hot loop, "v_fma_f32 97 %". */
 static struct cell hot_loop(const struct reading *r)
 {
     const struct result_code *code = &r->c->code;
@@ -218,7 +219,7 @@ static struct cell device(const struct reading *r)
     return cell_text(r->result ? r->result->device.name : NULL);
 }
 
-/* Members of the case; KNOWN: unless it is 0 or "". */
+/* Members of the case; KNOWN members are omitted if they are 0 or "". */
 #define OF_CASE(member) FIELD(struct result_case, member)
 #define KNOWN(member) .flags = COLUMN_OPTIONAL, OF_CASE(member)
 
@@ -321,7 +322,7 @@ size_t figure_names(const char ***names, struct arena *arena)
     return count;
 }
 
-/* Rates, and shares of a ceiling. */
+/* True for rates and shares of a ceiling. */
 bool figure_more_is_better(const char *name)
 {
     const struct figure *figure = figure_find(name);
@@ -370,7 +371,7 @@ double figure_value(const char *name, const struct result_case *c)
 
 /* ---- the table ---- */
 
-/* Names of parameters in the order in which cases have them. */
+/* Parameter names in order of first appearance. */
 static size_t param_names(const char ***names, const struct result *result, struct arena *arena)
 {
     size_t count = 0, room = 0;
@@ -384,8 +385,8 @@ static size_t param_names(const char ***names, const struct result *result, stru
     return count;
 }
 
-/* Why a row has no figures, impossible ones, or those of a clock that was held back; what was said of the row above it
- * is not said again. Interference is one sentence below the table. */
+/* Says why a row has no figures, impossible figures, or figures from a throttled clock; a reason that the row above
+ * has already given is not repeated. Interference is reported in one sentence below the table. */
 static const char *note(const struct result *result, size_t k, struct arena *arena)
 {
     const struct result_case *c = &result->cases[k], *before = k ? c - 1 : NULL;
@@ -406,7 +407,7 @@ static struct cell instead(const struct result_case *c, struct arena *arena)
     return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
 }
 
-/* Of each kernel once, however the cases are sorted. */
+/* One entry per kernel, in any order of the cases. */
 struct rates {
     struct kernel_rate {
         const char *kernel;
@@ -437,7 +438,7 @@ struct table *figures_table(const struct result *result, struct arena *arena)
     for (size_t k = 0; k < FIGURES; k++) {
         struct table_column *column = &columns[k < PARAMS_AT ? k : k + param_count];
         *column = figures[k].column;
-        /* What is predicted is named so, and what only a measurement has stands in no table of predictions. */
+        /* Predicted times are labelled as predicted; tables of predictions omit columns that only measurements have. */
         if (figures[k].shown == (result->predicted ? OF_MEASURED : OF_PREDICTED))
             column->title = NULL;
         if (result->predicted && figures[k].read == time_of)

@@ -10,7 +10,7 @@ static const enum tone verdict_tones[] = {
 
 /* ---- parts ---- */
 
-/* A time as the rate that it makes, or as a time. */
+/* The rate for this time, or the time if the metric has no amount of work. */
 static struct cell rate_cell(const struct fleet_metric *metric, double time_ns)
 {
     const bool timed = !(metric->amount > 0);
@@ -23,7 +23,7 @@ static const char *rate_words(const struct fleet_metric *metric, double time_ns,
     return quantity_words(cell.value, cell.unit, arena);
 }
 
-/* Null for programs, nothing for people. */
+/* Null for programs, empty for people. */
 static struct cell unsaid(void)
 {
     return (struct cell){.kind = CELL_UNKNOWN, .text = ""};
@@ -102,7 +102,7 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
     return table;
 }
 
-/* `bad`: only those that something is said of. */
+/* `bad`: only devices with a verdict or a problem to report. */
 static struct table *devices_of(const struct fleet *fleet, bool bad, struct arena *arena)
 {
     static const struct table_column columns[] = {{.key = "node"},
@@ -112,7 +112,7 @@ static struct table *devices_of(const struct fleet *fleet, bool bad, struct aren
                                                   {.key = "verdict", .title = "verdict", .flags = COLUMN_VERDICT},
                                                   {.key = "worst_change", .title = "slower by", .unit = UNIT_CHANGE},
                                                   {.key = "problem"},
-                                                  {.title = ""}}; /* why, in words */
+                                                  {.title = ""}}; /* the reason in words */
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < fleet->device_count; k++) {
         const struct fleet_device *d = &fleet->devices[k];
@@ -122,7 +122,7 @@ static struct table *devices_of(const struct fleet *fleet, bool bad, struct aren
             continue;
         for (size_t m = 0; m < fleet->metric_count; m++)
             worst = fmax(worst, d->outliers[m].change);
-        for (size_t o = 0; o < fleet->outlier_count && !why; o++) /* a device's worst comes first */
+        for (size_t o = 0; o < fleet->outlier_count && !why; o++) /* a device's worst outlier comes first */
             if (fleet->outliers[o].device == k)
                 why = arena_printf(arena, "%s, cause %s%s%s", fleet->metrics[fleet->outliers[o].metric].name,
                                    fleet_cause_names[fleet->outliers[o].cause],
@@ -265,7 +265,7 @@ static const char *add_counts(struct table *summary, const struct fleet *fleet)
     return arena_printf(summary->arena, "%zu device%s: %s", fleet->device_count, text_s(fleet->device_count), line);
 }
 
-/* What the document is, and by which rule it judges, for programs. */
+/* For programs: the schema, and the rule behind the verdicts. */
 static void add_head(struct document *document, const struct fleet *fleet, const struct table *summary)
 {
     static const struct table_column rule[] = {{.key = "z", FIELD(struct outlier_rule, z)},
@@ -343,7 +343,7 @@ void fleet_document(struct document *document, const struct fleet *fleet)
                   counts);
 }
 
-/* ---- one line, as Nagios' plugins and what takes them want it ---- */
+/* ---- one line in the format of Nagios plugins and compatible tools ---- */
 
 static const char *nagios_words(const struct fleet *fleet, struct arena *arena)
 {
@@ -383,7 +383,7 @@ int nagios_code(int exit_code)
     return exit_code == 1 ? 2 : exit_code ? 3 : 0;
 }
 
-/* '|' is what begins the figures. */
+/* '|' separates the figures from the words, so the words must not contain it. */
 static void add_line(struct text *out, int code, const char *words, const char *figures)
 {
     static const char *const states[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};

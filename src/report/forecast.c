@@ -5,8 +5,8 @@
 #include "report_internal.h"
 
 #define FASTER 1.1
-#define MOST_UNKNOWN 0.4 /* of a trace: a forecast of the rest says nothing about all of it */
-#define NORM 3.0         /* as prediction_conclude takes it for walks */
+#define MOST_UNKNOWN 0.4 /* share of a trace: with more unknown, a forecast of the rest says nothing about the whole */
+#define NORM 3.0         /* the norm that prediction_conclude uses for walks */
 
 double forecast_gain(const struct prediction *prediction, enum prediction_term term)
 {
@@ -73,7 +73,7 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
             if (p->term_ns[k] > 0)
                 table_member(gains, prediction_term_name((enum prediction_term)k), NULL,
                              cell_number(forecast_gain(p, (enum prediction_term)k)));
-        struct table *from = table_record(arena); /* the case of a result that it stands for */
+        struct table *from = table_record(arena); /* the case of a result that it represents */
         if (c->from) {
             table_member(from, "id", NULL, cell_text(c->from->id));
             table_member(from, "machine", NULL, cell_text(forecast_origin(forecast->of)));
@@ -106,13 +106,14 @@ static struct table *cases_of(const struct forecast *forecast, struct arena *are
 }
 
 struct weighted {
-    double time_ns, traced_ns; /* sums of weight times; traced of those that have a forecast */
-    double rest_ns;            /* of the trace: what no case stands for, or has no forecast */
+    double time_ns, traced_ns; /* weighted sums; traced_ns covers cases with a forecast */
+    double rest_ns;            /* time in the trace without a case or without a forecast */
     size_t cases, missing;
     bool all_traced;
 };
 
-/* Of the cases with a weight, as a suite of an imported trace has them; a library's stands beside another case. */
+/* Sums the cases with a weight, as in the suite of an imported trace; skips a library's case, which duplicates
+ * another case. */
 static struct weighted weighted_of(const struct forecast *forecast)
 {
     struct weighted sum = {.all_traced = true};
@@ -156,7 +157,7 @@ static struct table *machines_of(const struct forecast *forecasts, size_t count,
 
 /* ---- lines below the tables ---- */
 
-/* How much faster in all, and what was scaled by how much. */
+/* Reports the overall speedup, and which cases were scaled and by how much. */
 static void say_speed(struct document *document, const struct forecast *forecast)
 {
     double logs = 0, least = INFINITY, most = 0;
@@ -190,8 +191,8 @@ static void say_speed(struct document *document, const struct forecast *forecast
 
 /* ---- weights: a trace as a whole ---- */
 
-/* What no case stands for is said: how long all of the trace takes where it stays as it was, and where it changes as
- * the others do. */
+/* Reports the part of the trace that no case represents, and the time of the whole trace if that part keeps its time
+ * or changes like the rest. */
 static void add_rest(struct text *line, const struct forecast *forecast, const struct weighted *sum,
                      struct arena *arena)
 {
@@ -233,7 +234,7 @@ static void say_weighted(struct document *document, const struct forecast *forec
 
 /* ---- the whole ---- */
 
-/* The fastest of a kernel's cases that do the same work, and whether their intervals tell it from the next. */
+/* Reports the fastest case if all cases do the same work, and whether its interval separates it from the next one. */
 static void say_best(struct document *document, const struct forecast *forecast)
 {
     const struct forecast_case *best = NULL, *next = NULL;
@@ -244,7 +245,7 @@ static void say_best(struct document *document, const struct forecast *forecast)
         const struct work *one = &a->work, *other = &b->work;
         if (best && (a->manifest != b->manifest || one->flops != other->flops || one->read_bytes != other->read_bytes ||
                      one->items != other->items || !(one->flops + one->read_bytes + one->write_bytes > 0)))
-            return; /* not the same, known work */
+            return; /* the work differs or is unknown */
         if (!best || c->prediction.time_ns < best->prediction.time_ns) {
             next = best;
             best = c;
@@ -316,7 +317,7 @@ void forecast_document(struct document *document, const struct forecast *forecas
             say_speed(document, &forecasts[k]);
         else
             say_best(document, &forecasts[k]);
-        /* A swept parameter that no forecast depends on is one the model may not know of. */
+        /* If no forecast depends on a swept parameter, the model may not know the parameter. */
         const struct plan_case **cases = arena_array(document->arena, forecasts[k].count + 1, sizeof(*cases));
         double *times = arena_array(document->arena, forecasts[k].count + 1, sizeof(*times));
         for (size_t n = 0; n < forecasts[k].count; n++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the predictions of many cases rest on: each note once, with the kernels that it is about.
+ * Notes on what the predictions of many cases rest on: each note once, with the kernels that it applies to.
  */
 
 #include "report_internal.h"
 #include "rooftile/forecast.h"
 
-/* Words that begin with a digit are numbers and addresses. */
+/* Ignores numbers and addresses: words that begin with a digit. */
 static bool alike_but_for_numbers(const char *a, const char *b)
 {
     while (*a && *b) {

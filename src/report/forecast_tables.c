@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cases of forecasts as people see them: on one machine, on several, and those of a result on others.
+ * Tables of forecast cases for people: on one machine, on several machines, and a result's cases on other machines.
  */
 #include "forecast_tables.h"
 #include "picture.h"
 #include "report_internal.h"
 
-/* Ours in the place of a trace's kernel is marked. */
+/* Marks our kernel where it replaces a kernel of the trace. */
 static struct cell time_of(const struct forecast_case *c, struct arena *arena)
 {
     struct cell cell = cell_predicted(c->prediction.time_ns, c->prediction.method, arena);
@@ -39,7 +39,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
             row->instead = cell_toned(c->reason ? c->reason : "not predicted", TONE_DIM);
             continue;
         }
-        /* The term whose speed would help most; it need not be the largest, where others hide it. */
+        /* The term whose speedup would help most; the largest term need not be it, because others may overlap it. */
         enum prediction_term helps = TERM_LAUNCH;
         for (int k = 0; k < TERM_COUNT; k++)
             if (forecast_gain(p, (enum prediction_term)k) > forecast_gain(p, helps))
@@ -69,7 +69,7 @@ static const struct forecast_case *case_of(const struct forecast *forecast, size
     return NULL;
 }
 
-/* The harmonic mean of the shares of the ceilings; 0 where one machine cannot run it (Pennycook, Sewall, Lee 2016). */
+/* The harmonic mean of the shares of the ceilings; 0 if a machine cannot run the case (Pennycook, Sewall, Lee 2016). */
 static double portability(const struct forecast *forecasts, size_t count, size_t asked)
 {
     double inverse = 0;

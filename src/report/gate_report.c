@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the gate found as a document, for programs by configs/schema/gate.schema.json, and as JUnit.
+ * The gate's findings as a document, as JSON in the form of configs/schema/gate.schema.json, and as JUnit.
  */
 
 #include "report_internal.h"
@@ -10,7 +10,7 @@ enum { MOST_ROWS = 100 };
 
 /* ---- words ---- */
 
-/* "; code, 1234abcd..5678ef01" as far as it is known. */
+/* "; code, 1234abcd..5678ef01", omitting unknown parts. */
 static const char *origin(const struct history_series *s, struct arena *arena)
 {
     const bool both = s->cause[0] && s->commits[0];
@@ -22,7 +22,7 @@ static const char *before(const struct history_series *s, struct arena *arena)
     return isfinite(s->baseline) ? arena_printf(arena, ", was %s", quantity_words(s->baseline, s->unit, arena)) : "";
 }
 
-/* "; so did 6 of 7 devices like it": a shared cause, or this device's own. */
+/* "; so did 6 of 7 devices like it": tells a shared cause from one of this device alone. */
 static const char *others(const struct history_series *s, struct arena *arena)
 {
     if (!s->group)
@@ -32,7 +32,7 @@ static const char *others(const struct history_series *s, struct arena *arena)
                : arena_printf(arena, "; the %zu device%s like it did not", s->group, text_s(s->group));
 }
 
-/* What happened to the series, and since when. */
+/* Describes the change of a series and when it began. */
 static const char *story(const struct history_series *s, struct arena *arena)
 {
     switch (s->finding) {
@@ -99,7 +99,7 @@ enum {
     SERIES_STATUS
 };
 
-/* A field of the series; KNOWN: unless it is "". */
+/* Fields of the series; KNOWN fields are omitted if they are "". */
 #define OF_SERIES(member) FIELD(struct history_series, member)
 #define KNOWN(member) .flags = COLUMN_OPTIONAL, OF_SERIES(member)
 
@@ -135,7 +135,7 @@ static const struct table_column series_columns[] = {
     {.key = "group_limit", OF_SERIES(group_limit)},
 };
 
-/* All series; those with a finding come first. */
+/* Lists all series, those with a finding first. */
 static struct table *series_of(const struct history_gate *gate, struct arena *arena)
 {
     struct table *table = TABLE(arena, series_columns);
@@ -195,7 +195,8 @@ static void add_facts(struct document *document, const struct history_gate *gate
     document_table(document, NULL, NULL, properties)->show = SHOW_TESTS;
 }
 
-/* What to do about it, with the worst as the example. A label with a glob's characters would not match itself. */
+/* Suggests a next command with the worst series as its example. A label that contains glob characters would not
+ * match itself. */
 static void add_advice(struct document *document, const struct history_gate *gate)
 {
     const struct history_series *s = gate->series;
@@ -232,7 +233,7 @@ void gate_document(struct document *document, const struct history_gate *gate)
                       gate->environment, isfinite(gate->environment_shift) ? "; the median case took " : "",
                       isfinite(gate->environment_shift) ? change_words(gate->environment_shift, arena) : "");
     document_text(document, SHOW_TEXT, TONE_PLAIN, "\n");
-    struct table *findings = arena_copy(arena, series, sizeof(*series)); /* what people see of them */
+    struct table *findings = arena_copy(arena, series, sizeof(*series)); /* the rows shown to people */
     findings->row_count = COUNT_WHERE(s, gate->series, gate->count, s->finding);
     findings->most_rows = MOST_ROWS;
     findings->rest = "--format json has them all";
