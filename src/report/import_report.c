@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an import found: where the time goes, by operator and shape, and how two of them differ.
+ * The findings of an import: where the time goes, by operator and shape, and how two imports differ.
  */
 
 #include "picture.h"
@@ -8,7 +8,7 @@
 #include "rooftile/import.h"
 
 #define ROWS_SHOWN 40
-#define MOSTLY 0.6 /* of a trace: what is known of less says nothing about all of it */
+#define MOSTLY 0.6 /* share of a trace: a prediction for less of it says nothing about the whole */
 #define SCHEMA_ID "https://rooftile.dev/schemas/import/1/import.schema.json"
 #define SCHEMA_VERSION "1.0.0"
 #define OF(member) FIELD(struct import_timeline, member)
@@ -58,7 +58,7 @@ static void timeline_line(struct document *document, const struct import *import
 
 enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56, NARROW = 12 };
 
-/* What "NAMESPACE::" or "CLASS<...>::" leaves of what was written so far; what a function encloses stays. */
+/* Returns the length of the text before a trailing "NAMESPACE::" or "CLASS<...>::"; an enclosing function stays. */
 static size_t without_scope(const char *out, size_t length)
 {
     size_t depth = 0, at = length;
@@ -70,7 +70,7 @@ static size_t without_scope(const char *out, size_t length)
     return at;
 }
 
-/* C++ has its arguments, of the template or of the function, right behind a name. */
+/* C++ names have their template or function arguments directly after the name. */
 static bool is_code(const char *name)
 {
     const char *at = strpbrk(name, "<(");
@@ -78,7 +78,7 @@ static bool is_code(const char *name)
            (isalnum((unsigned char)at[-1]) || at[-1] == '_' || strstr(name, "(anonymous namespace)"));
 }
 
-/* A function's name as C++ has it, without its result, its arguments and all namespaces. */
+/* Returns the name of a C++ function without its return type, its arguments and all namespaces. */
 static const char *plain_name(const char *name, struct arena *arena)
 {
     static const char nameless[] = "(anonymous namespace)::";
@@ -95,7 +95,7 @@ static const char *plain_name(const char *name, struct arena *arena)
             length = without_scope(out, length);
             at++;
         } else if (*at == ' ' && !depth) {
-            length = 0; /* what came before was the result */
+            length = 0; /* the text so far was the return type */
         } else {
             out[length++] = *at;
         }
@@ -109,7 +109,7 @@ static const char *short_name(const char *name, struct arena *arena)
     return text_cut(arena, plain_name(name, arena), NAME_SHOWN, "..");
 }
 
-/* For people: without what is so of nearly every convolution. */
+/* The shape for people, without the values that nearly every convolution has. */
 static const char *short_shape(const struct import_row *row, struct arena *arena)
 {
     static const char usual[] = " dilation=1 groups=1";
@@ -197,7 +197,7 @@ static const struct table_column row_columns[] = {
     [WHY] = {.key = "no_kernel_reason"},
 };
 
-/* Where a column has little room, too. */
+/* True if both texts look the same even in a narrow column. */
 static bool looks_like(const char *a, const char *b, struct arena *arena)
 {
     return !strcmp(text_cut(arena, a ?: "", NARROW, ".."), text_cut(arena, b, NARROW, ".."));
@@ -210,7 +210,7 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[RANK] = cell_number((double)rank);
     const char *name = short_name(row->operator, arena), *shape = short_shape(row, arena),
                *types = types_of(row, arena);
-    for (size_t k = 0; k + 1 < table->row_count && rank <= ROWS_SHOWN; k++) /* no two rows look alike */
+    for (size_t k = 0; k + 1 < table->row_count && rank <= ROWS_SHOWN; k++) /* no two rows may look alike */
         if (looks_like(table->rows[k].cells[OPERATOR].text, name, arena) &&
             !strcmp(table->rows[k].cells[SHAPE].text ?: "", shape) &&
             !strcmp(table->rows[k].cells[TYPES].text ?: "", types)) {
@@ -225,7 +225,7 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     cells[WHY] = cell_known(*row->kernel ? "" : row->why);
 }
 
-/* People see no column in which nothing is known. */
+/* Hides columns without any known value from people. */
 static const struct table_column *columns_with_values(const struct table *table)
 {
     struct table_column *columns = arena_copy(table->arena, table->columns, table->column_count * sizeof(*columns));
@@ -235,7 +235,7 @@ static const struct table_column *columns_with_values(const struct table *table)
             any = table->rows[row].cells[k].kind > CELL_UNKNOWN;
         columns[k].title = any ? columns[k].title : NULL;
     }
-    if (columns[ALGORITHM].title) /* in or out of place counts */
+    if (columns[ALGORITHM].title) /* in place or out of place matters */
         columns[LAYOUT].drop = 0;
     return columns;
 }
@@ -251,7 +251,7 @@ static struct table *rows_table(const struct import *import, struct arena *arena
     return table;
 }
 
-/* A page's rows begin with the operator, and have no column that they can do without. */
+/* The rows of a page begin with the operator, and none of their columns may be dropped. */
 static struct table *page_rows(const struct table *rows, struct arena *arena)
 {
     static const size_t order[] = {OPERATOR, SHAPE,    TYPES,  LAYOUT,  SHARE,     TIME, CALLS,
@@ -271,7 +271,7 @@ static struct table *page_rows(const struct table *rows, struct arena *arena)
     return table;
 }
 
-/* What takes the time, and how much of it the device's ceilings demand. */
+/* Draws the time of the operators, and the part of it that the device's ceilings require. */
 static void operators_picture(struct document *document, const struct import *import)
 {
     struct kernel_sums sums = kernel_sums_new(document->arena, import->row_count);
@@ -300,7 +300,7 @@ static struct table *operators_table(const struct import *import, struct arena *
     return TABLE_OF(arena, columns, import->operators, import->operator_count);
 }
 
-/* ---- what is explained, and what is not ---- */
+/* ---- explained and unexplained time ---- */
 
 static void explained_line(struct document *document, const struct import *import)
 {
@@ -323,11 +323,11 @@ static void explained_line(struct document *document, const struct import *impor
                       left ? text_take(&names, document->arena) : "");
 }
 
-/* What the rows that have an estimate would take with it; a kernel that is faster stays. */
+/* Sums the time of the rows with an estimate if they ran at it; a kernel that is already faster keeps its time. */
 static void tuned_line(struct document *document, const struct import *import)
 {
     double now = 0, then = 0;
-    const char *borrowed = NULL; /* of the row that takes most */
+    const char *borrowed = NULL; /* from the row that takes most time */
     FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
         if (!isfinite(row->estimate_ns) || !(row->total_ns > 0))
             continue;
@@ -361,7 +361,7 @@ static void add_notes(struct document *document, struct table *list, const struc
     }
 }
 
-/* Of one import, or of two. */
+/* Adds the notes of one import or of two. */
 static void notes(struct document *document, const struct import *import, const struct import *other)
 {
     struct table *list = table_list(document->arena);
@@ -407,7 +407,7 @@ void import_document(struct document *document, const struct import *import, boo
     explained_line(document, import);
 }
 
-/* ---- two of them ---- */
+/* ---- two imports ---- */
 
 /* "+1.25 ms", "-626 us". */
 static const char *signed_time(double time_ns, struct arena *arena)

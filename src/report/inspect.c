@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inspections as a document: details of few kernels, one line each of many.
+ * Inspections as a document: details of a few kernels, one line for each of many.
  */
 
 #include "report_internal.h"
@@ -9,7 +9,7 @@
 #include "rooftile/targets.h"
 
 enum {
-    OTHER_IDS = 4, /* of a bundle's entries that are no GPU code */
+    OTHER_IDS = 4, /* listed entries of a bundle that are not GPU code */
     PREFIX_SHORTEST = 8,
 };
 
@@ -37,7 +37,7 @@ static void add_object(struct text *text, const struct inspect_object *object)
         text_addf(text, "    no source lines: %s\n", object->isa->lines_problem);
 }
 
-/* Where a file's kernels come from: container, targets. */
+/* Describes where a file's kernels come from: container and targets. */
 static void head(const struct view *view, const struct inspection *inspection)
 {
     const struct codeobj_file *file = inspection->file;
@@ -71,7 +71,7 @@ static void details(const struct view *view, const struct inspection *inspection
 
 /* ---- one line per kernel ---- */
 
-/* "kernel<float>" of "kernel<float>(float*, unsigned long)". */
+/* Turns "kernel<float>(float*, unsigned long)" into "kernel<float>". */
 static const char *without_parameters(const char *name, struct arena *arena)
 {
     size_t at = strlen(name), open = 0;
@@ -89,8 +89,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of an object's kernels: those of the catalog go by what tells their cases apart, others by their own names; their
- * parameters stay where names without them are not all different. */
+/* Names for the kernels of an object: kernels of the catalog use the label that distinguishes their cases, others their
+ * own names; these keep their parameters if the names would otherwise not be unique. */
 static const char **names_of(const struct inspection *inspection, const struct inspect_object *object,
                              struct arena *arena)
 {
@@ -109,7 +109,7 @@ static const char **names_of(const struct inspection *inspection, const struct i
     return names;
 }
 
-/* What all names of a file begin with; few bytes are not worth dropping, and nothing is where all are one name. */
+/* The common prefix of all names of a file; "" if it is too short to be worth removing or all names are equal. */
 static const char *common_prefix(const struct inspection *file, const char *const *const *names, struct arena *arena)
 {
     const char *first = NULL;
@@ -125,7 +125,7 @@ static const char *common_prefix(const struct inspection *file, const char *cons
             first = first ? first : name;
             differ |= strcmp(first, name) != 0;
         }
-    /* Up to the end of a word: "void gemm<" of two instances, "Cijk_Ailk_" of a library. */
+    /* Ends at a word boundary: "void gemm<" for two instances, "Cijk_Ailk_" for a library. */
     while (length && (!differ || !strchr("_:<(, ", first[length - 1])))
         length--;
     return length >= PREFIX_SHORTEST ? arena_strndup(arena, first, length) : "";
@@ -146,7 +146,7 @@ static const struct table_column amd_columns[] = {
     [LIMITS] = {.title = "limited by"},
 };
 
-/* NVIDIA's names of the same; AGPRs and SGPRs there are none. */
+/* Columns with NVIDIA's names; AGPRs and SGPRs do not exist there. */
 static struct table *table_for(const char *target, struct arena *arena)
 {
     struct table_column *columns = arena_copy(arena, amd_columns, sizeof(amd_columns));
@@ -199,7 +199,7 @@ static void add_row(struct table *table, struct cell name, const struct inspect_
     cells[LIMITS] = is_known ? cell_text(text_take(&limiters, arena)) : cell_unknown(NULL);
 }
 
-/* The prefix that their names go without; "": none. */
+/* Adds a row per kernel and returns the prefix removed from their names; "": none. */
 static const char *add_rows(struct table *table, const struct inspection *inspection, struct arena *arena)
 {
     const char *const **names = arena_array(arena, inspection->object_count + 1, sizeof(*names));
@@ -218,7 +218,7 @@ static const char *add_rows(struct table *table, const struct inspection *inspec
     return prefix;
 }
 
-/* What one table holds: a file, or kernels of the catalog for one target. */
+/* Returns the number of inspections in one table: one file, or all kernels of the catalog for one target. */
 static size_t table_length(const struct inspection *list, size_t count)
 {
     size_t length = 1;

@@ -7,9 +7,9 @@
 #include "rooftile/file.h"
 #include "rooftile/inspection.h"
 
-enum { MOST_LOOPS = 6 }; /* columns beside the whole kernel's */
+enum { MOST_LOOPS = 6 }; /* columns beside that of the whole kernel */
 
-/* A word that the disassembler does not know, and how often it is there; so many different ones are listed. */
+/* A word unknown to the disassembler and the number of its occurrences; at most MOST_WORDS are counted. */
 enum { MOST_WORDS = 64, SHOWN_WORDS = 4, SHOWN_FUNCTIONS = 4, FUNCTION_LONGEST = 60 /* columns */ };
 struct word_count {
     const struct isa_word *word;
@@ -18,7 +18,7 @@ struct word_count {
 
 #define OF_MIX(member) FIELD(struct isa_mix, member)
 
-/* Counters of a mix: what programs (key) and people (title) call them. */
+/* Counters of a mix, named for programs (key) and people (title). */
 static const struct table_column mix_columns[] = {
     {.key = "instructions", OF_MIX(instructions)},
     {.key = "operations", OF_MIX(operations)},
@@ -144,7 +144,7 @@ static size_t count_words(struct word_count counts[MOST_WORDS], const struct isa
         size_t at = 0;
         while (at < known && strcmp(counts[at].word->text, isa->unknown_words[k].text) != 0)
             at++;
-        if (at == MOST_WORDS) /* there are too many different ones */
+        if (at == MOST_WORDS) /* too many different ones */
             continue;
         known += at == known;
         if (counts[at].count++ == 0)
@@ -204,10 +204,10 @@ struct code_table {
     const struct isa_mix *mixes[1 + MOST_LOOPS];
     size_t loops[1 + MOST_LOOPS];
     size_t count;
-    const char *heading; /* above the next row */
+    const char *heading; /* written above the next row */
 };
 
-/* A row of one number each, unless all are zero. */
+/* Adds a row with one number per column, unless all are zero. */
 static void add_row(struct code_table *code, const char *label, const char *unit, const struct cell *values)
 {
     struct cell cells[2 + MOST_LOOPS] = {cell_text(arena_printf(code->arena, "  %s", label))};
@@ -223,7 +223,7 @@ static void add_row(struct code_table *code, const char *label, const char *unit
     code->heading = NULL;
 }
 
-/* `offset`: of a uint64_t in struct isa_mix. */
+/* `offset`: that of a uint64_t in struct isa_mix. */
 static void add_counter(struct code_table *code, const char *label, size_t offset)
 {
     const struct table_column counter = {.field = FIELD_SIZE, .offset = offset};
@@ -237,7 +237,7 @@ static void add_accesses(struct code_table *code)
 {
     static const struct {
         const char *label;
-        size_t counters; /* by width, in struct isa_mix */
+        size_t counters; /* by width; offset in struct isa_mix */
     } accesses[] = {
         {"global loads", offsetof(struct isa_mix, traffic[ISA_GLOBAL].loads_by_width)},
         {"global stores", offsetof(struct isa_mix, traffic[ISA_GLOBAL].stores_by_width)},
@@ -255,7 +255,7 @@ static void add_accesses(struct code_table *code)
                         accesses[k].counters + width * sizeof(uint64_t));
 }
 
-/* What the kernel reaches outside of itself, and what is missing of it. */
+/* Lists the code outside the kernel that it reaches, and gaps in the disassembly. */
 static void add_rest(struct text *lines, const struct isa_kernel *isa, struct arena *arena)
 {
     struct word_count counts[MOST_WORDS];
@@ -316,7 +316,7 @@ static void add_loops(struct document *document, const struct code_table *code, 
 void inspect_code(struct document *document, const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     struct code_table code = {.arena = arena, .mixes = {&isa->mix}, .count = 1};
-    /* With many loops only the innermost ones: that is where time goes. */
+    /* With many loops shows the innermost ones only: they take the time. */
     for (size_t k = 0; k < isa->loop_count && code.count <= MOST_LOOPS; k++) {
         if (isa->loop_count > MOST_LOOPS && !isa->loops[k].is_innermost)
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One inspected kernel: its facts for people, all of it for programs, and the tables that both read.
+ * One inspected kernel: facts for people, everything for programs, and the tables that both use.
  */
 
 #include "report_internal.h"
@@ -8,8 +8,8 @@
 #include "rooftile/targets.h"
 
 enum {
-    HEADING_LONGEST = 500, /* of a kernel's name; JSON has the whole */
-    NAME_LONGEST = 44,     /* of an argument: expressions may go on and on */
+    HEADING_LONGEST = 500, /* of a kernel's name; JSON has all of it */
+    NAME_LONGEST = 44,     /* of an argument: expressions have no length limit */
     VALUE_COLUMN = 13,
 };
 
@@ -20,7 +20,7 @@ static void line(struct table *record, const char *title, const char *value)
 
 /* ---- one kernel for people ---- */
 
-/* NVIDIA's. Without a stack frame there is nowhere to spill to. */
+/* For NVIDIA. A kernel without a stack frame cannot spill. */
 static const char *thread_registers(const struct codeobj_kernel *code, struct arena *arena)
 {
     if (code->is_ptx)
@@ -117,7 +117,7 @@ static void occupancy_lines(struct table *record, const struct inspect_kernel *k
         line(record, "", text_take(&text, arena));
 }
 
-/* The compiler's name for it, which HIP kernels lack, else the manifest's. */
+/* The compiler's name, which HIP kernels lack; otherwise the manifest's. */
 static const char *argument_name(const struct inspect_kernel *kernel, size_t index, struct arena *arena)
 {
     const struct inspect_launch *launch = kernel->launch;
@@ -139,9 +139,9 @@ static const char *argument_words(const struct inspect_kernel *kernel, size_t in
     return text_take(&text, arena);
 }
 
-/* ---- one kernel for programs, in part for both ---- */
+/* ---- one kernel for programs, parts of it for both ---- */
 
-/* All of them; people see those that a caller passes, which stand first. */
+/* Lists all arguments; people see those that a caller passes, which come first. */
 static struct table *arguments_of(const struct inspect_kernel *kernel, struct arena *arena)
 {
     static const struct table_column columns[] = {
@@ -184,9 +184,10 @@ static const char *finding_text(const struct inspect_kernel *kernel, const struc
     return text_take(&text, arena);
 }
 
-enum { SHOWN_ALIKE = 3 /* findings of one kind, besides the hot loop's */ };
+enum { SHOWN_ALIKE = 3 /* shown findings of one kind, besides those in the hot loop */ };
 
-/* For people: many differ in their loop alone. *skipped: how many of its kind are not shown, at the last that is. */
+/* Selects findings for people: many differ in their loop only. *skipped: for the last one shown of its kind, the number
+ * of hidden ones of that kind. */
 static bool is_shown(size_t *skipped, const struct inspect_kernel *kernel, size_t index, size_t hot)
 {
     size_t before = 0, after = 0;

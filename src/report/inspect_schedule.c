@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Of an inspected kernel: live registers along its code, and what one wave does in a turn of its hot loop.
+ * Live registers along the code of an inspected kernel, and one wave's timing in an iteration of its hot loop.
  */
 
 #include "report_internal.h"
@@ -115,7 +115,7 @@ static void wait_line(struct text *lines, const struct isa_wait *wait)
 
 static void clock_lines(struct text *lines, const struct isa_schedule *s, const char *target)
 {
-    /* Of its busiest unit: waves fill each other's other slots. */
+    /* Share of its busiest unit: other waves fill the remaining slots. */
     const double busy =
         text_starts(target, "gfx9") ? fmax(s->vector_clocks, s->matrix_clocks) : s->vector_clocks + s->matrix_clocks;
     if (isnan(s->issue_clocks)) {
@@ -145,7 +145,7 @@ void inspect_schedule(struct text *lines, const struct isa_kernel *isa, const st
     if (hot) {
         isa_schedule_find(&schedule, isa, hot->loop, target, arena);
         clock_lines(lines, &schedule, target);
-        /* Of many those for memory: the waits for LDS are short. */
+        /* If there are many, lists waits for memory only: waits for LDS are short. */
         size_t shown = 0;
         FOR_EACH(const struct isa_wait, wait, schedule.waits, schedule.wait_count)
             if (shown < SHOWN_WAITS && (schedule.wait_count <= SHOWN_WAITS || wait->loads || wait->stores)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JUnit XML, the part that Apache Ant's schema and Jenkins' xUnit schema both allow: their element order, no attribute
- * that one of them lacks, at most one of skipped, error and failure in a test case, and a timestamp without zone.
+ * JUnit XML in the subset that both Apache Ant's schema and Jenkins' xUnit schema allow: their element order, only
+ * attributes that both have, at most one of skipped, error and failure in a test case, and a timestamp without a time
+ * zone.
  */
 
 #include "report_internal.h"
@@ -9,15 +10,15 @@
 enum junit_outcome { JUNIT_PASSED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_SKIPPED };
 
 struct junit_case {
-    const char *name, *class_name; /* behind "rooftile." */
-    double time_s;                 /* that the test took, not what it measured */
+    const char *name, *class_name; /* follows "rooftile." */
+    double time_s;                 /* duration of the test, not the measured time */
     enum junit_outcome outcome;
-    const char *type, *message, *body; /* of all but a test that passed */
+    const char *type, *message, *body; /* unused for a test that passed */
 };
 
 struct junit_suite {
     const char *name;               /* "rooftile gate" */
-    const char *timestamp;          /* RFC 3339; NULL or no time: 1970 */
+    const char *timestamp;          /* RFC 3339; NULL or not a time: 1970 */
     const char *host;               /* NULL or "": localhost */
     const struct table *properties; /* a record; empty ones are skipped */
     struct junit_case *cases;
@@ -103,7 +104,7 @@ static const char *row_words(const struct table *table, size_t row, struct arena
     return line;
 }
 
-/* The cell of the column with this flag; NULL: there is none. */
+/* Returns the cell of the column with this flag; NULL if no column has it. */
 static const struct cell *flagged(const struct table *table, size_t row, unsigned flag)
 {
     for (size_t k = 0; k < table->column_count; k++)
@@ -170,7 +171,7 @@ void report_junit(struct text *out, const struct result *result)
 {
     SCOPED(arena_release) struct arena arena = {0};
     SCOPED(text_release)
-    struct text times = {0}; /* tests have no place for numbers, so they stand in the suite's output */
+    struct text times = {0}; /* test cases have no element for numbers, so the times go to the suite's output */
     struct junit_case *cases = arena_array(&arena, result->case_count + 1, sizeof(*cases));
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];

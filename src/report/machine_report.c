@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A machine as `rooftile roofline` shows it: what was found, how, and with what confidence.
+ * A machine as `rooftile roofline` shows it: the values found, their source and their confidence.
  */
 
 #include "report_internal.h"
 #include "rooftile/forecast.h"
 #include "rooftile/targets.h"
 
-/* Below this a capacity boundary between two levels is named as uncertain. */
+/* Below this confidence a capacity boundary between two levels is reported as uncertain. */
 static const double confident = 0.99;
 
-/* "96.0 .. 128 KiB"; one number where both ends are the same. */
+/* "96.0 .. 128 KiB"; one number if both ends are equal. */
 static struct cell extent(double low, double high)
 {
     return low <= 0 || low >= high ? cell_positive(high) : cell_range(low, high);
@@ -22,7 +22,7 @@ static const char *extent_words(double low, double high, struct arena *arena)
     return cell_words(&cell, &(struct table_column){.unit = UNIT_BYTES}, arena);
 }
 
-/* The kernel of a case's id; of a sentence that says where a number is from, what stands before the address. */
+/* The kernel of a case id; for a sentence that gives the source of a number, the text before its web address. */
 static struct cell kernel_of(const char *id, struct arena *arena)
 {
     const char *address = strstr(id, " (http");
@@ -40,7 +40,7 @@ static struct cell spread(double ci_rel)
 static struct table *levels(const struct machine *machine, struct arena *arena)
 {
     enum { NAME, CAPACITY, CONFIDENCE, BANDWIDTH };
-    bool by_traffic = false; /* older files know the best of all traffic only */
+    bool by_traffic = false; /* older files have one bandwidth for all kinds of traffic */
     for (uint32_t k = 0; k < machine->level_count; k++)
         for (enum machine_traffic kind = 0; kind < TRAFFIC_COUNT; kind++)
             by_traffic |= ceiling_value(&machine->levels[k].traffic[kind]) > 0;
@@ -134,7 +134,7 @@ void machine_tables(struct document *document, const struct machine *machine)
 
 /* ---- sentences ---- */
 
-/* Where the two ways of finding levels contradict each other, in words. */
+/* Reports where bandwidth and latency disagree about a level. */
 static void add_disagreements(struct document *document, const struct machine *machine)
 {
     for (uint32_t k = 0; machine->latency_count && k + 1 < machine->level_count; k++) {
@@ -190,7 +190,7 @@ void report_machine(struct text *out, const struct machine *machine, const struc
                   target_unit_word(machine->arch), text_s(machine->cus), machine->core_hz > 0 ? ", " : "",
                   machine->core_hz > 0 ? quantity_words(machine->core_hz, UNIT_HZ, &arena) : "");
     machine_tables(&document, machine);
-    if (machine->launch_ns > 0 && !machine->figure_count) /* as older files have it */
+    if (machine->launch_ns > 0 && !machine->figure_count) /* only older files have it here */
         document_text(&document, 0, TONE_PLAIN, "an empty launch takes %s",
                       quantity_words(machine->launch_ns, UNIT_TIME, &arena));
     document_doubted(&document, machine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far the predictions in results are from the times that were measured: by kernel and machine, the worst cases, and
- * case by case.
+ * The error of the predictions in results against the measured times: by kernel and machine, the worst cases, and case
+ * by case.
  */
 
 #include "report_internal.h"
@@ -9,12 +9,12 @@
 #define WITHIN 0.2
 
 struct error_line {
-    const char *family, *machine; /* family NULL: all together */
+    const char *family, *machine; /* family NULL: all kernels together */
     size_t rows;
     double median, p90, signed_median, within_20, wmape, coverage;
 };
 
-/* Cases of one line; the worst are the last. */
+/* Cases of one line, the worst last. */
 struct chosen {
     const struct judged_case **items;
     size_t count;
@@ -52,7 +52,7 @@ static bool belongs(const struct judged_case *judged, const struct error_line *l
     return !line->family || (!strcmp(judged->c->kernel, line->family) && !strcmp(judged->machine, line->machine));
 }
 
-/* Fills the line, and sorts its cases by the size of their error. */
+/* Fills the line and sorts its cases by the size of their error. */
 static struct chosen judge_line(struct error_line *line, const struct judged_case *cases, size_t count,
                                 struct arena *arena)
 {

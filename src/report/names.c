@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of cases where they stand together: "gemm_matrix m=128 ... SPLIT=1" without what most of gemm_matrix have.
+ * Shorter case names for lists: "gemm_matrix m=128 ... SPLIT=1" without the parameters that most gemm_matrix cases
+ * share.
  */
 
 #include "report_internal.h"
@@ -13,24 +14,24 @@ const char *device_title(const char *name, struct arena *arena)
     return length ? arena_strndup(arena, name, length) : "an unknown device";
 }
 
-enum { LONG = 40 /* columns; kernels whose names are no longer keep them */, FIRST = 8, MOST_WORDS = 160 };
+enum { LONG = 40 /* columns; a kernel with no longer name keeps all of its names */, FIRST = 8, MOST_WORDS = 160 };
 
-/* "SPLIT=1" of some names, and how many have it, or SPLIT at all. */
+/* "SPLIT=1": the number of names that have it, and of those that have SPLIT with any value. */
 struct usual {
     const char *word;
-    size_t length, key_length; /* the key's with its '='; of a word without one all of it */
+    size_t length, key_length; /* the key includes its '='; for a word without '=' it is the whole word */
     size_t has, has_key;
 };
 
 struct kernel_words {
-    const char *name; /* the kernel's is its first word */
+    const char *name; /* the first word is the kernel's name */
     size_t name_length, names;
     bool is_long;
     struct usual *words;
     size_t count;
 };
 
-/* Cases of a kernel are mostly neighbours. */
+/* Searches from the end: cases of one kernel are mostly adjacent. */
 static struct kernel_words *kernel_of(struct kernel_words *kernels, size_t *count, const char *name)
 {
     const size_t length = strcspn(name, " ");
@@ -60,7 +61,7 @@ const char *label_words(const char *label, bool (*keeps)(const char *word, size_
     return text_take(&kept, arena);
 }
 
-/* Three of four names have it, and the others say what they have instead. */
+/* At least three of four names have it, and the others give another value. */
 static bool is_usual(const struct kernel_words *kernel, const struct usual *usual)
 {
     return kernel->is_long && kernel->names > 1 && usual->has_key == kernel->names &&
@@ -74,7 +75,7 @@ static bool is_unusual(const char *word, size_t length, const void *context)
                        usual->length == length && !memcmp(usual->word, word, length) && is_usual(kernel, usual)) == 0;
 }
 
-/* "gemm_matrix, unless said: TA=0 TB=1", a line each. */
+/* "gemm_matrix, unless said: TA=0 TB=1", one line per kernel. */
 static const char *words_usual(const struct kernel_words *kernels, size_t count, struct arena *arena)
 {
     struct text said = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Metrics for Prometheus: valid as OpenMetrics 1.0 and as the older text format that node_exporter's textfile collector
- * reads, so without timestamps, and with nothing after "# EOF". A family has one unit; predictions have families of
- * their own. Labels of a case are its kernel, its parameters (param_n="4096"), device and mode, and its plan id.
+ * Metrics for Prometheus: valid as OpenMetrics 1.0 and as the older text format that node_exporter's textfile
+ * collector reads, hence no timestamps, and nothing after "# EOF". A family has one unit; predictions have families of
+ * their own. The labels of a case are its kernel, its parameters (param_n="4096"), device, mode and plan id.
  */
 #include <time.h>
 
@@ -10,7 +10,7 @@
 #include "rooftile/fleet.h"
 #include "rooftile/history.h"
 
-/* One output; a family's head is written before its first sample. */
+/* The output; a family's head is written before its first sample. */
 struct metrics {
     struct text *out;
     const char *prefix; /* of all names: "rooftile_" */
@@ -18,8 +18,8 @@ struct metrics {
 };
 
 struct family {
-    const char *name; /* behind the prefix */
-    const char *unit; /* OpenMetrics: the end of the name; NULL: none */
+    const char *name; /* without the prefix */
+    const char *unit; /* OpenMetrics: the name ends with it; NULL: none */
     const char *help;
 };
 
@@ -31,7 +31,7 @@ static void add_head(struct metrics *m, const struct family *family)
         text_addf(m->out, "# UNIT %s%s %s\n", m->prefix, family->name, family->unit);
 }
 
-/* `labels` end with a key of NULL. */
+/* A NULL key ends `labels`. */
 static void add_sample(struct metrics *m, const char *name, double value, const struct result_label *labels)
 {
     text_addf(m->out, "%s%s", m->prefix, name);
@@ -51,7 +51,7 @@ static void add_single(struct metrics *m, const struct family *family, double va
     add_sample(m, family->name, value, labels);
 }
 
-/* RFC 3339 as Unix time; NaN: it is none. */
+/* RFC 3339 as Unix time; NaN if it is invalid. */
 static double unix_time(const char *text)
 {
     struct tm tm = {0};
@@ -62,7 +62,7 @@ static double unix_time(const char *text)
 
 struct case_family {
     struct family family;
-    const char *figure; /* of a case that counts; NULL: `value` */
+    const char *figure; /* of a case that counts; NULL: use `value` */
     double scale;
     double (*value)(const struct result_case *c); /* NaN: no sample */
 };
@@ -139,7 +139,7 @@ static const struct result_label *case_labels(const struct result *result, const
     size_t count = COUNT_OF(fixed);
     memcpy(labels, fixed, sizeof(fixed));
     for (size_t k = 0; k < c->param_count; k++)
-        if (!c->params[k].name[text_word(c->params[k].name)]) /* any other stands in the id alone */
+        if (!c->params[k].name[text_word(c->params[k].name)]) /* only the id has parameters with other names */
             labels[count++] = (struct result_label){arena_printf(arena, "param_%s", c->params[k].name),
                                                     param_text(arena, &c->params[k].value)};
     return labels;
@@ -167,7 +167,7 @@ static void write_cases(struct metrics *m, const struct result *result)
 /* ---- key figures: a family for each unit ---- */
 
 static const struct kpi_unit {
-    const char *unit, *name; /* NULL: any other, by its letters */
+    const char *unit, *name; /* NULL: any other unit, by its letters */
     double scale;
 } kpi_units[] = {{"ns", "seconds", 1e-9},
                  {"B/s", "bytes_per_second", 1},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results as a page: what changed and how far it is from the ceiling first, then pictures, then every case. Two results
- * of one device are compared; of several devices each has its pictures and its tables, and one table has them all.
+ * Results as a page: changes and distances from the ceiling first, then pictures, then every case. Two results of one
+ * device are compared; with several devices each has its own pictures and tables, and one table has all of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const struct row_keys *keys_of(const struct comparison *comparison, const
     struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
     const char *id = plain_id(arena, c);
     const struct compare_case *change = comparison ? FIND_ROW(comparison->cases, comparison->case_count, id, id) : NULL;
-    /* What it can be chosen by: its status, its flags, what a comparison says of it. */
+    /* Words to filter by: the status, the flags, and the verdict of a comparison. */
     const char *words = *result_case_finding(c) ? result_case_finding(c) : case_status_names[c->status];
     for (const struct flag_words *flag = flag_words; flag->flag; flag++)
         if (c->flags & flag->flag && strcmp(words, flag->name) != 0)
@@ -41,7 +41,7 @@ static const struct row_keys *keys_of(const struct comparison *comparison, const
 
 struct counts {
     size_t ok, verified, findings, impossible, interference, shares;
-    double middle_share; /* NaN: no case has one */
+    double middle_share; /* NaN: no case has a share */
     struct cell mark;
 };
 
@@ -82,7 +82,7 @@ static struct cell counted(size_t value, enum tone some)
     return cell;
 }
 
-/* What is wrong, the most important numbers, and what to doubt. */
+/* Problems, the most important numbers, and doubts. */
 static void add_first(struct document *document, const struct result *result, const struct counts *counts,
                       const struct comparison *comparison, const char *suffix)
 {
@@ -122,7 +122,7 @@ static const char *about(const struct result *result, struct arena *arena)
                         (unsigned long long)result->seed, commit);
 }
 
-/* ---- what to look at ---- */
+/* ---- cases worth a look ---- */
 
 static int by_share(const void *a, const void *b)
 {
@@ -227,7 +227,7 @@ static void add_result(struct document *document, const struct comparison *compa
 
 /* ---- several devices ---- */
 
-/* Time and share of the ceiling of each, in the cases of the first. */
+/* Time and share of the ceiling on each device, for the cases of the first device. */
 static const struct table *side_by_side(const struct report_page *page, struct arena *arena)
 {
     struct table_column *columns = arena_array(arena, 2 * page->count + 1, sizeof(*columns));
@@ -265,7 +265,7 @@ static const char *data_of(const struct report_page *page, struct arena *arena)
         size_t samples = 0;
         for (size_t k = 0; k < copy.case_count; k++)
             samples += cases[k].sample_count;
-        for (size_t k = 0; k < copy.case_count && samples > MOST_SAMPLES; k++) /* they stay in the result file */
+        for (size_t k = 0; k < copy.case_count && samples > MOST_SAMPLES; k++) /* the result file still has them */
             cases[k].samples_ns = NULL;
         copy.cases = cases;
         text_add(&json, r ? "," : "");
@@ -292,7 +292,7 @@ static void page_document(struct document *document, const struct report_page *p
     for (size_t r = 0; r < page->count; r++)
         counts[r] = count(page->results[r], arena);
     document->mark = page->comparison ? comparison_mark(page->comparison) : counts[last].mark;
-    for (size_t r = 0; several && r < page->count; r++) /* that of the worst */
+    for (size_t r = 0; several && r < page->count; r++) /* the mark of the worst result */
         if (counts[r].mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD)
             document->mark = counts[r].mark;
     document->data = data_of(page, arena);

@@ -28,8 +28,8 @@ void text_add_packed(struct text *out, const char *data, size_t length)
 {
     SCOPED(arena_release) struct arena arena = {0};
     z_stream stream = {0};
-    /* Neither fails but for want of memory, with which the program ends. The header has no time: the same data, the
-     * same bytes. */
+    /* Both calls fail only if memory runs out, which ends the program. The header has no time, so that the same data
+     * give the same bytes. */
     if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK) {
         const uLong room = deflateBound(&stream, (uLong)length);
         unsigned char *packed = arena_alloc(&arena, room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of src/report/page, which are a part of the program (page_files.S). Each ends in a zero byte.
+ * The files of src/report/page, embedded in the program by page_files.S. Each ends in a zero byte.
  */
 #ifndef ROOFTILE_PAGE_FILES_H
 #define ROOFTILE_PAGE_FILES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps as curves: rate or latency over the footprint, with the capacities of the memory levels, and over any other
- * parameter that takes many values.
+ * Sweeps as curves: rate or latency over the footprint, with the capacities of the memory levels, and over every other
+ * parameter with many values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 enum { LEAST_POINTS = 5, LEAST_SPAN = 2, MOST_POINTS = 64, MOST_PICTURES = 6 };
 
 struct curve {
-    const char *name; /* kernel, and what its cases share besides the swept parameter */
+    const char *name; /* kernel, and the parameters that its cases share besides the swept one */
     const char *kernel;
     size_t count;
     double x[MOST_POINTS], y[MOST_POINTS];
@@ -26,12 +26,12 @@ struct curves {
     const struct result *result;
     const char *x, *y; /* quantities of result.h; x may be a parameter */
     const char *x_unit;
-    const char *kernel; /* of a parameter's; else NULL: of all */
+    const char *kernel; /* if x is a parameter, its kernel; otherwise NULL: all kernels */
     struct curve *curves;
     size_t count;
 };
 
-/* ---- which ---- */
+/* ---- selecting ---- */
 
 static size_t distinct(const struct result *result, const char *kernel, const char *quantity)
 {
@@ -48,8 +48,7 @@ static size_t distinct(const struct result *result, const char *kernel, const ch
     return count;
 }
 
-/* The numeric parameter of a kernel that takes enough values; NULL: none does. The first that does, in the manifest's
- * order. */
+/* Returns the first numeric parameter of a kernel, in the manifest's order, with enough values; NULL: none. */
 static const char *swept_param(const struct result *result, const struct result_case *c)
 {
     for (size_t p = 0; p < c->param_count; p++)
@@ -58,7 +57,7 @@ static const char *swept_param(const struct result *result, const struct result_
     return NULL;
 }
 
-/* Rate of what the kernel is about. */
+/* The rate that measures the kernel's purpose. */
 static const char *quantity_of(const struct result_case *c)
 {
     return !strcmp(c->class, "latency") && c->work.items > 0       ? "ns_per_item"
@@ -106,14 +105,14 @@ static void add_point(struct curve *curve, double x, double y, const struct resu
     curve->count++;
 }
 
-/* Those of as many points in the order of their cases, which is that of the sweep. */
+/* Most points first; equal counts in the order of the cases, which is that of the sweep. */
 static int by_points(const void *a, const void *b)
 {
     const struct curve *p = a, *q = b;
     return ORDER(q->count, p->count) ?: ORDER(p->cases[0], q->cases[0]);
 }
 
-/* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */
+/* Collects the curves; drops those with few points, and those that barely span x: their sweep varied something else. */
 static size_t collect(struct curves *sweeps, const struct result *result, struct arena *arena)
 {
     size_t count = 0;
@@ -129,9 +128,9 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
             continue;
         const char *y = quantity_of(c);
         const bool rate = !strcmp(y, "bytes_per_s");
-        /* Copies and collectives are of a message's size, whatever memory they take. A latency is of a footprint where
-         * that is what is swept: instructions in chains, waves at a barrier and pages have one that follows from
-         * something else. */
+        /* Copies and collectives are plotted over the message size, whatever memory they take. A latency is plotted
+         * over the footprint only if the footprint is swept: instruction chains, waves at a barrier and pages have a
+         * footprint that follows from another parameter. */
         const bool size = rate && !strcmp(param, "size");
         const bool footprint =
             !size && (!strcmp(y, "ns_per_item") ? !strcmp(param, "footprint")
@@ -152,7 +151,7 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
         if (sweep)
             add_point(&sweep->curves[at], result_quantity(c, wanted.x), result_quantity(c, y), c);
     }
-    /* Curves of few points go, and those whose points stand in one place: their sweep was of something else. */
+    /* Drop curves with few points, and those that barely span x: their sweep varied something else. */
     FOR_EACH(struct curves, sweep, sweeps, count) {
         size_t kept = 0;
         FOR_EACH(const struct curve, curve, sweep->curves, sweep->count)
@@ -166,7 +165,7 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
 
 /* ---- charts ---- */
 
-/* The last footprint inside a level, and its name; 0: there is none. */
+/* Returns the largest footprint that fits a level, and the level's name; 0 if there is none. */
 static double boundary(const struct curves *sweep, size_t k, const char **name)
 {
     const struct machine *machine = &sweep->result->machine;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Heat maps: sweeps of two parameters, each cell's rate as a share of the best one; and cases by machines.
+ * Heat maps: sweeps of two parameters, with each cell's rate as a share of the best one; and cases by machine.
  */
 #include <math.h>
 #include <stdint.h>
@@ -17,13 +17,14 @@ struct map {
     const char *x, *y;  /* parameters */
     const struct param_value *xs[MOST_SIDE], *ys[MOST_SIDE];
     size_t columns, rows;
-    bool wider;                                            /* a grid, but of more values than there is room for */
-    bool sparse;                                           /* values that few cases have are skipped */
-    const struct result_case *cells[MOST_SIDE][MOST_SIDE]; /* by row; NULL: there is none */
-    double best;                                           /* the shortest time of each item */
+    bool wider;                                            /* a grid, but with more values than fit */
+    bool sparse;                                           /* values that few cases have are omitted */
+    const struct result_case *cells[MOST_SIDE][MOST_SIDE]; /* by row; NULL: no case */
+    double best;                                           /* the shortest time per item */
 };
 
-/* Where it stands among values, which it joins: numbers by size, others as found; MOST_SIDE: there is no room. */
+/* Returns the position of the value, which it inserts if missing: numbers by size, others in order of appearance;
+ * MOST_SIDE if there is no room. */
 static size_t place(const struct param_value **values, size_t *count, const struct param_value *value)
 {
     size_t at = 0;
@@ -41,7 +42,7 @@ static size_t place(const struct param_value **values, size_t *count, const stru
     return at;
 }
 
-/* What is left when values that less than half of their cells have are gone, those of the fewest cases first. */
+/* Drops values with cases in less than half of their cells, the one with the fewest cases first. */
 static void drop_sparse(struct map *map)
 {
     for (size_t least = 0; least < SIZE_MAX;) {
@@ -80,7 +81,7 @@ static bool fill(struct map *map, const struct result *result, const struct resu
         FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
             bool alike = is_mark(c) && !strcmp(first->kernel, c->kernel) && first->cache == c->cache &&
                          first->param_count == c->param_count;
-            for (size_t p = 0; p < first->param_count && alike; p++) { /* in all other parameters */
+            for (size_t p = 0; p < first->param_count && alike; p++) { /* all other parameters are equal */
                 const char *name = first->params[p].name;
                 const struct param_value *other = result_param(c, name);
                 alike = !strcmp(name, map->x) || !strcmp(name, map->y) ||
@@ -109,8 +110,8 @@ static bool fill(struct map *map, const struct result *result, const struct resu
     return grid && 4 * count >= 3 * map->columns * map->rows;
 }
 
-/* The first pair of parameters whose values make a grid with this case in it, of numbers where there is one. Where all
- * grids have more values than there is room for, the first of those. */
+/* Finds the first pair of parameters whose values make a grid that contains this case, preferably a pair of numbers. If
+ * every grid has more values than fit, chooses the first of those. */
 static bool find(struct map *map, const struct result *result, const struct result_case *c)
 {
     struct map wider = {0};
@@ -179,7 +180,7 @@ void picture_heat_maps(struct document *document, const struct result *result, c
     size_t count = 0, kernels = 0;
     for (size_t k = 0; k < result->case_count && count < MOST_MAPS; k++) {
         struct map map;
-        /* The first case of each kernel stands for it. */
+        /* Only the first case of each kernel is tried. */
         if (!is_mark(&result->cases[k]) || text_among(result->cases[k].kernel, seen, kernels))
             continue;
         seen[kernels++] = result->cases[k].kernel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time by kernel against its lower bound: how much of each bar no kernel could do without.
+ * Time by kernel against its lower bound: the part of each bar that no kernel can avoid.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ double kernel_sums_sort(struct kernel_sums *sums)
     return all_ns;
 }
 
-/* ---- their bars ---- */
+/* ---- bars ---- */
 
 static struct table *data_of(const struct kernel_sums *bars, double all_ns, struct arena *arena)
 {
@@ -127,7 +127,7 @@ void picture_kernels(struct document *document, const struct result *result, con
         struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
         bar->cases++;
         bar->time_ns += weight_of(c) * result_case_time(c);
-        if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* waiting is no rate */
+        if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* latency is not a rate */
             bar->bounded_ns += weight_of(c) * result_case_time(c);
             bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, result_case_time(c));
         }

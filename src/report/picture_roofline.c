@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The roofline: measured ceilings as lines, vendor peaks dashed, cases as marks. Log-log, so that bandwidths are slopes
- * of one angle.
+ * The roofline: measured ceilings as solid lines, vendor peaks as dashed lines, cases as marks. Log-log, so that all
+ * bandwidths have the same slope.
  */
 #include <math.h>
 #include <string.h>
@@ -77,7 +77,7 @@ struct table *roofline_table(const struct roofline *r, size_t most, bool letters
 
 /* ---- the clock held ---- */
 
-/* The middle clock of cases that use the unit, as a share of that of its vendor peak. */
+/* The median clock of the cases that use the unit, as a share of the clock of its vendor peak. */
 static double held_of(const struct roofline *r, const struct machine_unit *unit, struct arena *arena)
 {
     const double clock = unit->clock_hz > 0 ? unit->clock_hz : r->result->machine.core_hz;
@@ -107,7 +107,7 @@ static void add_ceiling(struct chart *chart, bool measured, const char *said, co
         chart->series[chart->count - 1].points[k].ceiling = name;
 }
 
-/* From below the axes up to the highest peak. */
+/* Each line goes from below the axes up to the highest peak. */
 static void add_levels(struct chart *chart, const struct roofline *r)
 {
     const struct machine *machine = &r->result->machine;
@@ -121,7 +121,7 @@ static void add_levels(struct chart *chart, const struct roofline *r)
                                         quantity_words(value, UNIT_BYTE_RATE, chart->arena));
         add_ceiling(chart, ceiling->measured > 0, name, (double[]){from, from * value, highest / value, highest},
                     machine->levels[k].name);
-        /* Where it meets the peaks: below that intensity its bandwidth limits, above it the arithmetic. */
+        /* The intensity at which it meets the peaks: below it the bandwidth limits, above it the arithmetic. */
         const char *said = name;
         FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count)
             if (roofline_peak(r, unit) > 0)
@@ -133,7 +133,7 @@ static void add_levels(struct chart *chart, const struct roofline *r)
 
 enum peak { PEAK_MEASURED, PEAK_VENDOR, PEAK_HELD, PEAK_COUNT };
 
-/* 0: there is none. The vendor's is drawn at the clock held where that was lower by more than a line is thick. */
+/* 0: none. The vendor peak is drawn again at the held clock if that is lower by more than the width of a line. */
 static double peak_of(const struct roofline *r, uint32_t unit, enum peak kind)
 {
     const struct ceiling *peak = &r->result->machine.units[unit].peak;
@@ -144,7 +144,7 @@ static double peak_of(const struct roofline *r, uint32_t unit, enum peak kind)
                                                         : 0;
 }
 
-/* From the fastest level on. Units of one rate share a line and its name. */
+/* Each line begins at the fastest level. Units with equal rates share a line and its name. */
 static void add_units(struct chart *chart, const struct roofline *r, enum peak kind)
 {
     static const char *const of[] = {
@@ -225,7 +225,7 @@ void picture_roofline(struct document *document, const struct result *result, co
     chart->y = (struct chart_axis){.title = "arithmetic rate", .unit = UNIT_FLOP_RATE};
     chart_fit(chart, false, 10);
     chart_fit(chart, true, 10);
-    /* The peaks belong in the picture, and so does the ridge of the slowest level. */
+    /* The chart includes the peaks and the ridge point of the slowest level. */
     const double memory = ceiling_value(&result->machine.levels[result->machine.level_count - 1].bandwidth);
     chart->y.high = fmax(chart->y.high, 2 * highest_peak(r));
     if (memory > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pictures of cases share, and the small ones: predictions against measurements, occupancy, samples, a trace.
+ * Helpers for pictures of cases, and the small pictures: predictions against measurements, occupancy, samples, a
+ * trace.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static void add_occupancy(struct document *document, const struct result *result
 
 /* ---- rows of cases around 0 ---- */
 
-/* Rows by name, changes from 0 to either side. */
+/* One row per name; changes extend from 0 to either side. */
 static void document_rows(struct document *document, struct chart *chart, const char *title, const char *const *names,
                           size_t count)
 {
@@ -132,7 +133,7 @@ static int by_noise(const void *a, const void *b)
     return ORDER(noise_of(q), noise_of(p)) ?: strcmp(p->id, q->id);
 }
 
-/* Evenly chosen where there are many: quantiles tell as much. */
+/* Picks evenly spaced quantiles if there are many samples: they show the same distribution. */
 static void add_sample_row(struct chart *chart, size_t row, const struct result_case *c)
 {
     struct arena *arena = chart->arena;
@@ -271,7 +272,7 @@ void picture_changes(struct document *document, const struct comparison *compari
         if (c->state != COMPARE_JUDGED || !(c->shift.ratio_ci[0] > 0) || !isfinite(c->shift.ratio_ci[1]))
             continue;
         order[count++] = c;
-        moved += c->shift.ratio_ci[0] > 1 || c->shift.ratio_ci[1] < 1; /* its interval leaves 0 out */
+        moved += c->shift.ratio_ci[0] > 1 || c->shift.ratio_ci[1] < 1; /* its interval excludes 0 */
     }
     if (!moved)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which predictions are of code and which are not, and how far those of a run were from what was measured.
+ * Which predictions come from code, and how far the predictions of a run were from its measurements.
  */
 
 #include "report_internal.h"

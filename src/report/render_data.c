@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables and documents for programs: what has a key, in base units.
+ * Tables and documents for programs: columns with a key, in base units.
  */
 
 #include "report_internal.h"
@@ -10,7 +10,7 @@
 
 void render_csv(struct text *out, const struct table *table)
 {
-    for (size_t line = 0; line <= table->row_count; line++) { /* the first has the keys */
+    for (size_t line = 0; line <= table->row_count; line++) { /* the first line has the keys */
         const char *comma = "";
         for (size_t k = 0; k < table->column_count; k++) {
             const struct cell *cell = line ? &table_at(table, line - 1)->cells[k] : NULL;

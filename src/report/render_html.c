@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Documents as one HTML page that needs nothing beside it. All of it is there without a script: the script
- * (page/page.js) adds search, filters, sorting, themes and downloads. Nothing but that script may run in it, and
- * nothing is fetched: the Content-Security-Policy says so. Strings from elsewhere are escaped as they are written.
+ * Documents as one self-contained HTML page. All content is there without the script (page/page.js), which adds
+ * search, filters, sorting, themes and downloads. The Content-Security-Policy allows no other script and no requests.
+ * Strings from elsewhere are escaped as they are written.
  */
 
 #include <math.h>
@@ -15,11 +15,11 @@
 struct page {
     struct text *out;
     const struct report_options *options;
-    unsigned tables; /* so far: each has a name of its own */
-    bool open;       /* a <section> is */
+    unsigned tables; /* number so far: each table has its own id */
+    bool open;       /* a <section> is open */
 };
 
-/* Classes, by TONE_. */
+/* CSS classes by TONE_. */
 static const char *const html_tones[] = {
     [TONE_PLAIN] = "",    [TONE_BOLD] = "strong", [TONE_DIM] = "dim", [TONE_BAD] = "bad",
     [TONE_GOOD] = "good", [TONE_DOUBT] = "doubt", [TONE_ACCENT] = "",
@@ -32,7 +32,7 @@ void html_attribute(struct text *out, const char *name, const char *value)
     text_add(out, "\"");
 }
 
-/* Words in a tone. */
+/* Writes words in a tone. */
 static void html_put(struct text *out, enum tone tone, const char *words)
 {
     const bool some = *words && *html_tones[tone];
@@ -42,7 +42,7 @@ static void html_put(struct text *out, enum tone tone, const char *words)
     text_add(out, some ? "</span>" : "");
 }
 
-/* Names of cases are titles, too, and as long as somebody likes. */
+/* Case names can be titles, too, and have no length limit. */
 static void put_title(struct text *out, const char *title)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -60,13 +60,13 @@ static void element(struct text *out, const char *name, const char *words)
 
 struct html_place {
     const struct table *t;
-    const char *const *names; /* of rows with keys, as they are shown; NULL: as they are */
+    const char *const *names; /* shortened names of rows with keys; NULL: names are not shortened */
     size_t row, column;
     bool first, second, last;
-    const char *note; /* behind its words; NULL: none */
+    const char *note; /* follows its words; NULL: none */
 };
 
-/* A bar is as long as the largest change of its column, or as twofold where some are larger. */
+/* A bar's full length is the largest change of its column, at most a factor of two. */
 static const double most_change = 1;
 
 static double html_longest(const struct table *t, size_t column)
@@ -83,12 +83,12 @@ static double html_longest(const struct table *t, size_t column)
 }
 
 enum {
-    LONG_NAME = 300,  /* columns; a longer one is shown without its middle */
-    LONG_WORDS = 20,  /* on a phone they have a line of their own */
-    SHORT_PROSE = 32, /* that no line breaks: a date would look like two numbers */
+    LONG_NAME = 300,  /* columns; the middle of a longer name is omitted */
+    LONG_WORDS = 20,  /* on a phone longer words get a line of their own */
+    SHORT_PROSE = 32, /* not wrapped: a broken date would look like two numbers */
 };
 
-/* Names whose words are long break behind underscores, not anywhere. */
+/* Names with long words break after underscores only. */
 static void put_name(struct text *out, enum tone tone, const char *words)
 {
     SCOPED(text_release) struct text whole = {0};
@@ -106,7 +106,7 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
     const struct cell *cell = &row->cells[at->column];
     const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
     const struct row_keys *keys = at->column ? NULL : row->keys;
-    /* Rows of cases lead to the table of all of them, those of a site to pages. */
+    /* Rows of cases link to the table of all cases, rows of a site to their pages. */
     const char *link = keys && keys->page                               ? keys->page
                        : keys && keys->id && !at->t->named              ? arena_printf(arena, "#case=%s", keys->id)
                        : at->t->columns[at->column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words)
@@ -123,7 +123,7 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
     text_add(out, link ? "</a>" : "");
 }
 
-/* What stands in the place of a row's values has the room of all, with its reason, where it is too long for one. */
+/* Text that replaces a row's values spans all of its columns if it has a reason or is too long for one column. */
 static bool html_takes_row(const struct table_row *row)
 {
     return row->instead.kind && (row->note || (row->instead.text && text_columns(row->instead.text) > LONG_WORDS));
@@ -131,11 +131,11 @@ static bool html_takes_row(const struct table_row *row)
 
 static bool same_name(const struct table *t, size_t row, size_t other, size_t column)
 {
-    const char *name = table_at(t, other)->cells[column].text; /* lives longer than its row */
+    const char *name = table_at(t, other)->cells[column].text; /* outlives its row */
     return name && table_at(t, row)->cells[column].text && !strcmp(table_at(t, row)->cells[column].text, name);
 }
 
-/* How many rows from this one on begin with the same name; 0: the one above it does. */
+/* Returns the number of rows from this one on with the same name; 0 if the row above has it, too. */
 static size_t rows_of_name(const struct table *t, size_t row, size_t column)
 {
     size_t count = 1;
@@ -148,7 +148,7 @@ static size_t rows_of_name(const struct table *t, size_t row, size_t column)
     return count;
 }
 
-/* `span`: columns of a cell that has the room of all values; else 0. */
+/* `span`: number of columns of a cell that spans all values; otherwise 0. */
 static void html_cell(struct text *out, const struct html_place *at, double most, size_t span)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -165,14 +165,14 @@ static void html_cell(struct text *out, const struct html_place *at, double most
         (text_columns(cell->text) > LONG_NAME ||
          (at->names && !at->t->named && strcmp(at->names[at->row], cell->text) != 0))) /* a case's row has its id */
         html_attribute(out, "title", cell->text);
-    else if (cell->kind == CELL_TEXT && cell->reason && *cell->reason) /* why a flag is set */
+    else if (cell->kind == CELL_TEXT && cell->reason && *cell->reason) /* the reason for a flag */
         html_attribute(out, "title", cell->reason);
     if (span > 1)
         text_addf(out, " colspan=\"%zu\"", span);
     if (span)
         text_add(out, " class=\"long\"");
     else if (column->unit || column->flags & COLUMN_BAR)
-        text_add(out, at->t->named ? (bar ? " class=bar" : "") /* thousands: put_looks has the rest */
+        text_add(out, at->t->named ? (bar ? " class=bar" : "") /* there may be thousands: put_looks styles them */
                       : bar        ? " class=\"n bar\""
                                    : " class=n");
     else if (column->flags & COLUMN_STRIP)
@@ -191,7 +191,7 @@ static void html_cell(struct text *out, const struct html_place *at, double most
         text_add_xml(out, at->note);
         text_add(out, "</span>");
     }
-    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE) { /* a change from 0 in the middle to either side */
+    if (column->flags & COLUMN_BAR && cell->kind == CELL_RANGE) { /* a change: to either side of 0 in the middle */
         const double low = 50 + 46 * fmax(-1, fmin(cell->value / most, 1)),
                      high = 50 + 46 * fmax(-1, fmin(cell->high / most, 1));
         text_addf(out,
@@ -200,12 +200,12 @@ static void html_cell(struct text *out, const struct html_place *at, double most
                   cell->value > 0  ? "slower"
                   : cell->high < 0 ? "faster"
                                    : "same");
-        if (cell->value >= most) /* all of it is further away */
+        if (cell->value >= most) /* the whole interval is beyond the scale */
             text_add(out, "M89 4L96 7L89 10M80 7H95\"/></svg>");
         else
             text_addf(out, "M%.1f 7H%.1f\"/></svg>", low, fmax(high, low + 1.5));
     }
-    text_add(out, head ? "</th>" : ""); /* </td> may be left away: a page of 5,000 cases has 60,000 */
+    text_add(out, head ? "</th>" : ""); /* </td> is optional: a page of 5,000 cases has 60,000 */
 }
 
 /* ---- tables ---- */
@@ -224,7 +224,7 @@ static void put_text(struct text *out, const struct section *section)
     text_add(out, section->verbatim ? "</pre>\n" : "");
 }
 
-/* The script knows a kernel that the id begins with, and that a case without a verdict is ok. */
+/* Omits what the script can infer: the kernel if the id begins with it, and "ok" for a case without a verdict. */
 static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
 {
     if (!t->named || !keys)
@@ -238,7 +238,7 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
         html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");
     for (size_t k = 0; k < keys->tag_count; k++) {
-        if (text_among(keys->tags[k], keys->tags, k)) /* of the suite and of the kernel */
+        if (text_among(keys->tags[k], keys->tags, k)) /* the suite and the kernel may have the same tag */
             continue;
         text_add(out, k ? " " : "");
         text_add_xml(out, keys->tags[k]);
@@ -246,7 +246,7 @@ static void put_keys(struct text *out, const struct table *t, const struct row_k
     text_add(out, keys->tag_count ? "\"" : "");
 }
 
-/* Notes behind numbers would make them a column as wide as the longest: they stand below the name. */
+/* Notes after numbers would widen their column to the longest note, so they go below the name. */
 static void put_rows(struct page *page, const struct table *t, const char *const *names, const size_t *shown,
                      size_t count)
 {
@@ -292,7 +292,7 @@ static void put_head(struct page *page, const struct table *t, const size_t *sho
     text_add(page->out, "</tr></thead>\n");
 }
 
-/* On a phone a row is a card, and each cell says what it is; elsewhere numbers stand below each other. */
+/* On a phone each row is a card whose cells name their column; elsewhere numbers are aligned. */
 static void put_looks(struct page *page, const struct table *t, const size_t *shown, size_t count)
 {
     if (!has_head(t))
@@ -308,8 +308,8 @@ static void put_looks(struct page *page, const struct table *t, const size_t *sh
     for (size_t k = 1; k < count; k++)
         if (*t->columns[shown[k]].title) {
             text_addf(page->out, "#table%u td:nth-last-child(%zu)::before{content:\"", page->tables,
-                      count - k); /* the first may be that of rows above */
-            /* What could end the string, or the element around it, by its number. */
+                      count - k); /* counted from the end: the first cell may belong to rows above */
+            /* Escape characters that could end the string or the element. */
             for (const unsigned char *p = (const unsigned char *)t->columns[shown[k]].title; *p; p++)
                 text_addf(page->out, *p >= 0x80 || (*p >= ' ' && !strchr("\"\\<>&", *p)) ? "%c" : "\\%x ", *p);
             text_add(page->out, "\"}");
@@ -390,7 +390,7 @@ static void put_heading(struct page *page, const struct section *section)
 static void put_picture(struct page *page, const struct section *section, const struct document *document)
 {
     const struct chart *chart = section->chart;
-    const struct table *table = section->table, *cases = NULL; /* that it belongs to: the next one */
+    const struct table *table = section->table, *cases = NULL; /* the table it belongs to: the next named one */
     for (const struct section *next = section + 1; !cases && next < document->sections + document->count; next++)
         cases = next->table && next->table->named ? next->table : NULL;
     text_add(page->out, "<figure");
@@ -455,7 +455,7 @@ static bool is_place(const struct section *section)
     return section->key && section->title && !section->level && section_shown(section, SHOW_HTML);
 }
 
-/* Where there is much to jump to. */
+/* Only if there are at least two sections to link to. */
 static void put_contents(struct page *page, const struct document *document)
 {
     if (COUNT_WHERE(section, document->sections, document->count, is_place(section)) < 2)

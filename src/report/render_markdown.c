@@ -5,7 +5,7 @@
 
 #include "report_internal.h"
 
-/* GitHub takes 65,536 characters of a comment. */
+/* GitHub limits a comment to 65,536 characters. */
 enum { MOST_BYTES = 60000 };
 
 static void put(struct text *out, enum tone tone, const char *words)

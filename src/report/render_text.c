@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Documents for a terminal. Of a table every cell becomes text first, then come the widths, then as many columns as
- * there is room for; the others follow below, beside the labels once more.
+ * Documents for a terminal. A table's cells become text first, then come the widths, then as many columns as fit; the
+ * remaining columns follow below, beside the repeated labels.
  */
 
 #include "report_internal.h"
@@ -19,12 +19,12 @@ enum {
 
 /* ---- labels ----
  *
- * They say every parameter that varies anywhere in the plan. Neighbouring cases of one kernel share most of them, so
- * what a run of rows has in common becomes its heading, and they keep what differs. */
+ * A label lists every parameter that varies in the plan. Neighbouring cases of one kernel share most of them, so the
+ * parameters that a run of rows shares become its heading, and the rows keep the others. */
 
 struct row_label {
-    const char *heading; /* a line above this row; NULL: none */
-    const char *text;    /* of the row, indented below a heading */
+    const char *heading; /* line above this row; NULL: none */
+    const char *text;    /* of the row; indented if it has a heading */
 };
 
 enum { MAX_WORDS = 32 };
@@ -62,8 +62,8 @@ static struct row_label *group_labels(const char *const *labels, size_t count, s
     struct row_label *grouped = arena_array(arena, count + 1, sizeof(*grouped));
     for (size_t k = 0, length; k < count; k += length) {
         const struct words first = split(labels[k], &scratch);
-        uint32_t varies = 0; /* the words that vary among the rows under one heading */
-        /* Two rows may differ in anything; a further one joins when no other word begins to vary. */
+        uint32_t varies = 0; /* the words that differ between rows under one heading */
+        /* Two rows may differ in any words; another row joins if no other word begins to vary. */
         for (length = 1; k + length < count; length++) {
             const struct words next = split(labels[k + length], &scratch);
             uint32_t now = varies;
@@ -85,21 +85,21 @@ static struct row_label *group_labels(const char *const *labels, size_t count, s
 
 /* ---- lines ---- */
 
-/* A table being laid out. */
+/* A table during layout. */
 struct layout {
     const struct table *table;
     const struct report_options *options;
     struct arena *arena;
     const struct row_label *labels; /* of its first column */
     const char **words;             /* row by row */
-    bool *instead;                  /* of a row: its cells are not shown */
+    bool *instead;                  /* per row: its cells are not shown */
     size_t *widths;                 /* 0: not shown */
     bool *dropped;
     size_t first, prose; /* columns; prose: column_count where there is none */
     size_t label_width, columns, rows;
 };
 
-/* Blanks are held back until something follows them, so that no line ends in one. */
+/* Blanks are held back until a character follows, so that no line ends in blanks. */
 struct line {
     struct text *out;
     const struct report_options *options;
@@ -128,7 +128,7 @@ static void add(struct line *line, const char *words, enum tone tone)
     line->blanks = 0;
 }
 
-/* Goes to a column, at least `gap` further. */
+/* Advances to a column, by at least `gap`. */
 static void go_to(struct line *line, size_t column, size_t gap)
 {
     const size_t now = line->at + line->blanks;
@@ -141,7 +141,7 @@ static void new_line(struct line *line)
     line->at = line->blanks = 0;
 }
 
-/* Words from the present column on; further lines at `indent`. */
+/* Writes words from the current column on, with further lines at `indent`. */
 static void add_prose(struct line *line, const char *words, enum tone tone, size_t indent, size_t columns)
 {
     SCOPED(text_release) struct text wrapped = {0};
@@ -149,7 +149,7 @@ static void add_prose(struct line *line, const char *words, enum tone tone, size
     add(line, wrapped.data ? wrapped.data : "", tone);
 }
 
-/* Each line by itself: wrapped behind its own blanks, unless there are several and `keep`. */
+/* Writes each line separately: wrapped at its own indentation, or unwrapped if there are several and `keep`. */
 static void add_lines(struct text *out, const char *lines, const struct report_options *options, enum tone tone,
                       size_t indent, size_t columns, bool keep)
 {
@@ -200,7 +200,7 @@ static void measure(struct layout *l, size_t column)
     l->widths[column] = widest && widest < title && !l->dropped[column] ? title : widest;
 }
 
-/* What cutting its texts would leave of a column. */
+/* The narrowest width of a column when its texts are cut. */
 static size_t least_width(const struct layout *l, size_t column, size_t least)
 {
     const struct table_column *c = &l->table->columns[column];
@@ -263,7 +263,7 @@ static void choose_labels(struct layout *l)
     l->labels = plain;
 }
 
-/* Of columns whose texts may be cut, the widest gives first. */
+/* Shrinks columns whose texts may be cut, the widest first. */
 static void cut(struct layout *l, size_t too_many)
 {
     for (; too_many; too_many--) {
@@ -283,7 +283,7 @@ static bool cuts_label(const struct layout *l)
     return l->first < l->table->column_count && l->table->columns[l->first].flags & COLUMN_CUT;
 }
 
-/* A label that is wider than its column is cut, or stands on a line of its own. */
+/* A label wider than its column is cut or gets a line of its own. */
 static void choose_widths(struct layout *l)
 {
     size_t widest = l->first < l->table->column_count ? text_columns(l->table->columns[l->first].title) : 0;
@@ -302,8 +302,8 @@ static void choose_widths(struct layout *l)
     l->label_width = widest < room ? widest : room;
 }
 
-/* Shows those columns from `next` on that fit beside the labels, one at least, and the prose with the last ones.
- * Returns the first of the columns that are left. */
+/* Shows the columns from `next` on that fit beside the labels, at least one, and the prose with the last part. Returns
+ * the first remaining column. */
 static size_t choose_part(struct layout *l, const size_t *widths, size_t prose, size_t next)
 {
     const size_t count = l->table->column_count;
@@ -326,7 +326,7 @@ static size_t choose_part(struct layout *l, const size_t *widths, size_t prose, 
 
 /* ---- rows ---- */
 
-/* In column `at`, or below it where the rest of the line is too narrow. */
+/* Writes prose at column `at`, or on the next line if the rest of the line is too narrow. */
 static void add_prose_cell(struct line *line, const struct layout *l, const char *words, enum tone tone, size_t at)
 {
     const bool alone = l->first == l->table->column_count;
@@ -343,7 +343,7 @@ static void add_prose_cell(struct line *line, const struct layout *l, const char
     add_prose(line, words, tone, at, l->columns);
 }
 
-/* `row` below 0: the head. */
+/* `row` < 0: the head. */
 static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
 {
     const struct table *t = l->table;
@@ -453,7 +453,7 @@ unsigned report_columns(const struct report_options *options)
     return options->columns ? options->columns : USUAL_COLUMNS;
 }
 
-/* Titles stand behind an empty line, and so does whatever follows a table. */
+/* Titles follow an empty line, and so does anything after a table. */
 void render_text(struct text *out, const struct document *document, const struct report_options *options)
 {
     const size_t columns = report_columns(options), start = out->length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of src/report share: tables as people see them, and figures, tables and words that several reports
- * use.
+ * Declarations shared by the files of src/report: tables for people, and figures, tables and words that several
+ * reports use.
  */
 #ifndef ROOFTILE_REPORT_INTERNAL_H
 #define ROOFTILE_REPORT_INTERNAL_H
@@ -11,66 +11,67 @@
 
 /* ---- words ---- */
 
-/* The unit in which people read a key figure: a share as percent. */
+/* The unit that a key figure is shown in: percent for a share. */
 const char *kpi_shown_unit(const char *of, const char *unit);
 
-/* Of its ceiling, in this time; NaN: not known, or a chain, of which no ceiling says anything. */
+/* The share of the ceiling that this time reaches; NaN if it is unknown, or for a chain of dependent operations, to
+ * which no ceiling applies. */
 struct plan_case;
 double ceiling_share(const struct plan_case *plan_case, double time_ns);
 
-/* A value as a cell of this unit is read; "-" where it is unknown. */
+/* Formats a value like a cell with this unit; "-" if it is unknown. */
 const char *quantity_words(double value, const char *unit, struct arena *arena);
 /* "+1.2 %"; "1.2 %" */
 const char *change_words(double change, struct arena *arena);
-/* How many cases a neighbour disturbed and by how much, as a sentence without its end; "": none. */
+/* Says how many cases a neighbour disturbed and by how much, without a full stop; "" if none. */
 const char *disturbed_words(const struct result *result, struct arena *arena);
 const char *percent_words(double fraction, struct arena *arena);
 struct count {
     const char *key, *word;
     size_t count;
 };
-/* Members of a summary, and for people those that are not 0: "1 slower, 11 same". */
+/* Adds the counts to a summary; returns the non-zero ones in words: "1 slower, 11 same". */
 const char *count_members(struct table *summary, const struct count *counts, size_t count);
 
 /* ---- rendering ---- */
 
 unsigned report_columns(const struct report_options *options);
 
-/* Does the section have anything for these readers (SHOW_*)? */
+/* True if the section has content for these readers (SHOW_*). */
 bool section_shown(const struct section *section, unsigned reader);
-/* Neighbours of one family and with one reason are one row. */
+/* Merges adjacent rows of one family with the same reason into one. */
 const struct table *table_with_families(const struct table *all, struct arena *arena);
-/* A table as people see it: of a record its members as rows of name and value, and families in one row. */
+/* A table as people see it: a record becomes rows of name and value, a family becomes one row. */
 const struct table *table_for_people(const struct table *table, struct arena *arena);
-/* Rows that people see. */
+/* The number of rows that people see. */
 size_t rows_shown(const struct table *table);
-/* Do people see the column? It needs a title, and a value in some row. */
+/* True if people see the column. It needs a title, and a value in some row. */
 bool column_shown(const struct table *table, size_t column, const struct report_options *options);
-/* Which columns they see, into `shown`, which has room for all; how many. */
+/* Writes the indices of the visible columns to `shown`, which has room for all columns; returns their number. */
 size_t columns_shown(size_t *shown, const struct table *table, const struct report_options *options);
-/* The same, without columns that have "-" in every row, which a page need not show. */
+/* The same without columns that have "-" in every row, which a page omits. */
 size_t columns_known(size_t *shown, const struct table *table, const struct report_options *options);
-/* A cell where notes have no line of their own: what became of a row stands in its `second` column, the note below it
- * in its `last` one. */
+/* The text of a cell in a format without lines for notes: the text that replaces a row's values goes to its `second`
+ * column, its note to the `last` one. */
 const char *flat_words(const struct table *table, size_t row, size_t column, bool second, bool last,
                        struct arena *arena);
-/* An attribute of an element, with a blank before it. */
+/* Writes an attribute of an element, with a blank before it. */
 void html_attribute(struct text *out, const char *name, const char *value);
-/* Some column that is shown has a head. */
+/* True if some column has a non-empty title. */
 bool has_head(const struct table *table);
 
 /* ---- figures of a case (figures.c) ---- */
 
-/* A row per case with every figure. */
+/* A table with a row per case and every figure. */
 struct table *figures_table(const struct result *result, struct arena *arena);
-/* One figure, by its key or title; in words, and as a number (NaN: unknown). */
+/* One figure by its key or title: in words, and as a number (NaN: unknown). */
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena);
 double figure_value(const char *name, const struct result_case *c);
-/* Its name and a line for each figure that is known, for who points at its mark in a picture. */
+/* The tooltip of a case: its name, and a line for each known figure. */
 const char *case_said(const struct result_case *c, struct arena *arena);
-/* "203 us ±0.3%", or of a prediction "203 us (162 .. 313 us)". */
+/* "203 us ±0.3%", or for a prediction "203 us (162 .. 313 us)". */
 const char *time_words(const struct result_case *c, struct arena *arena);
-/* Is there a figure of that key or title? All of their names. Is more of it better? */
+/* True if there is a figure with that key or title; the names of all figures; true if a larger figure is better. */
 bool figure_known(const char *name);
 size_t figure_names(const char ***names, struct arena *arena);
 bool figure_more_is_better(const char *name);
@@ -79,25 +80,25 @@ struct flag_words {
     uint32_t flag;
     const char *name, *meaning;
 };
-extern const struct flag_words flag_words[]; /* the gravest first; ends with flag == 0 */
+extern const struct flag_words flag_words[]; /* the most serious first; ends with flag == 0 */
 
-/* The plan id: the case's id without its timer, which other tools keep histories by. */
+/* The plan id: the case id without its timer, the key for histories in other tools. */
 const char *plain_id(struct arena *arena, const struct result_case *c);
-/* A device's name as people read it. Keys have it as it was read: some processors pad theirs with blanks. */
+/* A device name for people. Keys use the original name: some processors pad theirs with blanks. */
 const char *device_title(const char *name, struct arena *arena);
-/* The words of a case's label that `keeps` lets stand, with a blank between them. */
+/* Returns the words of a case label that `keeps` accepts, separated by blanks. */
 const char *label_words(const char *label, bool (*keeps)(const char *word, size_t length, const void *context),
                         const void *context, struct arena *arena);
-/* Such names shortened for a table: where some are long, without the parameters' values that most names of a kernel (a
- * name's first word) have. `usual` (may be NULL) gets these values, a line for each kernel. */
+/* Shortens such names for a table: if some are long, removes the parameter values that most names of a kernel (a name's
+ * first word) have. `usual` (may be NULL) receives these values, a line per kernel. */
 const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena);
-/* Those of a table's rows that people see; NULL where rows are no cases. */
+/* The shortened names of the visible rows of a table; NULL if its rows are not cases. */
 const char *const *table_names_apart(const struct table *table, const char **usual, struct arena *arena);
 
-/* For JSON: the terms that are not 0, in ns (forecast.c); and the notes. */
+/* For JSON: the non-zero terms, in ns (forecast.c), and the notes. */
 struct table *prediction_terms(const struct prediction *prediction, struct arena *arena);
 struct table *prediction_notes(const struct prediction *prediction, struct arena *arena);
-/* How far its predictions were from what was measured; adds nothing if nothing was predicted and measured. */
+/* Reports the error of the predictions against the measurements; adds nothing unless some case has both. */
 void prediction_line(struct document *document, const struct result *result);
 
 /* ---- formats of other tools ---- */
@@ -114,29 +115,29 @@ void report_gha_bigger(struct text *out, const struct result *result);
 void report_html(struct text *out, const struct result *result);
 void report_svg(struct text *out, const struct result *result);
 
-/* ---- parts of several documents ---- */
+/* ---- shared parts of documents ---- */
 
-/* Key figures, and what a suite derives. */
+/* Adds key figures and derived values. */
 void result_figures(struct document *document, const struct result *result, const char *suffix);
-/* What is wrong, a row each. */
+/* Adds a row for each problem. */
 void result_findings(struct document *document, const struct result *result, const char *suffix);
-/* What a page of a comparison begins with: its verdict, and what changed. */
+/* The first parts of a comparison page: its verdict and the changes. */
 struct cell comparison_mark(const struct comparison *comparison);
 void comparison_sections(struct document *document, const struct comparison *comparison);
 
-/* What a document for programs begins with: a record that names its schema. */
+/* The first part of a document for programs: a record that names its schema. */
 struct table *schema_record(struct arena *arena, const char *id, const char *version);
 
-/* What a suite derives from its cases: lines, and a table for each matrix, sum and, with `ratios`, comparison. */
+/* Adds the values that a suite derives: lines, and a table for each matrix, sum and, with `ratios`, ratio. */
 void derived_sections(struct document *document, const struct result *result, bool ratios);
-/* Known levels, latencies, arithmetic units and other figures. */
+/* Adds the known levels, latencies, arithmetic units and other figures. */
 void machine_tables(struct document *document, const struct machine *machine);
-/* Parameters that all cases share, in one line. sweep_answers: which way of doing the same work is the fastest. */
+/* Adds one line with the parameters that all cases share. sweep_answers: the fastest way to do the same work. */
 void shared_params(struct document *document, const struct result *result);
 void sweep_answers(struct document *document, const struct result *result);
-/* For cases that stand for operators of a trace: the times of trace, our kernel and the library. */
+/* For cases that represent operators of a trace: the times in the trace, of our kernel and of the library. */
 void traced_section(struct document *document, const struct result *result);
-/* Which library the cases of one kernel called, once. */
+/* Names the library that the cases of a kernel called, once per kernel. */
 void library_lines(struct document *document, const struct result *result);
 
 /* ---- parts of an inspection ---- */
@@ -147,20 +148,20 @@ struct isa_kernel;
 struct codeobj;
 
 struct cell inspect_address(uint64_t address, struct arena *arena); /* "0x1900" */
-struct cell inspect_loop(size_t loop);                              /* counted from 1; ISA_NO_LOOP is unknown */
-/* All of it; NULL is unknown. */
+struct cell inspect_loop(size_t loop);                              /* counted from 1; unknown for ISA_NO_LOOP */
+/* The whole analysis; unknown if `isa` is NULL. */
 struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, struct arena *arena);
 
-/* All of a kernel for programs. */
+/* Everything about a kernel, for programs. */
 struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char *target, struct arena *arena);
 
-/* Adds the sections that people see of a kernel. `target` is said where a file has code for several; `isa`: the
- * disassembly too. */
+/* Adds the sections about a kernel that people see. `target` is named if a file has code for several targets; `isa`:
+ * includes the disassembly. */
 void inspect_kernel(struct document *document, const struct inspect_kernel *kernel, const struct codeobj *object,
                     const char *target, bool isa);
-/* Those of its instructions. */
+/* Adds the sections about a kernel's instructions. */
 void inspect_code(struct document *document, const struct isa_kernel *isa, const char *target, struct arena *arena);
-/* inspect_schedule.c: of a turn of the hot loop (NULL: there is none), and live registers; of NVIDIA's nothing. */
+/* inspect_schedule.c: an iteration of the hot loop (NULL: none), and live registers; nothing for NVIDIA. */
 void inspect_schedule(struct text *lines, const struct isa_kernel *isa, const struct isa_hot *hot, const char *target,
                       struct arena *arena);
 struct cell inspect_schedule_cell(const struct isa_kernel *isa, size_t loop, const char *target, struct arena *arena);

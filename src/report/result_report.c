@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result as a document: for a terminal its cases, key figures and roofline, for a page what failed first and the
- * cases last.
+ * A result as a document: for a terminal its cases, key figures and roofline; for a page failures first and the cases
+ * last.
  */
 
 #include "report_internal.h"
@@ -10,7 +10,7 @@
 
 enum { MOST_FINDINGS = 50 };
 
-/* NULL: it was measured. */
+/* NULL: the result was measured. */
 static const char *banner_of(const struct result *result)
 {
     return result->predicted          ? "PREDICTED: the sim device executes nothing; no time here was measured"
@@ -110,8 +110,8 @@ void result_figures(struct document *document, const struct result *result, cons
 
 /* ---- below the table ---- */
 
-#define SEEN_MOVE 0.05     /* of a calibration rate, as flag_interference has it */
-#define MANY_DISTURBED 0.1 /* of the cases: what is left is no run to compare */
+#define SEEN_MOVE 0.05     /* of a calibration rate, the threshold of flag_interference */
+#define MANY_DISTURBED 0.1 /* share of the cases: with more, the run is unfit for comparison */
 
 const char *disturbed_words(const struct result *result, struct arena *arena)
 {
@@ -143,8 +143,8 @@ const char *disturbed_words(const struct result *result, struct arena *arena)
                                                                               : "them");
 }
 
-/* What flags mean, what verification skipped (the result file has the words of each case), and of how many launches the
- * outputs were seen. */
+/* Explains the flags, the cases that were not verified (the result file has each case's reason), and how many launches'
+ * outputs were checked. */
 static void add_doubts(struct document *document, const struct result *result)
 {
     const struct result_case *unchecked = NULL;
@@ -233,14 +233,14 @@ static struct document document_of(const struct result *result, const struct rep
     return document;
 }
 
-/* ---- as it goes ---- */
+/* ---- while the run goes on ---- */
 
 void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total)
 {
     SCOPED(arena_release) struct arena arena = {0};
     const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of ceiling", c, &arena);
     const char *flags = figure_words("flags", c, &arena), *reason = text_or_empty(c->reason), *line = NULL;
-    size_t two_lines = strcspn(reason, "\n"); /* a compiler says more; the table has all of it */
+    size_t two_lines = strcspn(reason, "\n"); /* compilers write more; the table has all of it */
     two_lines += reason[two_lines] ? 1 + strcspn(reason + two_lines + 1, "\n") : 0;
     if (c->status != CASE_OK)
         line = arena_printf(&arena, "%s: %.*s", case_status_names[c->status], (int)two_lines, reason);
@@ -273,7 +273,7 @@ static struct table *event(const char *name, struct arena *arena)
     return record;
 }
 
-/* What holds one case or key figure, which is JSON already. */
+/* Writes an event that holds one case or key figure, which is already JSON. */
 static void add_event(struct text *out, const char *name, struct text *json)
 {
     SCOPED(arena_release) struct arena arena = {0};

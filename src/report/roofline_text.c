@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The roofline of a result as a log-log plot of characters: ceilings, and cases under them. Whatever the data, marks
- * outside the picture are skipped and nothing is written beyond it.
+ * The roofline of a result as a log-log plot of characters: ceilings, with the cases below. Marks outside the picture
+ * are skipped, so no data can write beyond it.
  */
 
 #include "picture.h"
@@ -12,7 +12,7 @@ enum { LEAST_WIDTH = 34, USUAL_WIDTH = 72, AROUND = 14, MAX_KERNELS = 26 };
 enum { MARGIN = 13, X_TICK = 11, Y_TICK = 4 };
 enum { PLOT_MAX_WIDTH = 96, PLOT_HEIGHT = 17, PLOT_LABEL = 12 };
 
-/* What stands in a cell; the greater one wins. */
+/* Content of a cell; the greater one wins. */
 enum plot_mark { PLOT_EMPTY, PLOT_CEILING, PLOT_NAME, PLOT_POINT };
 
 struct plot {
@@ -20,15 +20,15 @@ struct plot {
         char text;
         enum plot_mark mark;
     } cells[PLOT_HEIGHT][PLOT_MAX_WIDTH];
-    const char *names[PLOT_HEIGHT]; /* right of the picture: the horizontal ceiling in that row */
+    const char *names[PLOT_HEIGHT]; /* to the right of the picture: name of the horizontal ceiling in that row */
     int width;
     double x_low, x_high, y_low, y_high; /* log10 */
-    bool beyond;                         /* points lie right of x_high and were drawn at the edge */
+    bool beyond;                         /* points beyond x_high were drawn at the right edge */
 };
 
 /* ---- the plot ---- */
 
-/* -1 when it is outside, however far. */
+/* Returns -1 if the value is outside, however far. */
 static int cell_of(double value, double low, double high, int cells)
 {
     const double at = (log10(value) - low) / (high - low) * (cells - 1);
@@ -61,7 +61,7 @@ static void put(struct plot *plot, int row, int column, char text, enum plot_mar
     if (row < 0 || column < 0 || plot->cells[row][column].mark > mark)
         return;
     plot->cells[row][column].text =
-        text < ' ' || text > '~' ? '?' : text; /* names are a file's: it may hold anything */
+        text < ' ' || text > '~' ? '?' : text; /* names come from files and may contain any byte */
     plot->cells[row][column].mark = mark;
 }
 
@@ -73,7 +73,7 @@ static void plot_level(struct plot *plot, double peak, double bandwidth, const c
     for (int column = 0; column < plot->width; column++)
         if (bandwidth <= 0 || bandwidth * x_at(plot, column) >= peak)
             put(plot, row, column, '-', PLOT_CEILING);
-    /* The nearest row without a name yet: two peaks may share a line. */
+    /* Use the nearest row without a name: two peaks may share a line. */
     for (int distance = 0; distance < PLOT_HEIGHT; distance++)
         for (int side = 1; side >= -1; side -= 2) {
             const int at = row + side * distance;
@@ -84,7 +84,7 @@ static void plot_level(struct plot *plot, double peak, double bandwidth, const c
         }
 }
 
-/* The word and a blank on either side. */
+/* True if there is room for the word and a blank on either side. */
 static bool is_free(const struct plot *plot, int row, int column, int length)
 {
     if (column < 0 || column + length > plot->width)
@@ -94,7 +94,7 @@ static bool is_free(const struct plot *plot, int row, int column, int length)
         const bool inside = k >= 0 && k < length;
         if (at < 0 || at >= plot->width)
             continue;
-        /* A ceiling may touch the word, its own does on one side. */
+        /* A ceiling may touch the word; its own does on one side. */
         if (plot->cells[row][at].mark > (inside ? PLOT_EMPTY : PLOT_CEILING))
             return false;
     }
@@ -157,7 +157,7 @@ static void plot_text(struct text *out, const struct plot *plot, const char *y_u
     text_addf(out, "\n%s FLOP/B\n", ticks.data);
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawing ---- */
 
 static double highest_peak(const struct roofline *r)
 {
@@ -167,14 +167,14 @@ static double highest_peak(const struct roofline *r)
     return highest;
 }
 
-/* One axis for both, where a run has both: of operations. */
+/* One axis serves both operations and FLOPs; if a run has both, its unit is OP/s. */
 static const char *axis_unit(const struct roofline *r)
 {
-    /* An operation on real numbers is one as well. */
+    /* A floating-point operation is an operation, too. */
     return COUNT_WHERE(c, r->cases, r->count, !strcmp(machine_unit_rate((*c)->work.unit), "OP/s")) ? "OP/s" : "FLOP/s";
 }
 
-/* At most five decades right of the leftmost case and six below the highest ceiling. */
+/* At most five decades to the right of the leftmost case and six below the highest ceiling. */
 static void choose_range(struct plot *plot, const struct roofline *r)
 {
     const struct machine *machine = &r->result->machine;
@@ -187,7 +187,7 @@ static void choose_range(struct plot *plot, const struct roofline *r)
         y_high = fmax(y_high, c->flops_per_s);
     }
     const double memory = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
-    if (memory > 0) /* the ridge of the slowest level belongs in the picture */
+    if (memory > 0) /* include the ridge point of the slowest level */
         x_high = fmax(x_high, y_high / memory);
     plot->x_low = log10(x_low) - 0.35;
     plot->x_high = fmin(log10(x_high), log10(x_low) + 5) + 0.35;
@@ -204,7 +204,7 @@ static void draw(struct plot *plot, struct roofline *r)
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const double bandwidth = ceiling_value(&machine->levels[k].bandwidth);
         fastest = fmax(fastest, bandwidth);
-        /* One mark per row keeps lines apart that lie close together. */
+        /* One mark per row keeps close lines apart. */
         for (int row = 0; row < PLOT_HEIGHT && bandwidth > 0; row++)
             if (y_at(plot, row) <= highest)
                 put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_CEILING);

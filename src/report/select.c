@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a result's cases is shown, and in which order: --filter, --sort and --top.
+ * Selects and orders the cases of a result: --filter, --sort and --top.
  */
 
 #include "report_internal.h"
 
 struct ranked {
     const struct result_case *c;
-    double value; /* NaN: unknown, which comes last */
+    double value; /* NaN: unknown, sorted last */
     const char *words;
 };
 
@@ -23,7 +23,7 @@ static int by_value(const void *a, const void *b)
     return ORDER(p->c, q->c);
 }
 
-/* What `name` is of a case: a parameter or a figure; false: no case has it. */
+/* Reads the value of `name`, a parameter or a figure, for a case; false if no case has it. */
 static bool read_value(struct ranked *out, const char *name, const struct result_case *c, struct arena *arena)
 {
     const struct param_value *param = result_param(c, name);
@@ -39,7 +39,7 @@ static bool read_value(struct ranked *out, const char *name, const struct result
     return param || figure_known(name);
 }
 
-/* The best first: the shortest time, the highest rate; "-" before the name turns the known ones around. */
+/* Sorts the best first: the shortest time, the highest rate; "-" before the name reverses the known values. */
 static enum status sort(struct result_case *cases, const struct result *result, const char *by, struct arena *arena,
                         struct err *err)
 {
@@ -92,7 +92,7 @@ enum status report_select(struct result *out, const struct result *result, const
     }
     if (wanted->top && wanted->top < chosen.case_count)
         chosen.case_count = wanted->top;
-    if (chosen.case_count < result->case_count) /* those speak of all cases */
+    if (chosen.case_count < result->case_count) /* key figures and derived values cover all cases */
         chosen.kpi_count = chosen.derived_count = 0;
     *out = chosen;
     return STATUS_OK;

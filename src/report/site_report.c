@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a site: a row for each page.
+ * The index of a site, with a row for each page.
  */
 #include "report_internal.h"
 

@@ -11,7 +11,7 @@
 
 /* ---- elements ---- */
 
-/* A tenth of a pixel is more than anybody sees. */
+/* Rounds to a tenth of a pixel, finer than the eye can see. */
 static void number(struct text *out, const char *name, double value)
 {
     const double tenths = round((isfinite(value) ? value : 0) * 10);
@@ -156,7 +156,7 @@ static void turned_text(struct svg *svg, const char *class, double x, double y, 
 
 static const double label_height = 13;
 
-/* Of the 12 pixel letters of picture.css, on the safe side. */
+/* An upper estimate for the 12 pixel font of picture.css. */
 double svg_text_width(const char *words)
 {
     return 6.6 * (double)text_columns(words);
@@ -219,7 +219,7 @@ struct chain {
     size_t count;
 };
 
-/* False: something is in its way. */
+/* Returns false if the place is taken. */
 static bool chain_along(struct chain *chain, const struct svg *svg, double x, double y, double turn, double width)
 {
     chain->count = (size_t)fmin(32, ceil(width / 10));
@@ -273,11 +273,11 @@ double svg_x(const struct svg *svg, double value)
 
 double svg_y(const struct svg *svg, double value)
 {
-    const bool names = svg->y.scale == CHART_NAMES; /* the first on top */
+    const bool names = svg->y.scale == CHART_NAMES; /* the first name is on top */
     return at(&svg->y, value, names ? svg->plot.top : svg->plot.bottom, names ? svg->plot.bottom : svg->plot.top);
 }
 
-/* From the first multiple of `step` (a factor, where the axis is logarithmic) on. */
+/* Lists ticks from the first multiple of `step` (an exponent if the axis is logarithmic) on. */
 static size_t walk(double *ticks, const struct chart_axis *axis, double base, double step)
 {
     const double low = (axis->scale == CHART_LOG) ? log(axis->low) / log(base) : axis->low;
@@ -288,7 +288,7 @@ static size_t walk(double *ticks, const struct chart_axis *axis, double base, do
     return count;
 }
 
-/* A name in that much room, without its middle where it is longer. */
+/* Fits a name into this width; the middle of a longer name is omitted. */
 static const char *name_in(const char *name, double room, struct arena *arena)
 {
     return svg_text_width(name) <= room ? name : text_cut(arena, name, (size_t)fmax(4, room / 7), "\u2026");

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a sweep answers: which of the cases that do the same work does it fastest, and what all of them have in common.
+ * Answers from a sweep: the fastest of the cases that do the same work, and the parameters that all cases share.
  */
 
 #include "report_internal.h"
 
 enum { MOST_ANSWERS = 8, MOST_EQUALS = 3, MOST_CASES = 4096 };
 
-/* Works, and shares of them, that differ by less are the same: partial results of another number of workgroups. */
+/* Amounts of work, and shares of them, that differ by less count as equal: a different number of workgroups writes
+ * other partial results. */
 static const double same_within = 0.01;
 
 static bool same(double a, double b)
@@ -15,7 +16,7 @@ static bool same(double a, double b)
     return fabs(a - b) <= same_within * fmax(fabs(a), fabs(b));
 }
 
-/* They do the same to every item; `all`: to as many of them, too. */
+/* True if both do the same to every item; `all`: and to the same number of items. */
 static bool comparable(const struct result_case *a, const struct result_case *b, bool all)
 {
     const struct work *x = &a->work, *y = &b->work;
@@ -30,7 +31,7 @@ static bool can_answer(const struct result_case *c)
     return result_case_counts(c) && result_work_known(&c->work);
 }
 
-/* Cases that can be compared. */
+/* Comparable cases. */
 struct group {
     const struct result_case **cases;
     size_t count;
@@ -61,7 +62,7 @@ static const char *equals_of(const struct group *group, const struct result_case
     *count = 0;
     for (size_t k = 0; k < group->count; k++) {
         const struct result_case *c = group->cases[k];
-        /* By the intervals of their times, and of several trials by how far these lie apart. */
+        /* By the intervals of their times and, with several trials, by the spread of these. */
         double high = result_case_interval(best).high_ns, low = result_case_interval(c).low_ns;
         for (size_t t = 0; t < best->trial_count; t++)
             high = fmax(high, best->trials[t].median_ns);
@@ -75,7 +76,7 @@ static const char *equals_of(const struct group *group, const struct result_case
     return *count > MOST_EQUALS ? arena_printf(arena, "%s and %zu more", list, *count - MOST_EQUALS) : list;
 }
 
-/* False: cases that do the same work have names that do not differ. */
+/* Returns false if cases that do the same work have the same name. */
 static bool answer(struct document *document, const struct result *result, const struct group *group)
 {
     struct arena *arena = document->arena;
@@ -100,20 +101,20 @@ static bool answer(struct document *document, const struct result *result, const
     return *own;
 }
 
-/* Of a single kernel, as suites of many have their key figures: cases that do the same work in other ways. Where only
- * the amount of work was swept they are compared by what an item takes. */
+/* Compares cases that do the same work in different ways, for runs of a single kernel: suites of many kernels have key
+ * figures for that. If only the amount of work was swept, compares the time per item. */
 void sweep_answers(struct document *document, const struct result *result)
 {
     const struct result_case *cases = result->cases;
     const size_t count = result->case_count;
     size_t given = 0;
-    if (count > MOST_CASES || /* each is compared with each, for one line */
+    if (count > MOST_CASES || /* all pairs are compared, for one line */
         COUNT_WHERE(c, cases, count, strcmp(c->kernel, cases[0].kernel) != 0))
         return;
     for (int all = 1; all >= 0 && !given; all--)
         for (size_t k = 0; k < count; k++) {
             struct group group = {arena_array(document->arena, count - k, sizeof(const struct result_case *)), 0};
-            /* Unless an earlier case has its group. */
+            /* Skip cases whose group an earlier case has formed. */
             if (!can_answer(&cases[k]) || COUNT_WHERE(c, cases, k, can_answer(c) && comparable(c, &cases[k], all)))
                 continue;
             for (size_t n = k; n < count; n++)

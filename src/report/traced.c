@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases that stand for operators of a trace (`rooftile import`): what each took there beside what takes its place here,
- * all its calls together, so that rows add up to what a change is worth to the traced program.
+ * Cases that represent operators of a trace (`rooftile import`): the time of each operator in the trace beside that of
+ * its replacement here, summed over all its calls, so that the rows add up to the gain for the traced program.
  */
 
 #include "report_internal.h"
 #include "rooftile/cpu_target.h"
 
-/* Cases of one operator have its number among their tags, and "library" where they are not ours. */
+/* Cases of one operator have its number among their tags, and "library" if they are a library's. */
 struct traced {
     size_t number;
     const struct result_case *ours, *library;
@@ -18,7 +18,7 @@ static struct traced *traced_operators(size_t *count, const struct result *resul
     struct traced *all = arena_array(arena, result->case_count + 1, sizeof(*all));
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
         const bool library = text_among("library", c->tags, c->tag_count);
-        size_t number = 0, at = 0; /* of the first operator that it stands for; 0: none */
+        size_t number = 0, at = 0; /* of the first operator that the case represents; 0: none */
         for (size_t k = 0; k < c->tag_count && !number; k++)
             number = sscanf(c->tags[k], "row%zu", &number) == 1 ? number : 0;
         if (!number || !(c->weight > 0) || !(c->traced_ns > 0) || !result_case_counts(c) || result_case_is_twin(c))
@@ -32,7 +32,7 @@ static struct traced *traced_operators(size_t *count, const struct result *resul
     return all;
 }
 
-/* So many calls of it; NaN: it was not measured. */
+/* Time of all its calls; NaN: not measured. */
 static double calls_ns(const struct result_case *c)
 {
     return c ? c->weight * result_case_time(c) : NAN;
@@ -52,7 +52,7 @@ void traced_section(struct document *document, const struct result *result)
     size_t count = 0;
     const struct traced *all = traced_operators(&count, result, document->arena);
     struct table *table = TABLE(document->arena, columns);
-    double sums[5] = {0}; /* of ours and of the library's, each with the other's where it has none */
+    double sums[5] = {0}; /* of our kernels and of the library's; each falls back to the other if it has no case */
     bool libraries = false;
     for (size_t k = 0; k < count; k++) {
         const struct result_case *c = all[k].ours ? all[k].ours : all[k].library;

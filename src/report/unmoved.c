@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Swept parameters that no forecast depends on.
+ * Finds swept parameters that no forecast depends on.
  */
 
 #include "rooftile/forecast.h"
 #include "rooftile/hash.h"
 #include "rooftile/table.h"
 
-/* A screen says nothing of more, and pairs are found by hashes of texts. */
+/* A screen lists no more, and pairs are found by hashes of texts. */
 enum { MOST_CASES = 5000 };
 #define SAME 1e-6
 
 struct point {
-    uint64_t others; /* of the kernel and all its parameters but one */
+    uint64_t others; /* hash of the kernel and all its parameters but one */
     double time_ns;
 };
 
@@ -22,7 +22,7 @@ static int by_others(const void *a, const void *b)
     return ORDER(left->others, right->others);
 }
 
-/* There are cases that differ in this parameter alone, and all of them take the same. */
+/* True if cases differ in this parameter alone, and all of them have the same time. */
 static bool is_unmoved(const struct manifest *manifest, size_t param, const struct plan_case *const *cases,
                        const double *times, size_t count, struct arena *arena)
 {
@@ -57,7 +57,7 @@ void forecast_unmoved(struct document *document, const char *name, const struct 
     SCOPED(text_release) struct text found = {0};
     for (size_t k = 0; k < count && count <= MOST_CASES; k++) {
         const struct manifest *manifest = cases[k]->resolved.manifest;
-        if (COUNT_WHERE(c, cases, k, (*c)->resolved.manifest == manifest)) /* an earlier case stands for it */
+        if (COUNT_WHERE(c, cases, k, (*c)->resolved.manifest == manifest)) /* an earlier case covers it */
             continue;
         for (size_t p = 0; p < manifest->param_count; p++) {
             if (is_unmoved(manifest, p, cases, times, count, &scratch))
