@@ -39,7 +39,7 @@ void cli_put(const char *data, size_t length)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Every command makes the folder that an output stands in, and says so. */
+/* Every command creates the folder of its output file and reports that. */
 static enum status make_folder(const char *dir, struct err *err)
 {
     const bool is_there = file_is_dir(dir);
@@ -65,7 +65,7 @@ enum status cli_write(const char *path, const struct text *text, struct err *err
                    ? err->status
                    : file_write(path, data, text->length, err);
     cli_put(data, text->length);
-    return STATUS_OK; /* what could not be written shows at the end, in finish */
+    return STATUS_OK; /* errors show at the end, in finish */
 }
 
 void cli_print(struct text *text)
@@ -135,7 +135,7 @@ enum status cli_check_output(const char *path, struct arena *arena, struct err *
         return err->status;
     if (file_is_device(path))
         return access(path, W_OK) ? err_set(err, ERR_IO, "%s: %s", path, strerror(errno)) : STATUS_OK;
-    /* The journal stands beside a symbolic link, the result beside the file that it names. */
+    /* The journal is next to a symbolic link, the result next to the link's target. */
     const char *const dirs[] = {path_dir(arena, path), path_dir(arena, path_target(arena, path))};
     enum status status = make_folder(dirs[0], err);
     for (size_t k = 0; k < 2 && !status; k++)
@@ -184,7 +184,7 @@ static int unknown_command(const char *word, struct arena *arena)
     return fail(&err);
 }
 
-/* Of one command, or (NULL) of the whole program. */
+/* Shows the help of one command, or (NULL) of the whole program. */
 static int show_help(const struct command *command)
 {
     struct text text = {0};
@@ -197,7 +197,7 @@ static int show_help(const struct command *command)
     return 0;
 }
 
-/* `at` is the command's place in argv; common options may stand before it. */
+/* `at` is the command's index in argv; common options may precede it. */
 static int run_command(int at, int argc, char **argv, struct arena *arena)
 {
     struct err err = {0};
@@ -222,13 +222,13 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
         return show_help(command);
     struct call call = {.options = &options, .arena = arena};
     enum status status = command->run(&call, &err);
-    if (!status && call.out.length) /* else the command has written what it shows */
+    if (!status && call.out.length) /* otherwise the command has written its output itself */
         status = cli_write(command->prints_to_out ? options.out : NULL, &call.out, &err);
     text_release(&call.out);
     return status ? fail(&err) : call.code;
 }
 
-/* ---- words that stand in place of a command ---- */
+/* ---- words that replace a command ---- */
 
 static const struct {
     const char *name, *version;
@@ -265,7 +265,7 @@ static int special_version(int argc, char **argv)
                 "unexpected '%s'; there are 'rooftile --version' and 'rooftile --version --json [FILE|-]'",
                 argv[strcmp(argv[1], "--json") == 0 ? 3 : 1]);
     } else {
-        /* What this program is and what it was built from and with (recorded by cmake/version.cmake). */
+        /* The program's version, and what it was built from and with (recorded by cmake/version.cmake). */
         text_addf(&text, "rooftile %s", ROOFTILE_VERSION);
         if (ROOFTILE_GIT[0])
             text_addf(&text, " (%s)", ROOFTILE_GIT);
@@ -303,7 +303,7 @@ int cli_main(int argc, char **argv)
     errno = stdout_cause;
     if (!(ferror(stdout) | fflush(stdout)))
         return code;
-    /* A full disk behind standard output is found out here at the latest. */
+    /* At the latest, this detects a full disk behind standard output. */
     err_set(&err, ERR_IO, "cannot write standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     return fail(&err);
 }

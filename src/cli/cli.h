@@ -16,8 +16,8 @@
 /* ---- options: one row each ----
  *
  * A long option is written in full (no abbreviations), its value as "--opt value" or "--opt=value"; short ones may be
- * joined ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. Of a single-value option given
- * twice the last one counts. */
+ * joined ("-vq", "-ofile"). Options and arguments may be mixed; "--" ends the options. If a single-value option is
+ * given twice, the last one counts. */
 
 enum option_kind {
     OPTION_FLAG,     /* bool becomes true */
@@ -35,7 +35,7 @@ enum option_kind {
     OPTION_FRACTION, /* double: "0.01" or "1%", above 0 and below 1 */
 };
 
-/* What a shell offers for a value besides the choices. */
+/* Values that a shell offers in addition to the choices. */
 enum option_complete {
     COMPLETE_NOTHING,
     COMPLETE_FILE,
@@ -47,21 +47,22 @@ enum option_complete {
 
 struct option_row {
     const char *name;
-    const char *only; /* the only command that has it, if other commands have another option of that name; else NULL */
+    const char *only; /* the only command with this option, if other commands have a different option of that name; else
+                       * NULL */
     char key;         /* short form, or 0 */
     enum option_kind kind;
     const char *argument; /* name of the value; NULL: takes none */
     const char *help;
-    size_t offset, count_offset; /* into struct cli_options */
+    size_t offset, count_offset; /* of the field in struct cli_options */
     const char *const *choices;  /* NULL-terminated; also offered to shells for OPTION_STRING */
-    unsigned most;               /* of OPTION_UNSIGNED; 0: 1024 */
+    unsigned most;               /* maximum of OPTION_UNSIGNED; 0: 1024 */
     enum option_complete complete;
 };
 
 const struct option_row *option_table(void); /* ends with name == NULL */
 #define MOST_OPTIONS 64
 
-/* What every command takes, after its own. */
+/* Options of every command, listed after its own. */
 #define COMMON_OPTIONS "color progress quiet verbose help"
 #define COMMON_COUNT 5
 
@@ -71,8 +72,8 @@ const struct option_row *option_table(void); /* ends with name == NULL */
 struct call {
     const struct cli_options *options;
     struct arena *arena;
-    struct text out; /* what is printed when the command is done, unless it failed */
-    int code;        /* the exit code then: findings, doubts, an interrupt */
+    struct text out; /* printed after the command, unless it failed */
+    int code;        /* the exit code if it did not fail: findings, doubts, an interrupt */
 };
 typedef enum status command_function(struct call *call, struct err *err);
 
@@ -82,29 +83,30 @@ struct command {
     const char *summary;  /* one line */
     const char *examples; /* lines "  rooftile run ...   what it does", without the newline of the last */
     const char *details;  /* paragraphs after the options, with blank lines between them; NULL = none */
-    const char *options;  /* their names, in the order of --help; the common ones are added */
+    const char *options;  /* option names in the order of --help; the common ones are added */
     size_t min_args, max_args;
     command_function *run;
-    bool prints_to_out; /* what the call prints goes to --out, if given */
-    bool makes_file;    /* --out is a JSON file that it writes in addition to what it prints */
+    bool prints_to_out; /* output goes to --out, if given */
+    bool makes_file;    /* --out is a JSON file written in addition to the printed output */
 };
 
 const struct command *command_table(void);                             /* ends with name == NULL */
 const struct command *command_find(const char *name);                  /* NULL: unknown */
-bool command_takes(const struct command *command, const char *option); /* one of its own; a NULL command takes none */
+bool command_takes(const struct command *command, const char *option); /* its own options only; false if `command` is
+                                                                        * NULL */
 
-/* ---- what other tools call it (hints.c) ---- */
+/* ---- other tools' names (hints.c) ---- */
 
 enum hint_place {
     HINT_COMMAND,
-    HINT_VERB,   /* behind 'history' */
+    HINT_VERB,   /* in place of a verb of 'history' */
     HINT_OPTION, /* without its dashes */
-    HINT_WORD,   /* where kernels and suites are named */
+    HINT_WORD,   /* in place of a kernel or suite */
     HINT_VALUE,  /* "option=value" */
 };
 
-/* If the word is known from other tools, appends what to write instead to the recorded text and returns the recorded
- * status; STATUS_OK: it is not known, or the command (NULL: none yet) has nothing like it. */
+/* If other tools use this word, appends what to write instead to the recorded error text and returns the recorded
+ * status. Returns STATUS_OK if the word is unknown, or if the command (NULL: none yet) has no equivalent. */
 enum status hint_add(struct err *err, enum hint_place place, const char *word, const struct command *command);
 
 command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list, cmd_devices, cmd_inspect,
@@ -112,132 +114,131 @@ command_function cmd_run, cmd_plan, cmd_build, cmd_check, cmd_roofline, cmd_list
     cmd_compare, cmd_completion, cmd_man;
 command_function cmd_import, cmd_fleet;
 
-extern const struct session_host cli_host; /* of every session of the command line */
+extern const struct session_host cli_host; /* for every session of the command line */
 
-/* The whole program: finds the command, parses its options, runs it; returns the exit code. */
+/* Runs the whole program: finds the command, parses its options, runs it. Returns the exit code. */
 int cli_main(int argc, char **argv);
 
-/* The command's options (NULL: none), then the common ones; returns how many. */
+/* Collects the command's options (NULL: none), then the common ones. Returns their number. */
 size_t options_of(const struct option_row *rows[static MOST_OPTIONS], const struct command *command);
 
-/* Fills `options` from argv[1..]. ERR_USAGE with the message as it is shown. With --help among the words the number of
- * arguments is not checked. */
+/* Fills `options` from argv[1..]. ERR_USAGE has the message for the user. With --help the number of arguments is not
+ * checked. */
 enum status options_parse(struct cli_options *options, const struct command *command, int argc, char **argv,
                           struct arena *arena, struct err *err);
 
-/* ERR_USAGE "'rooftile report' expects 1 argument (RESULT), got 0" unless it is one of `least` to `most`. */
+/* Returns ERR_USAGE "'rooftile report' expects 1 argument (RESULT), got 0" unless `count` is from `least` to `most`. */
 enum status options_check_count(size_t count, size_t least, size_t most, const char *command, const char *args,
                                 struct err *err);
 
-/* The index of the first word that is neither a common option nor the value of one (argc: none); checks those before
- * it. */
+/* Finds the first word that is neither a common option nor its value (argc: none), and checks those before it. */
 enum status options_first_argument(int *index, int argc, char **argv, struct arena *arena, struct err *err);
 
 /* ---- words of the command line (words.c) ---- */
 
-/* Products and nvcc's names among --arch become targets. */
+/* Replaces product names and nvcc's names in --arch by targets. */
 enum status argument_archs(struct cli_options *options, struct arena *arena, struct err *err);
-/* ERR_USAGE, with the option to write, when an argument is the name of a machine. */
+/* Returns ERR_USAGE, with the option to write, if an argument is the name of a machine. */
 enum status argument_machines(const struct cli_options *options, struct arena *arena, struct err *err);
 
-/* What the session asks about a word that it does not know (struct session_host). */
+/* Explains a word that the session does not know (struct session_host). */
 enum status argument_is_other(const struct cli_options *options, const char *word, struct arena *arena,
                               struct err *err);
 
 /* ---- report (site.c) ---- */
 
-/* The gate's verdict, then how every series went. */
+/* The gate's verdict, followed by all series. */
 struct history_gate;
 struct history;
 enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
                            const char *channel, const char *device, struct err *err);
 
-/* Pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
+/* Writes pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
  * options->out. */
 enum status site_write(const struct call *call, struct err *err);
 
 /* ---- several devices (devices.c) ---- */
 
-/* One of those that --device A,B (or, of a plan, --machine A,B) names. */
+/* One of the devices that --device A,B (or, for a plan, --machine A,B) names. */
 struct per_device {
-    const char *name;            /* as it was given */
-    struct cli_options options;  /* the command line with this device alone */
-    struct session session;      /* by these options */
-    const struct result *result; /* NULL: it was not run */
-    pid_t pid;                   /* of the process that measures it; 0: none */
+    const char *name;            /* as given */
+    struct cli_options options;  /* the command line with only this device */
+    struct session session;      /* uses `options` */
+    const struct result *result; /* NULL: not run */
+    pid_t pid;                   /* the process that measures it; 0: none */
 };
 
-/* At least one. ERR_USAGE: an unknown device, one twice, or not as many machines. */
+/* Returns at least one device. ERR_USAGE: an unknown device, a repeated one, or a different number of machines. */
 enum status devices_of(struct per_device **sides, size_t *count, const struct cli_options *options, struct arena *arena,
                        struct err *err);
-/* Suites and kernels, read once for all. */
+/* Reads suites and kernels once for all devices. */
 enum status devices_suites(struct per_device *sides, size_t count, struct err *err);
-/* "FILE.sim-mi300x.json" for "FILE.json": a result is of one device, so each device has its own file. */
+/* Returns "FILE.sim-mi300x.json" for "FILE.json": a result belongs to one device, so each device has its own file. */
 char *device_file(const char *path, const struct per_device *side, struct arena *arena);
-/* One table: time, bound and speed or share of the ceiling, a column each, of those that were planned. A row is what
- * the suites ask for: the ids of its cases differ where the devices' variants have other parameters. */
+/* Makes one table of the planned cases, with columns for each device: time, bound, and speed or share of the ceiling. A
+ * row is one request of the suites, because the case ids differ if the devices' variants have different parameters. */
 void devices_document(struct document *document, const struct per_device *sides, size_t count);
 
 /* ---- predictions (cmd_predict.c) ---- */
 
-/* The machines that --machine names, each a sim device. */
+/* Returns the machines that --machine names, each as a sim device. */
 enum status predict_sides(struct per_device **sides, size_t *count, const struct cli_options *options,
                           struct arena *arena, struct err *err);
-/* Launches by description (rooftile/describe.h), each on the machine that it names (predict_launches.c). */
+/* Predicts described launches (rooftile/describe.h), each on the machine that it names (predict_launches.c). */
 bool launches_is_file(const char *word, struct arena *arena);
 enum status predict_launches(struct call *call, struct err *err);
 
-/* `run --ab A B`: the same suite with two kernel folders, two compilers or two code objects under one driver, measured
- * in turns in one run and compared. Prints the comparison; the exit code is `compare`'s, or that of a run that could
- * not be measured. -o FILE writes FILE's two results as "<FILE without .json>.a.json" and "....b.json". */
+/* `run --ab A B`: measures the same suite with two kernel folders, two compilers or two code objects under one driver,
+ * in turns in one run, and compares the results. Prints the comparison. The exit code is that of `compare`, or of the
+ * run if it could not be measured. -o FILE writes the two results as "<FILE without .json>.a.json" and "....b.json". */
 enum status ab_run(struct call *call, struct err *err);
 
-/* ---- pages: what is generated from the tables of commands and options ---- */
+/* ---- pages generated from the tables of commands and options ---- */
 
 #define HELP_COLUMNS 80
 
 extern const char overview_summary[];  /* one sentence */
-extern const char overview_examples[]; /* lines like those of a command */
+extern const char overview_examples[]; /* formatted like those of a command */
 
-/* What `rooftile COMMAND --help` and `rooftile` alone print: examples first, HELP_COLUMNS at most. */
+/* Prints the help of `rooftile COMMAND --help` and of `rooftile` alone: examples first, at most HELP_COLUMNS wide. */
 void help_command(struct text *out, const struct command *command, const struct report_options *look);
 void help_overview(struct text *out, const struct report_options *look);
 
 /* ---- the user's terminal and files ---- */
 
-/* To standard output, at once. A signal or the end of a budget waits until it is written, so that slow readers get
- * whole lines. */
+/* Writes to standard output immediately. Signals and the end of a budget are deferred until it is written, so that slow
+ * readers get whole lines. */
 void cli_put(const char *data, size_t length);
-/* To a file; NULL or "-": standard output, whose write errors are reported at the end of the program. */
+/* Writes to a file. NULL or "-" means standard output, whose write errors are reported at the end of the program. */
 enum status cli_write(const char *path, const struct text *text, struct err *err);
 void cli_print(struct text *text); /* on standard output; releases the text */
 
-/* How text looks that goes to this file (NULL or "-": standard output). */
+/* Returns how text for this file looks (NULL or "-": standard output). */
 struct report_options cli_look(const struct cli_options *options, const char *path);
 
 /* Writes `what` as text in one of the formats of --format; "json" for the file of --json. */
 typedef void show_function(struct text *out, const char *format, const void *what, const struct report_options *look);
 
-/* JSON is wanted, and nothing but what programs read. */
+/* Whether only JSON for programs is wanted on standard output. */
 bool cli_wants_json(const struct cli_options *options);
 
-/* As JSON where --json says; in --format, else as a table, in the file `path` (NULL: standard output), unless that is
- * where the JSON went. */
+/* Writes JSON to where --json says. Also writes the format of --format, by default a table, to the file `path` (NULL:
+ * standard output), unless the JSON went there. */
 enum status cli_show(const struct cli_options *options, const char *path, show_function *write, const void *what,
                      struct err *err);
 
-/* A document as a table on standard output or in --out, or as JSON where --json says; both with `both`. */
+/* Writes a document as a table to standard output or --out, or as JSON to where --json says; as both with `both`. */
 enum status cli_show_document(const struct cli_options *options, const struct document *document, bool both,
                               struct err *err);
 
-/* ERR_USAGE when there are no comparisons in the format of --format. */
+/* Returns ERR_USAGE if comparisons do not support the format of --format. */
 enum status comparison_check_format(const struct cli_options *options, struct err *err);
-/* Compares two results by `options` and what is known of the machine's noise, and shows it (cli_show). */
+/* Compares two results by `options` and the machine's known noise, and shows the comparison (cli_show). */
 enum status comparison_show(struct comparison *comparison, const struct result *base, const struct result *now,
                             struct compare_options *options, const struct call *call, const char *path,
                             struct err *err);
 
-/* ERR_IO unless a file can be written there: found out before an hour of measuring. NULL and "-" are fine. */
+/* Returns ERR_IO if the file cannot be written, before an hour of measuring. NULL and "-" are fine. */
 enum status cli_check_output(const char *path, struct arena *arena, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A/A: the same build again and again, to learn how far this machine's own noise goes, which shifts can be seen in
- * which case, and which cases are too noisy to gate.
+ * A/A: measures the same build repeatedly to learn this machine's noise, the detectable shifts of each case, and which
+ * cases are too noisy to gate.
  */
 
 #include "cli.h"
@@ -20,7 +20,7 @@ struct aa {
     struct noise_case *cases;
     size_t count;
     struct noise_summary summary;
-    const char *path; /* of the noise file; NULL: nothing was learned */
+    const char *path; /* of the noise file; NULL: there is no noise to record */
 };
 
 static enum status learn(struct aa *aa, struct err *err)
@@ -33,7 +33,7 @@ static enum status learn(struct aa *aa, struct err *err)
             continue;
         double *times = arena_array(aa->arena, SHIFT_MAX_TRIALS, sizeof(*times));
         const char *class = text_or_empty(c->class);
-        uint32_t group = 0; /* more classes than AA_CLASSES are one class together */
+        uint32_t group = 0; /* further classes beyond AA_CLASSES share the group 0 */
         while (group < aa->class_count && group < AA_CLASSES - 1 && strcmp(aa->classes[group].name, class) != 0)
             group++;
         if (group == aa->class_count)
@@ -62,7 +62,7 @@ static enum status save(struct aa *aa, struct err *err)
         if (aa->cases[k].learned && aa->cases[k].sigma > 0)
             ARENA_PUSH(aa->arena, cases, file.case_count, aa->cases[k]);
     if (!file.case_count)
-        return STATUS_OK; /* nothing was learned */
+        return STATUS_OK; /* there is no noise to record */
     for (size_t k = 0; k < aa->class_count; k++)
         if (aa->classes[k].sigma > 0)
             ARENA_PUSH(aa->arena, classes, file.class_count, aa->classes[k]);
@@ -75,9 +75,9 @@ static enum status save(struct aa *aa, struct err *err)
     return noise_file_write(&file, path, err);
 }
 
-/* ---- as a document: the noise file's members, and what follows from them ---- */
+/* ---- as a document: the noise file's members and the conclusions from them ---- */
 
-/* The noisiest first; what is as noisy as another in the order of the run. */
+/* Sorts by decreasing noise, and equal noise by the order of the run. */
 static int by_sigma(const void *a, const void *b)
 {
     const struct noise_case *p = *(const struct noise_case *const *)a, *q = *(const struct noise_case *const *)b;

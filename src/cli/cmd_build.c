@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What comes before a run: its plan, and its code.
+ * The steps before a run: its plan and its code.
  */
 
 #include "cli.h"
@@ -86,7 +86,7 @@ static void add_total(struct document *document, const struct session *session, 
                   units_time(total, plan->estimate_ns), session->info.name, more);
 }
 
-/* How many were walked, and why others were not, each reason once. */
+/* Adds the number of walked cases, and each reason for others once. */
 static void add_methods(struct document *document, const struct session *session)
 {
     const struct plan *plan = session->plan;
@@ -143,7 +143,7 @@ static struct table *cases_of(const struct session *session)
     return table_making(session->arena, columns, COUNT_OF(columns), session->plan->count, make_case, session->plan);
 }
 
-/* For people one table, in JSON one plan for each. */
+/* Adds one table for people, or in JSON one plan for each device. */
 static enum status add_plans(struct document *document, struct per_device *sides, size_t count, struct err *err)
 {
     static const struct table_column plan_columns[] = {{0}};
@@ -206,7 +206,7 @@ enum status cmd_plan(struct call *call, struct err *err)
         ready += status ? 0 : count_ready(sides[k].session.plan);
         disagree |= !status && work_disagrees(sides[k].session.plan);
     }
-    call->code = ready ? disagree ? 1 : 0 : 3; /* as a run of it would end */
+    call->code = ready ? disagree ? 1 : 0 : 3; /* as the exit code of its run would be */
     return status;
 }
 
@@ -245,7 +245,7 @@ static enum status build_target_codes(struct session *session, struct tally *tot
     struct tally tally = {0};
     for (size_t k = 0; k < session->plan->code_count; k++)
         report_code(&session->plan->codes[k], &session->builds[k], &tally, session->options);
-    /* Kernels that this target cannot have at all: no code is asked for, so nothing else would name them. */
+    /* Names kernels that this target cannot have: they request no code, so nothing else would report them. */
     const struct manifest *last = NULL;
     const char *reason = "";
     FOR_EACH(const struct plan_case, c, session->plan->cases, session->plan->count) {
@@ -257,7 +257,7 @@ static enum status build_target_codes(struct session *session, struct tally *tot
     }
     size_t count = session->plan->code_count;
     struct service_code services[SERVICE_COUNT] = {0};
-    const bool serves = services_wanted(session, SERVICE_BLOCKING); /* what a run compiles beside the cases */
+    const bool serves = services_wanted(session, SERVICE_BLOCKING); /* code that a run needs in addition to the cases */
     if (serves && services_prepare(services, session, err))
         return err->status;
     for (int which = 0; which < SERVICE_COUNT; which++)
@@ -271,7 +271,7 @@ static enum status build_target_codes(struct session *session, struct tally *tot
 
 /* ---- references ---- */
 
-/* The codes of a plan that run on the processor: the others need a compiler that may not be here. */
+/* Builds the codes of a plan that run on the processor; the others may need an absent compiler. */
 static enum status build_plan_references(struct session *session, struct tally *tally, struct err *err)
 {
     const size_t *numbers = NULL;
@@ -285,14 +285,14 @@ static enum status build_plan_references(struct session *session, struct tally *
     return status;
 }
 
-/* Targets differ in types and sizes, and so in what is compared with; most references are the same for all. */
+/* Targets differ in types and sizes and so in their references, most of which are still the same for all. */
 static enum status build_references(struct session *session, struct tally *total, struct err *err)
 {
     const struct cli_options *options = session->options;
     const size_t count = options->arch_count ? options->arch_count : target_count;
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
-        /* What the suites compare results with on this target, and what every kernel does at its check size. */
+        /* Builds the references of the suites on this target, and of every kernel at its check size. */
         struct session own = *session;
         if (session_target(&own, options->arch_count ? options->archs[k] : targets[k].arch, err) ||
             (own.suite_count && build_plan_references(&own, total, err)) || session_all_kernels(&own, true, err))
@@ -324,7 +324,7 @@ enum status cmd_build(struct call *call, struct err *err)
         const char *arch = options->archs[k];
         const struct build_target target = build_target_of(arch);
         struct compiler compiler;
-        /* A target that nobody here knows is said once, not for every kernel. */
+        /* Report an unsupported target once rather than for every kernel. */
         if (build_find_compiler(&compiler, &target, 0, call->arena, err) == ERR_UNSUPPORTED) {
             printf("%s: %s\n", arch, err->text);
             total.failed++;

@@ -20,7 +20,8 @@ static void print_lines(const char *verdict, const char *name, const char *lines
     puts("");
 }
 
-/* The build that keeps a case from being compared, or NULL. An image for other targets is compared all the same. */
+/* Returns the build that prevents the comparison of a case, or NULL. An image for other targets can still be
+ * compared. */
 static const struct build_result *missing_code(const struct codes *codes, const struct plan_case *plan_case)
 {
     for (size_t k = 0; k < plan_case->resolved.code_count; k++) {
@@ -46,7 +47,7 @@ static void check_case(struct tally *tally, const struct codes *codes, const str
     } else {
         tally->compared++;
         const bool launches = codes_differences(&differences, codes, plan_case, true);
-        /* Disassembling takes its time: of all kernels only where a target is asked for. */
+        /* Disassembling is slow, so all kernels are disassembled only if --arch is given. */
         const bool work = codes->session->options->arch_count && codes_work_differs(&differences, codes, plan_case);
         if (launches || work) {
             print_lines("differs ", name, differences.data);
@@ -55,7 +56,7 @@ static void check_case(struct tally *tally, const struct codes *codes, const str
     }
 }
 
-/* `knows` false: no compiler here makes code for the target, so that only images can be compared. */
+/* `knows` is false if no compiler here supports the target, so that only images can be compared. */
 static enum status check_target(struct session *session, const char *arch, bool knows, size_t *findings,
                                 struct err *err)
 {
@@ -94,12 +95,12 @@ static bool compiler_knows(const char *arch, struct arena *arena)
     return !build_find_compiler(&compiler, &target, 0, arena, &err);
 }
 
-/* For every target of --arch, else for the first that a compiler here knows: every kernel is built at its check
- * parameters (or its image is read), and what the manifest passes is compared with what the code object takes. Prints
- * what differs, adds it to *findings. No GPU. */
+/* Compares, for every target of --arch or else the first that a compiler here supports, each manifest's launch with the
+ * code object's arguments. Kernels are built at their check parameters; images are read. Prints the differences and
+ * adds their number to *findings. Needs no GPU. */
 static enum status check_code(const struct session *session, size_t *findings, struct err *err)
 {
-    struct session own = *session; /* its device, plan and code are not those of a run that may follow */
+    struct session own = *session; /* its device, plan and code differ from those of a later run */
     if (!own.options->arg_count && session_all_kernels(&own, false, err))
         return err->status;
     const struct cli_options *options = own.options;
@@ -151,7 +152,7 @@ static int name_width(const struct plan *plan)
     return width;
 }
 
-/* Returns how many are wrong or broken. */
+/* Prints wrong and broken cases; returns their number. */
 static size_t print_pass(const char *name, const struct session *session, const struct result *result,
                          UNUSED const struct result *clean, int *code)
 {
@@ -170,8 +171,8 @@ static size_t print_pass(const char *name, const struct session *session, const 
     return bad;
 }
 
-/* A fault put in on purpose must be seen: a case that still passes is a hole in its verification. One that fails
- * without any shows nothing; it is a finding of the clean pass. */
+/* An injected fault must be detected: a case that still passes has a gap in its verification. A case that fails even
+ * without a fault proves nothing; the clean pass reports it. */
 static size_t print_injection(const char *name, const struct session *session, const struct result *result,
                               const struct result *clean, int *code)
 {
@@ -196,11 +197,11 @@ static size_t print_injection(const char *name, const struct session *session, c
     return missed;
 }
 
-/* Prints what one pass found and how many findings there are; *code: the exit code without them. */
+/* Prints the findings of one pass and returns their number; *code: the exit code without them. */
 typedef size_t print_pass_function(const char *name, const struct session *session, const struct result *result,
                                    const struct result *clean, int *code);
 
-/* *result is that of the last pass; `clean`: of one without faults. */
+/* *result is that of the last pass; `clean` is that of the pass without faults. */
 static enum status run_passes(struct result *result, const struct result *clean, struct session *session,
                               const struct execution *passes, size_t count, print_pass_function *print,
                               size_t *findings, int *code, struct err *err)
@@ -214,7 +215,7 @@ static enum status run_passes(struct result *result, const struct result *clean,
     return status;
 }
 
-/* Every kernel in one order of its work-items, or in three. */
+/* Runs every kernel in one order of its work-items, or in three. */
 static const struct execution orders[] = {
     {.title = "verified", .verify_only = true, .lane_order = LANES_FORWARD},
     {.title = "verified, work-items run backward", .verify_only = true, .lane_order = LANES_BACKWARD},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What changed between two builds of kernels, without a device.
+ * Compares two builds of kernels without a device.
  */
 
 #include "cli.h"
@@ -18,11 +18,11 @@ struct build {
     struct side_word of;
     struct session session;
     struct inspections found;
-    const char *const *words; /* behind A and B */
+    const char *const *words; /* arguments after A and B */
     size_t word_count;
 };
 
-/* A code object or library: further words are the kernels that are wanted. */
+/* Reads a code object or library; further arguments select kernels. */
 static enum status read_object(struct build *build, const struct cli_options *options, struct arena *arena,
                                struct err *err)
 {
@@ -40,16 +40,16 @@ static enum status read_object(struct build *build, const struct cli_options *op
     return STATUS_OK;
 }
 
-/* ---- both walked in one launch ---- */
+/* ---- walking both in one launch ---- */
 
 #define USUAL_BLOCK 256u
-#define ROUNDS 16u /* workgroups of a compute unit: it has several at once, and several times */
+#define ROUNDS 16u /* workgroups per compute unit: several at once, in several rounds */
 #define USUAL_CUS 64.0
-#define APART (UINT64_C(1) << 36) /* from one buffer to the next */
+#define APART (UINT64_C(1) << 36) /* address distance between buffers */
 
-/* A machine with the target that was asked for last. */
+/* The machine with the target of the last request. */
 struct walk_machine {
-    const char *arch; /* NULL: none was asked for */
+    const char *arch; /* NULL: no request yet */
     bool is_known;
     struct machine machine;
 };
@@ -62,7 +62,7 @@ static struct walk_launch made_up(const struct code_pair *pair, int side, double
     const struct inspect_kernel *kernel = side ? pair->after : pair->before;
     const struct walk_code *code = walk_decode(kernel->isa, pair->target, arena);
     const size_t count = kernel->code->explicit_count;
-    /* Work-items of a workgroup that both builds allow. */
+    /* Number of work-items per workgroup that both builds allow. */
     const uint32_t a = pair->before->code->max_block, b = pair->after->code->max_block, most = a && a < b ? a : b;
     const uint32_t block = most && most < USUAL_BLOCK ? most : USUAL_BLOCK;
     struct resolved_arg *args = arena_array(arena, count + 1, sizeof(*args));
@@ -89,7 +89,7 @@ static double cus_of(const struct walk_machine *machine)
     return machine->is_known && machine->machine.cus ? machine->machine.cus : USUAL_CUS;
 }
 
-/* NAN: not known. */
+/* Returns NAN if the time is unknown. */
 static double walked_time(const struct walk_launch *launch, const struct walk_machine *machine, struct arena *arena)
 {
     struct walk_launch full = *launch;
@@ -110,7 +110,7 @@ static double walked_time(const struct walk_launch *launch, const struct walk_ma
     return prediction.time_ns > 0 ? prediction.time_ns : (double)NAN;
 }
 
-/* NULL: it ends at its budget, or at what nobody knows. */
+/* Returns NULL if the walk exceeds its budget or depends on unknown values. */
 static const double *executed_of(const struct walk_launch *launch, struct arena *arena)
 {
     const struct walk_options options = {.clocks = walk_clocks_usual, .counts_each = true};
@@ -131,7 +131,7 @@ static const struct inspect_kernel *with_executed(const struct inspect_kernel *k
     return copy;
 }
 
-/* NULL: one of them cannot be walked in it. */
+/* Returns NULL if one of them cannot be walked in the launch. */
 static const char *walk_made_up(struct code_pair *pair, struct walk_launch launches[2], uint64_t size, double cus,
                                 const struct cli_options *options, struct arena *arena)
 {
@@ -156,11 +156,11 @@ static const struct inspected_launch *launch_of(const struct inspected_launch *l
     return launches;
 }
 
-/* Sets `walked`, the times and `executed` of both sides of a pair whose code differs, where both can be walked in the
- * same launch with nothing unknown. It is the launch of the case (`before` and `after` have it); of code objects one is
- * made up, the same for both builds: the device is full several times, every pointer has memory of its own, every whole
- * number of 4 or 8 bytes is 2 Mi, or 4 Ki where that takes too long. The time is that of a machine with the target,
- * with all data in L2, so that what the memory takes anyway hides nothing. */
+/* Sets `walked`, the times and `executed` of both sides of a pair with different code, if both can be walked in the
+ * same launch without unknowns. The launch is that of the case (`before` and `after`). For code objects a launch is
+ * made up, the same for both builds: it fills the device several times, every pointer has memory of its own, and every
+ * integer of 4 or 8 bytes is 2 Mi, or 4 Ki if that takes too long. The time is that of a machine with the target and
+ * all data in L2, so that memory time hides no difference. */
 static void codediff_walk(struct code_pair *pair, const struct inspected_launch *before,
                           const struct inspected_launch *after, struct walk_machine *machine,
                           const struct cli_options *options, struct arena *arena)
@@ -207,7 +207,8 @@ struct items {
     size_t count;
 };
 
-/* Mangled names say name and argument types; those of functions inside a file end in a hash of it, which differs. */
+/* Returns the length of a mangled name that identifies the function and its argument types; names of file-local
+ * functions end in a hash of the file, which differs. */
 static size_t name_length(const char *name)
 {
     const char *hash = strstr(name, ".intern.");

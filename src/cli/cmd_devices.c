@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `rooftile devices`: every backend, what it can open, or exactly why it is off.
+ * `rooftile devices`: lists every backend with its devices, or the exact reason why it is unavailable.
  */
 
 #include "cli.h"
@@ -9,10 +9,10 @@
 #include "rooftile/units.h"
 
 struct listed_device {
-    const char *id;      /* as --device takes it */
-    const char *problem; /* why it cannot be used; NULL: it can */
+    const char *id;      /* in the syntax of --device */
+    const char *problem; /* why it is unusable; NULL: it is usable */
     struct device_info info;
-    double bandwidth; /* of its memory, from a machine file; 0 unknown */
+    double bandwidth; /* of its memory, from a machine file; 0: unknown */
 };
 
 struct listed_backend {
@@ -22,9 +22,9 @@ struct listed_backend {
     size_t device_count;
 };
 
-/* ---- what there is ---- */
+/* ---- finding devices ---- */
 
-/* Devices that execute: opened one after the other, each in a worker that ends again. */
+/* Finds devices that execute, by opening each in a temporary worker. */
 static void find_real(struct listed_backend *backend, int count, bool names_only, struct arena *arena)
 {
     backend->devices = arena_array(arena, (size_t)count, sizeof(*backend->devices));
@@ -40,7 +40,7 @@ static void find_real(struct listed_backend *backend, int count, bool names_only
     }
 }
 
-/* The sim device's models are the machine files. */
+/* The models of the sim device are the machine files. */
 static void find_models(struct listed_backend *backend, bool names_only, struct arena *arena)
 {
     char **paths = NULL;
@@ -67,7 +67,7 @@ static void find_models(struct listed_backend *backend, bool names_only, struct 
 
 /* ---- as a document ---- */
 
-/* Those that are near; how many there are else. */
+/* Lists the nearby network interfaces and counts the others. */
 static void add_nics(struct text *out, const struct device_info *info)
 {
     uint32_t far = 0;
@@ -86,7 +86,7 @@ static void add_nics(struct text *out, const struct device_info *info)
         text_addf(out, ", %u NIC%s farther away", far, far > 1 ? "s" : "");
 }
 
-/* One sentence of facts; unknown ones are skipped. */
+/* Returns one sentence of facts, without the unknown ones. */
 static const char *sentence_of(const struct listed_device *device, struct arena *arena)
 {
     const struct device_info *info = &device->info;
@@ -141,7 +141,7 @@ static struct cell caches(const struct device_info *info, struct arena *arena)
     return cell_table(table);
 }
 
-/* A fact that is not there where it is not known. */
+/* Adds a fact unless it is unknown. */
 #define FACT(name, member)                                                                                             \
     {                                                                                                                  \
         .key = name, .flags = COLUMN_OPTIONAL, FIELD(struct listed_device, member)                                     \
@@ -223,7 +223,7 @@ enum status cmd_devices(struct call *call, struct err *err)
     if (names)
         return STATUS_OK;
     document_add(&document, (struct section){.show = SHOW_DATA, .key = "backends", .table = backends});
-    /* What runs without --device. */
+    /* The device that runs without --device. */
     struct device_request request;
     struct text reason = {0};
     struct table *facts = table_record(call->arena);

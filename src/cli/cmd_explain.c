@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the time of a case goes: of a kernel on a machine that need not be here, or of a case that was measured.
+ * Explains the time of a case: of a kernel on a machine that need not be present, or of a measured case.
  */
 
 #include "cli.h"
@@ -9,7 +9,7 @@
 #include "rooftile/predictor.h"
 #include "rooftile/table.h"
 
-/* ---- the words that run a case ---- */
+/* ---- the command that runs a case ---- */
 
 static const char *words_of(const struct resolved *resolved, struct arena *arena)
 {
@@ -68,7 +68,7 @@ struct explained {
     size_t count;
 };
 
-/* The cases of a session's plan; `of`: where they were measured, NULL: nowhere. */
+/* Explains the cases of a session's plan; `of`: the result that measured them, or NULL. */
 static enum status explain_session(struct explained *explained, struct session *session, const struct result_cases *of,
                                    struct err *err)
 {
@@ -106,16 +106,16 @@ static enum status explain_kernel(struct explained *explained, const struct cli_
     if (devices_suites(sides, count, err))
         return err->status;
     if (sides[0].session.guess)
-        sides[0].options.filter_count = 0; /* it was of the file's kernels */
+        sides[0].options.filter_count = 0; /* the filter selected the file's kernels */
     return session_go(&sides[0].session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | SESSION_VALID, err) ||
                    explain_session(explained, &sides[0].session, NULL, err)
                ? err->status
                : STATUS_OK;
 }
 
-/* ---- a case that was measured ---- */
+/* ---- a measured case ---- */
 
-/* The device and the ceilings of the result; --machine has others. */
+/* Uses the device and ceilings of the result, or the ceilings of --machine. */
 static enum status place_of(struct session *session, const struct result *result, struct err *err)
 {
     struct machine *named = NULL;

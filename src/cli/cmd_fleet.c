@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results of many devices, judged. Reads files only.
+ * Judges the results of many devices. Only reads files.
  */
 
 #include "cli.h"
@@ -8,7 +8,7 @@
 #include "rooftile/fleet.h"
 #include "rooftile/render.h"
 
-/* Folders may hold what this very command wrote, and no result. */
+/* Folders may contain this command's own output, which is no result. */
 static void write_fleet(struct text *out, const char *format, const void *what, const struct report_options *look)
 {
     const struct fleet *fleet = what;
@@ -61,7 +61,7 @@ enum status cmd_fleet(struct call *call, struct err *err)
     const size_t count = options->list ? fleet_nodes(&names, fleet, !strcmp(options->list, "bad"), call->arena) : 0;
     for (size_t k = 0; k < count; k++)
         text_addf(&call->out, "%s\n", names[k]);
-    for (size_t k = 0; k < fleet->device_count && !options->list; k++) /* slow ones that one run alone shows */
+    for (size_t k = 0; k < fleet->device_count && !options->list; k++) /* devices that are slow in one run only */
         if (fleet->devices[k].verdict == FLEET_SLOW && fleet->devices[k].runs < 2)
             text_addf(&call->out, "%s\n", fleet->devices[k].name);
     return STATUS_OK;

@@ -10,8 +10,8 @@ enum { CONFIRM_TRIALS = 5 };
 
 struct verb {
     const char *name;
-    enum history_access access;   /* a gate over a history that is not there must not be green */
-    size_t least_args, most_args; /* behind the verb */
+    enum history_access access;   /* a gate over a missing history must not pass */
+    size_t least_args, most_args; /* after the verb */
     const char *args;
     enum status (*run)(struct call *call, struct history *history, struct err *err);
 };
@@ -41,7 +41,7 @@ static enum status run_add(struct call *call, struct history *history, struct er
 
 /* ---- gate ---- */
 
-/* The glob that matches this text alone. */
+/* Returns a glob that matches only this text. */
 static const char *glob_of(const char *text, struct arena *arena)
 {
     char *glob = arena_alloc(arena, 2 * strlen(text) + 1), *end = glob;
@@ -54,7 +54,8 @@ static const char *glob_of(const char *text, struct arena *arena)
     return glob;
 }
 
-/* Measures this run's candidates again, 5 trials of them alone, and puts the trials to those of the run. */
+/* Measures this run's candidates again, in 5 trials without the other cases, and adds the trials to those of the
+ * run. */
 static enum status confirm(struct call *call, struct history *history, const struct history_gate *gate, struct err *err)
 {
     struct arena *arena = call->arena;
@@ -72,10 +73,10 @@ static enum status confirm(struct call *call, struct history *history, const str
     again.filters = ids;
     if (!again.filter_count)
         return STATUS_OK;
-    /* --device may be a part of the history's name of the device, which says nothing about where to find it. */
+    /* --device may be a part of the history's device name, which cannot be opened as a device. */
     if (again.device && device_parse(&request, again.device, &ignored))
         again.device = NULL;
-    again.seed += (uint64_t)getpid(); /* another order than the run's */
+    again.seed += (uint64_t)getpid(); /* a different order from that of the run */
     log_info("measuring %zu case%s again", again.filter_count, text_s(again.filter_count));
     if (session_go(&session, SESSION_PREPARE | SESSION_CODE | SESSION_PREDICT, err) ||
         trials_measure(result, &run, again.trials ? again.trials : CONFIRM_TRIALS, err))

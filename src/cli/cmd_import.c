@@ -10,7 +10,8 @@
 
 /* ---- the trace's own GPU ---- */
 
-/* Small letters and digits alone: "AMD Instinct MI300X VF" has mi300x in it, "RTX 4090" rtx4090. */
+/* Keeps only letters, in lower case, and digits, so that "AMD Instinct MI300X VF" contains mi300x and "RTX 4090"
+ * rtx4090. */
 static const char *squeezed(const char *name, struct arena *arena)
 {
     char *out = text_lower(name, arena);
@@ -22,7 +23,7 @@ static const char *squeezed(const char *name, struct arena *arena)
     return out;
 }
 
-/* The machine that the device's name has in it, the longest; NULL: none. */
+/* Returns the machine with the longest name that the device's name contains; NULL if there is none. */
 static const char *machine_of(const struct import *import, struct arena *arena)
 {
     const char *device = squeezed(import->device, arena), *best = NULL;
@@ -47,9 +48,9 @@ static const char *machine_of(const struct import *import, struct arena *arena)
     return best;
 }
 
-/* ---- lower bounds: the suite, planned for that GPU ---- */
+/* ---- lower bounds: the suite planned for that GPU ---- */
 
-/* A trace has the times of kernels without their launches. */
+/* A trace has the times of kernels without launch overhead. */
 static void take_bounds(struct import *import, const struct plan *plan, struct arena *arena)
 {
     struct machine *machine = arena_copy(arena, plan->machine, sizeof(*machine));
@@ -71,10 +72,9 @@ static void take_bounds(struct import *import, const struct plan *plan, struct a
     }
 }
 
-/* What tuned kernels would take there, and at least. Constants of element-wise and row kernels have the launch as
- * events around a
- * call see it, which is no part of a kernel's time in a trace: those are predicted without. All constants are of AMD's
- * GPUs; others have no estimate. */
+/* Estimates the times of tuned kernels and lower bounds. The constants of element-wise and row kernels include the
+ * launch as measured by events around a call. A kernel's time in a trace has no such part, so these are predicted
+ * without it. All constants are of AMD's GPUs; others have no estimate. */
 static enum status add_estimates(struct import *import, const struct machine *device, struct arena *arena,
                                  struct err *err)
 {
@@ -92,7 +92,7 @@ static enum status add_estimates(struct import *import, const struct machine *de
         const double least_ns = *family ? described_least_ns(&row->described, machine, &models) : 0;
         if (isnan(row->lower_bound_ns) && least_ns > 0)
             row->lower_bound_ns = least_ns;
-        /* Convolutions are described as the naive ones of MIOpen, which no one tuned. */
+        /* Convolutions are described as MIOpen's naive kernels, which are not tuned. */
         if (!*family || !strcmp(family, "convolution") ||
             !describe_predict(&prediction, &row->described, machine, &models, strcmp(family, "gemm") != 0))
             continue;
@@ -105,7 +105,7 @@ static enum status add_estimates(struct import *import, const struct machine *de
     return STATUS_OK;
 }
 
-/* `suite` NULL: there is none, and bounds follow from what the rows do. */
+/* `suite` may be NULL; then bounds follow from the work of the rows. */
 static enum status add_bounds(struct import *import, const struct text *suite, const struct call *call, struct err *err)
 {
     struct measure_options measure;
@@ -118,7 +118,7 @@ static enum status add_bounds(struct import *import, const struct text *suite, c
     options.machine = NULL;
     measure_defaults(&measure);
     *session = (struct session){.options = &options, .arena = call->arena};
-    /* Its folder of manifests lies beside it. */
+    /* The suite's folder of manifests is next to it. */
     const char *path = options.out && strcmp(options.out, "-") != 0 ? options.out : "imported suite";
     const unsigned plan = suite ? SESSION_CATALOG | SESSION_PLAN : 0;
     if (suite && suite_parse(&parsed, path, suite->data, suite->length, &measure, call->arena, err))
@@ -156,7 +156,7 @@ static enum status import_two(struct call *call, struct err *err)
     return cli_show_document(call->options, &document, false, err);
 }
 
-/* Folders have the code of kernels; everything else is read. */
+/* Folders contain code of kernels; all other arguments are files to read. */
 static void split_arguments(struct call *call, const char **files, size_t *file_count, const char **folders,
                             size_t *folder_count)
 {
@@ -175,11 +175,11 @@ enum status cmd_import(struct call *call, struct err *err)
     const char **files = arena_array(call->arena, args + 1, sizeof(*files)), *manifests = NULL;
     const char **folders = arena_array(call->arena, args + 1, sizeof(*folders));
     size_t file_count = 0, folder_count = 0;
-    struct cli_options shown = *call->options; /* -o is the suite's */
+    struct cli_options shown = *call->options; /* -o names the suite */
     struct document document = {.arena = call->arena};
     struct import import;
     SCOPED(text_release) struct text suite = {0};
-    session_catch_signals(1); /* the program that reads the files ends with this one */
+    session_catch_signals(1); /* also ends the program that reads the files */
     if (call->options->diff[0])
         return call->options->arg_count ? err_set(err, ERR_USAGE, "--diff takes two files, and there are further ones")
                                         : import_two(call, err);
@@ -211,11 +211,11 @@ enum status cmd_import(struct call *call, struct err *err)
     if (!status && call->options->out)
         status = any ? cli_write(call->options->out, &suite, err)
                      : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");
-    if (call->options->out) { /* its name is the suite's, and asks for nothing of the table */
+    if (call->options->out) { /* its name is the suite's and says nothing about the table's format */
         shown.out = NULL;
         shown.format = shown.format && text_ends(call->options->out, shown.format) ? NULL : shown.format;
     }
-    struct err ignored = {0}; /* what became of the suite is no reason not to show the table */
+    struct err ignored = {0}; /* show the table even if the suite failed */
     import_document(&document, &import, call->options->verbose > 0);
     if (!call->options->out || strcmp(call->options->out, "-") != 0)
         status = cli_show_document(&shown, &document, false, status ? &ignored : err) && !status ? err->status : status;

@@ -7,8 +7,8 @@
 
 /* ---- arguments ---- */
 
-/* What looks like a path, or is a file and no suite, is a file of somebody's; everything else is a name of the catalog.
- */
+/* An argument that looks like a path, or is a file but no suite, is a file to inspect; all others are names in the
+ * catalog. */
 static bool is_path(const char *argument)
 {
     if (text_ends(argument, ".json"))
@@ -51,7 +51,7 @@ static enum status inspect_argument(struct inspections *found, const char *argum
 
 /* ---- --manifest ---- */
 
-/* The code object as a manifest at `out` names it: relative to its folder. */
+/* Returns the code object's path as a manifest at `out` names it: relative to the manifest's folder. */
 static const char *image_from(const char *path, const char *out, struct arena *arena)
 {
     const char *there = out && strcmp(out, "-") != 0 ? path_dir(arena, out) : ".";

@@ -7,13 +7,13 @@
 
 #define VALUES_SHOWN 6u
 
-/* The folder a kernel's manifest stands in: "memory", "gemm". */
+/* Returns the folder of a kernel's manifest: "memory", "gemm". */
 static const char *list_family(const struct manifest *manifest)
 {
     return path_base(manifest->dir);
 }
 
-/* References compute what is right for other kernels and are not measured. */
+/* References compute the expected results of other kernels and are not measured. */
 static bool list_is_reference(const struct manifest *manifest)
 {
     return text_ends(manifest->name, "_reference");
@@ -21,7 +21,7 @@ static bool list_is_reference(const struct manifest *manifest)
 
 /* ---- values ---- */
 
-/* Large whole numbers as one would type them: 64Mi. */
+/* Writes large integers as one would type them: 64Mi. */
 static const char *value_text(struct arena *arena, const struct param_value *value)
 {
     char scaled[UNITS_TEXT];
@@ -57,7 +57,7 @@ static const char *fill_text(struct arena *arena, const struct fill_spec *fill)
     return arena_printf(arena, ": %s", generator_of(fill->kind)->name);
 }
 
-/* "a=1 b=2", behind what is there already. */
+/* Appends "a=1 b=2" to the text. */
 static void add_params(struct text *text, const struct param *params, size_t count, struct arena *arena)
 {
     for (size_t k = 0; k < count; k++)
@@ -65,7 +65,7 @@ static void add_params(struct text *text, const struct param *params, size_t cou
                   params[k].asks ? expr_source(params[k].asks) : value_text(arena, &params[k].value));
 }
 
-/* The tags that say more than the family does, separated by commas. */
+/* Returns the tags that add to the family's name, separated by commas. */
 static const char *list_tags(const struct manifest *manifest, struct arena *arena)
 {
     struct text text = {0};
@@ -75,14 +75,14 @@ static const char *list_tags(const struct manifest *manifest, struct arena *aren
     return text_take(&text, arena);
 }
 
-/* The parameters that a suite sets and sweeps for a kernel: "n=1,2,..,64 (7 values) dtype=f32". */
+/* Returns the parameters that a suite sets and sweeps for a kernel: "n=1,2,..,64 (7 values) dtype=f32". */
 static const char *list_sweeps(const struct suite_case *entry, struct arena *arena)
 {
     struct text text = {0};
     add_params(&text, entry->params + entry->default_count, entry->param_count - entry->default_count, arena);
     for (size_t s = 0; s < entry->sweep_count; s++) {
         text_addf(&text, "%s%s=", text.length ? " " : "", entry->sweeps[s].param);
-        /* "a, b, c", and of many values the first ones, the last and their number. */
+        /* "a, b, c"; if there are many values, the first ones, the last and their number. */
         const struct param_value *values = entry->sweeps[s].values;
         const size_t count = entry->sweeps[s].count;
         for (size_t k = 0; k < (count > VALUES_SHOWN ? 3 : count); k++)
@@ -99,7 +99,7 @@ static const char *list_sweeps(const struct suite_case *entry, struct arena *are
 
 /* ---- parts of one kernel: tables for programs and people ---- */
 
-/* Two columns for people. */
+/* Makes a table of two columns for people. */
 static struct table *list_items(struct arena *arena)
 {
     static const struct table_column columns[] = {{.title = ""}, {.title = "", .flags = COLUMN_PROSE}};
@@ -111,7 +111,7 @@ static void list_item(struct table *items, const char *left, const char *right)
     table_add(items, (struct cell[]){cell_text(left), cell_text(right)});
 }
 
-/* A section with such a table; none where it is empty. */
+/* Adds a section with the table, unless it is empty. */
 static void list_part(struct document *document, const char *title, struct table *table)
 {
     if (!table->row_count || !table->column_count)
@@ -253,7 +253,7 @@ static struct cell check_cell(const struct manifest *manifest, struct arena *are
 
 /* ---- one kernel ---- */
 
-/* In full, for people. */
+/* Lists one kernel in full, for people. */
 static void list_kernel(struct document *document, const struct manifest *manifest)
 {
     struct arena *arena = document->arena;
@@ -277,7 +277,7 @@ static void list_kernel(struct document *document, const struct manifest *manife
     list_part(document, "names used here", lets_of(manifest, arena));
 }
 
-/* All that is known of these kernels, for programs. */
+/* Lists all facts about these kernels, for programs. */
 static const struct table *list_kernels(const struct manifest *const *kernels, size_t count, struct arena *arena)
 {
     static const struct table_column columns[] = {{.key = "name"},  {.key = "summary"},   {.key = "family"},
@@ -303,10 +303,10 @@ static const struct table *list_kernels(const struct manifest *const *kernels, s
 /* ---- the listing ---- */
 
 struct listed_suite {
-    const char *name; /* as `rooftile run` takes it: the file's name without .json, or the path as given */
+    const char *name; /* as `rooftile run` accepts it: the file's name without .json, or the path as given */
     const char *path;
-    const struct suite *suite; /* NULL: it cannot be read, or was not (--names) */
-    const char *problem;       /* why it cannot be read */
+    const struct suite *suite; /* NULL: unreadable, or not read (--names) */
+    const char *problem;       /* why it is unreadable */
 };
 
 struct listing {
@@ -316,14 +316,14 @@ struct listing {
     size_t kernel_count;
     struct listed_suite *suites;
     size_t suite_count;
-    bool full; /* named one by one: show everything about them */
+    bool full; /* named explicitly: show everything about them */
 };
 
-/* ---- what there is ---- */
+/* ---- finding suites and kernels ---- */
 
-/* ---- what was asked for ---- */
+/* ---- choosing ---- */
 
-/* Of one family, or (NULL) of all. */
+/* Chooses kernels of one family, or (NULL) of all. */
 static void choose_kernels(struct listing *listing, const struct cli_options *options, const char *family)
 {
     size_t count = 0;
@@ -564,8 +564,8 @@ static void add_target(struct table *table, const struct target *target, struct 
 
 /* ---- the command ---- */
 
-/* What --set may say of the kernels that are named, or of all: each once. Other words are passed over, so that a shell
- * may give all that stand on its line. */
+/* Lists the parameters that --set accepts for the named kernels, or for all, each once. Ignores other words, so that a
+ * shell may pass its whole line. */
 static enum status offer_params(struct call *call, struct err *err)
 {
     const struct cli_options *options = call->options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far predictions are from times that were measured.
+ * Compares predictions with measured times.
  */
 
 #include "cli.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels and suites predicted on machines that need not be here: planned for each, compiled for its target, walked.
+ * Predicts kernels and suites on machines that need not be present: plans them for each, compiles for its target, and
+ * walks the code.
  */
 
 #include "cli.h"
@@ -42,7 +43,8 @@ static void take_case(struct session *session, size_t at, const struct predictio
         out->reason = "nothing of it is known on this machine";
 }
 
-/* What the model missed on the machine that measured a case, it misses on another one where the same takes the time. */
+/* Corrects a prediction by the model's error on the machine that measured the case, if the same term takes the time on
+ * both machines. */
 static void calibrate(struct forecast_case *c, const struct result *result)
 {
     const struct predicted *own = &c->from->prediction;
@@ -62,7 +64,7 @@ static void calibrate(struct forecast_case *c, const struct result *result)
 
 /* ---- suites of traces ---- */
 
-/* A library's product: its tuned kernels are described. */
+/* Describes the tuned kernels for a matrix product of a library. */
 static void describe_library(struct forecast_case *c, const struct machine *machine, const struct models *models)
 {
     const struct resolved *r = &c->plan_case->resolved;
@@ -80,7 +82,7 @@ static void describe_library(struct forecast_case *c, const struct machine *mach
         c->reason = NULL;
 }
 
-/* The library's case of the same row of the import, if any, is what the traced program called. */
+/* Returns the library's case of the same row of the import, if any, because the traced program called that. */
 static const struct forecast_case *stand_in(const struct forecast *forecast, const struct forecast_case *c)
 {
     FOR_EACH(const struct forecast_case, other, forecast->cases, forecast->count) {
@@ -94,7 +96,7 @@ static const struct forecast_case *stand_in(const struct forecast *forecast, con
     return c;
 }
 
-/* `own`: the same cases on the trace's machine; NULL: that is not known. */
+/* `own`: the same cases on the trace's machine; NULL: unknown. */
 static void set_program_times(struct forecast *forecast, const struct forecast *own)
 {
     for (size_t k = 0; k < forecast->count; k++) {
@@ -115,7 +117,8 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
                                 const struct models *models, struct err *err)
 {
     struct session *session = &side->session;
-    const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* of a result the others go on */
+    const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* with a result, an invalid case does not stop the
+                                                                     * others */
     enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | valid, err);
     if (status)
         return status;
@@ -151,7 +154,7 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
     return status;
 }
 
-/* What all machines are asked for: suites and kernels, or the cases of a result. */
+/* Reads the common arguments of all machines: suites and kernels, or the cases of a result. */
 static enum status read_arguments(struct result_cases *of, struct per_device *sides, size_t count,
                                   const struct cli_options *options, struct err *err)
 {
@@ -166,11 +169,11 @@ static enum status read_arguments(struct result_cases *of, struct per_device *si
     if (!status)
         status = devices_suites(sides, count, err);
     for (size_t k = 0; k < count && (any || first->guess); k++)
-        sides[k].options.filter_count = 0; /* of the result's cases, of the file's kernels */
+        sides[k].options.filter_count = 0; /* the filter selected the result's cases or the file's kernels */
     return status;
 }
 
-/* The cases on the machine of the trace, which need not be one of those that are asked for. */
+/* Predicts the cases on the trace's machine, even if it was not requested. */
 static enum status program_times(struct forecast *forecasts, size_t count, const struct per_device *sides,
                                  const struct models *models, const struct call *call, struct err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is done with files that are there: results, schemas.
+ * Commands on existing files: results, schemas.
  */
 
 #include "cli.h"
@@ -12,13 +12,13 @@ static void write_result(struct text *out, const char *format, const void *what,
     report_write(out, report_format_find(format), what, look);
 }
 
-/* One of several formats. */
+/* Whether --format is this one of several formats. */
 static bool is_format(const struct cli_options *options, const char *format)
 {
     return options->format && !strcmp(options->format, format);
 }
 
-/* With what was learned of this device's noise. */
+/* Compares with the known noise of this device. */
 static enum status judge(struct comparison *comparison, const struct result *base, const struct result *now,
                          struct compare_options *options, struct arena *arena, struct err *err)
 {
@@ -28,7 +28,7 @@ static enum status judge(struct comparison *comparison, const struct result *bas
                : compare_results(comparison, base, now, options, arena, err);
 }
 
-/* Two of one device and suite are compared; those of several suites on one device are called after their files. */
+/* Compares two results of one device and suite. Results of several suites on one device are named after their files. */
 static enum status write_page(const struct call *call, const struct result *const *results, size_t count,
                               struct err *err)
 {
@@ -44,7 +44,7 @@ static enum status write_page(const struct call *call, const struct result *cons
     page.names = alike ? names : NULL;
     const struct result *a = results[0], *b = results[count - 1];
     const size_t both = COUNT_WHERE(c, a->cases, a->case_count, FIND_ROW(b->cases, b->case_count, id, c->id) != NULL);
-    /* Two runs of one suite have half of their cases in common. */
+    /* Two runs of one suite share at least half of their cases. */
     if (count == 2 && alike && 2 * both >= (a->case_count < b->case_count ? a->case_count : b->case_count)) {
         status = judge(&comparison, results[0], results[1], &compare, call->arena, err);
         page.comparison = &comparison;

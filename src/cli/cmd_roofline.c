@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ceilings of this machine, measured into a machine file; or those of such a file, shown.
+ * Measures this machine's ceilings into a machine file, or shows those of an existing file.
  */
 
 #include "cli.h"
@@ -8,7 +8,7 @@
 #include "rooftile/file.h"
 #include "rooftile/units.h"
 
-/* Over what sets a ceiling. */
+/* Over the cases that set a ceiling. */
 enum { MAX_PASSES = 3 };
 
 static enum status prepare(struct session *session, struct err *err)
@@ -29,7 +29,7 @@ static enum status prepare(struct session *session, struct err *err)
                        "sim executes nothing, so it has no ceilings to measure; 'rooftile roofline --machine %s' shows "
                        "those of its machine file",
                        session->request.model);
-    /* Ceilings are measured without a machine: nothing can beat a ceiling that is not there yet. */
+    /* Ceilings are measured without a machine, since no case can beat a ceiling that does not exist yet. */
     const enum status status = session_go(session, SESSION_PLAN | SESSION_VALID | SESSION_CODE | SESSION_PREDICT, err);
     if (!status)
         log_info("%zu case%s, about %s", session->plan->count, text_s(session->plan->count),
@@ -37,7 +37,7 @@ static enum status prepare(struct session *session, struct err *err)
     return status;
 }
 
-/* The cases marked in `again` once more; of both passes the better ones. The others are carried over. */
+/* Measures the cases marked in `again` once more and keeps the better pass. The other cases are copied. */
 static enum status measure_again(struct result *result, struct session *session, const struct execution *first,
                                  const bool *again, double *other_ns, struct err *err)
 {
@@ -59,7 +59,8 @@ static enum status measure_again(struct result *result, struct session *session,
     return status;
 }
 
-/* A neighbour makes ceilings lower and levels blurred: what sets a ceiling is measured until two passes agree. */
+/* Interference lowers ceilings and blurs levels, so the cases that set a ceiling are repeated until two passes
+ * agree. */
 static enum status measure_ceilings(struct machine *machine, struct result *result, struct session *session,
                                     const struct execution *execution, struct err *err)
 {
@@ -97,7 +98,7 @@ enum status cmd_roofline(struct call *call, struct err *err)
     struct result *result = arena_alloc(call->arena, sizeof(*result));
     struct machine *machine = arena_alloc(call->arena, sizeof(*machine));
     struct text text = {0};
-    if (call->options->machine) { /* what was measured before, or a data sheet says */
+    if (call->options->machine) { /* shows measured or published ceilings */
         if (call->options->out || kept || call->options->arg_count)
             return err_set(err, ERR_USAGE,
                            "--machine only shows the ceilings of that file: nothing is measured or written");
@@ -123,7 +124,7 @@ enum status cmd_roofline(struct call *call, struct err *err)
     cli_print(&text);
     log_info("saved as %s; 'rooftile run' uses it", machine->path);
     call->code = result_exit_code(result, call->options->strict);
-    /* A card whose memory is far below its data sheet is a finding. A run that was cut short may have missed the best
+    /* A card whose memory is far slower than its data sheet is a finding. A shortened run may have missed the best
      * case. */
     const struct machine *sheet = NULL;
     struct err ignored = {0};

@@ -12,8 +12,8 @@
 
 /* ---- run ---- */
 
-/* Everything was measured and only the file failed: the journals have it, unless they met the same full disk; then it
- * goes to a new file elsewhere before giving up. */
+/* Writes the result. If only the file failed after a complete measurement, the journals still have it. If they failed
+ * too (on the same full disk), the result goes to a new file elsewhere. */
 static enum status write_or_save(const struct result *result, struct session *session, struct err *err)
 {
     const char *path = session->options->out, *dir = getenv("TMPDIR");
@@ -25,7 +25,7 @@ static enum status write_or_save(const struct result *result, struct session *se
     if (!status || !strcmp(path, "-"))
         return status;
     char *rescue = arena_printf(session->arena, "%s/rooftile-XXXXXX.json", dir && *dir ? dir : "/tmp");
-    const int fd = whole ? -1 : mkostemps(rescue, strlen(".json"), O_CLOEXEC); /* whose mode the result takes over */
+    const int fd = whole ? -1 : mkostemps(rescue, strlen(".json"), O_CLOEXEC); /* the result takes over its mode */
     if (fd < 0)
         return status;
     close(fd);
@@ -43,12 +43,12 @@ static void print_report(const struct result *result, const struct cli_options *
     const struct report_options look = cli_look(options, NULL);
     struct text text = {0};
     if (!strcmp(name, "jsonl") || (options->out && !strcmp(options->out, "-")))
-        return; /* the events, or the result itself, are what standard output is for */
+        return; /* standard output is reserved for the events or the result */
     report_write(&text, report_format_find(name), result, &look);
     cli_print(&text);
 }
 
-/* Until every device of the node has its code. */
+/* Waits until every device of the node has its code. */
 static enum status begin_together(struct session *session, struct err *err)
 {
     const struct duration *budget = &session->options->budget;
@@ -67,13 +67,13 @@ static enum status measure(struct result *result, struct session *session, struc
     const struct result *old = NULL;
     struct result *kept = arena_alloc(session->arena, sizeof(*kept));
     struct trials run = {.session = session, .title = "run", .out = options->out};
-    struct result_job job; /* of a process that some launcher started with others */
+    struct result_job job; /* if a launcher started this process together with others */
     if (result_job_find(&job, session->arena, err))
         return err->status;
     job.devices = session->job.devices;
     if (*job.engine || options->out_dir)
         session->job = job;
-    /* The journal of a run that was killed is newer than the result that this run was to replace. */
+    /* The journal of a killed run is newer than the result that the run was to replace. */
     const char *journal = options->resume ? journal_of(options->resume, session->arena) : NULL;
     const char *earlier = journal && file_exists(journal) ? journal : options->resume;
     if ((options->trials > 1 ? trials_check(options, "--trials", session->arena, err)
@@ -96,7 +96,7 @@ static enum status measure(struct result *result, struct session *session, struc
     const uint32_t least = old && old->trials > 1 ? old->trials : 1;
     if (!status)
         status = trials_measure(result, &run, options->trials > least ? options->trials : least, err);
-    /* Trials that do not fit together are still measurements: each is kept by itself. */
+    /* If the trials cannot be joined, each is saved separately. */
     for (size_t k = 0; status && !result->cases && k < run.count && options->out && strcmp(options->out, "-"); k++) {
         struct err ignored = {0};
         char *name =
@@ -131,7 +131,7 @@ static enum status check_sides(const struct cli_options *options, struct err *er
     return STATUS_OK;
 }
 
-/* The exit code of two together. */
+/* Returns the more serious of two exit codes. */
 static int worse(int a, int b)
 {
     static const int order[] = {130, 1, 2, 3, 4};
@@ -141,7 +141,7 @@ static int worse(int a, int b)
     return 0;
 }
 
-/* Returns the exit code; what goes wrong with one device costs that device only. */
+/* Returns the exit code; an error of one device affects no other device. */
 static int run_side(struct per_device *side, struct arena *arena)
 {
     struct err err = {0};
@@ -172,7 +172,8 @@ static enum status name_files(struct per_device *sides, size_t count, struct are
         struct result_job job;
         if (side->options.out_dir && result_job_find(&job, arena, err))
             return err->status;
-        /* Behind the node stands the process's number on it where there may be several: each has its devices. */
+        /* If there may be several processes on the node, each with its own devices, their numbers are added to the
+         * name. */
         if (side->options.out_dir)
             side->options.out =
                 path_join(arena, side->options.out_dir,
@@ -184,10 +185,10 @@ static enum status name_files(struct per_device *sides, size_t count, struct are
     return STATUS_OK;
 }
 
-/* Beyond its share of the budget: to write what there is. */
+/* Time beyond its share of the budget, for writing the result. */
 #define GRACE_NS 10000000000u
 
-/* In a process of its own, so that a device that hangs costs itself alone. */
+/* Starts a process of its own, so that a hanging device affects no other device. */
 static void start_apart(struct per_device *side)
 {
     struct err err = {0};
@@ -205,7 +206,7 @@ static void start_apart(struct per_device *side)
         setpgid(side->pid, side->pid);
 }
 
-/* With its share of the time that is left. */
+/* Runs with a share of the remaining time. */
 static int run_apart(struct per_device *sides, size_t count, double left_ns)
 {
     for (size_t k = 0; k < count; k++) {
@@ -213,7 +214,7 @@ static int run_apart(struct per_device *sides, size_t count, double left_ns)
             sides[k].options.budget.ns = fmax(1e9, left_ns);
         start_apart(&sides[k]);
     }
-    /* Waits for the processes, and ends those that hang. Returns their exit code. */
+    /* Waits for the processes, and kills those that hang. Returns their exit code. */
     const double limit_ns = sides[0].options.budget.ns + (double)GRACE_NS;
     const uint64_t start_ns = clock_now_ns();
     bool killed = false;
@@ -236,7 +237,7 @@ static int run_apart(struct per_device *sides, size_t count, double left_ns)
                 run_together_gone(&side->session.together);
             side->pid = 0;
             ended++;
-            /* Its result is read back from its file. */
+            /* Reads the result back from its file. */
             if (file_exists(side->options.out) &&
                 argument_result(&side->result, side->options.out, true, side->session.arena, &err))
                 log_error("%s: %s", side->name, err.text);
@@ -245,7 +246,7 @@ static int run_apart(struct per_device *sides, size_t count, double left_ns)
     return code;
 }
 
-/* All devices at once; their results lie beside those of each alone. */
+/* Returns the devices for a run of all at once, whose results are next to those of each alone. */
 static struct per_device *together_of(const struct per_device *sides, size_t count, struct arena *arena)
 {
     struct per_device *again = arena_copy(arena, sides, count * sizeof(*sides));
@@ -297,7 +298,7 @@ static enum status run_sides(struct call *call, struct per_device *sides, size_t
         call->code = worse(call->code, run_apart(again, count, budget_end_ns - (double)clock_now_ns()));
         run_meeting_free(again[0].session.together.shared);
     }
-    if (!call->options->out_dir) /* whose plans are in other processes */
+    if (!call->options->out_dir) /* otherwise the plans are in other processes */
         devices_document(&document, sides, count);
     say_sides(&document, sides, count);
     if (again)
@@ -312,7 +313,7 @@ enum status cmd_run(struct call *call, struct err *err)
     const struct cli_options *options = call->options;
     struct session session = {.options = options, .arena = call->arena};
     struct result *result = arena_alloc(call->arena, sizeof(*result));
-    if (options->dry_run) { /* where the result of a run would go, there goes the plan */
+    if (options->dry_run) { /* the plan goes to the result's place */
         struct cli_options *planned = arena_copy(call->arena, options, sizeof(*options));
         planned->json = planned->out;
         planned->out = planned->format = NULL;
@@ -334,7 +335,7 @@ enum status cmd_run(struct call *call, struct err *err)
     if (status && !result->cases)
         return execute_journals_kept(&session, err);
     if (options->out && write_or_save(result, &session, err)) {
-        print_report(result, options); /* what was measured can be read, whatever becomes of the file */
+        print_report(result, options); /* shows the measurements even though the file failed */
         return execute_journals_kept(&session, err);
     }
     if (options->out)
@@ -342,7 +343,8 @@ enum status cmd_run(struct call *call, struct err *err)
     if (status && !interrupted)
         return execute_journals_kept(&session, err);
     print_report(result, options);
-    /* Where the report was all that this run left, and there was no place for it; the program's end says why. */
+    /* If the report is the run's only output and could not be printed, keep the journals. The program's end reports the
+     * cause. */
     struct err unprinted = {.text = "the report is not whole"};
     if (!fflush(stdout) && !ferror(stdout)) {
         execute_journals_done(&session);

@@ -5,7 +5,7 @@
 
 #define ANY_NUMBER SIZE_MAX
 
-/* Their names; texts/commands.txt has the rest. */
+/* Only the names; texts/commands.txt has the rest. */
 static struct command commands[] = {
     {.name = "run", .run = cmd_run, .min_args = 1, .max_args = ANY_NUMBER, .makes_file = true},
     {.name = "plan", .run = cmd_plan, .min_args = 1, .max_args = ANY_NUMBER},
@@ -40,8 +40,8 @@ char *texts_cut(char **at, const char *end)
     return start;
 }
 
-/* A block of the text: the command with its arguments, and on the next line its summary; examples; paragraphs of
- * details, if any; options. Blank lines lie between them. */
+/* Reads a block of the text: the command with its arguments, and on the next line its summary; examples; paragraphs of
+ * details, if any; options. Blank lines separate them. */
 static void read_command(char *at)
 {
     char *name = texts_cut(&at, "\n"), *args = strchr(name, ' ');

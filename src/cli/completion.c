@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shell completion: the program completes itself. A shell's script hands over the words of its line, `rooftile
- * completion words -- WORD...`, and gets what may stand in place of the last one: a line for each, behind a tab what it
- * is. A last line :file, :folder or :json asks the shell for its own files of that kind.
+ * Shell completion: the program completes itself. A shell's script calls `rooftile completion words -- WORD...` with
+ * the words of its line and gets the candidates for the last one: one per line, followed by a tab and a description. A
+ * last line :file, :folder or :json requests the shell's own files of that kind.
  */
 
 #include "cli.h"
@@ -16,13 +16,13 @@ static const struct {
 /* The word to complete. */
 struct word {
     struct call *call;
-    const char *const *words; /* all of the line, behind "rooftile" */
+    const char *const *words; /* all words of the line after "rooftile" */
     size_t count;
-    const char *option; /* "--option=" when the value is written behind it, else "" */
-    const char *start;  /* what the candidate begins with */
+    const char *option; /* "--option=" if the value is attached to it, else "" */
+    const char *start;  /* the required beginning of candidates */
 };
 
-/* One candidate, and its help up to where details begin. */
+/* Offers one candidate, with its help up to where details begin. */
 static void offer(const struct word *word, const char *candidate, size_t length, const char *help)
 {
     SCOPED(text_release) struct text whole = {0};
@@ -33,7 +33,7 @@ static void offer(const struct word *word, const char *candidate, size_t length,
     text_addf(&word->call->out, "%s%.*s\n", help ? "\t" : "", help ? (int)strcspn(help, ";(:") : 0, help ? help : "");
 }
 
-/* The lines that `rooftile COMMAND FLAG [-- the words of the line]` prints: the names of what is there. */
+/* Offers the lines that `rooftile COMMAND FLAG [-- the words of the line]` prints, which are names. */
 static void offer_lines(const struct word *word, const char *command, const char *flag, bool with_words)
 {
     struct arena *arena = word->call->arena;
@@ -69,7 +69,7 @@ static void offer_value(const struct word *word, const struct option_row *row)
         text_add(&word->call->out, row->complete == COMPLETE_FILE ? ":file\n" : ":folder\n");
 }
 
-/* What may stand as an argument, from the command's `args`: words in small letters are choices, capitals are kinds. */
+/* Offers arguments according to the command's `args`: lower-case words are choices, upper-case words are kinds. */
 static void offer_arguments(const struct word *word, const struct command *command)
 {
     static const char small[] = "abcdefghijklmnopqrstuvwxyz";
@@ -83,7 +83,7 @@ static void offer_arguments(const struct word *word, const struct command *comma
         text_add(&word->call->out, strstr(command->args, "FILE") ? ":file\n" : ":json\n");
 }
 
-/* The option that a word such as "--device", "--device=cpu" or "-d" names. */
+/* Returns the option that a word such as "--device", "--device=cpu" or "-d" names. */
 static const struct option_row *option_of(const char *word)
 {
     for (const struct option_row *row = option_table(); row->name; row++) {

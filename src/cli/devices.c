@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several devices side by side: `plan` and `run` of --device A,B. Each has a session of its own over the same suites
- * and kernels; what is common is one table.
+ * Several devices side by side: `plan` and `run` with --device A,B. Each has its own session over the same suites and
+ * kernels, and all share one table.
  */
 
 #include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/forecast.h"
 
-/* ---- who they are ---- */
+/* ---- naming devices ---- */
 
-/* That processes of a job wait for each other, without a budget. */
+/* Time that processes of a job wait for each other without a budget. */
 #define RANKS_WAIT_NS 60e9
 
-/* Cut at commas, but not at those inside a device: "cpu:wave=32,threads=1,sim:mi300x" are two. */
+/* Splits at commas, except those inside a device: "cpu:wave=32,threads=1,sim:mi300x" names two. */
 static size_t split(const char ***words, const char *text, struct arena *arena)
 {
     size_t count = 0;
@@ -34,9 +34,9 @@ static size_t split(const char ***words, const char *text, struct arena *arena)
     }
 }
 
-/* "all" of the first GPUs' backend that has some, or of a backend that is named, which of sim are all machine files;
- * "local": the one of this process's rank on its node, unless its launcher shows it a single one anyway. Any other word
- * stands for itself. */
+/* Expands "all" to the devices of the first GPU backend that has any, or of a named backend (for sim, all machine
+ * files). Expands "local" to the device of this process's rank on its node, unless its launcher shows it only one
+ * anyway. Any other word stands for itself. */
 static enum status expand(const char ***words, size_t *count, const char *word, const struct result_job *job,
                           struct arena *arena, struct err *err)
 {
@@ -112,7 +112,7 @@ enum status devices_of(struct per_device **sides, size_t *count, const struct cl
             if (!strcmp(devices[n], devices[k]))
                 return err_set(err, ERR_USAGE, "'%s' is named twice", devices[k]);
     }
-    /* One device for each process of a job that can meet in a folder. */
+    /* The processes of a job that share a folder each use one device. */
     struct device_ranks ranks = {0};
     if (device_count && options->out_dir && !strcmp(options->device, "local") && job.world >= 2)
         ranks = (struct device_ranks){job.rank, job.world, options->out_dir, job.id,
@@ -158,10 +158,10 @@ char *device_file(const char *path, const struct per_device *side, struct arena 
 
 /* ---- one table ---- */
 
-/* What the devices make of one combination of values that the suites ask for. */
+/* One device's case for a combination of values that the suites request. */
 struct asked {
-    const struct plan_case *plan_case; /* NULL: it is no case there */
-    const struct result_case *result;  /* NULL: it was not run */
+    const struct plan_case *plan_case; /* NULL: no such case on this device */
+    const struct result_case *result;  /* NULL: not run */
 };
 
 static double time_of(const struct asked *a)
@@ -171,7 +171,7 @@ static double time_of(const struct asked *a)
     return a->plan_case && a->plan_case->prediction ? a->plan_case->prediction->time_ns : NAN;
 }
 
-/* "" of a time that was measured. */
+/* Returns "" for a measured time. */
 static const char *method_of(const struct asked *a)
 {
     if (a->result)
@@ -196,10 +196,11 @@ static const char *notes_of(const struct asked *row, const struct per_device *si
     return notes;
 }
 
-/* Columns: the case, then these of each device. */
+/* Columns: the case, then these for each device. */
 enum { TIME, BOUND, LAST, EACH };
 
-/* Of a plan how many times faster it is than the first, of a run the share of the device's own ceiling. */
+/* The last column is the speed relative to the first device for a plan, the share of the device's own ceiling for a
+ * run. */
 static const struct table_column *columns_of(const struct per_device *sides, size_t count, struct arena *arena)
 {
     struct table_column *columns = arena_array(arena, 1 + EACH * count, sizeof(*columns));

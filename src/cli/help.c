@@ -17,13 +17,13 @@ const char overview_examples[] = "  rooftile run quick                   one min
 
 /* ---- layout ---- */
 
-/* Narrow terminals get narrow help; on wide ones lines stay as long as one reads with ease. */
+/* Narrow terminals get narrow help; on wide ones lines stay comfortable to read. */
 static unsigned columns_of(const struct report_options *look)
 {
     return look->columns && look->columns < HELP_COLUMNS ? look->columns : HELP_COLUMNS;
 }
 
-/* Words wrapped at `indent`, as a paragraph. */
+/* Adds words wrapped at `indent`, as a paragraph. */
 static void add_paragraph(struct text *out, const char *words, unsigned indent, const struct report_options *look)
 {
     text_pad(out, indent, ' ');
@@ -31,7 +31,7 @@ static void add_paragraph(struct text *out, const char *words, unsigned indent, 
     text_add(out, "\n");
 }
 
-/* A line "left   right": the right side starts at column `at`, on the next line when the left one is too long. */
+/* Adds a line "left   right". The right side starts at column `at`, on the next line if the left one is too long. */
 static void add_item(struct text *out, unsigned at, const char *left, const char *right,
                      const struct report_options *look)
 {

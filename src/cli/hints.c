@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What people write who know other tools, and what it is here: texts/hints.txt, asked before a near name is looked for.
+ * Suggests equivalents for words of other tools, from texts/hints.txt. These take precedence over similar names.
  */
 
 #include "cli.h"
@@ -11,7 +11,7 @@ bool command_takes(const struct command *command, const char *option)
     return command && command->options && text_has_word(command->options, " ", option, strlen(option));
 }
 
-/* The next part of a row, without the blanks around it. */
+/* Returns the next part of a row, without the blanks around it. */
 static const char *next_part(char **row)
 {
     char *part = *row + strspn(*row, " ");

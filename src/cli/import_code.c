@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Triton's cache has a folder for each compiled variant: KERNEL.hsaco (or .cubin) beside KERNEL.json with its warps and
- * stages. PyTorch's compiler writes HASH.best_config, which names the variant that won. kerncap's folder of one launch
- * has kernel.hsaco, metadata.json with grid and block, kernarg_raw.bin, and memory_regions.json with what the pointers
- * in it point to. Only one answer is taken: where two variants fit, none is.
+ * Triton's cache has a folder for each compiled variant: KERNEL.hsaco (or .cubin) next to KERNEL.json with its warps
+ * and stages. PyTorch's compiler writes HASH.best_config, which names the fastest variant. kerncap's folder of one
+ * launch has kernel.hsaco, metadata.json with grid and block, kernarg_raw.bin, and memory_regions.json with the memory
+ * that its pointers refer to. Only a unique answer counts: if two variants fit, neither is used.
  */
 #include "import_code.h"
 
@@ -19,7 +19,7 @@ struct code_search {
     struct arena *arena;
     char **images, **configs; /* code objects; .best_config */
     size_t image_count, config_count;
-    const char *folder, *made; /* of the manifests; once there is one */
+    const char *folder, *made; /* folder of the manifests; set once it exists */
     const char **names;        /* of the manifests so far */
     size_t name_count;
 };
@@ -52,7 +52,7 @@ static const struct codeobj_kernel *kernel_of(const char *path, const char *name
     return codeobj_read(&file, path, arena, &ignored) ? NULL : codeobj_find_kernel(&object, file, name);
 }
 
-/* A name for the manifest, short and not taken yet. */
+/* Returns a short, unused name for the manifest. */
 static const char *manifest_name(struct code_search *s, const char *kernel)
 {
     char *base = arena_printf(s->arena, "%.80s", kernel);
@@ -69,7 +69,7 @@ static const char *manifest_name(struct code_search *s, const char *kernel)
     return name;
 }
 
-/* Caches are emptied: the suite and its folder are whole by themselves. */
+/* Caches get deleted, so the suite's folder has its own copy. */
 static enum status copy_image(const char **copy, const struct code_search *s, const char *image, const char *name,
                               struct err *err)
 {
@@ -107,7 +107,7 @@ static enum status write_manifest(struct code_search *s, struct import_row *row,
 
 /* ---- Triton ---- */
 
-/* What the variant was compiled with and the trace says too must be the same. */
+/* Whether the variant's compile-time values equal those that the trace also has. */
 static bool is_variant(const char *path, const struct import_launch *launch, struct arena *arena)
 {
     const char *base = path_base(path);
@@ -126,7 +126,7 @@ static bool is_variant(const char *path, const struct import_launch *launch, str
            value == launch->stages;
 }
 
-/* The folder of the variant that PyTorch's compiler chose for this source; NULL: it does not say. */
+/* Returns the folder of the variant that PyTorch's compiler chose for this source; NULL if unknown. */
 static const char *chosen_folder(const struct code_search *s, const char *hash)
 {
     for (size_t k = 0; *hash && k < s->config_count; k++) {
@@ -141,7 +141,7 @@ static const char *chosen_folder(const struct code_search *s, const char *hash)
     return NULL;
 }
 
-/* The one variant that fits; copies of the same code count once. *count: how many fit. */
+/* Returns the only variant that fits, counting copies of the same code once. *count: number of different ones. */
 static const char *find_variant(const struct code_search *s, const struct import_launch *launch, size_t *count)
 {
     const char *found = NULL, *folder = chosen_folder(s, launch->hash);
@@ -172,8 +172,8 @@ static const char *number_of(const char *value)
     return !strcmp(value, "True") ? "1" : !strcmp(value, "False") ? "0" : value;
 }
 
-/* Tensors go to pointers, values to values, in order. One that was 1 may have been compiled in; the pointers that are
- * left are Triton's own. False: they do not go together. */
+/* Assigns tensors to pointers and values to values, in order. A value of 1 may have been compiled in; remaining
+ * pointers are Triton's own. Returns false if they do not match. */
 static bool match_arguments(struct seen_argument *args, const struct codeobj_kernel *kernel,
                             const struct import_launch *launch)
 {
@@ -239,7 +239,7 @@ static void axes(uint64_t out[3], const cJSON *of)
     }
 }
 
-/* From the address to the end of the memory that it lies in; 0: in none. */
+/* Returns the bytes from the address to the end of its memory region; 0 if it is in none. */
 static uint64_t bytes_behind(const struct capture *c, uint64_t address)
 {
     struct err ignored = {0};
@@ -284,7 +284,7 @@ static bool read_capture(struct capture *c, const char *image, struct arena *are
     return true;
 }
 
-/* The launch's kernel by its own name, or as it is printed. */
+/* Whether the launch's kernel has this name, mangled or as printed. */
 static bool has_kernel(const struct import_row *row, const char *name)
 {
     return strcmp(row->operator, name) == 0 || strcmp(row->kernels, name) == 0;
@@ -313,7 +313,7 @@ static enum status try_captures(struct code_search *s, struct import_row *row, s
         json_get_u64(&seen.shared_bytes, c.meta, "lds_size", JSON_OPTIONAL, &ignored);
         seen.shared_bytes -=
             seen.shared_bytes < kernel->group_segment_bytes ? seen.shared_bytes : kernel->group_segment_bytes;
-        for (size_t axis = 0; axis < 3; axis++) /* its grid is in work-items */
+        for (size_t axis = 0; axis < 3; axis++) /* its grid counts work-items */
             seen.grid[axis] = (seen.grid[axis] + seen.block[axis] - 1) / (seen.block[axis] ? seen.block[axis] : 1);
         return write_manifest(s, row, s->images[k], kernel, &seen, err);
     }

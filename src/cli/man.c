@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The man page: what --help prints of every command, and what no command's help has. Text is set as it stands, so that
- * there is one layout of options and examples.
+ * The man page: the --help text of every command, and general sections. Text is copied verbatim, so that options and
+ * examples have only one layout.
  */
 
 #include "cli.h"
 #include "rooftile_version.h"
 #include "texts.h"
 
-/* Lines as they stand; one that begins with a dot would be a request. */
+/* Copies lines verbatim; a leading dot must be escaped, since it would be a request. */
 static void add_lines(struct text *out, const char *lines)
 {
     text_add(out, ".Bd -literal -compact\n");

@@ -19,7 +19,7 @@ static const char *const cache_modes[] = {"hot", "cold", "rotate", NULL};
 #define LIST(option, type, value, field, count, ...)                                                                   \
     VALUE(option, type, value, field, .count_offset = offsetof(struct cli_options, count), __VA_ARGS__)
 
-/* What --help says of them is in texts/options.txt, in this order. */
+/* texts/options.txt has their help, in the same order. */
 static struct option_row option_rows[] = {
     VALUE("device", STRING, "DEV", device, .key = 'd', .complete = COMPLETE_DEVICE),
     LIST("set", PAIRS, "NAME=VALUES", sets, set_count, .complete = COMPLETE_PARAM),

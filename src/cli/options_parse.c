@@ -16,7 +16,7 @@ struct parse {
     struct err *err;
 };
 
-/* What an option without its value lacks: `found` is the option that stands in its place, or "". */
+/* Reports an option without a value; `found` is the option in the value's place, or "". */
 static enum status needs_value(const struct parse *parse, const struct option_row *row, const char *found)
 {
     return err_set(parse->err, ERR_USAGE, "option '--%s' needs a value: --%s %s%s%s%s", row->name, row->name,
@@ -25,13 +25,13 @@ static enum status needs_value(const struct parse *parse, const struct option_ro
 
 /* ---- values ---- */
 
-/* One more entry in a list of which only this table knows the field. */
+/* Appends an entry to a list; only this table knows its field. */
 static void append(const struct parse *parse, const struct option_row *row, const char *value)
 {
     void *field = (char *)parse->options + row->offset;
     size_t *count = (void *)((char *)parse->options + row->count_offset);
     const char **list;
-    memcpy(&list, field, sizeof(list)); /* its entries are const to everybody else */
+    memcpy(&list, field, sizeof(list)); /* its entries are const everywhere else */
     ARENA_PUSH(parse->arena, list, *count, value);
     memcpy(field, &list, sizeof(list));
 }
@@ -84,7 +84,7 @@ static enum status parse_fraction(double *fraction, const struct parse *parse, c
     return STATUS_OK;
 }
 
-/* Puts a value into the field of its option. */
+/* Stores a value in the field of its option. */
 static enum status store(const struct parse *parse, const struct option_row *row, const char *value)
 {
     void *field = (char *)parse->options + row->offset;
@@ -108,7 +108,7 @@ static enum status store(const struct parse *parse, const struct option_row *row
         if (row->kind == OPTION_WORD)
             *(const char **)field = value;
         else
-            memcpy(field, &choice, sizeof(choice)); /* an enum of which only this table knows the type */
+            memcpy(field, &choice, sizeof(choice)); /* an enum whose type only this table knows */
         break;
     case OPTION_TWO: /* take_two stores them */
         break;
@@ -163,7 +163,7 @@ static const struct option_row *find_long(const struct parse *parse, const char 
     return NULL;
 }
 
-/* "report, history": the commands that have this option; "": none. */
+/* Returns "report, history", the commands with this option; "" if none. */
 static const char *owners(const struct parse *parse, const char *name)
 {
     struct text text = {0};
@@ -173,7 +173,7 @@ static const char *owners(const struct parse *parse, const char *name)
     return text_take(&text, parse->arena);
 }
 
-/* ... and how a kernel's parameter of this name is set, where the command can: an option alone has no value. */
+/* Adds a pointer to the help, and how to set a kernel's parameter of this name if the command can. */
 static enum status try_help(const struct parse *parse, const char *name)
 {
     const char *command = parse->command ? parse->command->name : "";
@@ -188,7 +188,7 @@ static enum status try_help(const struct parse *parse, const char *name)
 static enum status unknown_long(const struct parse *parse, const char *word, size_t length)
 {
     const char *names[MOST_OPTIONS], *given = arena_strndup(parse->arena, word, length), *name = given + 2;
-    const struct option_row *row = option_table(); /* of another command; parameters have values */
+    const struct option_row *row = option_table(); /* an option of another command, rather than a parameter */
     while (row->name && strcmp(row->name, name) != 0)
         row++;
     for (size_t k = 0; k < parse->row_count; k++)
@@ -221,11 +221,11 @@ static const struct option_row *find_short(const struct parse *parse, char key)
     return NULL;
 }
 
-/* The next word, as a value of the option. */
+/* Reads the next word as the option's value. */
 static enum status next_value(const char **value, struct parse *parse, const struct option_row *row)
 {
     const char *word = ++parse->at < parse->argc ? parse->argv[parse->at] : "";
-    /* Would it, found where a value belongs, be one of the command's options? */
+    /* Whether the word is itself one of the command's options. */
     const bool is_short = word[0] == '-' && strlen(word) == 2 && find_short(parse, word[1]);
     const bool is_long = text_starts(word, "--") && find_long(parse, word + 2, strcspn(word, "=") - 2);
     if (*word && !is_short && !is_long && strcmp(word, "--") != 0) {
@@ -254,7 +254,7 @@ static enum status take(struct parse *parse, const struct option_row *row, const
     return store(parse, row, value);
 }
 
-/* Several may be joined; the rest of the word is the value of one that takes a value. */
+/* Parses joined short options. After an option that takes a value, the rest of the word is the value. */
 static enum status short_options(struct parse *parse, const char *word)
 {
     const struct option_row *meant = find_long(parse, word + 1, strcspn(word + 1, "="));
@@ -263,7 +263,7 @@ static enum status short_options(struct parse *parse, const char *word)
     for (const char *key = word + 1; *key; key++) {
         const struct option_row *row = find_short(parse, *key);
         if (!row) {
-            /* All letters may be a long option of another tool ("-arch=gfx942"), else the first of them counts. */
+            /* The whole word may be another tool's long option ("-arch=gfx942"); otherwise its first letter counts. */
             const char *whole = arena_strndup(parse->arena, word + 1, strcspn(word + 1, "="));
             const char *one = arena_strndup(parse->arena, key, 1);
             err_set(parse->err, ERR_USAGE, "unknown option '-%.200s'", whole);
@@ -332,14 +332,14 @@ static enum status check_count(const struct parse *parse)
     if (count > command->max_args)
         return err_set(parse->err, ERR_USAGE, "%s, from '%.200s' on; try 'rooftile %s --help'", parse->err->text,
                        options->args[command->max_args], command->name);
-    /* The command line of an example, up to the gap before its explanation. */
+    /* Shows the command line of an example, up to the gap before its explanation. */
     const char *example = command->examples + 2, *gap = strstr(example, "  ");
     const size_t line = strcspn(example, "\n"), length = gap && gap < example + line ? (size_t)(gap - example) : line;
     return err_set(parse->err, ERR_USAGE, "%s, as in '%.*s'; try 'rooftile %s --help'", parse->err->text, (int)length,
                    example, command->name);
 }
 
-/* The format that a file's name asks for; NULL: none. */
+/* Returns the format for a file's suffix; NULL if there is none. */
 static const char *format_of_name(const char *name)
 {
     static const char *const names[][2] = {{".json", "json"}, {".csv", "csv"},   {".md", "markdown"},
@@ -350,7 +350,7 @@ static const char *format_of_name(const char *name)
     return NULL;
 }
 
-/* A value that is no mistake as such, but means something else to those who write it. */
+/* Refuses a valid value that its author probably meant differently. */
 static enum status refuse(const struct parse *parse, const char *option, const char *value, const char *problem)
 {
     struct err err = {0};
@@ -365,7 +365,8 @@ static enum status unite_outputs(const struct parse *parse)
 {
     struct cli_options *options = parse->options;
     const char *format = format_of_name(options->out);
-    /* A table in a file that a spreadsheet is to open helps nobody, nor does a folder of objects that is named cold. */
+    /* Refuses a file name that promises a format which is not written (a spreadsheet's, for example), and `--cache`
+     * with a word that is no folder's name, such as cold. */
     const char *end = options->out && !options->format ? strrchr(options->out, '.') : NULL, *cache = options->cache_dir;
     if ((end &&
          refuse(parse, "out", end, arena_printf(parse->arena, "-o %s: such files are not written", options->out))) ||

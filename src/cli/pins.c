@@ -49,7 +49,8 @@ static const cJSON *pin_of(const cJSON *kernels, const struct code_pair *pair)
     return pin;
 }
 
-/* The loop's figures of a pass depend on the pass of the first side, so they are compared by its own. */
+/* The loop's figures per pass depend on what the first side counts as a pass, so they are compared by the loop's own
+ * pass. */
 static enum status apply(struct codediff *diff, struct code_pair *pair, const cJSON *pin, struct arena *arena,
                          struct err *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches that are described rather than compiled, each on a machine of its own: rows in, rows with their times out.
+ * Predicts launches that are described rather than compiled, each on its own machine: reads rows, writes them with
+ * their times.
  */
 
 #include "cli.h"
@@ -20,7 +21,7 @@ bool launches_is_file(const char *word, struct arena *arena)
 struct machine_list {
     struct known_machine {
         const char *name;
-        struct machine *machine; /* complete; NULL: there is none of that name */
+        struct machine *machine; /* complete; NULL: no machine of that name */
     } * items;
     size_t count;
 };
@@ -49,7 +50,7 @@ static double last_cache(const struct machine *machine)
     return largest;
 }
 
-/* Raw: by data sheets and documented figures alone. */
+/* Raw: uses only data sheets and documented figures. */
 static void add_row(struct table *table, const struct described_launch *launch, const struct machine *machine,
                     const struct models *models)
 {

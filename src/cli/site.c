@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A folder of pages that link nowhere but to each other: each channel of a history on each device, fleets, results, and
- * an index of them. Any server of files will do, or none.
+ * Writes a folder of pages that link only to each other: each channel of a history on each device, fleets, results, and
+ * an index of them. They need no web server, and any will do.
  */
 
 #include "cli.h"
@@ -20,7 +20,7 @@ struct site {
 enum { MOST_NAME = 120 };
 static const char index_file[] = "index.html";
 
-/* A page's file stays the same from one day to the next: its name is made of what the page is of. */
+/* A page's file name is derived from its subject, so that it stays the same over time. */
 static const char *file_of(const struct site *site, const char *name)
 {
     char stem[MOST_NAME + 1];
@@ -84,7 +84,7 @@ static enum status add_history(struct site *site, const char *path, struct err *
     const struct history_place *places = NULL;
     struct history *history = NULL;
     size_t count = 0;
-    enum status status = history_open(&history, path, HISTORY_WRITE, err); /* judged runs are noted in it */
+    enum status status = history_open(&history, path, HISTORY_WRITE, err); /* write access records the judged runs */
     if (!status)
         status = history_places(&places, &count, history, site->arena, err);
     for (size_t k = 0; k < count && !status; k++)

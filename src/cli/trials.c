@@ -20,8 +20,8 @@ enum status trials_check(const struct cli_options *options, const char *what, st
     return cli_check_output(options->out, arena, err);
 }
 
-/* What a trial chose by itself is chosen for all that follow: near the threshold two processes would decide
- * differently, and times of two timers cannot be compared. */
+/* Fixes the timers that a trial chose for all later trials: near the threshold two processes would decide differently,
+ * and times of two timers cannot be compared. */
 static void pin_timers(struct trials *run, const struct result *trial)
 {
     static const enum timer_choice choices[] = {[TIMED_HOST] = TIMER_HOST,
@@ -39,10 +39,11 @@ static void pin_timers(struct trials *run, const struct result *trial)
     }
 }
 
-/* A trial of a run of several lacks what time ran out for: had it as skipped, the other trials would not count. */
+/* Removes the cases that a later trial had no time for. If they were recorded as skipped, the other trials would not
+ * count. */
 static void drop_late(struct result *part)
 {
-    struct result_case *cases = (struct result_case *)part->cases; /* execute_plan's, which is ours */
+    struct result_case *cases = (struct result_case *)part->cases; /* made by execute_plan for us */
     size_t count = 0;
     for (size_t k = 0; k < part->case_count; k++)
         if (cases[k].status != CASE_SKIPPED || !text_starts(cases[k].reason, RESULT_LATE_REASON))
@@ -50,7 +51,7 @@ static void drop_late(struct result *part)
     part->case_count = count;
 }
 
-/* The rest of a trial that an earlier process began is no other trial. */
+/* The rest of a trial that an earlier process began keeps that trial's name. */
 static struct result_part name_trial(const struct trials *run, uint32_t trial)
 {
     const struct result *old = run->resumed;
@@ -71,7 +72,7 @@ static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, s
         count > 1 ? arena_printf(session->arena, "%s, trial %u/%u", run->title, trial + 1, count) : run->title;
     struct result *part = &run->parts[run->count];
     const bool beside = run->out && strcmp(run->out, "-") != 0 && !file_is_device(run->out);
-    /* The first trial is what a run without trials is; the others differ in order only. */
+    /* The first trial equals a run without trials; the others differ only in order. */
     session->trial_seed = trial ? rng_derive(session->options->seed + trial, "trial") : session->options->seed;
     session->request.seed = session->trial_seed;
     const struct execution execution = {.title = title,
@@ -88,7 +89,7 @@ static enum status run_one(struct trials *run, uint32_t trial, uint32_t count, s
     return status;
 }
 
-/* Everything of this trial was measured by an earlier process. */
+/* Whether an earlier process measured this trial completely. */
 static bool is_done(const struct trials *run, uint32_t trial)
 {
     const struct plan *plan = run->session->plan;
@@ -101,15 +102,15 @@ static bool is_done(const struct trials *run, uint32_t trial)
     return true;
 }
 
-/* Runs `count` trials of each of the runs (one, or the two sides of a comparison: then A B B A A B ...).
- * ERR_INTERRUPTED: the parts hold what there is; the last of one of the runs may be incomplete (its status says so). */
+/* Runs `count` trials of each run (one, or the two sides of a comparison: then A B B A A B ...). ERR_INTERRUPTED: the
+ * parts contain what was measured; the last part of one run may be incomplete, as its status says. */
 static enum status run_trials(struct trials *const *runs, size_t run_count, uint32_t count, struct err *err)
 {
     const bool several = run_count * count > 1;
     for (size_t k = 0; k < run_count; k++) {
         runs[k]->parts = arena_array(runs[k]->session->arena, count, sizeof(*runs[k]->parts));
         runs[k]->count = 0;
-        if (several) { /* a plan of the run's own, whose cases' timers may be set */
+        if (several) { /* a copy of the plan, so that its cases' timers can be set */
             struct session *session = runs[k]->session;
             struct plan *plan = arena_copy(session->arena, session->plan, sizeof(*plan));
             plan->cases = runs[k]->cases =
@@ -137,7 +138,7 @@ static enum status run_trials(struct trials *const *runs, size_t run_count, uint
     return STATUS_OK;
 }
 
-/* One result from a run's parts; with one part it is that part. */
+/* Joins a run's parts into one result; a single part is the result. */
 static enum status join_trials(struct result *result, const struct trials *run, struct err *err)
 {
     struct arena *arena = run->session->arena;
@@ -188,7 +189,7 @@ struct side {
     struct result result;
 };
 
-/* In place of what was compiled for the device under test; references stay what they are. */
+/* Replaces the code compiled for the device under test; references stay unchanged. */
 static enum status use_object(struct side *side, struct err *err)
 {
     const struct plan *plan = side->session.plan;
@@ -211,7 +212,7 @@ static enum status use_object(struct side *side, struct err *err)
     return status;
 }
 
-/* Everything that can be known to be wrong before an hour of measuring comes first. */
+/* Finds all errors that can be found before an hour of measuring. */
 static enum status prepare(struct side *sides, const struct cli_options *options, struct arena *arena, struct err *err)
 {
     if (options->out && !strcmp(options->out, "-"))
@@ -280,8 +281,8 @@ enum status ab_run(struct call *call, struct err *err)
     }
     for (int k = 0; k < 2; k++)
         execute_journals_done(&sides[k].session);
-    /* Where nothing could be compared, the runs say why: wrong results are a finding, and no result at all is a failure
-     * to measure. */
+    /* If nothing could be compared, the runs determine the exit code: wrong results are a finding, and no result at all
+     * is a failure to measure. */
     const bool strict = options->strict, cut = sides[0].trials.cut || sides[1].trials.cut;
     const bool wrong =
         result_exit_code(&sides[0].result, strict) == 1 || result_exit_code(&sides[1].result, strict) == 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What words of the command line are meant to be that name no kernel and no suite: options, commands, targets,
- * machines.
+ * Explains words on the command line that name no kernel or suite: options, commands, targets, machines.
  */
 
 #include "cli.h"
@@ -44,7 +43,7 @@ enum status argument_is_other(const struct cli_options *options, const char *wor
 
 /* ---- targets ---- */
 
-/* A target, a product that has it, or nvcc's name for it; NULL: none. */
+/* Returns the target for a target, a product that has it, or nvcc's name for it; NULL if there is none. */
 static const char *target_of(const char *word, struct arena *arena)
 {
     const char *name = text_lower(word, arena);
@@ -79,7 +78,7 @@ enum status argument_archs(struct cli_options *options, struct arena *arena, str
         const struct build_target target = build_target_of(archs[k] ? archs[k] : "");
         struct compiler compiler;
         struct err ignored = {0};
-        /* One that is in no table may still be a compiler's: "gfx1153". */
+        /* A compiler may support a target that is in no table: "gfx1153". */
         if (archs[k] && (target.kind == BUILD_CPU || target_find(archs[k]) ||
                          build_find_compiler(&compiler, &target, 0, arena, &ignored) != ERR_UNSUPPORTED))
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starts the program that reads the files, and reads its document.
+ * Starts the program that reads the files, and parses its document.
  */
 #include "rooftile/import.h"
 
@@ -36,8 +36,8 @@ static const struct record_field launch_fields[] = {
 static const struct record launch_record = {RECORD_TABLE(launch_fields)};
 #undef RECORD_STRUCT
 
-/* Products by their types; "sizes" of others: images, channels in and out, groups, then heights and widths of input,
- * output and filter; or rows, columns, operands. */
+/* Reads the description of a launch. Products have types. The "sizes" of others are images, channels in and out,
+ * groups, then heights and widths of input, output and filter; or rows, columns, operands. */
 static enum status get_described(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                  struct record_in *in, struct err *err)
 {
@@ -198,9 +198,9 @@ static const struct record_field counters_fields[] = {
 static const struct record counters_record = {RECORD_TABLE(counters_fields)};
 #undef RECORD_STRUCT
 
-/* ---- the program ---- */
+/* ---- Returns the JSON reader's error for an invalid file. The program, which has read the file, names it. ---- */
 
-/* What the JSON reader says of a file that is none; the program names the file, and has read it. */
+/* Reports invalid JSON. The message must not name a file, as the text comes from the program. */
 static enum status damaged(const cJSON *root, struct arena *arena, struct err *err)
 {
     const char *path = "", *text = "";
@@ -213,7 +213,7 @@ static enum status damaged(const cJSON *root, struct arena *arena, struct err *e
     return err_set(err, ERR_CONFIG, "%s: it is no JSON in UTF-8", path);
 }
 
-/* The last line that it wrote says what went wrong. */
+/* The last line of its output explains the error. */
 static const char *last_line(char *text)
 {
     size_t length = strlen(text);
@@ -291,7 +291,7 @@ static enum status run_reader(const cJSON **root, const char *const *paths, size
 
 /* ---- imports ---- */
 
-/* Why the manifest of the kernel does not take its parameters; NULL: it does. */
+/* Returns why the kernel's manifest does not accept its parameters; NULL if it does. */
 static const char *refuses(const struct catalog *kernels, const char *kernel, const char *params, struct arena *arena)
 {
     struct err err = {0};
@@ -309,7 +309,7 @@ static const char *refuses(const struct catalog *kernels, const char *kernel, co
     return NULL;
 }
 
-/* What a manifest refuses stands for nothing. */
+/* Removes the kernel if its manifest refuses the parameters. */
 static void drop_refused(struct import_row *row, const struct catalog *kernels, struct arena *arena)
 {
     const char *why = refuses(kernels, row->kernel, row->params, arena);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The suite that measures what an import found: a case for each kernel and shape, once, with what it counts.
+ * Makes the suite that measures an import: one case for each kernel and shape, with its share of the total.
  */
 
 #include "rooftile/import.h"
 #include "rooftile/json.h"
 
-/* Operators of one shape under several names are one case: calls add up, the traced time is their mean by calls. */
+/* Operators of one shape under several names form one case: calls add up, and the traced time is their mean weighted by
+ * calls. */
 struct measured {
     const char *kernel, *params, *exclude;
     double weight, traced_ns, timed_calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The library starts the program and reads what it says. It knows nothing of the other areas.
+ * The library starts the program and reads its output. It depends on no other area.
  */
 #include "rooftile/rooftile.h"
 
@@ -19,7 +19,7 @@
 
 #define COULD_NOT_MEASURE 3
 
-/* The words of a call: program run - -q, four that say which, options, NULL. */
+/* The words of a call: program run - -q, four that differ by call, options, NULL. */
 enum { PROGRAM, RUN, SUITE, QUIET, CALL, OPTIONS = CALL + 4 };
 
 struct rooftile {
@@ -29,7 +29,8 @@ struct rooftile {
 
 /* ---- files ---- */
 
-/* The caller may have closed its standard streams: what is opened under their numbers moves out of the child's way. */
+/* Moves a descriptor away from the standard streams' numbers, which the caller may have closed, so that it does not
+ * collide with the child's. */
 static int away(int fd)
 {
     const int moved = fd < 0 || fd > STDERR_FILENO ? fd : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -38,7 +39,7 @@ static int away(int fd)
     return moved;
 }
 
-/* A file in memory with this text; -1: there is none. */
+/* Returns a file in memory with this text; -1 on failure. */
 static int file_of(const char *text)
 {
     const int fd = away(memfd_create("rooftile", MFD_CLOEXEC));
@@ -49,7 +50,7 @@ static int file_of(const char *text)
     return -1;
 }
 
-/* All of a file, which is closed; NULL: it cannot be read. */
+/* Reads all of a file and closes it; NULL if it cannot be read. */
 static char *text_of(int fd)
 {
     struct stat file = {0};
@@ -70,7 +71,7 @@ static void set(char **to, char *text)
 
 /* ---- the program ---- */
 
-/* Starts it with these files for its standard streams; 0: it cannot be started, and errno says why. */
+/* Starts the program with these files as its standard streams. Returns 0, with errno set, if it cannot be started. */
 static pid_t start(const struct rooftile *rooftile, const int streams[3])
 {
     posix_spawn_file_actions_t files;
@@ -81,13 +82,13 @@ static pid_t start(const struct rooftile *rooftile, const int streams[3])
     sigemptyset(&none);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &all); /* whatever the caller does with signals */
+    posix_spawnattr_setsigdefault(&attributes, &all); /* independent of the caller's signal handling */
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int k = 0; k < 3; k++)
         posix_spawn_file_actions_adddup2(&files, streams[k], k);
     errno = posix_spawnp(&pid, rooftile->words[PROGRAM], &files, &attributes, (char *const *)rooftile->words,
-                         environ); /* which are only read */
+                         environ); /* both arrays are only read */
     const int cause = errno;
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
@@ -95,7 +96,7 @@ static pid_t start(const struct rooftile *rooftile, const int streams[3])
     return cause ? 0 : pid;
 }
 
-/* Calls `done` for each line that the program says, or without it puts all that it says into *said. Returns its exit
+/* Calls `done` for each line of the program's output, or without it stores the whole output in *said. Returns the exit
  * code. */
 static int call(struct rooftile *rooftile, const char *suite, rooftile_case_function *done, void *context, char **said)
 {
