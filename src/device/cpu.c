@@ -88,7 +88,7 @@ static void flush_each(const char *line, const char *end)
         _mm_clflush(line);
 }
 
-/* The weakly ordered form overlaps the flushes. */
+/* The weakly ordered form lets flushes overlap. */
 __attribute__((target("clflushopt"))) static void flush_each_opt(const char *line, const char *end)
 {
     for (; line < end; line += LINE_BYTES)
@@ -147,7 +147,7 @@ static void cpu_close(struct device *device)
     free(cpu);
 }
 
-/* On the thread itself, so that its memory is near it. */
+/* Runs on the thread itself, so that its memory is local to it. */
 static void open_thread(void *context, uint32_t part, uint32_t parts)
 {
     struct cpu *cpu = context;
@@ -196,7 +196,8 @@ static enum status cpu_open(struct device **device, const struct device_request 
     return STATUS_OK;
 }
 
-/* A launch returns when it is done, so streams are in order by themselves and events are reached when they are made. */
+/* A launch is complete when it returns, so streams are always in order, and an event is reached as soon as it is
+ * recorded. */
 static enum status cpu_event(struct device *device, uint32_t event, UNUSED uint32_t stream, struct err *err)
 {
     struct cpu *cpu = (struct cpu *)device;

@@ -6,14 +6,14 @@
 
 /* ---- modules ---- */
 
-/* The dynamic linker's own way to a thread's copy of a module's thread-local storage; makes it when it is not there
- * yet. */
+/* The argument of the dynamic linker's own function that returns a thread's copy of a module's thread-local storage,
+ * and creates the copy if necessary. */
 struct tls_index {
     unsigned long module, offset;
 };
 extern void *__tls_get_addr(struct tls_index *index);
 
-/* The calling thread's __shared__ variables; NULL when the module has none. */
+/* Returns the calling thread's __shared__ variables, or NULL if the module has none. */
 static void *cpu_module_lds(const struct device_module *module)
 {
     struct tls_index index = {.module = module->lds_module};
@@ -31,15 +31,15 @@ static int find_lds(struct dl_phdr_info *object, UNUSED size_t size, void *conte
     return 1;
 }
 
-/* Each thread's LDS exists before the first launch: nothing may allocate in one. */
+/* Creates each thread's LDS before the first launch, because a launch must not allocate. */
 static void touch_lds(void *context, UNUSED uint32_t part, UNUSED uint32_t parts)
 {
     const struct device_module *module = context;
     memset(cpu_module_lds(module), 0, module->lds_bytes);
 }
 
-/* A place that waits, in the plain code of a kernel, makes that kernel use lanes; one outside of all of them (a
- * function that was not inlined) makes every kernel of the module use lanes, as any may call it. */
+/* Assigns a place that waits. In a kernel's own code, it makes that kernel use lanes. Outside all kernels (in a
+ * function that was not inlined), it makes every kernel of the module use lanes, since any may call it. */
 static void assign_site(struct device_module *module, const char *site)
 {
     bool owned = false;
@@ -137,7 +137,7 @@ struct job {
     bool lanes;
 };
 
-/* LDS of the calling thread, for poisoning. */
+/* LDS of the calling thread, to be poisoned. */
 struct lds {
     void *fixed, *dynamic;
     size_t fixed_bytes, dynamic_bytes;
@@ -236,7 +236,7 @@ static enum status check_shape(uint64_t *groups, const struct device_launch *lau
     return STATUS_OK;
 }
 
-/* The finding of the first thread that has one, which for a fixed number of threads is always the same. */
+/* Reports the finding of the first thread that has one; for a fixed number of threads the choice is deterministic. */
 static enum status take_findings(struct cpu *cpu, struct err *err)
 {
     for (uint32_t i = 0; i < pool_threads(cpu->pool); ++i) {
@@ -265,7 +265,7 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
     if (launch->cooperative && job.groups > pool_threads(cpu->pool))
         return err_set(err, ERR_UNSUPPORTED, "%llu workgroups cannot run at once: the device has %u threads",
                        (unsigned long long)job.groups, pool_threads(cpu->pool));
-    /* Another order of the work-items of a plain loop: only fibers can do that. */
+    /* Only fibers can run the work-items of a plain loop in another order. */
     job.lanes = launch->kernel->uses_lanes || launch->lane_order != LANES_FORWARD;
     pool_run(cpu->pool, run_part, &job);
     return job.lanes ? take_findings(cpu, err) : STATUS_OK;

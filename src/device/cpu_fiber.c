@@ -6,7 +6,7 @@
 
 #include "rooftile/rng.h"
 
-/* ---- stacks: one mapping, pages on first use, guard pages between ---- */
+/* ---- stacks: one mapping, pages allocated on first use, guard pages between ---- */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FIBER_ASAN 1
@@ -25,12 +25,12 @@
 #define STACK_BYTES ((size_t)64 * 1024)
 #endif
 #define GUARD_BYTES ((size_t)4096)
-/* 17 pages, an odd number: tops of stacks that were 16 pages apart would fall into the same few sets of L2. */
+/* 17 pages, an odd number: tops of stacks 16 pages apart would share the same few sets of L2. */
 #define STRIDE_BYTES (STACK_BYTES + GUARD_BYTES)
-/* And within their page, tops move by this, so that they do not all share a set of L1. */
+/* Within their page, stack tops are shifted by this amount, so that they do not all share one set of L1. */
 #define COLOUR_BYTES 512u
 #define COLOURS 8u
-/* A guard page splits a mapping, and Linux allows a process 65530 of them (vm.max_map_count). */
+/* A guard page splits a mapping, and Linux allows a process 65530 mappings (vm.max_map_count). */
 #define GUARD_BUDGET 24000u
 
 struct stack {
@@ -43,8 +43,9 @@ struct stacks {
     size_t size;
 };
 
-/* AddressSanitizer must hear of every switch: it would take one for an overflow. Before a switch `leave`; `arrive`
- * first thing after it, with what `leave` had returned on the arriving side, NULL on its first arrival. */
+/* AddressSanitizer must be notified of every switch, which it would otherwise take for an overflow. Call `leave` before
+ * a switch and `arrive` right after it, with the value that `leave` returned on the arriving side, or NULL on the first
+ * arrival. */
 #ifdef FIBER_ASAN
 static void *stack_leave(struct stack to)
 {
@@ -58,7 +59,7 @@ static void stack_arrive(void *fake)
     __sanitizer_finish_switch_fiber(fake, NULL, NULL);
 }
 
-/* Clears what the address sanitizer still holds poisoned there. */
+/* Removes the address sanitizer's remaining poison from the stack. */
 static void stack_clear(struct stack stack)
 {
     __asan_unpoison_memory_region(stack.bottom, stack.size);
@@ -81,7 +82,7 @@ static struct stack stack_current(void)
 #define stack_current() ((struct stack){0})
 #endif
 
-/* With more than `guard_limit` stacks only every n-th is guarded. False: no memory. */
+/* With more than `guard_limit` stacks, only every n-th is guarded. False: no memory. */
 static bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_limit)
 {
     const size_t size = count * STRIDE_BYTES;
@@ -89,7 +90,7 @@ static bool stacks_init(struct stacks *stacks, uint32_t count, uint32_t guard_li
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED)
         return false;
-    madvise(memory, size, MADV_NOHUGEPAGE); /* else 2 MiB are cleared where two pages are used */
+    madvise(memory, size, MADV_NOHUGEPAGE); /* otherwise 2 MiB are cleared where two pages are used */
     const uint32_t every = guard_limit ? 1 + (count - 1) / guard_limit : count;
     for (uint32_t i = 0; i < count; i += every)
         mprotect(memory + i * STRIDE_BYTES, GUARD_BYTES, PROT_NONE);
@@ -107,29 +108,29 @@ static struct stack stack_at(const struct stacks *stacks, uint32_t index)
 
 /* One cache line at the top of its own stack: a switch touches few lines, all on one page. */
 struct fiber {
-    struct simt_lane lane; /* first: what the kernel module sees */
+    struct simt_lane lane; /* must be first: the kernel module sees it */
     struct fibers *all;
     struct wave *wave;
-    void *context; /* where it stands while it does not run */
+    void *context; /* saved stack pointer while it does not run */
 };
 _Static_assert(sizeof(struct fiber) == 64, "a fiber is one cache line");
 
 struct wave {
-    uint32_t begin; /* first of its lanes in `live` */
+    uint32_t begin; /* index of its first lane in `live` */
     uint32_t count; /* lanes that have not returned */
-    uint32_t turn;  /* which exchange the next operation uses */
+    uint32_t turn;  /* which exchange buffer the next operation uses */
     struct simt_exchange exchange[2];
 };
 
 enum { PREFETCH_LINES = 6 };
 
-/* A place in the source where a lane waits; 0 is none. */
+/* The source location where a lane waits; 0: none. */
 typedef uint64_t place;
 enum { AT_BARRIER = 1, AT_WAVE_OPERATION = 2, AT_MASK = 3, AT_BITS = 2 };
 
 struct fibers {
     uint32_t wave_lanes;
-    uint32_t guard_limit; /* most guard pages: each costs the process two of its limited mappings */
+    uint32_t guard_limit; /* maximum number of guard pages: each uses two of the process's limited mappings */
     struct stacks stacks;
     uint32_t capacity;
     struct fiber **fibers; /* lane i of the workgroup is *fibers[i] */
@@ -140,24 +141,24 @@ struct fibers {
     uint32_t block[3];
     enum lane_order order;
     uint64_t seed;
-    struct fiber **in_order; /* all lanes as they run: wave by wave */
-    struct wave *waves;      /* as they run */
+    struct fiber **in_order; /* all lanes in execution order, wave by wave */
+    struct wave *waves;      /* in execution order */
     uint32_t wave_count;
 
     /* The running workgroup. */
     struct simt_group group;
     void (*body)(struct simt_lane *lane);
-    struct fiber **live; /* in_order without those that returned, each wave's at its own `begin`; one more at the end */
-    uint32_t wave;       /* the one whose pass it is */
-    uint32_t at;         /* the running lane's position in live */
-    uint32_t end;        /* of the wave in live */
-    uint32_t kept;       /* where the next lane that waits in this pass is put: lanes that return vanish */
+    struct fiber **live; /* in_order without returned lanes, each wave's at its `begin`; one extra at the end */
+    uint32_t wave;       /* index of the wave whose pass runs */
+    uint32_t at;         /* index of the running lane in live */
+    uint32_t end;        /* end of the wave in live */
+    uint32_t kept;       /* where the next lane that waits in this pass is stored; lanes that return drop out */
     place pass;          /* where the lanes of this pass wait */
-    place barrier;       /* where the waves before wait */
+    place barrier;       /* where the previous waves wait */
     struct fiber_finding *finding;
 };
 
-/* For the address sanitizer alone. */
+/* Used only for the address sanitizer. */
 static inline struct stack stack_of(const struct fiber *fiber)
 {
     const struct fibers *all = fiber->all;
@@ -165,8 +166,8 @@ static inline struct stack stack_of(const struct fiber *fiber)
     return fiber == &all->main ? all->main_stack : stack_at(&all->stacks, (uint32_t)(offset / STRIDE_BYTES));
 }
 
-/* What waits is inlined into one function with one switch, so that its return is predicted: it goes to the same place
- * on either stack. */
+/* Waiting code is inlined into one function with a single switch, so that the return is predicted: it has the same
+ * target on either stack. */
 #define INLINE __attribute__((always_inline)) static inline
 
 INLINE void fiber_jump(struct fiber *from, struct fiber *to)
@@ -186,7 +187,7 @@ static struct fiber *start_pass(struct fibers *all, uint32_t wave)
     return all->live[all->at];
 }
 
-/* Records that the workgroup is given up: its fibers stay where they stand, until they are made anew. */
+/* Records the finding and abandons the workgroup: its fibers keep their state until they are made anew. */
 static void found(struct fibers *all, place one, place other)
 {
     *all->finding = (struct fiber_finding){
@@ -204,13 +205,14 @@ static struct fiber *next_wave(struct fibers *all, uint32_t wave)
     return wave < all->wave_count ? start_pass(all, wave) : NULL;
 }
 
-/* Every lane of the running wave waits or has returned: who runs now? */
+/* Chooses the next fiber after every lane of the running wave waits or has returned. */
 __attribute__((noinline)) static struct fiber *end_pass(struct fibers *all)
 {
     struct wave *wave = &all->waves[all->wave];
     wave->count = all->kept - wave->begin;
     if ((all->pass & AT_MASK) == AT_WAVE_OPERATION) {
-        /* All have read what came before this operation: its exchange is free for the next one. */
+        /* All lanes have read the results of the previous operation, so its exchange buffer is free for the next
+         * one. */
         wave->turn ^= 1;
         wave->exchange[wave->turn].active = wave->exchange[wave->turn].votes = 0;
         return start_pass(all, all->wave);
@@ -230,11 +232,11 @@ __attribute__((noinline)) static struct fiber *end_pass(struct fibers *all)
     return next_wave(all, 0);
 }
 
-/* Lanes of a large workgroup do not stay in L1 between their turns: while one runs, the next one's struct and the
- * frames below it come from L2. */
+/* Lanes of a large workgroup do not stay in L1 between their turns. While one runs, the next one's struct and the
+ * frames below it are fetched from L2. */
 INLINE void prefetch(const struct fiber *fiber)
 {
-    const uintptr_t top = (uintptr_t)fiber; /* a number: behind the last lane there may be none */
+    const uintptr_t top = (uintptr_t)fiber; /* as an integer: there may be no fiber after the last lane */
     for (uintptr_t line = 0; line < PREFETCH_LINES; ++line)
         __builtin_prefetch((const void *)(top - line * 64), 1);
 }
@@ -279,7 +281,7 @@ static const struct simt_exchange *lane_wave(struct simt_lane *lane, uint32_t si
     return exchange;
 }
 
-/* Runs its lane of one workgroup after the other; is never left. */
+/* Runs its lane of one workgroup after another; never returns. */
 static void fiber_main(void *argument)
 {
     struct fiber *self = argument;
@@ -290,7 +292,7 @@ static void fiber_main(void *argument)
     }
 }
 
-/* Every lane starts anew on its stack, whatever stood there. */
+/* Restarts every lane on its stack and discards what was on it. */
 static void make_contexts(struct fibers *all)
 {
     for (uint32_t i = 0; i < all->capacity; ++i) {
@@ -312,7 +314,7 @@ struct fibers *fibers_new(uint32_t wave, uint32_t pool_threads)
 
 static void release_arrays(struct fibers *all)
 {
-    /* Whoever gets these addresses next must not find our frames' events. */
+    /* Later users of these addresses must not find poison that our frames left. */
     stack_clear(((struct stack){.bottom = all->stacks.memory, .size = all->stacks.size}));
     if (all->stacks.memory)
         munmap(all->stacks.memory, all->stacks.size);
@@ -372,7 +374,7 @@ static void set_lanes(struct fibers *all, const uint32_t block[static 3])
     all->wave_count = (lanes + all->wave_lanes - 1) / all->wave_lanes;
 }
 
-/* Writes the numbers 0 .. count - 1 in the order asked for. */
+/* Writes the numbers 0 .. count - 1 in the requested order. */
 static void order_numbers(uint32_t *numbers, uint32_t count, enum lane_order order, struct rng *rng)
 {
     for (uint32_t i = 0; i < count; ++i)
@@ -387,7 +389,7 @@ static void order_numbers(uint32_t *numbers, uint32_t count, enum lane_order ord
     }
 }
 
-/* Waves in the order asked for, and in each its lanes. */
+/* Puts the waves, and the lanes in each, in the requested order. */
 static void set_order(struct fibers *all, enum lane_order order, uint64_t seed)
 {
     enum { MOST_WAVES = 1024 / 32 };

@@ -7,7 +7,7 @@
 #include "cpu.h"
 #include "rooftile/cpu_target.h"
 
-/* The first `threads` cores that this process may use: those the pool pins to. */
+/* Returns the first `threads` cores that this process may use, to which the pool pins. */
 static hwloc_bitmap_t used_cores(uint32_t threads)
 {
     hwloc_bitmap_t cores = hwloc_bitmap_alloc();
@@ -64,7 +64,7 @@ static void describe_memory(struct device_info *info)
     FILE *file = fopen("/proc/meminfo", "re");
     char line[128];
     unsigned long long kib;
-    struct sysinfo without; /* where /proc is missing: caches count as used */
+    struct sysinfo without; /* fallback without /proc: caches count as used */
     if (!file && !sysinfo(&without)) {
         info->memory_bytes = (uint64_t)without.totalram * without.mem_unit;
         info->memory_free_bytes = (uint64_t)without.freeram * without.mem_unit;
@@ -77,7 +77,7 @@ static void describe_memory(struct device_info *info)
     }
     if (file)
         fclose(file);
-    /* A container may have less than the machine. */
+    /* A container may have less memory than the machine. */
     const double most = sysfs_number("/sys/fs/cgroup", "memory.max"); /* NaN: "max" */
     const double used = sysfs_number("/sys/fs/cgroup", "memory.current");
     if (most < (double)info->memory_bytes)
@@ -111,7 +111,7 @@ void cpu_describe(struct device_info *info, uint32_t threads, const char *level)
     if (uname(&system) == 0)
         SET_TEXT(info->driver, "%.30s %.31s", system.sysname, system.release);
     info->host_memory = true;
-    /* They would all be the same memory under other names. */
+    /* These kinds of memory would all be the same memory. */
     info->lacks_spaces = SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_MANAGED) | SPACE_BIT(SPACE_FINE) |
                          SPACE_BIT(SPACE_PEER) | SPACE_BIT(SPACE_PINNED_COARSE) | SPACE_BIT(SPACE_PINNED_FAR);
     info->cus = threads;
@@ -120,11 +120,11 @@ void cpu_describe(struct device_info *info, uint32_t threads, const char *level)
         info->max_grid[i] = CPU_MAX_GRID;
     info->cooperative = true; /* as many workgroups as it has threads */
     info->lds_bytes = CPU_LDS_BYTES;
-    info->timer_tick_ns = 1; /* clock_gettime counts nanoseconds */
+    info->timer_tick_ns = 1; /* clock_gettime has nanosecond units */
     describe_topology(info, threads);
     describe_memory(info);
-    /* Physical limits, so from above: two pipes of the widest registers, a multiply-add counted as two. Without FMA,
-     * and on AArch64, where cores have two or four pipes, nothing is known. */
+    /* An upper bound, because it is a physical limit: two pipes of the widest registers, a multiply-add counted as two.
+     * Without FMA, and on AArch64, where cores have two or four pipes, nothing is known. */
     const double bits = cpu_target_has(info->target, "fma") ? 8 * cpu_vector_bytes(info->target) : 0;
     info->flops_per_clock_f32 = bits / 32 * 2 * 2;
     info->flops_per_clock_f64 = bits / 64 * 2 * 2;

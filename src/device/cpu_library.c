@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * OpenBLAS, which the CPU device opens when it is installed (library.h).
+ * OpenBLAS, which the CPU device opens if it is installed (library.h).
  *
- * BLAS writes over its C: with beta C is copied to D first, which is part of the time. The library's threads, as many
- * as the device has, take the cores of the device's own, which sleep meanwhile.
+ * BLAS overwrites its C: with a beta, C is first copied to D, which is part of the measured time. The library uses as
+ * many threads as the device, on the same cores; the device's threads sleep meanwhile.
  */
 #include <time.h>
 
 #include "cpu.h"
 
-enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* of the CBLAS interface */
+enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* values of the CBLAS interface */
 
 struct cpu_library {
     struct library_file file;
@@ -36,9 +36,9 @@ static const struct library_place place = {
     .symbols = symbols,
 };
 
-/* ---- opening it, at first use, for as long as the device is ---- */
+/* ---- opening the library at first use; it stays open as long as the device ---- */
 
-/* Threads inherit the caller's cores, and a library counts them when it is loaded. */
+/* Threads inherit the caller's affinity, and a library counts its cores when it is loaded. */
 static enum status open_library(struct cpu *cpu, struct err *err)
 {
     const uint32_t threads = pool_threads(cpu->pool);
@@ -57,7 +57,8 @@ static enum status open_library(struct cpu *cpu, struct err *err)
 
 void cpu_library_settle(struct cpu *cpu)
 {
-    /* OpenBLAS: 2^26 clocks of the time stamp counter (THREAD_TIMEOUT of its blas_server.c), 34 ms at 2 GHz. */
+    /* OpenBLAS threads spin for 2^26 clocks of the time stamp counter (THREAD_TIMEOUT of its blas_server.c), 34 ms at
+     * 2 GHz. */
     const struct timespec pause = {.tv_nsec = 50000000};
     if (cpu->library_ran)
         nanosleep(&pause, NULL);

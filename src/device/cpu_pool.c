@@ -10,9 +10,8 @@
 
 #include "rooftile/clock.h"
 
-/* Long enough to span the host work between two launches of a batch, short enough not to interfere with what runs in
- * between.
- */
+/* Long enough to span the host work between two launches of a batch, and short enough not to disturb what runs in
+ * between. */
 #define SPIN_NS 10000u
 #define LINE 64
 
@@ -31,7 +30,7 @@ struct pool {
     void (*work)(void *context, uint32_t part, uint32_t parts);
     void *context;
     bool stop;
-    _Alignas(LINE) atomic_uint round; /* counts up with each pool_run; sleepers wait for it to change */
+    _Alignas(LINE) atomic_uint round; /* incremented by each pool_run; sleepers wait for it to change */
     _Alignas(LINE) atomic_uint sleepers;
     _Alignas(LINE) atomic_uint running; /* workers that have not finished the round */
 };
@@ -45,7 +44,7 @@ static void relax(void)
 #endif
 }
 
-/* Non-temporal stores are weakly ordered: drain them before saying that a part is done. */
+/* Non-temporal stores are weakly ordered and must be drained before a part is reported as done. */
 static void drain_stores(void)
 {
 #if defined(__x86_64__)
@@ -53,7 +52,7 @@ static void drain_stores(void)
 #endif
 }
 
-/* Returns when the round is no longer `seen`. */
+/* Returns when the round differs from `seen`. */
 static uint32_t await_round(struct pool *pool, uint32_t seen)
 {
     const uint64_t until_ns = clock_now_ns() + SPIN_NS;
@@ -65,7 +64,7 @@ static uint32_t await_round(struct pool *pool, uint32_t seen)
             relax();
         }
     } while (clock_now_ns() < until_ns);
-    /* Sequentially consistent against pool_run: either it sees the sleeper, or the futex sees the new round. */
+    /* Sequentially consistent with pool_run: either it sees the sleeper, or the futex sees the new round. */
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->round) == seen)
         syscall(SYS_futex, &pool->round, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
@@ -103,7 +102,7 @@ void pool_run(struct pool *pool, void (*work)(void *context, uint32_t part, uint
         start_round(pool);
     work(context, 0, pool->parts);
     drain_stores();
-    /* The others end at about the same time; when they do not, let whoever else needs this core have it. */
+    /* The other threads finish at about the same time; if they do not, yields the core to others that need it. */
     for (uint32_t turns = 0; atomic_load_explicit(&pool->running, memory_order_acquire); ++turns) {
         if (turns < 1000)
             relax();
@@ -126,7 +125,7 @@ uint32_t pool_threads(const struct pool *pool)
     return pool->parts;
 }
 
-/* The set with only the `index`-th core of `allowed`. */
+/* Returns the set that contains only the `index`-th core of `allowed`. */
 static cpu_set_t nth_core(const cpu_set_t *allowed, uint32_t index)
 {
     cpu_set_t one;
@@ -176,7 +175,7 @@ enum status pool_open(struct pool **opened, uint32_t threads, struct err *err)
     const uint32_t cores = pool_allowed_cores();
     if (threads > cores)
         return err_set(err, ERR_DEVICE, "%u threads asked for, but this process may use %u cores", threads, cores);
-    struct pool *pool = aligned_alloc(LINE, sizeof(*pool)); /* a multiple of LINE: its members are aligned to it */
+    struct pool *pool = aligned_alloc(LINE, sizeof(*pool)); /* a multiple of LINE, because members are aligned to it */
     if (!pool)
         arena_out_of_memory(sizeof(*pool));
     memset(pool, 0, sizeof(*pool));

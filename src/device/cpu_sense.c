@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How fast the machine is at this moment, and who else is on it: counters of the operating system, and loops of known
- * work. These are rulers, not benchmarks: close to the peak, but what counts is that the same loop gives the same rate
- * while nobody interferes.
+ * Senses how fast the machine is at this moment, and who else uses it: counters of the operating system, and loops of
+ * known work. The loops are rulers, not benchmarks: they come close to peak, but they only need to give the same rate
+ * whenever nothing interferes.
  */
 #include <sys/resource.h>
 
@@ -18,7 +18,7 @@
 #define AGREE 0.95
 #define CHAIN_LENGTH 64u
 
-/* Register operands: newer cores take small immediates out of the chain at renaming. */
+/* Register operands, because newer cores remove small immediates from the chain during renaming. */
 #define ADD4(add) add add add add
 #define ADD64(add) ADD4(ADD4(ADD4(add)))
 
@@ -37,8 +37,8 @@ static double chain_hz(void)
     return time_ns ? 1e9 * CHAIN_ROUNDS * CHAIN_LENGTH / (double)time_ns : 0;
 }
 
-/* An interruption only ever makes a measurement slower, so it is the best of a few; where others have the core for most
- * of the time, of as many as it takes until two agree. */
+/* Returns the best of a few measurements, since interruptions only slow them down. If others use the core most of the
+ * time, measures until two agree. */
 double cpu_fastest(double (*measure)(void))
 {
     double best = 0, next = 0;
@@ -50,13 +50,13 @@ double cpu_fastest(double (*measure)(void))
     return best;
 }
 
-/* From a chain of dependent one-cycle additions, in about 3 ms. */
+/* Measures a chain of dependent one-cycle additions for about 3 ms. */
 double cpu_core_hz(void)
 {
     return cpu_fastest(chain_hz);
 }
 
-/* Aligned to 64 by contract, whatever the caller's type. */
+/* Alignment to 64 is part of the contract, whatever the caller's type. */
 typedef double vector __attribute__((vector_size(64), may_alias));
 
 /* a[i] = b[i] + 3 * c[i]; moves 24 bytes per element. `count` is a multiple of 8, the arrays are aligned to 64. */
@@ -66,7 +66,7 @@ WIDER static void calibration_stream(double *a, const double *b, const double *c
         *(vector *)(a + i) = *(const vector *)(b + i) + 3.0 * *(const vector *)(c + i);
 }
 
-/* 12 chains of one register each, of whatever width: 8 cover 4 cycles on 2 pipes. */
+/* 12 chains of one register each, of any width: 8 cover 4 cycles on 2 pipes. */
 #define CHAINS(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7) what(8) what(9) what(10) what(11)
 
 #if defined(__x86_64__)
@@ -95,7 +95,7 @@ __attribute__((target("avx2,fma"))) static void fma_256(uint64_t rounds)
 }
 #endif
 
-/* Without known registers: four chains of whatever vectors the baseline has. */
+/* Fallback for unknown registers: four chains of the baseline's vectors. */
 static double fma_plain(uint64_t rounds)
 {
     typedef double pair __attribute__((vector_size(16)));
@@ -109,8 +109,7 @@ static double fma_plain(uint64_t rounds)
     return (double)rounds * 4 * 2 * 2;
 }
 
-/* Independent multiply-adds in the widest registers; returns the FLOP it has done, about 2 ms worth for `rounds`
- * 100000. */
+/* Runs independent multiply-adds in the widest registers and returns the FLOP done; `rounds` 100000 take about 2 ms. */
 static double calibration_fma(uint64_t rounds)
 {
 #if defined(__x86_64__)
@@ -126,21 +125,22 @@ static double calibration_fma(uint64_t rounds)
     return fma_plain(rounds);
 }
 
-/* ---- what is sensed ---- */
+/* ---- sensing ---- */
 
 #define STREAM_LEAST_BYTES ((uint64_t)8 << 20)
 #define STREAM_ARRAYS 3u
 #define FMA_ROUNDS 200000u
-/* The best of a few: the first ones wake the cores, raise the clock of the caches and bring the arrays back from
- * wherever the case has pushed them (seen: 44 GB/s at first, 59 from the fifth on), and one timer interrupt must not
- * look like a neighbour. What stays away for all of them does. */
+/* The best of several tries is used. The first ones wake the cores, raise the clock of the caches and bring back arrays
+ * that the case evicted (observed: 44 GB/s at first, 59 from the fifth on), and a single timer interrupt must not count
+ * as a neighbour. A real neighbour slows all of them down. */
 #define STREAM_TRIES 10
 #define FMA_TRIES 5
 
-/* Time that other guests of the host took, as a share of all CPU time since the last call; NaN at first. */
+/* Returns the time taken by other guests of the host, as a share of all CPU time since the last call; NaN on the first
+ * call. */
 static double steal_fraction(struct cpu_senses *senses)
 {
-    /* user nice system idle iowait irq softirq steal (guest times are in user already) */
+    /* user nice system idle iowait irq softirq steal (user already includes guest times) */
     unsigned long long ticks[8] = {0}, total = 0;
     FILE *file = fopen("/proc/stat", "re");
     const int read = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
@@ -159,7 +159,7 @@ static double steal_fraction(struct cpu_senses *senses)
     return known ? stolen / passed : NAN;
 }
 
-/* The three arrays of one part. */
+/* Returns the three arrays of one part. */
 static double *stream_of(const struct cpu_senses *senses, uint32_t part)
 {
     return senses->stream + part * STREAM_ARRAYS * senses->stream_count;
@@ -179,7 +179,7 @@ static void stream_part(void *context, uint32_t part, UNUSED uint32_t parts)
     calibration_stream(a, a + count, a + 2 * count, count);
 }
 
-/* The highest of a few rates of work that every thread does; `amount` is what each has done when it is over. */
+/* Returns the highest of several rates of work that every thread does; `amount` is the work per thread. */
 static double best_rate(struct cpu *cpu, void (*work)(void *context, uint32_t part, uint32_t parts), void *context,
                         const double *amount, int tries)
 {
@@ -195,7 +195,7 @@ static double best_rate(struct cpu *cpu, void (*work)(void *context, uint32_t pa
 static double stream_bps(struct cpu *cpu)
 {
     if (!cpu->senses.stream) {
-        /* Arrays beyond L2 of each core, placed by the thread that uses them. */
+        /* Arrays larger than each core's L2, first touched by the thread that uses them. */
         uint64_t array_bytes = 2 * cpu->l2_bytes / HOST_HUGE_PAGE_BYTES * HOST_HUGE_PAGE_BYTES;
         array_bytes = array_bytes > STREAM_LEAST_BYTES ? array_bytes : STREAM_LEAST_BYTES;
         const uint64_t all_bytes = array_bytes * STREAM_ARRAYS * pool_threads(cpu->pool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which pages kernels touch: they are protected, and the first access to each is a fault that opens it. Launches take
- * longer meanwhile, by a microsecond for each page.
+ * Records which pages kernels touch: pages are protected, and the first access to each faults and unprotects it. This
+ * slows launches down by a microsecond per page.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ static bool protect(const struct device_page *page, int protection)
     return !mprotect(page->at, DEVICE_PAGE_BYTES, protection);
 }
 
-/* On whatever stack touched the page. Any other fault is repeated under the handler that was there before. */
+/* Runs on the stack that touched the page. Any other fault is repeated under the previous handler. */
 static void on_fault(int number, siginfo_t *info, UNUSED void *context)
 {
     FOR_EACH(struct device_page, page, watched.pages, watched.count)
@@ -43,7 +43,7 @@ void cpu_watch(UNUSED struct device *device, struct device_page *pages, size_t c
     watched.count = count;
     if (count)
         sigaction(SIGSEGV, &action, &watched.before);
-    /* What cannot be seen counts as touched. */
+    /* A page that cannot be watched counts as touched. */
     const bool seen = sysconf(_SC_PAGESIZE) == DEVICE_PAGE_BYTES;
     FOR_EACH(struct device_page, page, pages, count)
         page->touched = !seen || !protect(page, page->writes ? PROT_READ : PROT_NONE);

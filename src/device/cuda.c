@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVIDIA GPUs: what is NVIDIA's own, over gpu.h. Nothing tells a kernel's own begin and end from its launch. CUDA's
- * devices are its contexts: the primary one of each, which libraries of NVIDIA's share.
+ * NVIDIA GPUs: the vendor-specific part on top of gpu.h. No function reports a kernel's own begin and end apart from
+ * its launch. A CUDA device is represented by its primary context, which NVIDIA's libraries share.
  */
 #include "gpu.h"
 
@@ -15,12 +15,12 @@
 #define OWN(function, need, parameters) {#function, offsetof(struct gpu_calls, function), need},
 static const struct library_symbol symbols[] = {GPU_CALLS(SHARED, OWN, GPU_NOTHING){NULL, 0, 0}};
 
-/* First the loader's own folders. The others are where containers and WSL mount the driver; the toolkit's folder
- * "stubs" has a library to link with, which must not be found. */
+/* The loader's own folders are searched first. The others are where containers and WSL mount the driver. The toolkit's
+ * folder "stubs" has a library to link with, which must not be found. */
 static const char *const places[] = {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1",
                                      "/usr/lib/wsl/lib/libcuda.so.1", NULL};
 
-/* A driver refuses to name what is newer than itself. */
+/* A driver cannot name errors newer than itself. */
 static const char *error_name(const char **text, const struct gpu *gpu, gpu_error code)
 {
     const char *name = NULL, *means = NULL;
@@ -59,7 +59,7 @@ static gpu_error reach(struct gpu *gpu, int to)
     return context_of(&peer, gpu, to, &ignored) ? GPU_INVALID_CONTEXT : gpu->api.cuCtxEnablePeerAccess(peer, 0);
 }
 
-/* A blocking copy from pageable memory may return before it has arrived, and streams of ours do not wait for the null
+/* A blocking copy from pageable memory may return before the data has arrived, and our streams do not wait for the null
  * stream. */
 static enum status copy(const struct gpu *gpu, void *to, const void *from, uint64_t size_bytes,
                         struct gpu_stream *stream, bool wait, struct err *err)
@@ -73,7 +73,7 @@ static enum status copy(const struct gpu *gpu, void *to, const void *from, uint6
 
 /* ---- code ---- */
 
-/* A file has a cubin, which is for this very architecture, or PTX, which the driver compiles now. */
+/* A file holds either a cubin, which is for exactly this architecture, or PTX, which the driver compiles now. */
 static enum status load(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err)
 {
     SCOPED(arena_release) struct arena arena = {0};
@@ -84,12 +84,12 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
     struct err reading = {0};
     enum status status = STATUS_OK;
-    /* PTX ends with the zero that file_read puts behind it; a cubin knows its own length. */
+    /* PTX ends with the zero that file_read appends; a cubin contains its own length. */
     if (file_read(&image, &length, path, FILE_LIMIT_BYTES, &arena, &reading))
         status = err_set(err, ERR_DEVICE, "%s", reading.text);
     else if (GPU_TRY(gpu, err, cuModuleLoadDataEx, &loaded, image, 2, options, values))
         status = err_within(err, "%s", path);
-    if (status && log[0]) /* what the compiler of PTX said, its first line */
+    if (status && log[0]) /* first line of the PTX compiler's messages */
         status = err_set(err, status, "%s: %.*s", err->text, (int)strcspn(log, "\n"), log);
     if (!status)
         *code = loaded;
@@ -101,26 +101,26 @@ static enum status prepare(struct kernel_info *info, const struct gpu *gpu, stru
 {
     int lds_bytes = 0;
     enum status status = GPU_TRY(gpu, err, cuFuncGetAttribute, &lds_bytes, CUDA_FUNCTION_SHARED_BYTES, function);
-    /* Beyond 48 KiB a function must be told; what it then takes is still each launch's own. */
+    /* More than 48 KiB must be requested for the function; each launch still chooses its own size. */
     if (!status && (uint64_t)lds_bytes < gpu->lds_bytes)
         status = GPU_TRY(gpu, err, cuFuncSetAttribute, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
                          (int)(gpu->lds_bytes - (uint64_t)lds_bytes));
     if (status)
         return status;
     size_t offset, size;
-    info->sizes_only = true; /* which of them are pointers, no driver tells */
+    info->sizes_only = true; /* the driver does not report which of them are pointers */
     while (gpu->api.cuFuncGetParamInfo && info->arg_count < DEVICE_MAX_ARGS &&
            gpu->api.cuFuncGetParamInfo(function, info->arg_count, &offset, &size) == GPU_SUCCESS)
         info->args[info->arg_count++].size_bytes = (uint32_t)size;
     return STATUS_OK;
 }
 
-/* ---- what a device says about itself ---- */
+/* ---- device facts ---- */
 
-/* What CUDA promises of events: "a resolution of around 0.5 microseconds". */
+/* CUDA documents events with "a resolution of around 0.5 microseconds". */
 static const double promised_tick_ns = 500;
 
-/* As nvidia-smi writes it: "GPU-" or, for a part of a card, "MIG-", and 16 bytes in five groups. */
+/* Formats it like nvidia-smi: "GPU-" or, for a part of a card, "MIG-", and 16 bytes in five groups. */
 static void read_uuid(struct device_info *info, const struct gpu *gpu)
 {
     uint8_t bytes[16];
@@ -144,9 +144,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The clock behind events steps by 32 ns on some GPUs and by 1024 ns on others, and no attribute tells: what divides
- * the time between all events, one recorded after the other, is the step. When that cannot be had, what CUDA promises.
- */
+/* The clock behind events has a step of 32 ns on some GPUs and of 1024 ns on others, and no attribute reports it. The
+ * greatest common divisor of the times between consecutive events is the step. If it cannot be determined, returns
+ * CUDA's documented value. */
 static double find_tick_ns(struct gpu *gpu)
 {
     struct err ignored = {0};
@@ -168,13 +168,14 @@ static double find_tick_ns(struct gpu *gpu)
 static enum status describe(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             UNUSED struct err *err)
 {
-    /* From Hopper on, a device has instructions of no other (wgmma, tcgen05), which only code for "sm_90a" may use. */
+    /* From Hopper on, a device has instructions that no other device has (wgmma, tcgen05); only code for "sm_90a" may
+     * use them. */
     const uint32_t major = facts[FACT_CAPABILITY_MAJOR], minor = facts[FACT_CAPABILITY_MINOR];
     SET_TEXT(info->arch, "sm_%u%u%s", major, minor, major >= 9 ? "a" : "");
     SET_TEXT(info->target, "%s", info->arch);
-    info->counter_hz = 1e9; /* %globaltimer is in nanoseconds, whatever its step */
+    info->counter_hz = 1e9; /* %globaltimer counts nanoseconds, whatever its step */
     info->timer_tick_ns = find_tick_ns(gpu);
-    /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a seventh of a card. */
+    /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is one seventh of a card. */
     const char *part = strstr(info->name, " MIG ");
     if (part)
         SET_TEXT(info->partition, "%.31s", part + 1);
@@ -214,15 +215,15 @@ const struct gpu_vendor cuda_vendor = {
     .ops = &device_cuda,
     .library = "libcuda",
     .place = {"CUDA's driver", "ROOFTILE_CUDA_LIBRARY", places, symbols, RTLD_LOCAL},
-    /* Code is loaded with its module, not at a first launch, which would then wait for the whole device: behind a
-     * blocking kernel, for ever. */
+    /* Code is loaded with its module. At a first launch, loading would wait for the whole device: behind a blocking
+     * kernel, forever. */
     .setting = {"CUDA_MODULE_LOADING", "EAGER"},
     .pci_vendor = "10de",
     .hints = hints,
     .files = files,
     .masks = masks,
     .attributes = {GPU_FACT_TABLE(ATTRIBUTE)},
-    /* CUDA has no choice of grain: its own memory is as coarse-grained memory, and the host's as fine-grained. */
+    /* CUDA offers no choice of grain: device memory behaves as coarse-grained, host memory as fine-grained. */
     .lacks_spaces = SPACE_BIT(SPACE_FINE) | SPACE_BIT(SPACE_PINNED_COARSE),
     .pinned_flags = CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP,
     .error_name = error_name,

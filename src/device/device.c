@@ -64,7 +64,7 @@ static bool parse_count(uint32_t *count, const char *text)
     return true;
 }
 
-/* Options of the CPU device: each reads its value, false when it is none of its. */
+/* Options of the CPU device. Each function reads its value and returns false if the value is not valid for it. */
 static bool parse_wave(struct device_request *request, const char *value)
 {
     return parse_count(&request->wave, value) && (request->wave == 64 || request->wave == 32);
@@ -117,7 +117,7 @@ static enum status parse_option(struct device_request *request, char *option, st
     return err_nearest(err, option, names, COUNT_OF(options), "there are wave=, threads=, pages= and level=");
 }
 
-/* What follows the colon: an index, or options separated by commas, or both. */
+/* Parses what follows the colon: an index, options separated by commas, or both. */
 static enum status parse_rest(struct device_request *request, char *rest, struct err *err)
 {
     for (char *word = rest; word;) {
@@ -141,7 +141,7 @@ static enum status parse_rest(struct device_request *request, char *rest, struct
 static enum status unknown_backend(const char *name, struct err *err)
 {
     const char *names[COUNT_OF(device_backends) + 2] = {NULL};
-    char counted[64]; /* "gpu:0" of "gpu0" */
+    char counted[64]; /* "gpu:0" for "gpu0" */
     const size_t letters = strcspn(name, "0123456789");
     SCOPED(text_release) struct text list = {0};
     bool known = letters == 3 && !strncasecmp(name, "gpu", letters);
@@ -157,7 +157,7 @@ static enum status unknown_backend(const char *name, struct err *err)
     return ERR_USAGE;
 }
 
-/* A backend by its name, in any case, or by what people call it; a number alone is a GPU's, as HIP and CUDA count. */
+/* Finds a backend by name, in any case, or by common synonyms; a bare number is a GPU, numbered as by HIP and CUDA. */
 static enum status find_backend(const struct device_ops **ops, const char *name, struct err *err)
 {
     static const struct {

@@ -3,15 +3,15 @@
 
 extern const char fiber_entry[]; /* fiber_switch.S */
 
-/* What fiber_switch finds on a stack that it left. */
+/* The stack contents that fiber_switch left behind and resumes from. */
 struct frame {
 #if defined(__x86_64__)
     uint64_t r15, r14;
     void *argument;              /* r13 */
     void (*function)(void *);    /* r12 */
-    uint64_t rbx, frame_pointer; /* 0 ends the chain of frames, too */
+    uint64_t rbx, frame_pointer; /* 0 also ends the chain of frames */
     const void *entry;
-    uint64_t return_address; /* of fiber_entry, and the alignment that a call gives */
+    uint64_t return_address; /* of fiber_entry; also gives the alignment of a call */
 #else
     void (*function)(void *); /* x19 */
     void *argument;           /* x20 */

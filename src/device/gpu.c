@@ -169,7 +169,7 @@ void gpu_free(struct device *device, void *pointer)
         gpu->api.free(pointer);
 }
 
-/* The pages are the far node's because this thread asks for them while it may have no others. */
+/* The thread's policy allows only the far node, so the pages come from it. */
 static enum status alloc_far(void **pointer, const struct gpu *gpu, uint64_t size_bytes, struct err *err)
 {
     enum { BITS = 8 * sizeof(unsigned long), MOST_NODES = 1024 };
@@ -187,7 +187,7 @@ static enum status alloc_far(void **pointer, const struct gpu *gpu, uint64_t siz
     return status;
 }
 
-/* Memory of a peer is that of the device, the current device being another. */
+/* Allocates memory of the current device, which for a peer is not the open one. */
 static enum status alloc_in(void **pointer, const struct gpu *gpu, uint64_t size_bytes, enum device_space space,
                             struct err *err)
 {
@@ -223,7 +223,7 @@ static enum status allocate(void **pointer, struct gpu *gpu, uint64_t size_bytes
                             struct err *err)
 {
     void *memory = NULL;
-    const uint64_t asked_bytes = size_bytes ? size_bytes : 1; /* nothing asked for still gets an address */
+    const uint64_t asked_bytes = size_bytes ? size_bytes : 1; /* a request of 0 bytes still gets an address */
     enum status status = gpu_require(gpu, gpu_feature_of(space), err);
     if (!status)
         status = alloc_in(&memory, gpu, asked_bytes, space, err);
@@ -244,7 +244,7 @@ enum status gpu_alloc(void **pointer, struct device *device, uint64_t size_bytes
     return allocate(pointer, (struct gpu *)device, size_bytes, space, err);
 }
 
-/* Makes memory of device `to` reachable from device `from`; false when it cannot be. */
+/* Makes memory of device `to` accessible from device `from`; false if that is not possible. */
 static bool reach(struct gpu *gpu, int from, int to)
 {
     struct err ignored = {0};
@@ -256,7 +256,8 @@ static bool reach(struct gpu *gpu, int from, int to)
     return code == GPU_SUCCESS || code == GPU_PEER_ACCESS_ALREADY_ENABLED;
 }
 
-/* Copies between two others are made by one of them, or by kernels of this device: all get access that can. */
+/* Copies between two peers are made by one of them, or by kernels of this device, so every device that can gets
+ * access. */
 static enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_t size_bytes, uint32_t index,
                                   struct err *err)
 {
@@ -277,7 +278,7 @@ static enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_
         status = gpu->vendor->enter(gpu, to, err);
     if (!status)
         status = allocate(pointer, gpu, size_bytes, SPACE_PEER, err);
-    /* Whatever happened, the device that was opened is the current one again. */
+    /* The open device becomes current again in every case. */
     const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
     return status ? status : back;
 }
@@ -311,7 +312,7 @@ static enum status gpu_fill(struct device *device, void *to, uint8_t byte, uint6
 static enum status gpu_sense(struct device *device, struct device_sense *sense, struct err *err)
 {
     struct gpu *gpu = (struct gpu *)device;
-    (void)err; /* there are no calibration rates to take: a card is not shared like a processor's cores */
+    (void)err; /* no calibration rates: a card is not shared the way a processor's cores are */
     *sense = device_sense_unknown;
     double load;
     if (getloadavg(&load, 1) == 1)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the backends over a vendor's library share, which is nearly everything: hip and cuda are two columns of one
- * table of functions (gpu_calls.h), and a table each of what differs (struct gpu_vendor). gpu.c has the device, its
- * streams, events and memory; gpu_code.c modules, kernels and graphs of launches; gpu_blas*.c libraries of functions;
- * gpu_runtime.c starting the library, counting its devices, and what a device says about itself; gpu_ranges.c the
- * profilers' ranges.
+ * Declarations shared by the backends that use a vendor's library. Nearly everything is shared: hip and cuda are two
+ * columns of one table of functions (gpu_calls.h), plus a table each of the differences (struct gpu_vendor). gpu.c
+ * implements the device, its streams, events and memory; gpu_code.c modules, kernels and graphs of launches;
+ * gpu_blas*.c libraries of functions; gpu_runtime.c starts the library, counts its devices and reads device facts;
+ * gpu_ranges.c implements the profilers' ranges.
  *
- * Stream 0 is the vendor's null stream; the others do not wait for it and are made at their first use. Events are made
- * when the device is opened. One thread uses a device: the one that opened it, whose current device (context) it stays.
+ * Stream 0 is the vendor's null stream; the others do not wait for it and are created at first use. Events are created
+ * when the device is opened. A device is used by one thread, the one that opened it; it remains that thread's current
+ * device (context).
  */
 #ifndef ROOFTILE_DEVICE_GPU_H
 #define ROOFTILE_DEVICE_GPU_H
@@ -19,8 +20,8 @@ enum { GPU_MAX_DEVICES = 64 };
 
 struct gpu;
 
-/* Features that need functions which a library may lack (library_symbol.need). They are checked first (gpu_require), so
- * the functions are called without checks. */
+/* Features whose functions a library may lack (library_symbol.need). gpu_require checks them first, so that calls need
+ * no checks. */
 enum gpu_feature {
     GPU_REQUIRED = SYMBOL_REQUIRED,
     GPU_OPTIONAL = SYMBOL_OPTIONAL,
@@ -33,69 +34,68 @@ enum gpu_feature {
     GPU_OWN_TIMES
 };
 
-/* An attribute for a fact; under the last two rules a device without the attribute is an error. */
+/* The attribute that gives a fact; under the last two rules, a device without the attribute is an error. */
 struct gpu_attribute {
     unsigned attribute;
     enum { UNKNOWN_IS_0, MAY_BE_0, MUST_BE_KNOWN } rule;
 };
 
-/* A device file that the driver needs, below /dev. */
+/* A device file below /dev that the driver needs. */
 struct gpu_device_file {
-    const char *pattern; /* of the shell */
-    const char *name;    /* to speak of when there is none */
-    const char *means;   /* what it means when there is none; NULL: nothing */
+    const char *pattern; /* a shell pattern */
+    const char *name;    /* its name in messages if none exists */
+    const char *means;   /* the consequence if none exists; NULL: none */
 };
 
-/* What more to say about an error code when the library starts. */
+/* Additional text for an error code when the library starts. */
 struct gpu_hint {
     gpu_error code;
-    bool files;        /* look at the device files, too */
-    const char *means; /* NULL: nothing more */
+    bool files;        /* also check the device files */
+    const char *means; /* NULL: no text */
 };
 
-/* A profiler's ranges; looked for when the first one begins. */
+/* A profiler's ranges; the library is searched for when the first range begins. */
 struct gpu_ranges {
     bool tried;
-    int (*push)(const char *name); /* NULL: there is no library for them */
+    int (*push)(const char *name); /* NULL: no library was found */
     int (*pop)(void);
 };
 
-/* Everything that differs. Tables end with a zeroed row. Errors have their status and the vendor's own words; outputs
- * are set on success only. */
+/* Everything that differs between vendors. Tables end with a zeroed row. Errors have a status and the vendor's own
+ * text; outputs are set only on success. */
 struct gpu_vendor {
     const struct device_ops *ops;
-    const char *library;        /* "libamdhip64", in messages */
-    struct library_place place; /* its symbols' offsets are in struct gpu_calls */
-    const char *setting[2];     /* an environment variable to set unless the user did, and its value; NULL: none */
+    const char *library;        /* "libamdhip64", for messages */
+    struct library_place place; /* symbol offsets refer to struct gpu_calls */
+    const char *setting[2];     /* name and value of an environment variable to set unless it is set; NULL: none */
     const char *pci_vendor;     /* "10de" */
     const struct gpu_hint *hints;
     const struct gpu_device_file *files;
-    const char *const *masks; /* variables of the environment that hide devices; NULL-terminated */
+    const char *const *masks; /* environment variables that hide devices; NULL-terminated */
 
     struct gpu_attribute attributes[GPU_FACTS];
-    unsigned lacks_spaces;                      /* SPACE_BIT each: on every device */
-    unsigned pinned_flags, pinned_coarse_flags; /* of host_alloc */
-    unsigned pinned_user_node;                  /* besides: on the node that the thread's policy names */
+    unsigned lacks_spaces;                      /* SPACE_BIT of each kind that every device lacks */
+    unsigned pinned_flags, pinned_coarse_flags; /* for host_alloc */
+    unsigned pinned_user_node;                  /* additional flag: use the node that the thread's policy names */
 
-    /* The name of an error code and, optionally, what it means; NULL: the library does not know it. */
+    /* Returns the name of an error code and, optionally, sets its meaning; NULL: the library does not know it. */
     const char *(*error_name)(const char **text, const struct gpu *gpu, gpu_error code);
-    /* Makes a device the current one of this thread; later allocations are in its memory. */
+    /* Makes a device current for this thread; later allocations are in its memory. */
     enum status (*enter)(struct gpu *gpu, int index, struct err *err);
-    gpu_error (*reach)(struct gpu *gpu, int to); /* lets the current device reach the memory of another */
-    /* In a stream, or (`wait`) at once and until it is done. */
+    gpu_error (*reach)(struct gpu *gpu, int to); /* gives the current device access to another's memory */
+    /* Copies in a stream, or (`wait`) at once, returning when it is done. */
     enum status (*copy)(const struct gpu *gpu, void *to, const void *from, uint64_t size_bytes,
                         struct gpu_stream *stream, bool wait, struct err *err);
     enum status (*load)(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err);
-    /* Optional: fills what the library tells, and prepares the function for launches with as much LDS as the device
-     * gives. */
+    /* Optional: fills what the library reports, and allows launches of the function to use all of the device's LDS. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);
-    /* Completes `info`, which has facts, name, memory and address: at least arch, target and timer_tick_ns. What the
-     * operating system knows is added later. */
+    /* Completes `info`, which already has facts, name, memory and address: at least arch, target and timer_tick_ns.
+     * Facts from the operating system are added later. */
     enum status (*describe)(struct device_info *info, struct gpu *gpu, const uint32_t facts[static GPU_FACTS],
                             struct err *err);
     void (*find_ranges)(struct gpu_ranges *ranges);
-    const char *no_ranges; /* the message when there are none: what was looked for */
+    const char *no_ranges; /* the message if no library is found: what was searched for */
 };
 
 /* ---- the device ---- */
@@ -104,31 +104,30 @@ struct gpu_library;
 struct gpu_collectives;
 
 struct gpu {
-    struct device device; /* first */
+    struct device device; /* must be first */
     const struct gpu_vendor *vendor;
     struct gpu_calls api;
     struct library_file library;
-    const struct device_ranks *ranks; /* NULL: this process alone */
-    int index, count;                 /* its number, and how many devices there are */
-    int handles[GPU_MAX_DEVICES];     /* what the library calls them */
-    uint64_t lds_bytes;               /* that a workgroup can have */
+    const struct device_ranks *ranks; /* NULL: only this process */
+    int index, count;                 /* its number, and the number of devices */
+    int handles[GPU_MAX_DEVICES];     /* the library's handles */
+    uint64_t lds_bytes;               /* maximum for a workgroup */
     struct allocation *allocations;
     struct gpu_stream *streams[DEVICE_MAX_STREAMS];
-    struct gpu_stream *capture; /* for making graphs; made at its first use */
+    struct gpu_stream *capture; /* captures graphs; created at first use */
     struct gpu_event *events[DEVICE_MAX_EVENTS];
     struct gpu_ranges ranges;
-    struct gpu_library *libraries;       /* libraries of functions that were opened */
-    struct gpu_collectives *collectives; /* the one of them for several devices; NULL: not yet */
+    struct gpu_library *libraries;       /* opened libraries of functions */
+    struct gpu_collectives *collectives; /* the collectives library; NULL: not opened yet */
     struct telemetry telemetry;
-    uint32_t far_node; /* as in struct device_pcie */
-    struct nvml nvml;  /* NVIDIA */
-    struct gpu_context
-        *contexts[GPU_MAX_DEVICES]; /* CUDA's: of the device that was opened and of peers that were used */
+    uint32_t far_node;                             /* as in struct device_pcie */
+    struct nvml nvml;                              /* NVIDIA */
+    struct gpu_context *contexts[GPU_MAX_DEVICES]; /* CUDA contexts of the open device and of used peers */
 };
 
 /* A kernel of a code object, or a function of a library, which passes the arguments on. Lives as long as its module. */
 struct device_kernel {
-    struct gpu_function *function; /* NULL: of the module's library, */
+    struct gpu_function *function; /* NULL: a function of the module's library, */
     unsigned in, out;              /* ... the product of these types (enum blas_type), or numbers of a collective */
     const struct device_module *module;
 };
@@ -140,24 +139,24 @@ struct device_module {
     struct arena kernels;
 };
 
-/* The status and text of an error code that the function at `offset` of struct gpu_calls returned; STATUS_OK for
- * GPU_SUCCESS. After some errors nothing works any more in this process; a new one may open the device again:
- * ERR_DEVICE_LOST. */
+/* Returns the status of an error code that the function at `offset` of struct gpu_calls returned, and sets the text;
+ * STATUS_OK for GPU_SUCCESS. ERR_DEVICE_LOST: the device no longer works in this process, but a new process may open it
+ * again. */
 enum status gpu_check(const struct gpu *gpu, gpu_error code, size_t offset, struct err *err);
 #define GPU_TRY(gpu, err, member, ...)                                                                                 \
     gpu_check((gpu), (gpu)->api.member(__VA_ARGS__), offsetof(struct gpu_calls, member), (err))
 #define GPU_CHECK(gpu, err, member, code) gpu_check((gpu), (code), offsetof(struct gpu_calls, member), (err))
 
 enum gpu_feature gpu_feature_of(enum device_space space);
-/* ERR_UNSUPPORTED, with the library's file and the function's name, when it lacks one. */
+/* Returns ERR_UNSUPPORTED, with the library's file and the function's name, if the library lacks one. */
 enum status gpu_require(const struct gpu *gpu, enum gpu_feature feature, struct err *err);
 enum status gpu_stream_of(struct gpu_stream **stream, struct gpu *gpu, uint32_t number, struct err *err);
-/* Finds and opens what is known of this name (device_ops.load_library). */
+/* Finds and opens the library with this name (device_ops.load_library). */
 enum status gpu_blas_load(struct device_module **module, struct device *device, const char *name, struct err *err);
-/* A function of the module's library, as device_ops.kernel. */
+/* Finds a function of the module's library, as device_ops.kernel does. */
 enum status gpu_blas_kernel(const struct device_kernel **kernel, struct kernel_info *info, struct device_module *module,
                             const char *symbol, struct err *err);
-/* Its work is done in this stream; under capture it only adds to the graph. The device's context is current. */
+/* Launches it in this stream; under capture this only adds to the graph. The device's context is current. */
 enum status gpu_blas_launch(const struct device_kernel *kernel, void *const *args, struct gpu_stream *stream,
                             struct err *err);
 void gpu_blas_close(struct gpu *gpu);
@@ -166,39 +165,40 @@ const struct device_kernel *gpu_add_kernel(struct device_module *module, struct 
 
 /* ---- gpu_runtime.c ---- */
 
-/* A zeroed device of this vendor. */
+/* Returns a zeroed device of this vendor. */
 struct gpu *gpu_new(const struct gpu_vendor *vendor);
-/* Finds and loads the vendor's library and its functions; ERR_DEVICE_LOST says what was searched, or what is wrong with
- * what was found. It is never unloaded: it has threads of its own. */
+/* Finds and loads the vendor's library and its functions. ERR_DEVICE_LOST reports where it was searched for, or what is
+ * wrong with the file found. The library is never unloaded, because it has threads of its own. */
 enum status gpu_find_library(struct gpu *gpu, struct err *err);
-/* Starts the library and counts its devices, at least one; ERR_DEVICE_LOST says why there is none. */
+/* Starts the library and counts its devices, at least one. ERR_DEVICE_LOST reports why there is none. */
 enum status gpu_start(struct gpu *gpu, struct err *err);
-/* As device_ops.count. The library is loaded in a child process, which gets `timeout_ms`: such a library starts threads
- * and may hang, die, or spoil a later fork. */
-enum { GPU_COUNT_TIMEOUT_MS = 60000 }; /* a node with many GPUs that has slept takes seconds */
+/* Implements device_ops.count. A child process loads the library, with a limit of `timeout_ms`, because such a library
+ * starts threads and may hang, crash, or break a later fork. */
+enum { GPU_COUNT_TIMEOUT_MS = 60000 }; /* waking a node with many GPUs takes seconds */
 int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms);
-/* Adds why the library may not see a GPU, from the device files below `dev` ("/dev") and the environment. */
+/* Appends reasons why the library may not see a GPU, from the device files below `dev` ("/dev") and the environment. */
 void gpu_explain_absence(struct text *why, const struct gpu_vendor *vendor, const char *dev);
 
-/* Of the device that was entered. */
+/* Describes the device that was entered. */
 enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *err);
 
 /* ---- gpu_ranges.c: gpu_vendor.find_ranges ---- */
 
-/* NVTX, which NVIDIA's tools show beside the kernels: through the library that ROOFTILE_NVTX_LIBRARY names, else the
- * tool that NVTX_INJECTION64_PATH names, else libnvToolsExt. */
+/* NVTX ranges, which NVIDIA's tools show next to the kernels. The library is the one in ROOFTILE_NVTX_LIBRARY, else the
+ * tool in NVTX_INJECTION64_PATH, else libnvToolsExt. */
 #define NVTX_MISSING "no tool listens to NVTX (NVTX_INJECTION64_PATH), and there is no libnvToolsExt.so.1 (CUDA 12)"
 void nvtx_find(struct gpu_ranges *ranges);
-/* ROCTX, which rocprofv3 shows: through whichever of ROCm's libraries is there, or the one that ROOFTILE_ROCTX_LIBRARY
- * names. The profiler of ROCm 6.2 and later knows ranges of the first, older ones those of the second. */
+/* ROCTX ranges, which rocprofv3 shows. The library is the one in ROOFTILE_ROCTX_LIBRARY, else the first of ROCm's that
+ * is installed. The profiler of ROCm 6.2 and later shows ranges of the first library, older profilers those of the
+ * second. */
 #define ROCTX_NEW "librocprofiler-sdk-roctx.so"
 #define ROCTX_OLD "libroctx64.so"
 #define ROCTX_MISSING "neither " ROCTX_NEW " nor " ROCTX_OLD " can be loaded"
 void roctx_find(struct gpu_ranges *ranges);
 
-/* Since version 3 NVTX is not a library: the program has a table of functions, empty at first, which a library of the
- * tool (Nsight Systems, Compute) fills. Up to CUDA 12 there was also libnvToolsExt, which does the same inside. Numbers
- * and layouts are those of nvtxTypes.h of NVTX 3. */
+/* Since version 3 NVTX is not a library: the program has a table of functions, initially empty, which the tool's
+ * library (Nsight Systems, Compute) fills. Up to CUDA 12, libnvToolsExt did the same internally. Numbers and layouts
+ * follow nvtxTypes.h of NVTX 3. */
 enum nvtx_module { NVTX_CORE = 1, NVTX_CUDA, NVTX_OPENCL, NVTX_CUDART, NVTX_CORE2, NVTX_SYNC, NVTX_MODULES };
 enum nvtx_core { NVTX_RANGE_PUSH = 9, NVTX_RANGE_POP = 11, NVTX_CORE_FUNCTIONS = 16 };
 enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };
@@ -206,7 +206,7 @@ enum nvtx_table { NVTX_CALLBACKS = 1, NVTX_VERSION_INFO = 3 };
 typedef void (*nvtx_function)(void);
 struct nvtx_callbacks {
     size_t size;
-    /* Sets the slots for the functions of a module: `count` of them, the first unused. Returns 1 if there are such. */
+    /* Sets *places to the function slots of a module: `count` of them, the first unused. Returns 1 on success. */
     int (*functions_of)(int module, nvtx_function ***places, unsigned *count);
 };
 struct nvtx_version_info {
@@ -215,10 +215,10 @@ struct nvtx_version_info {
     void (*set_tool_version)(uint32_t version);
 };
 typedef const void *(*nvtx_get_table)(uint32_t table);
-/* What a tool's library exports as InitializeInjectionNvtx2; 0: it failed. */
+/* The function InitializeInjectionNvtx2 that a tool's library exports; it returns 0 on failure. */
 typedef int (*nvtx_start_tool)(nvtx_get_table get_table);
 
-/* ---- the operations of device_ops that stand in several files ---- */
+/* ---- operations of device_ops that are implemented in several files ---- */
 
 enum status gpu_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                       struct err *err);
@@ -235,7 +235,7 @@ enum status gpu_graph_make(struct device_graph **graph, struct device *device, c
                            size_t count, uint32_t repeat, struct err *err);
 enum status gpu_graph_launch(struct device *device, const struct device_graph *graph, uint32_t stream, struct err *err);
 void gpu_graph_free(struct device *device, struct device_graph *graph);
-/* AMD's alone. */
+/* AMD only. */
 enum status hip_launch_with_events(struct device *device, const struct device_launch *launch, uint32_t from,
                                    uint32_t to, struct err *err);
 extern const struct gpu_vendor hip_vendor, cuda_vendor;

@@ -59,7 +59,7 @@ enum status blas_check(const struct gpu_library *library, int code, size_t offse
     return err_set(err, lacks ? ERR_UNSUPPORTED : ERR_DEVICE, "%s: %s (%d)", symbol->name, text ? text : "error", code);
 }
 
-/* What the library itself calls unsupported, as a reason to skip a case. */
+/* Reports what the library itself calls unsupported, as a reason to skip a case. */
 static enum status lacks(const char *what, const char *name, struct err *err)
 {
     static const char *const begin = "the device has no ";
@@ -70,7 +70,7 @@ static enum status lacks(const char *what, const char *name, struct err *err)
 
 /* ---- libraries ---- */
 
-/* The file stays loaded: its kernels are known to the driver. */
+/* The file stays loaded, because the driver knows its kernels. */
 static void close_library(struct gpu_library *library, struct gpu *gpu)
 {
     blas_lt_forget(library);
@@ -89,7 +89,7 @@ void gpu_blas_close(struct gpu *gpu)
     }
 }
 
-/* As text, in one of three ways; and whether it is new enough. */
+/* Reads the version as text, in one of three ways, and checks that it is new enough. */
 static enum status read_version(char *version, size_t size, const struct gpu_library *library, struct err *err)
 {
     int parts[3] = {0}, packed = 0;
@@ -122,7 +122,7 @@ static enum status prepare(struct gpu_library *library, struct gpu *gpu, struct 
         gpu_alloc(&library->workspace, &gpu->device, blas->workspace_bytes, SPACE_DEVICE, err))
         return err->status;
     const int code = library->create(&library->handle);
-    /* A library that is too new for its driver, or that has nothing for the device, says so here. */
+    /* A library that is too new for its driver, or does not support the device, fails here. */
     if (code) {
         library->handle = NULL;
         blas_check(library, code, offsetof(struct gpu_library, create), err);
@@ -153,7 +153,7 @@ static union blas_scalar scalar(double value, enum blas_type sum)
     return (union blas_scalar){.f32 = (float)value};
 }
 
-/* BLAS counts down columns: a matrix that lies row by row is its transpose there, and D = A * B is D' = B' * A'. */
+/* BLAS is column-major: there, a row-major matrix is its transpose, and D = A * B becomes D' = B' * A'. */
 static struct blas_product by_columns(const struct library_gemm *gemm, enum blas_type in, enum blas_type out)
 {
     const enum blas_type sum = blas_types[in].sum;
@@ -174,7 +174,7 @@ static struct blas_product by_columns(const struct library_gemm *gemm, enum blas
         .batch = gemm->batch,
         .a = gemm->b,
         .b = gemm->a,
-        .c = gemm->beta != 0 ? gemm->c : gemm->d, /* with beta 0 there need be no C */
+        .c = gemm->beta != 0 ? gemm->c : gemm->d, /* with beta 0, C may be absent */
         .d = gemm->d,
         .alpha = scalar(gemm->alpha, sum),
         .beta = scalar(gemm->beta, sum),
@@ -193,7 +193,7 @@ enum status gpu_blas_launch(const struct device_kernel *kernel, void *const *arg
                : STATUS_OK;
 }
 
-/* The next function that there is, known to the library or not; first with *in = 0 and *nth = 0. */
+/* Enumerates all functions, whether or not the library has them; start with *in = 0 and *nth = 0. */
 static bool next_function(char symbol[static 32], enum blas_type *in, enum blas_type *out, uint32_t *nth)
 {
     while (*in < BLAS_TYPES && *nth == blas_types[*in].out_count) {
@@ -237,7 +237,7 @@ enum status gpu_blas_load(struct device_module **module, struct device *device, 
     const enum status loaded = collectives_load(&is_collective, module, gpu, name, err);
     if (is_collective)
         return loaded;
-    SCOPED(text_release) struct text names = {0}; /* the device's own libraries, for a message */
+    SCOPED(text_release) struct text names = {0}; /* the device's own libraries, for an error message */
     for (size_t i = 0; i < COUNT_OF(known) && !blas; ++i) {
         if (strcmp(known[i]->backend, device->ops->name) != 0)
             continue;

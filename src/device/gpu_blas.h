@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * BLAS libraries of the GPUs' vendors behind device_ops.load_library; library.h has what their function takes.
- * gpu_blas.c knows which there are, opens them, and makes of a product of rows the product of columns that BLAS means;
- * gpu_blas_lt.c calls cuBLASLt and hipBLASLt, whose interfaces are the same but for names and numbers,
- * gpu_blas_rocblas.c rocBLAS. Prototypes are our own, in the names of no library. Enumerations are int in all; all
- * objects are handled by pointer.
+ * The GPU vendors' BLAS libraries behind device_ops.load_library; library.h documents the arguments of their function.
+ * gpu_blas.c lists and opens the libraries, and converts a row-major product to BLAS's column-major one; gpu_blas_lt.c
+ * calls cuBLASLt and hipBLASLt, whose interfaces differ only in names and numbers; gpu_blas_rocblas.c calls rocBLAS.
+ * Prototypes are our own and use no library's names. All enumerations are int; all objects are handled by pointer.
  *
- * Products of f16, bf16 and 8-bit floats are summed in f32, and partial sums stay f32 where a library would be free to
- * add them up in the type of the result: so they are comparable with our kernels, and within the same tolerance. f32
- * means f32 unless xf32 is requested. Memory for the library's own use is allocated once, when it is opened, so that a
- * launch allocates nothing and may be captured in a graph. What a shape's first launch finds out is kept for the next
- * ones.
+ * Products of f16, bf16 and 8-bit floats are summed in f32, and partial sums stay f32 even where a library could add
+ * them up in the result's type. This makes them comparable with our kernels, within the same tolerance. f32 means f32
+ * unless xf32 is requested. The library's workspace is allocated once, when it is opened, so that a launch allocates
+ * nothing and can be captured in a graph. What a shape's first launch determines is cached for the next ones.
  */
 #ifndef ROOFTILE_DEVICE_GPU_BLAS_H
 #define ROOFTILE_DEVICE_GPU_BLAS_H
 
 #include "gpu.h"
 
-/* Element types. xf32 is f32 that matrix instructions may cut to 10 bits of mantissa. */
+/* Element types. xf32 is f32 that matrix instructions may truncate to 10 bits of mantissa. */
 enum blas_type {
     BLAS_F64,
     BLAS_F32,
@@ -36,22 +34,22 @@ enum blas_type {
 struct blas_type_row {
     const char *name; /* as in manifests */
     uint32_t bytes;
-    enum blas_type sum;     /* of the sums of its products, and so of alpha and beta */
-    enum blas_type outs[3]; /* types of its products, which are gemm_{in}_{out}; `out_count` of them */
+    enum blas_type sum;     /* type of its products' sums, and of alpha and beta */
+    enum blas_type outs[3]; /* the `out_count` result types of its products, which are named gemm_{in}_{out} */
     uint32_t out_count;
 };
 extern const struct blas_type_row blas_types[BLAS_TYPES];
 
-/* Column by column: D (m x n) = alpha * op(A) * op(B) + beta * C, where op transposes when `ta`, `tb` say so. */
+/* Column-major: D (m x n) = alpha * op(A) * op(B) + beta * C, where op transposes if `ta` or `tb` is set. */
 struct blas_product {
-    /* The shape: compared as bytes, so without padding. */
+    /* The shape is compared as bytes and must have no padding. */
     enum blas_type in, out;
     uint32_t ta, tb;
-    int64_t m, n, k, lda, ldb, ldd;        /* C lies as D */
-    int64_t next_a, next_b, next_d, batch; /* in elements; of C as of D */
+    int64_t m, n, k, lda, ldb, ldd;        /* C is laid out as D */
+    int64_t next_a, next_b, next_d, batch; /* in elements; C's stride is D's */
     const void *a, *b, *c;
     void *d;
-    union blas_scalar { /* as the sums' type has them */
+    union blas_scalar { /* in the type of the sums */
         double f64;
         float f32;
         int32_t i32;
@@ -60,47 +58,47 @@ struct blas_product {
 enum { BLAS_SHAPE_BYTES = offsetof(struct blas_product, a) };
 _Static_assert(BLAS_SHAPE_BYTES == 4 * sizeof(uint32_t) + 10 * sizeof(int64_t), "a shape has no padding");
 
-/* ---- a library that is known ---- */
+/* ---- a known library ---- */
 
 struct gpu_library;
 
-/* A type's number in a table whose empty rows are unknown types. */
+/* Encodes a type's number for a table whose empty rows are unknown types. */
 #define BLAS_TYPE(number) ((number) + 1)
 #define BLAS_NUMBER(row) ((row)-1)
 
 enum { BLAS_OPERANDS = 4 };
 
-/* Numbers of the library's enumerations. */
+/* Values of the library's enumerations. */
 struct blas_numbers {
     int types[BLAS_TYPES]; /* BLAS_TYPE */
     int plain, transposed; /* operations on a matrix */
     int sum_f32, sum_xf32, sum_f64, sum_i32;
     int not_initialized, unsupported[2]; /* error codes; 0: none */
-    int exact, xf32;                     /* rocBLAS: modes of mathematics */
-    int transpose_a, transpose_b;        /* lt: attributes of an operation, int32_t, */
+    int exact, xf32;                     /* rocBLAS: math modes */
+    int transpose_a, transpose_b;        /* lt: int32_t attributes of an operation, */
     int batch_count, batch_stride;       /* ... of a layout, int32_t and int64_t in elements, */
     int workspace;                       /* ... of a preference: bytes, uint64_t, */
     int reductions;                      /* ... mask of schemes, uint32_t; 0: it has none, */
     int alignments[BLAS_OPERANDS];       /* ... of A, B, C and D in bytes, uint32_t; 0: none */
-    int least;                           /* version, as a number of the library's own; 0: any */
+    int least;                           /* minimum version, in the library's own encoding; 0: any */
 };
 
-/* Of cuBLASLt and hipBLASLt: types are those of cudaDataType. */
+/* For cuBLASLt and hipBLASLt: types are those of cudaDataType. */
 #define CUDA_TYPES                                                                                                     \
     [BLAS_F32] = BLAS_TYPE(0), [BLAS_XF32] = BLAS_TYPE(0), [BLAS_F64] = BLAS_TYPE(1), [BLAS_F16] = BLAS_TYPE(2),       \
     [BLAS_I8] = BLAS_TYPE(3), [BLAS_I32] = BLAS_TYPE(10), [BLAS_BF16] = BLAS_TYPE(14)
-/* 32 MiB is what NVIDIA recommends for Hopper, the most of all (cuBLAS, "cublasSetWorkspace"); AMD recommends no size.
- */
+/* NVIDIA recommends 32 MiB for Hopper, more than for any other GPU (cuBLAS, "cublasSetWorkspace"); AMD recommends no
+ * size. */
 #define CUDA_WORKSPACE_BYTES ((uint64_t)32 << 20)
 #define HIP_WORKSPACE_BYTES ((uint64_t)128 << 20)
 
 struct gpu_blas {
-    const char *backend;        /* that it is for: "hip" */
-    struct library_place place; /* its symbols' offsets are in struct gpu_library */
+    const char *backend;        /* the backend that it serves: "hip" */
+    struct library_place place; /* symbol offsets refer to struct gpu_library */
     uint64_t workspace_bytes;
-    const char *const *overrides; /* variables that change what it computes; NULL-terminated, told when they are set */
+    const char *const *overrides; /* variables that change its results; NULL-terminated, reported if set */
     struct blas_numbers numbers;
-    /* Optional: the handle was made on the current device. */
+    /* Optional. The handle was created on the current device. */
     enum status (*open)(struct gpu_library *library, struct err *err);
     enum status (*multiply)(struct gpu_library *library, const struct blas_product *product, struct gpu_stream *stream,
                             struct err *err);
@@ -110,31 +108,32 @@ extern const struct gpu_blas blas_cublaslt, blas_rocblas, blas_hipblaslt;
 
 bool blas_knows(const struct gpu_blas *blas, enum blas_type type);
 
-/* ---- a library that is open ---- */
+/* ---- an open library ---- */
 
-/* gpu_blas_rocblas.c: the state of its handle. */
+/* gpu_blas_rocblas.c: the handle's state. */
 struct blas_handle_state {
-    bool has_stream; /* that of the last call */
+    bool has_stream; /* the last call's stream */
     struct gpu_stream *stream;
-    bool xf32; /* its mode of mathematics */
+    bool xf32; /* its math mode */
 };
 
-/* gpu_blas_lt.c: for products of one shape. */
+/* gpu_blas_lt.c: the plan for products of one shape. */
 struct blas_lt_plan {
     bool is_chosen;
     struct blas_product shape;
     uint32_t alignments[BLAS_OPERANDS];
     void *desc, *layouts[3], *preference; /* layouts of A, B, and of C and D */
-    /* The heuristic's: begins with the algorithm, of 64 bytes in cuBLASLt and 24 in hipBLASLt; 96 and 64 in all. */
+    /* The heuristic's result, which begins with the algorithm: 64 bytes in cuBLASLt and 24 in hipBLASLt; 96 and 64 in
+     * total. */
     uint64_t result[16];
 };
 
-/* Functions that a library has not are NULL. */
+/* Functions that a library lacks are NULL. */
 struct gpu_library {
     struct gpu_library *next;
     const struct gpu_blas *blas;
     struct library_file file;
-    void *workspace; /* of the device, blas->workspace_bytes; aligned to 256 bytes */
+    void *workspace; /* device memory, blas->workspace_bytes; aligned to 256 bytes */
     void *handle;
     struct blas_handle_state state;
     struct blas_lt_plan plan;
@@ -171,7 +170,8 @@ struct gpu_library {
 };
 #define BLAS_SYMBOL(member, name, need) LIBRARY_SYMBOL(struct gpu_library, member, name, need)
 
-/* What an error code of the function at `offset` of struct gpu_library says. */
+/* Returns the status of an error code that the function at `offset` of struct gpu_library returned, and sets the
+ * text. */
 enum status blas_check(const struct gpu_library *library, int code, size_t offset, struct err *err);
 #define BLAS_TRY(library, err, member, ...)                                                                            \
     blas_check((library), (library)->member(__VA_ARGS__), offsetof(struct gpu_library, member), (err))
@@ -179,7 +179,7 @@ int blas_operation(const struct gpu_library *library, bool transposed);
 int blas_type_number(const struct gpu_library *library, enum blas_type type);
 int blas_sum_number(const struct gpu_library *library, enum blas_type in);
 
-/* Fills the plan except its algorithm. If it fails, blas_lt_forget releases what was made. */
+/* Fills the plan except its algorithm. On failure, the caller releases the partial plan with blas_lt_forget. */
 enum status blas_lt_describe(struct gpu_library *library, const struct blas_product *product, struct err *err);
 void blas_lt_forget(struct gpu_library *library);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuBLASLt and hipBLASLt: a product is described once (operation, layouts), a heuristic of the library's own names its
- * best algorithm for it, and that runs. The first of its proposals is taken, as programs do that do not tune.
+ * cuBLASLt and hipBLASLt: a product is described once (operation, layouts), the library's heuristic names its best
+ * algorithm, and that runs. The first proposal is used, as in programs that do not tune.
  *
  * Numbers are those of cublasLt.h and cublas_api.h (CUDA 13.0; tests/unit/device/test_gpu_blas_numbers.c compares) and
  * of hipblaslt.h, hipblas-common.h and hip/library_types.h (ROCm 6.0 to 7.0).
@@ -36,7 +36,7 @@ static const struct library_symbol hip_symbols[] = {
     {NULL, 0, 0},
 };
 
-/* ---- what a product needs, found out once ---- */
+/* ---- what a product needs, determined once ---- */
 
 void blas_lt_forget(struct gpu_library *library)
 {
@@ -63,7 +63,7 @@ static enum status describe_matrix(void **layout, const struct gpu_library *libr
     return BLAS_TRY(library, err, layout_set, *layout, numbers->batch_stride, &next, sizeof(next));
 }
 
-/* A wish that the library does not know, number 0, is none. */
+/* Sets a preference; one that the library does not have (number 0) is ignored. */
 static enum status wish(const struct gpu_library *library, int attribute, const void *value, size_t size,
                         struct err *err)
 {
@@ -90,7 +90,7 @@ static void read_alignments(uint32_t alignments[static BLAS_OPERANDS], const str
 {
     const void *const operands[BLAS_OPERANDS] = {product->a, product->b, product->c, product->d};
     for (size_t i = 0; i < BLAS_OPERANDS; ++i) {
-        /* What a pointer is aligned to, as far as the libraries care. */
+        /* Computes the alignment of a pointer, as far as the libraries use it. */
         const uintptr_t most = 256, address = (uintptr_t)operands[i] | most;
         alignments[i] = (uint32_t)(address & (~address + 1));
     }
@@ -144,7 +144,7 @@ static enum status multiply(struct gpu_library *library, const struct blas_produ
     void *const *layouts = plan->layouts;
     uint32_t alignments[BLAS_OPERANDS];
     read_alignments(alignments, p);
-    /* A description, and the choice of an algorithm, look at these. */
+    /* The description and the choice of an algorithm depend on the shape and the alignments. */
     const bool is_planned = plan->is_chosen && !memcmp(p, &plan->shape, BLAS_SHAPE_BYTES) &&
                             !memcmp(alignments, plan->alignments, sizeof(alignments));
     if (!is_planned) {
@@ -158,7 +158,7 @@ static enum status multiply(struct gpu_library *library, const struct blas_produ
                     library->blas->workspace_bytes, stream);
 }
 
-/* ---- the rows ---- */
+/* ---- the libraries ---- */
 
 const struct gpu_blas blas_cublaslt = {
     .backend = "cuda",
@@ -217,7 +217,7 @@ const struct gpu_blas blas_hipblaslt = {
             .workspace = 1,
             .not_initialized = 1,
             .unsupported = {7, 8}, /* NOT_SUPPORTED, ARCH_MISMATCH */
-            .least = 600,          /* of ROCm 6.0: the first with these types */
+            .least = 600,          /* from ROCm 6.0, the first with these types */
         },
     .overrides = (const char *const[]){"HIPBLASLT_OVERRIDE_COMPUTE_TYPE_XF32", "HIPBLASLT_TENSILE_LIBPATH", NULL},
     .multiply = multiply,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rocBLAS: one call per product, which finds its algorithm by itself. It is the one library for targets that hipBLASLt
- * is not built for, such as gfx906 and gfx1030.
+ * rocBLAS: one call per product, which chooses its own algorithm. It is the only library for targets that hipBLASLt
+ * does not support, such as gfx906 and gfx1030.
  *
  * Numbers are those of rocblas-types.h (ROCm 5.2 to 7.0; tests/unit/device/test_gpu_blas_numbers.c compares).
  */
@@ -39,7 +39,7 @@ static enum status open_handle(struct gpu_library *library, struct err *err)
 {
     if (library->set_math && BLAS_TRY(library, err, set_math, library->handle, library->blas->numbers.exact))
         return err->status;
-    /* Memory of its own, which it frees now, must not be freed while a kernel blocks a stream. */
+    /* rocBLAS now frees memory of its own, which must not happen while a kernel blocks a stream. */
     return use_stream(library, NULL, err);
 }
 
@@ -85,7 +85,7 @@ const struct gpu_blas blas_rocblas = {
             .plain = 111,
             .transposed = 112,
             .sum_f32 = 151,
-            .sum_xf32 = 151, /* by the mode of mathematics */
+            .sum_xf32 = 151, /* set through the math mode */
             .sum_f64 = 152,
             .sum_i32 = 162,
             .exact = 0,

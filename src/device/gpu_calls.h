@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions of the vendors' libraries that rooftile uses, CUDA's driver interface and HIP, in prototypes of our
- * own: one binary is built without either toolkit and runs with any library. Most functions are the same in both but
- * for their names; where HIP has two forms, the one that is CUDA's was taken. Enumerations have no negative values and
- * are unsigned, as in C they are. Where a file stands for a vendor's header (tests/unit/device/test_*_prototypes.c), it
- * may name its own tags and type of addresses.
+ * The functions of the vendors' libraries that rooftile uses, CUDA's driver interface and HIP, with our own prototypes:
+ * one binary is built without either toolkit and runs with any library. Most functions differ only in their names;
+ * where HIP has two forms, the one equal to CUDA's is used. Enumerations have no negative values and are unsigned, as
+ * they are in C. A file that replaces a vendor's header (tests/unit/device/test_*_prototypes.c) may define its own tags
+ * and address type.
  *
- * CUDA's endings (_v2) name the revision of an interface: a driver keeps all old ones.
+ * CUDA's suffixes (_v2) name the revision of an interface; a driver keeps all old ones.
  */
 #ifndef ROOFTILE_DEVICE_GPU_CALLS_H
 #define ROOFTILE_DEVICE_GPU_CALLS_H
@@ -15,21 +15,21 @@
 
 typedef unsigned gpu_error;
 #ifndef GPU_ADDRESS
-#define GPU_ADDRESS void * /* CUDA's is a number of the same size: host and device share one space of addresses */
+#define GPU_ADDRESS void * /* CUDA's is an integer of the same size: host and device share an address space */
 #endif
 typedef GPU_ADDRESS gpu_address;
 
-/* Handles of the library. They are never defined. */
+/* Handles of the library, which are never defined. */
 struct gpu_stream; /* NULL: the null stream */
 struct gpu_event;
 struct gpu_code;     /* a loaded code object */
-struct gpu_function; /* in it */
-struct gpu_captured; /* a graph, as it was captured, */
-struct gpu_instance; /* ... and what can be launched of it */
+struct gpu_function; /* a function of it */
+struct gpu_captured; /* a captured graph, */
+struct gpu_instance; /* ... and its launchable instance */
 struct gpu_uuid;
 struct gpu_context; /* CUDA */
 
-/* X(error, number, what it means). Where both vendors have an error it has the same number; others are ERR_DEVICE. */
+/* X(error, number, status). An error of both vendors has the same number; errors that are not listed are ERR_DEVICE. */
 /* clang-format off */
 #define GPU_ERRORS(X)                                                                                                  \
     X(GPU_SUCCESS, 0, STATUS_OK)                                                                                       \
@@ -69,14 +69,14 @@ enum { GPU_ERRORS(GPU_ERROR) };
 
 enum { GPU_STREAM_NON_BLOCKING = 1 };  /* does not wait for the null stream */
 enum { GPU_MEM_ATTACH_GLOBAL = 1 };    /* managed memory that every stream may use */
-enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is their affair */
+enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* calls of other threads are not captured */
 
 /* ---- the functions ---- */
 
-/* Parameter lists look like products to it. */
+/* clang-format would treat parameter lists as products. */
 /* clang-format off */
-/* What both have: X(member, CUDA's symbol, HIP's, what needs it (enum gpu_feature), parameters). What one has, or has
- * differently: CUDA(symbol, what needs it, parameters), HIP(the same). */
+/* X(member, CUDA's symbol, HIP's symbol, who needs it (enum gpu_feature), parameters) for functions of both.
+ * CUDA(symbol, who needs it, parameters) and HIP(the same) for functions that only one has or that differ. */
 #define GPU_CALLS(X, CUDA, HIP)                                                                                        \
     X(init, cuInit, hipInit, GPU_REQUIRED, (unsigned flags))                                                           \
     X(count, cuDeviceGetCount, hipGetDeviceCount, GPU_REQUIRED, (int *count))                                          \
@@ -161,26 +161,26 @@ enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* what other threads call meanwhile is t
 #define GPU_MEMBER(member, cuda, hip, need, parameters) gpu_error(*member) parameters;
 #define GPU_OWN_MEMBER(symbol, need, parameters) gpu_error(*symbol) parameters;
 #define GPU_NOTHING(symbol, need, parameters)
-/* Of the other vendor's own they are NULL. */
+/* Functions of the other vendor are NULL. */
 struct gpu_calls {
     GPU_CALLS(GPU_MEMBER, GPU_OWN_MEMBER, GPU_OWN_MEMBER)
-    const char *(*hipGetErrorName)(gpu_error code); /* optional; the only one that returns no code */
+    const char *(*hipGetErrorName)(gpu_error code); /* optional; the only one that returns no error code */
 };
 
-/* ---- numbers of one ---- */
+/* ---- constants of one vendor ---- */
 
-enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all contexts; reached by kernels */
+enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all contexts; accessible to kernels */
 enum { CUDA_FUNCTION_SHARED_BYTES = 1, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
-enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses say which side is the host */
+enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses tell which side is the host */
 enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while a kernel runs */
 #define HIP_HOST_MALLOC_NUMA_USER 0x20000000u    /* hipHostMallocNumaUser of hip_runtime_api.h */
-#define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* caches may hold it while a kernel runs: coarse-grained */
+#define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* may be cached while a kernel runs: coarse-grained */
 
-/* ---- what a device says about itself in numbers ---- */
+/* ---- numeric device attributes ---- */
 
-/* X(fact, CUDA's number of the attribute, HIP's, and what follows where it is not told). Number 0: nobody asks, and the
- * fact is 0. HIP's did not change from ROCm 5.2 to 10; 10017 and 10018 are missing in 5.2. */
+/* X(fact, CUDA's attribute number, HIP's, and the rules for an attribute that is not reported). Number 0: the fact is
+ * not queried and is 0. HIP's numbers did not change from ROCm 5.2 to 10; 10017 and 10018 are missing in 5.2. */
 /* clang-format off */
 #define GPU_FACT_TABLE(X)                                                                                              \
     X(WAVE, 10, 87, MUST_BE_KNOWN, MUST_BE_KNOWN)                                                                      \
@@ -189,15 +189,15 @@ enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while
     X(GRID_X, 5, 29, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                                      \
     X(GRID_Y, 6, 30, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                                      \
     X(GRID_Z, 7, 31, MUST_BE_KNOWN, UNKNOWN_IS_0)                                                                      \
-    X(LDS, 97, 74, MUST_BE_KNOWN, MUST_BE_KNOWN) /* of a workgroup; CUDA: when a function asks for more than 48 KiB */ \
+    X(LDS, 97, 74, MUST_BE_KNOWN, MUST_BE_KNOWN) /* per workgroup; CUDA: if a function requests more than 48 KiB */    \
     X(CORE_KHZ, 13, 5, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                     \
     X(MEMORY_KHZ, 36, 60, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                  \
     X(L2, 38, 19, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                          \
     X(TOGETHER, 95, 10, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: cooperative launches */                                      \
     X(MANAGED, 83, 24, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: it has managed memory */                                      \
-    X(PAGEABLE, 88, 65, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: kernels reach what malloc gives */                           \
-    X(UNIFIED, 41, 0, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: the host and the device know pinned memory by one address */   \
-    X(PHYSICAL_UNITS, 0, 10015, UNKNOWN_IS_0, UNKNOWN_IS_0) /* not WGPs, where two count as one of UNITS */            \
+    X(PAGEABLE, 88, 65, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: kernels can access memory from malloc */                     \
+    X(UNIFIED, 41, 0, UNKNOWN_IS_0, UNKNOWN_IS_0) /* 1: pinned memory has the same address on host and device */       \
+    X(PHYSICAL_UNITS, 0, 10015, UNKNOWN_IS_0, UNKNOWN_IS_0) /* not WGPs, two of which count as one of UNITS */         \
     X(XCCS, 0, 10018, UNKNOWN_IS_0, UNKNOWN_IS_0)                                                                      \
     X(WALL_KHZ, 0, 10017, UNKNOWN_IS_0, UNKNOWN_IS_0) /* the constant counter, */                                      \
     X(CLOCK_KHZ, 0, 10000, UNKNOWN_IS_0, UNKNOWN_IS_0) /* ... as older releases name it */                             \

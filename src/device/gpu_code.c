@@ -65,7 +65,7 @@ enum status gpu_kernel(const struct device_kernel **kernel, struct kernel_info *
 
 /* ---- launches ---- */
 
-/* The library, not the driver, refuses grids that do not fit. */
+/* Grids that do not fit are rejected by the library, not by the driver. */
 static enum status launch_together(const struct gpu *gpu, const struct device_launch *launch, struct gpu_stream *stream,
                                    struct err *err)
 {
@@ -80,7 +80,7 @@ static enum status launch_together(const struct gpu *gpu, const struct device_la
     return GPU_CHECK(gpu, err, launch_together, code);
 }
 
-/* Any launch, cooperative or not, of a kernel or a library's function. */
+/* Launches a kernel or a library's function, cooperatively or not. */
 static enum status launch_on(struct gpu *gpu, const struct device_launch *launch, struct gpu_stream *stream,
                              struct err *err)
 {
@@ -106,15 +106,15 @@ enum status gpu_launch(struct device *device, const struct device_launch *launch
 
 /* ---- graphs ---- */
 
-/* Launches are captured rather than made nodes of by hand, because then the library copies their arguments as for any
- * launch. The stream for it is one of their own, made at its first use. */
+/* Launches are captured rather than added as nodes, because the library then copies their arguments as for any launch.
+ * The capture uses a stream of its own, created at first use. */
 struct device_graph {
-    struct gpu_captured *captured; /* some releases of HIP still look at it when the instance is launched */
+    struct gpu_captured *captured; /* some releases of HIP still use it when the instance is launched */
     struct gpu_instance *instance;
 };
 
-/* The capture ends whatever happens in it: a stream left capturing refuses everything. `captured` is set even when it
- * fails: NULL, or what must be freed. */
+/* The capture is ended in every case, because a stream left capturing rejects everything. `captured` is set even on
+ * failure: NULL, or what must be freed. */
 static enum status capture_launches(struct gpu_captured **captured, struct gpu *gpu,
                                     const struct device_launch *launches, size_t count, uint32_t repeat,
                                     struct err *err)

@@ -5,9 +5,9 @@
 
 #include "ranks.h"
 
-/* ---- what there is ---- */
+/* ---- libraries and their functions ---- */
 
-/* Numbers of ncclDataType_t and ncclRedOp_t. */
+/* Values of ncclDataType_t and ncclRedOp_t. */
 static const struct {
     const char *name;
     int number;
@@ -77,13 +77,13 @@ static void forget(struct gpu_collectives *library, const struct gpu *gpu)
     library->devices = 0;
 }
 
-/* How many of them are this process's. */
+/* Returns how many of the devices belong to this process. */
 static uint32_t members(const struct gpu *gpu, uint32_t devices)
 {
     return gpu->ranks ? 1 : devices;
 }
 
-/* Streams and events belong to the device that is the current one when they are made. */
+/* Streams and events belong to the device that is current when they are created. */
 static enum status make_streams(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
 {
     struct err ignored = {0};
@@ -187,12 +187,12 @@ enum status collectives_load(bool *is_known, struct device_module **module, stru
 
 /* ---- functions ---- */
 
-/* What device `k` does; in a group, the calls of all devices become one. */
+/* The share of device `k`; a group merges the calls of all devices into one. */
 struct part {
     const struct gpu_collectives *library;
     const struct library_collective *args;
     uint32_t k;
-    uint64_t bytes; /* of `count` elements */
+    uint64_t bytes; /* bytes of `count` elements */
     int type, op;
     const uint8_t *in;
     uint8_t *out;
@@ -271,7 +271,7 @@ enum status collectives_kernel(const struct device_kernel **kernel, struct kerne
                    symbol, module->collectives->file.says);
 }
 
-/* A group is ended whatever happens in it: else the library waits for its end for ever. */
+/* The group is ended in every case; otherwise the library waits for its end forever. */
 static enum status call_all(const struct gpu_collectives *library, const struct gpu *gpu,
                             const struct device_kernel *kernel, const struct library_collective *args,
                             struct gpu_stream *stream, struct err *err)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives through librccl or libnccl, behind device_ops.load_library; library.h has what their functions take.
- * Either one process has a communicator for each device of the node (ncclCommInitAll), of which device 0 is the open
- * one: its stream starts the others and waits for them, so that events around a launch see the whole. Or each process
- * of a job has one, for its device (ncclCommInitRank); they share the library's id through ranks.h.
+ * Collectives through librccl or libnccl, behind device_ops.load_library; library.h documents the arguments of their
+ * functions. Either one process has a communicator for each device of the node (ncclCommInitAll): device 0 is the open
+ * one, and its stream starts the others and waits for them, so that events around a launch cover the whole. Or each
+ * process of a job has one communicator for its device (ncclCommInitRank), and they share the library's id through
+ * ranks.h.
  *
  * Prototypes are our own, for both libraries, whose interfaces are the same (nccl.h of NCCL 2.23 and of RCCL 2.22);
  * enumerations are int, communicators and streams pointers.
@@ -34,26 +35,26 @@ struct collectives_api {
     int (*recv)(void *to, size_t count, int type, int from, void *comm, void *stream);
 };
 
-/* A library that is open. */
+/* An open library. */
 struct gpu_collectives {
     struct library_file file;
     struct collectives_api api;
-    uint32_t devices;  /* that the communicators are for, or ranks; 0: there are none */
-    struct err absent; /* why the ranks did not meet: they are not waited for again */
-    bool ranks;        /* the devices are those of several processes */
-    void *agreed;      /* memory of the device for what they agree on */
+    uint32_t devices;  /* number of devices or ranks with communicators; 0: none */
+    struct err absent; /* why the ranks did not meet; there is no second attempt */
+    bool ranks;        /* the devices belong to several processes */
+    void *agreed;      /* device memory for the values they agree on */
     void *comms[GPU_MAX_DEVICES];
-    struct gpu_stream *streams[GPU_MAX_DEVICES]; /* of each device but number 0, */
-    struct gpu_event *done[GPU_MAX_DEVICES];     /* ... where it is done; number 0: where all begin */
+    struct gpu_stream *streams[GPU_MAX_DEVICES]; /* for each device but number 0, */
+    struct gpu_event *done[GPU_MAX_DEVICES];     /* ... its completion; number 0: where all begin */
 };
 
-/* device_ops.load_library for one of the collectives' names; *known is false, and nothing done, for other names. */
+/* device_ops.load_library for the names of the collectives; for other names *known is false and nothing happens. */
 enum status collectives_load(bool *known, struct device_module **module, struct gpu *gpu, const char *name,
                              struct err *err);
-/* A function of the module's library, as device_ops.kernel. */
+/* Finds a function of the module's library, as device_ops.kernel does. */
 enum status collectives_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                                struct device_module *module, const char *symbol, struct err *err);
-/* As a launch in this stream of device 0. */
+/* Acts as a launch in this stream of device 0. */
 enum status collectives_launch(struct gpu *gpu, const struct device_kernel *kernel, void *const *args,
                                struct gpu_stream *stream, struct err *err);
 /* device_ops.agree. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Named ranges of profilers: two functions, begin and end, of whichever library is there.
+ * Named ranges of profilers: two functions, begin and end, from the library that is available.
  */
 #include <dlfcn.h>
 
 #include "gpu.h"
 
-/* Where it fails there are no functions, which gpu_vendor.no_ranges tells. */
+/* On failure there are no functions; gpu_vendor.no_ranges has the message. */
 static void use_library(struct gpu_ranges *ranges, const struct library_place *place)
 {
     struct library_file file;
@@ -31,11 +31,11 @@ void roctx_find(struct gpu_ranges *ranges)
 
 /* ---- NVTX ---- */
 
-/* The handshake passes no context, so what a tool fills can only be here. It is filled once for the process. */
+/* The handshake passes no context, so a tool can only fill a global table. It is filled once per process. */
 static nvtx_function functions[NVTX_MODULES][NVTX_CORE_FUNCTIONS];
 static nvtx_function *places[NVTX_MODULES][NVTX_CORE_FUNCTIONS + 1];
 
-/* How many functions a module has, one more because their numbers begin at 1. */
+/* The number of functions of each module, plus one because their numbers begin at 1. */
 static const unsigned counts[NVTX_MODULES] = {
     [NVTX_CORE] = NVTX_CORE_FUNCTIONS,
     [NVTX_CUDA] = 9,

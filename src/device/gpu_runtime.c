@@ -47,7 +47,7 @@ enum status gpu_require(const struct gpu *gpu, enum gpu_feature feature, struct 
 
 /* ---- starting it ---- */
 
-/* True when a device file is there and this user may not use it. */
+/* Returns true if a device file exists and this user may not open it. */
 static bool explain_permission(struct text *why, const char *path)
 {
     struct stat file;
@@ -107,7 +107,7 @@ enum status gpu_start(struct gpu *gpu, struct err *err)
         return STATUS_OK;
     gpu->count = 0;
     text_addf(&why, "%s finds no GPU%s%s", gpu->library.path, status ? ", " : "", cause.text);
-    /* What the library's own words leave open. */
+    /* Adds what the library's own message leaves out. */
     for (const struct gpu_hint *hint = gpu->vendor->hints; hint->code; ++hint) {
         if (hint->code != code)
             continue;
@@ -128,7 +128,7 @@ struct answer {
     char why[2000];
 };
 
-/* Whatever the library does, this process ends after `timeout_ms`. */
+/* This process ends after `timeout_ms`, whatever the library does. */
 _Noreturn static void child_main(struct answer *answer, const struct gpu_vendor *vendor, int timeout_ms)
 {
     const struct itimerval timer = {.it_value = {timeout_ms / 1000, timeout_ms % 1000 * 1000}};
@@ -137,12 +137,12 @@ _Noreturn static void child_main(struct answer *answer, const struct gpu_vendor 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGALRM, SIG_DFL);
     setitimer(ITIMER_REAL, &timer, NULL);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* a library that greets is no part of the result */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* output of a library is not part of the result */
     if (gpu_find_library(gpu, &err) || gpu_start(gpu, &err))
         SET_TEXT(answer->why, "%s", err.text);
     answer->count = gpu->count;
     answer->known = true;
-    _exit(0); /* without the destructors of the library */
+    _exit(0); /* skips the library's destructors */
 }
 
 int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
@@ -173,7 +173,7 @@ int gpu_count(struct text *why, const struct gpu_vendor *vendor, int timeout_ms)
     return count;
 }
 
-/* ---- what a device says about itself ---- */
+/* ---- device facts ---- */
 
 static enum status read_facts(uint32_t facts[static GPU_FACTS], const struct gpu *gpu, struct err *err)
 {
@@ -211,7 +211,7 @@ static void fill_facts(struct device_info *info, const uint32_t facts[static GPU
             .name = "L2", .size_bytes = facts[FACT_L2], .instances = facts[FACT_XCCS] ? facts[FACT_XCCS] : 1};
 }
 
-/* What it lacks is known before anything is asked for. */
+/* The kinds of memory that the device lacks are known before any is requested. */
 static void fill_spaces(struct device_info *info, const struct gpu *gpu, const uint32_t facts[static GPU_FACTS])
 {
     info->index = (uint32_t)gpu->index;
@@ -226,11 +226,11 @@ static void fill_spaces(struct device_info *info, const struct gpu *gpu, const u
         info->lacks_spaces |= SPACE_BIT(SPACE_MANAGED);
     if (gpu->count < 2 && !gpu->ranks)
         info->lacks_spaces |= SPACE_BIT(SPACE_PEER);
-    /* Else the host and the device know pinned memory by different addresses. */
+    /* Without it, pinned memory has different addresses on the host and the device. */
     if (gpu->vendor->attributes[FACT_UNIFIED].attribute && !facts[FACT_UNIFIED])
         info->lacks_spaces |= SPACE_BIT(SPACE_PINNED) | SPACE_BIT(SPACE_PINNED_FAR);
-    /* With HMM (on AMD, and XNACK), or where the host's page tables are the device's too, kernels reach what malloc
-     * gives. */
+    /* With HMM (on AMD, also XNACK), or if the device uses the host's page tables, kernels can access memory from
+     * malloc. */
     if (!facts[FACT_PAGEABLE])
         info->lacks_kernel_spaces = SPACE_BIT(SPACE_PAGEABLE);
 }
@@ -252,7 +252,7 @@ enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *
     fill_facts(&found, facts);
     fill_spaces(&found, gpu, facts);
     struct err ignored = {0};
-    /* The address by which the operating system knows the card; "" unknown. */
+    /* The operating system's address of the card; "" if unknown. */
     if (!gpu->api.pci_bus_id ||
         GPU_TRY(gpu, &ignored, pci_bus_id, found.pci_bdf, (int)sizeof(found.pci_bdf), gpu->handles[gpu->index]))
         found.pci_bdf[0] = '\0';
@@ -264,7 +264,7 @@ enum status gpu_describe(struct device_info *info, struct gpu *gpu, struct err *
     gpu->far_node = found.pcie.far_node;
     if (!gpu->far_node)
         found.lacks_spaces |= SPACE_BIT(SPACE_PINNED_FAR);
-    if (!found.name[0]) /* the driver knows no product of this id */
+    if (!found.name[0]) /* the driver has no product name for this id */
         SET_TEXT(found.name, "%s", found.arch);
     *info = found;
     return STATUS_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * AMD GPUs: what is AMD's own, over gpu.h. Which flag of memory means what: hip_runtime_api.h and clr's hip_memory.cpp.
+ * AMD GPUs: the vendor-specific part on top of gpu.h. Source for the memory flags: hip_runtime_api.h and clr's
+ * hip_memory.cpp.
  */
 #include "gpu.h"
 #include "rooftile/targets.h"
@@ -13,15 +14,15 @@
 #define OWN(function, need, parameters) {#function, offsetof(struct gpu_calls, function), need},
 static const struct library_symbol symbols[] = {
     GPU_CALLS(SHARED, GPU_NOTHING, OWN){"hipGetErrorName", offsetof(struct gpu_calls, hipGetErrorName), GPU_OPTIONAL},
-    /* Older libraries have this function under its C++ name. */
+    /* Older libraries export this function under its C++ name. */
     {"_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
      offsetof(struct gpu_calls, hipExtModuleLaunchKernel), GPU_OWN_TIMES},
     {NULL, 0, 0},
 };
 
-/* The folders that the user put before the loader's own are searched like the others, highest version first. The loader
- * finds exact names only: each major version is asked for, of which Debian 12 has 5, and the newest must not be a
- * matter of a new release; last the link of development packages. */
+/* The folders that the user puts before the loader's own are searched like the others, highest version first. The
+ * loader finds only exact names, so each major version is tried (Debian 12 has 5), including future ones that need no
+ * new release; the link of development packages comes last. */
 #define STEM "libamdhip64.so"
 static const char *const places[] = {"$ROCM_PATH/lib/" STEM "*",
                                      "/opt/rocm/lib/" STEM "*",
@@ -33,7 +34,7 @@ static const char *const places[] = {"$ROCM_PATH/lib/" STEM "*",
 
 /* ---- calls ---- */
 
-/* A library calls what is newer than itself "hipErrorUnknown" or "unknown error": the number says more. */
+/* For errors newer than itself, a library returns "hipErrorUnknown" or "unknown error"; the number is more useful. */
 static const char *error_name(UNUSED const char **text, const struct gpu *gpu, gpu_error code)
 {
     const char *name = gpu->api.hipGetErrorName ? gpu->api.hipGetErrorName(code) : NULL;
@@ -63,7 +64,7 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     return GPU_TRY(gpu, err, hipModuleLoad, code, path) ? err_within(err, "%s", path) : STATUS_OK;
 }
 
-/* This function counts the grid in work-items. */
+/* This function takes the grid in work-items. */
 enum status hip_launch_with_events(struct device *device, const struct device_launch *launch, uint32_t from,
                                    uint32_t to, struct err *err)
 {
@@ -87,14 +88,14 @@ enum status hip_launch_with_events(struct device *device, const struct device_la
                    gpu->events[from], gpu->events[to], 0);
 }
 
-/* ---- what a device says about itself ---- */
+/* ---- device facts ---- */
 
-/* Of the structure that hipGetDeviceProperties fills, larger in each release (R0600: 1472 bytes), only the architecture
- * is read: everything else is an attribute. ROCm 6 changed the layout, gave the function a new name, and still exports
- * the old one with the old layout. */
+/* hipGetDeviceProperties fills a structure that grows with each release (R0600: 1472 bytes). Only the architecture is
+ * read from it; everything else is an attribute. ROCm 6 changed the layout, gave the function a new name, and still
+ * exports the old one with the old layout. */
 enum { PROPERTIES_BYTES = 16384, ARCH_AT_R0600 = 1160, ARCH_AT_R0000 = 396, ARCH_BYTES = 256 };
 
-/* "gfx942:sramecc+:xnack-": the target, and the settings of this device. */
+/* Reads "gfx942:sramecc+:xnack-": the target, and this device's settings. */
 static enum status read_arch(char arch[static ARCH_BYTES], const struct gpu *gpu, struct err *err)
 {
     const bool renewed = gpu->api.hipGetDevicePropertiesR0600;
@@ -125,7 +126,7 @@ static enum status describe(struct device_info *info, struct gpu *gpu, const uin
     /* Events are read from the constant-rate counter. */
     const uint32_t tick_khz = facts[FACT_WALL_KHZ] ? facts[FACT_WALL_KHZ] : facts[FACT_CLOCK_KHZ];
     info->timer_tick_ns = tick_khz ? 1e6 / tick_khz : 0;
-    /* What stands in for the driver, for the device below the runtime, or for all of ROCm. */
+    /* Detects emulators of the driver, of the device below the runtime, or of all of ROCm. */
     const char *preloaded = getenv("LD_PRELOAD");
     SET_TEXT(info->emulated, "%s",
              preloaded && strstr(preloaded, "librocjitsu") ? "rocjitsu"
@@ -135,7 +136,7 @@ static enum status describe(struct device_info *info, struct gpu *gpu, const uin
     char kernel[32], uuid[17] = "";
     int version = 0;
     struct err ignored = {0};
-    /* AMD's are 16 characters of text, as in "GPU-" and the serial number. */
+    /* AMD's UUIDs are 16 characters of text: "GPU-" and the serial number. */
     if (gpu->api.uuid && !GPU_TRY(gpu, &ignored, uuid, (struct gpu_uuid *)uuid, gpu->handles[gpu->index]) && *uuid &&
         !uuid[strspn(uuid, "0123456789abcdefABCDEF")])
         SET_TEXT(info->uuid, "GPU-%s", uuid);
@@ -167,8 +168,7 @@ static const char *const masks[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES
 const struct gpu_vendor hip_vendor = {
     .ops = &device_hip,
     .library = "libamdhip64",
-    /* Visible to what it loads itself, as in a program that is linked with it: its plug-ins may need its symbols, or
-     * those of its own libraries. */
+    /* Global, as in a program linked with it: its plug-ins may need its symbols, or those of its dependencies. */
     .place = {"HIP", "ROOFTILE_HIP_LIBRARY", places, symbols, RTLD_GLOBAL},
     .pci_vendor = "1002",
     .hints = hints,

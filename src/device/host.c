@@ -8,7 +8,7 @@
 
 #define PAGE_BYTES ((uint64_t)4096)
 
-/* ---- files of the system ---- */
+/* ---- system files ---- */
 
 size_t sysfs_read(void *to, size_t size, const char *folder, const char *name)
 {
@@ -84,8 +84,8 @@ enum status check_events(uint32_t one, uint32_t other, struct err *err)
 
 /* ---- devices that are this process ---- */
 
-/* Around memory that kernels use nothing may be touched: what reaches farther than the guards that are looked at
- * (plan.h) dies of it. */
+/* Inaccessible margins surround the memory that kernels use: an access beyond the guards that are checked (plan.h)
+ * crashes there. */
 static const uint64_t margin_bytes = UINT64_C(256) << 20;
 enum { MOST_MARGINS = 4096 }; /* a process may have 65,530 mappings */
 
@@ -95,8 +95,8 @@ static bool may_have_margin(const struct host *host)
     return host->margins < MOST_MARGINS && !getrlimit(RLIMIT_AS, &addresses) && addresses.rlim_cur == RLIM_INFINITY;
 }
 
-/* `size_bytes` of fresh pages between two margins, aligned to `align_bytes` by mapping more and giving the ends back.
- */
+/* Maps `size_bytes` of fresh pages between two margins, aligned to `align_bytes` by mapping more and unmapping the
+ * ends. */
 static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes, uint64_t margin, int protection)
 {
     const uint64_t all_bytes = size_bytes + align_bytes + 2 * margin;

@@ -4,17 +4,17 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/* ---- finding one ---- */
+/* ---- finding a library ---- */
 
 struct search {
     struct library_file *file;
     void *functions;
     const struct library_place *place;
-    bool is_named;        /* by the variable */
-    struct text problems; /* of what was found */
+    bool is_named;        /* by the environment variable */
+    struct text problems; /* of the files that were found */
 };
 
-/* ISO C has no conversion from dlsym's pointer to a function's; POSIX has. */
+/* ISO C does not convert dlsym's pointer to a function pointer; POSIX does. */
 void (*library_function(void *handle, const char *symbol))(void)
 {
     void *const found = dlsym(handle, symbol);
@@ -29,7 +29,7 @@ static void forget_symbols(void *functions, const struct library_symbol *symbols
         memset((char *)functions + row->offset, 0, sizeof(void *));
 }
 
-/* Appends the names of required functions that are missing, or "all functions of ..." where it is quite another one. */
+/* Appends the names of required functions that are missing, or "all functions of ..." if it is a different library. */
 static void find_symbols(struct text *missing, void *functions, void *handle, const struct library_place *place)
 {
     bool found = false;
@@ -48,14 +48,14 @@ static void find_symbols(struct text *missing, void *functions, void *handle, co
     }
 }
 
-/* The loader's message begins with the name that it was given; with another one when that was found and lacks
- * something. */
+/* Tells whether the library itself was not found. The loader's message begins with another name if the library was
+ * found and lacks a dependency. */
 static bool is_absent(const char *message, const char *name)
 {
     return text_starts(message, name) && message[strlen(name)] == ':' && strstr(message, "No such file");
 }
 
-/* That there is no such file is no news of one that nobody asked for by name. */
+/* A missing file is reported only if it was requested by name. */
 static bool try_file(struct search *search, const char *name)
 {
     const char *also = search->problems.length ? "; " : "";
@@ -82,14 +82,14 @@ static bool try_file(struct search *search, const char *name)
     return is_usable;
 }
 
-/* "libx.so" and "libx.so.7.2", but no "libx.so.debug". */
+/* Accepts "libx.so" and "libx.so.7.2", but not "libx.so.debug". */
 static bool is_library(const char *path)
 {
     const char *name = strrchr(path, '/'), *suffix = name ? strstr(name, ".so") : NULL;
     return suffix && suffix[3 + strspn(suffix + 3, ".0123456789")] == '\0';
 }
 
-/* Numbers compare as numbers: core-10 is above core-7. */
+/* Versions are compared as numbers: core-10 is above core-7. */
 static bool try_pattern(struct search *search, const char *pattern)
 {
     glob_t found = {0};

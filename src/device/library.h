@@ -26,48 +26,47 @@
 /* A function. A table of them ends with a NULL name. */
 struct library_symbol {
     const char *name;
-    size_t offset; /* of the function pointer, in the structure that is filled */
-    unsigned need; /* who needs it; the table's user gives SYMBOL_FEATURES and more a meaning */
+    size_t offset; /* of the function pointer in the filled structure */
+    unsigned need; /* the feature that needs it; values from SYMBOL_FEATURES on are the table user's */
 };
 enum { SYMBOL_REQUIRED, SYMBOL_OPTIONAL, SYMBOL_FEATURES };
 /* clang-format off */
 #define LIBRARY_SYMBOL(type, member, name, need) {name, offsetof(type, member), SYMBOL_##need}
 /* clang-format on */
 
-/* Where a library is, and what makes it that library. Each of `files`, which are tried in
- * this order, is one of
+/* Where a library is, and what identifies it. `files` are tried in order. Each is one of
  *
- *   libx.so.1          a name that the loader looks for, or a path
- *   /opt/x?/libx.so*   a pattern of the shell: the highest version of what matches it
- *   $FOLDERS/libx.so*  the same in each folder of this variable of the environment, one after the other
- *   libx.so.{9..5}     each of these numbers, one after the other
- */
+ *   libx.so.1          a name that the loader resolves, or a path
+ *   /opt/x?/libx.so*   a shell pattern: the match with the highest version
+ *   $FOLDERS/libx.so*  the same in each folder of this environment variable, in turn
+ *   libx.so.{9..5}     each of these numbers, in turn */
 struct library_place {
-    const char *name;         /* as manifests and messages have it */
-    const char *variable;     /* of the environment: names a file that is opened in place of these */
+    const char *name;         /* its name in manifests and messages */
+    const char *variable;     /* environment variable that names a file to open instead of these */
     const char *const *files; /* NULL-terminated */
     const struct library_symbol *symbols;
-    int flags; /* of dlopen, besides RTLD_NOW */
+    int flags; /* for dlopen, in addition to RTLD_NOW */
 };
 
 struct library_file {
-    void *handle; /* of dlopen; NULL: not open */
+    void *handle; /* from dlopen; NULL: not open */
     char path[512];
     /* For libraries with functions for kernels: the hash of the file, and how the library describes itself. */
     char sha256[HASH_TEXT], says[DEVICE_LIBRARY_TEXT];
 };
 
-/* Opens the first file that can be and has all required functions, and fills `functions` with what it has; other
- * pointers of the table become NULL. ERR_UNSUPPORTED says what was tried, or what is wrong with what was found. */
+/* Opens the first file that can be opened and has all required functions, and fills `functions` with the functions it
+ * has; the table's other pointers become NULL. ERR_UNSUPPORTED reports what was tried, or what is wrong with the files
+ * found. */
 enum status library_open(struct library_file *file, void *functions, const struct library_place *place,
                          struct err *err);
 void library_close(struct library_file *file);
-/* NULL: there is none of this name. */
+/* Returns NULL if there is no such function. */
 void (*library_function(void *handle, const char *symbol))(void);
 
 /* ---- gemm ---- */
 
-/* X(type, argument), in their order. */
+/* X(type, argument), in argument order. */
 /* clang-format off */
 #define LIBRARY_GEMM(X)                                                                                                \
     X(void *, d) X(const void *, a) X(const void *, b) X(const void *, c)                                              \
@@ -82,8 +81,8 @@ struct library_gemm {
 };
 enum { LIBRARY_GEMM_ARGS = 18 };
 
-/* As library_open, for a library with functions for kernels: also hashes its file. ERR_UNSUPPORTED says that the device
- * has none, and why. */
+/* As library_open, for a library with functions for kernels; also hashes its file. ERR_UNSUPPORTED reports that the
+ * device has none, and why. */
 enum status library_open_named(struct library_file *file, void *functions, const struct library_place *place,
                                struct err *err);
 void library_read_gemm(struct library_gemm *gemm, void *const *args);

@@ -10,28 +10,28 @@
 #include "rooftile/file.h"
 #include "rooftile/log.h"
 
-/* The looks of all ranks together load a shared file system alike, however many they are. */
+/* The polling interval grows with the number of ranks, so that the load on a shared file system stays constant. */
 enum { POLL_NS = 5000000, POLLING_RANKS = 8, MOST_POLL_NS = 500000000, JOB_TEXT = 64 };
 
 struct meeting {
     const struct device_ranks *ranks;
-    struct arena arena, look; /* of one look at the files: thousands of them are taken */
+    struct arena arena, look; /* `look` is emptied for each look at the files, of which there are thousands */
     const char *call, *id;
-    uint64_t own;     /* nonce */
-    uint64_t *nonces; /* of rank 0: those that answered; 0: not yet */
-    /* Of the others: the call that was answered, and what it says. */
+    uint64_t own;     /* own nonce */
+    uint64_t *nonces; /* rank 0: of the ranks that answered; 0: not yet */
+    /* Other ranks: the call that was answered, and its contents. */
     uint64_t zero;
     uint32_t world;
     char job[JOB_TEXT];
 };
 
-/* Until the next look. */
+/* The result is valid until the next look. */
 static const char *answer_of(struct meeting *meeting, uint32_t rank)
 {
     return arena_printf(&meeting->look, "%s/.ranks.%u", meeting->ranks->folder, rank);
 }
 
-/* "": there is none. Until the next look. */
+/* Returns "" if there is no file. The result is valid until the next look. */
 static const char *read_text(struct meeting *meeting, const char *path)
 {
     struct err ignored = {0};
@@ -69,7 +69,7 @@ static void close_meeting(struct meeting *meeting)
     arena_release(&meeting->arena);
 }
 
-/* Whose call it is; 0: nobody's. */
+/* Returns the nonce of the caller; 0: there is no call. */
 static uint64_t read_call(struct meeting *meeting, uint32_t *world, char job[static JOB_TEXT])
 {
     uint64_t nonce = 0;
@@ -141,7 +141,7 @@ static enum status give(struct meeting *meeting, const uint8_t *id, size_t size,
 
 /* ---- all others ---- */
 
-/* False: it is not there, or not for this process. */
+/* Returns false if the id is missing or not for this process. */
 static bool read_id(struct meeting *meeting, uint8_t *id, size_t size)
 {
     const char *text = read_text(meeting, meeting->id);
@@ -159,7 +159,7 @@ static bool read_id(struct meeting *meeting, uint8_t *id, size_t size)
     return true;
 }
 
-/* Whatever call stands there, as long as it is no new one. */
+/* Answers a new call. Without one, checks that the answer is still this process's own. */
 static enum status answer(struct meeting *meeting, struct err *err)
 {
     const char *path = answer_of(meeting, meeting->ranks->rank);

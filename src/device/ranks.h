@@ -15,10 +15,10 @@
 
 #include "rooftile/device.h"
 
-/* Rank 0 gives `id`, all others get it. ERR_DEVICE after ranks->limit_ns says who did not come, or at once what is
- * wrong: two processes of one rank, another run in the same folder. */
+/* Rank 0 provides `id`, all others receive it. ERR_DEVICE reports after ranks->limit_ns which ranks are missing, or at
+ * once what is wrong: two processes with one rank, or another run in the same folder. */
 enum status ranks_share(void *id, size_t size, const struct device_ranks *ranks, struct err *err);
-/* When all have it: removes the id's file. */
+/* Removes the id's file once all ranks have it. */
 void ranks_shared(const struct device_ranks *ranks);
 
 #endif

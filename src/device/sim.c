@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The simulated device: the facts of a machine file, and no execution. Cases take what is predicted of them
+ * The simulated device: it has the facts of a machine file and executes nothing. Cases take their predicted time
  * (run/measure.c).
  */
 #include <sys/mman.h>
 
 #include "device_internal.h"
 
-#define LAUNCH_NS 4000.0       /* an empty launch, when the machine file says nothing */
-#define COPY_BYTES_PER_NS 10.0 /* copies and fills: not predicted, only not free */
+#define LAUNCH_NS 4000.0       /* an empty launch, if the machine file has no figure */
+#define COPY_BYTES_PER_NS 10.0 /* copies and fills: not predicted, but not free */
 
 struct device_module {
-    int unused; /* nothing is read; each load is its own module */
+    int unused; /* nothing is read; each load is a new module */
 };
 
 struct sim {
-    struct host host; /* first */
+    struct host host; /* must be first */
     double now_ns, launch_ns;
 };
 
@@ -24,7 +24,7 @@ static enum status sim_open(struct device **device, const struct device_request 
 {
     if (!request->sim_info)
         return err_set(err, ERR_DEVICE, "sim needs a machine, for example sim:mi300x");
-    /* The machine's facts; what it leaves open gets the limits that all GPUs have. */
+    /* The machine's facts; missing limits get the values common to all GPUs. */
     *info = *request->sim_info;
     SET_TEXT(info->backend, "sim");
     SET_TEXT(info->id, "sim:%.27s", request->model);
@@ -54,7 +54,7 @@ static void sim_close(struct device *device)
     free(sim);
 }
 
-/* Addresses that nothing may touch. */
+/* Returns addresses that must not be accessed. */
 static enum status sim_alloc(void **pointer, struct device *device, uint64_t size_bytes, enum device_space space,
                              struct err *err)
 {
@@ -73,7 +73,7 @@ static enum status sim_write(struct device *device, UNUSED void *to, UNUSED cons
     return sim_advance(device, size_bytes);
 }
 
-/* There is nothing to read: zeros, so that whoever looks sees the same each time. */
+/* There is nothing to read; returns zeros, so that every reader gets the same data. */
 static enum status sim_read(struct device *device, void *to, UNUSED const void *from, uint64_t size_bytes,
                             UNUSED struct err *err)
 {
@@ -106,7 +106,7 @@ static void sim_unload(UNUSED struct device *device, struct device_module *modul
     free(module);
 }
 
-/* The module stands for all its kernels: their arguments are unknown. */
+/* The module represents all its kernels; their arguments are unknown. */
 static enum status sim_kernel(const struct device_kernel **kernel, struct kernel_info *info,
                               UNUSED struct device *device, struct device_module *module, UNUSED const char *symbol,
                               UNUSED struct err *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known about a GPU while it runs: clocks, power, temperature, throttling, memory in use and who else has it
- * open; and facts that do not change during a run. Nothing here fails: values that are absent, refused, unreadable or
- * nonsense are unknown. A card is found by its PCI address, as HIP, DRM and NVML number cards differently.
+ * The state of a GPU while it runs: clocks, power, temperature, throttling, memory in use and other processes that have
+ * it open; and facts that do not change during a run. Nothing here fails: values that are absent, denied, unreadable or
+ * implausible are unknown. A card is found by its PCI address, because HIP, DRM and NVML number cards differently.
  *
- * AMD (telemetry_amd.c): files of the amdgpu driver below /sys; ROOFTILE_SYSFS names another root. AMD SMI is not
- * asked: it reads the same files, and its structures change with each release. NVIDIA (telemetry_nvml.c): the
- * management library NVML, part of the driver, in our own prototypes; ROOFTILE_NVML_LIBRARY names another library.
+ * AMD (telemetry_amd.c): files of the amdgpu driver below /sys; ROOFTILE_SYSFS names another root. AMD SMI is not used:
+ * it reads the same files, and its structures change with each release. NVIDIA (telemetry_nvml.c): the management
+ * library NVML, part of the driver, with our own prototypes; ROOFTILE_NVML_LIBRARY names another library.
  */
 #ifndef ROOFTILE_DEVICE_TELEMETRY_H
 #define ROOFTILE_DEVICE_TELEMETRY_H
@@ -17,38 +17,37 @@
 
 enum { TELEMETRY_PATH = 384, TELEMETRY_MAX_NODES = 8 };
 
-/* Where one GPU's files are. Plain data; a zeroed one knows nothing. */
+/* Where one GPU's files are. Plain data; a zeroed struct reports nothing. */
 struct telemetry {
     char root[128];                      /* "/sys" */
-    char card[TELEMETRY_PATH];           /* folder of the PCI device; "" = not found */
-    char sensors[TELEMETRY_PATH];        /* its hwmon folder; "" = none */
-    char node[8];                        /* number of the first of its compute nodes; "" = none */
+    char card[TELEMETRY_PATH];           /* folder of the PCI device; "": not found */
+    char sensors[TELEMETRY_PATH];        /* its hwmon folder; "": none */
+    char node[8];                        /* number of the first of its compute nodes; "": none */
     uint32_t nodes[TELEMETRY_MAX_NODES]; /* ids of its compute nodes: one, or one per partition */
     uint32_t node_count;
 };
 
-/* `pci_bdf` as HIP writes it, "0000:05:00.0". In partition modes the function number is the partition's, and only
+/* `pci_bdf` is in HIP's format, "0000:05:00.0". In partition modes, the function number is the partition's, and only
  * function 0 has files. */
 void telemetry_open(struct telemetry *telemetry, const char *pci_bdf);
 
-/* What does not change while a run lasts: PCI id ("10de:2330"; nothing for a card of another vendor, "10de", than
- * expected), partition mode ("SPX/NPS1"; as it was where the card knows none), and uuid and hashed serial number where
- * `info` lacks them. Only the PCI id is known of cards of others than AMD. */
+/* Fills what does not change during a run: the PCI id ("10de:2330"; nothing if the card's vendor is not the expected
+ * `vendor`, "10de"), the partition mode ("SPX/NPS1"; unchanged if the card has none), and the uuid and hashed serial
+ * number if `info` lacks them. For non-AMD cards, only the PCI id is known. */
 void telemetry_describe(struct device_info *info, const struct telemetry *telemetry, const char *vendor);
 
-/* Everything that is known now; the rest of *sense stays as it is. Takes about a millisecond, most of it the driver's.
- */
+/* Fills the current values that are known and leaves the rest of *sense unchanged. Takes about a millisecond, mostly in
+ * the driver. */
 void telemetry_sense(struct device_sense *sense, const struct telemetry *telemetry);
 
-/* Reads a gpu_metrics table of `size` bytes; sets only what it holds. False for a table of unknown revision or wrong
- * size. */
+/* Reads a gpu_metrics table of `size` bytes; sets only what it holds. False for an unknown revision or a wrong size. */
 bool telemetry_metrics(struct device_sense *sense, const void *table, size_t size);
 
-/* How many of the listed `others` have the device open besides this process. In a container the list may have this
- * process under the host's number for it, which it does not know: then one of them is this process. */
+/* Returns how many of the listed `others` have the device open, not counting this process. In a container, the list may
+ * hold this process under its host process id, which it does not know; one of them is then this process. */
 double telemetry_other_processes(unsigned others, bool is_listed);
 
-/* topology.c: how the card is tied to its host and, of AMD's, to other GPUs. */
+/* topology.c: describes the card's links to its host and, for AMD, to other GPUs. */
 void topology_describe(struct device_info *info, const struct telemetry *telemetry);
 
 /* ---- NVIDIA ---- */
@@ -69,12 +68,12 @@ struct nvml_process {
 struct nvml_pci {
     char legacy_bus_id[16];
     unsigned domain, bus, device;
-    unsigned id; /* of the device in the upper half, of the vendor in the lower */
+    unsigned id; /* upper half: device, lower half: vendor */
     unsigned subsystem_id;
     char bus_id[32];
 };
 
-/* X(symbol, what needs it, parameters). Enumerations are unsigned. */
+/* X(symbol, who needs it, parameters). Enumerations are unsigned. */
 /* clang-format off */
 #define NVML_CALLS(X)                                                                                                  \
     X(nvmlInit_v2, SYMBOL_REQUIRED, (void))                                                                            \
@@ -103,7 +102,7 @@ struct nvml_pci {
 
 #define NVML_MEMBER(name, need, parameters) unsigned(*name) parameters;
 
-/* A zeroed one knows nothing. */
+/* A zeroed struct reports nothing. */
 struct nvml {
     struct nvml_calls {
         NVML_CALLS(NVML_MEMBER)
@@ -113,15 +112,15 @@ struct nvml {
     struct nvmlDevice_st *card; /* NULL: not found */
 };
 
-/* `pci_bdf` as CUDA writes it, "0000:05:00.0". */
+/* `pci_bdf` is in CUDA's format, "0000:05:00.0". */
 void nvml_open(struct nvml *nvml, const char *pci_bdf);
 void nvml_close(struct nvml *nvml);
 
-/* What does not change while a run lasts: release of the driver, firmware, power limit, hashed serial number, and PCI
- * id where `info` lacks it. */
+/* Fills what does not change during a run: driver release, firmware, power limit, hashed serial number, and the PCI id
+ * if `info` lacks it. */
 void nvml_describe(struct device_info *info, const struct nvml *nvml);
 
-/* Everything that is known now; the rest of *sense stays as it is. */
+/* Fills the current values that are known and leaves the rest of *sense unchanged. */
 void nvml_sense(struct device_sense *sense, const struct nvml *nvml);
 
 #endif

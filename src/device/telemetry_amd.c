@@ -5,15 +5,15 @@
 
 /* ---- the driver's binary table ---- */
 
-/* Offsets of the driver's tables (kgd_pp_interface.h of Linux 6.9 to 6.18 and of ROCm's amdgpu), laid out with natural
- * alignment, in the byte order of the host. Temperatures are degrees, power watts, clocks MHz; a field of all ones
- * holds nothing. Revision 1.6 was withdrawn and came back with another layout: only the size tells them apart.
- * Tables 2.x and 3.x are those of processors with graphics, which say nothing about a discrete card. */
+/* Offsets in the driver's tables (kgd_pp_interface.h of Linux 6.9 to 6.18 and of ROCm's amdgpu), which have natural
+ * alignment and the host's byte order. Temperatures are in degrees, power in watts, clocks in MHz; a field of all ones
+ * is empty. Revision 1.6 was withdrawn and came back with another layout: only the size tells them apart. Tables 2.x
+ * and 3.x describe processors with graphics and say nothing about a discrete card. */
 struct layout {
     uint8_t format, content;
     uint16_t size;
     uint16_t hotspot, power;          /* u16 */
-    uint16_t core_clock, core_clocks; /* u16, and how many of them: one per XCD */
+    uint16_t core_clock, core_clocks; /* u16, and their number: one per XCD */
     uint16_t memory_clock;            /* u16 */
     uint16_t throttle32, throttle64;  /* 0: none */
     uint16_t residency;               /* u32 each: ATTRIBUTE_PROCHOT to _HBM; 0: none */
@@ -27,11 +27,11 @@ static const struct layout layouts[] = {
     {1, 7, 2208, 4, 10, 296, 8, 336, 0, 0, 44},   {1, 8, 3360, 4, 10, 296, 8, 336, 0, 0, 44},
 };
 
-/* An unsigned number of 1, 2, 4 or 8 bytes; NaN when every bit is set. */
+/* Returns an unsigned number of 1, 2, 4 or 8 bytes; NaN if every bit is set. */
 static double number_at(const uint8_t *table, size_t at, size_t width)
 {
     uint64_t value = 0;
-    memcpy(&value, table + at, width); /* little-endian: all hosts of these cards are */
+    memcpy(&value, table + at, width); /* little-endian, like all hosts of these cards */
     const bool unset = value == (width < 8 ? (1ull << 8 * width) - 1 : UINT64_MAX);
     return unset ? NAN : (double)value;
 }
@@ -42,7 +42,7 @@ static void keep(double *out, double value)
         *out = value;
 }
 
-/* The mean of those that are set: XCDs that a card lacks, or that sleep, are not. */
+/* Averages the values that are set; those of missing or sleeping XCDs are not. */
 static double mean_clock_hz(const uint8_t *table, size_t at, size_t width, size_t count)
 {
     double sum = 0;
@@ -65,7 +65,7 @@ static uint64_t bits_at(const uint8_t *table, size_t at, size_t width)
     return isnan(bits) ? 0 : value;
 }
 
-/* Ids of revision 1.9; what older tables have as fields goes by them, too. */
+/* Ids of revision 1.9, also used for the fields of older tables. */
 enum attribute {
     ATTRIBUTE_HOTSPOT = 0,
     ATTRIBUTE_POWER = 3,
@@ -91,7 +91,7 @@ static const size_t attribute_targets[] = {
 };
 _Static_assert(offsetof(struct device_sense, stream_bps) == 0, "no attribute has offset 0");
 
-/* An attribute nobody wants is passed over. */
+/* Ignores attributes that are not used. */
 static void read_attribute(struct device_sense *sense, unsigned id, const uint8_t *table, size_t at, size_t width,
                            size_t count)
 {
@@ -105,8 +105,8 @@ static void read_attribute(struct device_sense *sense, unsigned id, const uint8_
 
 /* ---- revision 1.9: the table describes itself ---- */
 
-/* A count of attributes at 4; from 8 on each is a word of 64 bits and its values, without padding. The word: instances
- * in bits 0-9, id in 10-19, type in 20-23 (u8 s8 u16 s16 u32 s32 u64 s64), unit in 24-31. */
+/* Layout: the number of attributes at 4; from 8 on, each attribute is a 64-bit word and its values, without padding.
+ * The word: instances in bits 0-9, id in 10-19, type in 20-23 (u8 s8 u16 s16 u32 s32 u64 s64), unit in 24-31. */
 enum { ATTRIBUTE_COUNT_AT = 4, ATTRIBUTES_AT = 8, ATTRIBUTE_WORD = 8, ATTRIBUTE_TYPES = 8 };
 
 static bool read_attributes(struct device_sense *sense, const uint8_t *table, size_t size)
@@ -160,7 +160,7 @@ bool telemetry_metrics(struct device_sense *sense, const void *table, size_t siz
     return false;
 }
 
-enum { TABLE_BYTES = 8192 }; /* more than any revision of gpu_metrics has */
+enum { TABLE_BYTES = 8192 }; /* larger than any revision of gpu_metrics */
 
 /* ---- finding the card ---- */
 
@@ -175,7 +175,7 @@ bool sysfs_property(uint64_t *value, const char *text, const char *name)
     return false;
 }
 
-/* A node's location is bus and device; its function bits tell partitions of one card apart. */
+/* A node's location is its bus and device; the function bits distinguish partitions of one card. */
 static bool is_node_of(const char *folder, uint64_t domain, uint64_t bus, uint64_t slot)
 {
     char properties[4096];
@@ -214,7 +214,7 @@ void telemetry_open(struct telemetry *telemetry, const char *pci_bdf)
     const size_t length = strlen(pci_bdf);
     if (length < strlen("0:0.0") || length >= sizeof(bdf) || strspn(pci_bdf, "0123456789abcdefABCDEF:.") != length)
         return;
-    for (size_t i = 0; i <= length; ++i) /* the kernel writes small letters */
+    for (size_t i = 0; i <= length; ++i) /* the kernel writes lower case */
         bdf[i] = (char)(pci_bdf[i] >= 'A' && pci_bdf[i] <= 'F' ? pci_bdf[i] - 'A' + 'a' : pci_bdf[i]);
     for (int attempt = 0; attempt < 2 && !telemetry->card[0]; ++attempt) {
         char id[16];
@@ -232,9 +232,9 @@ void telemetry_open(struct telemetry *telemetry, const char *pci_bdf)
     find_nodes(telemetry, bdf);
 }
 
-/* ---- what does not change ---- */
+/* ---- values that do not change ---- */
 
-/* Of something that cannot be below 0; NaN when there is none. */
+/* Returns a quantity that cannot be negative; NaN if there is none. */
 static double amount(const char *folder, const char *name)
 {
     const double value = sysfs_number(folder, name);
@@ -259,7 +259,7 @@ void telemetry_describe(struct device_info *info, const struct telemetry *teleme
         if (sysfs_text(memory, sizeof(memory), telemetry->card, "current_memory_partition"))
             SET_TEXT(info->partition, "%s/%s", text, memory);
     }
-    /* What people change between two runs: firmware, power cap, how the clocks are governed. */
+    /* Settings that people change between runs: firmware, power cap, clock governor. */
     static const char *const controllers[] = {"smc", "mec"};
     char folder[TELEMETRY_PATH + 16], name[32], version[48];
     if (sysfs_text(version, sizeof(version), telemetry->card, "vbios_version"))
@@ -272,7 +272,7 @@ void telemetry_describe(struct device_info *info, const struct telemetry *teleme
             ADD_TEXT(info->firmware, "%s %s", controllers[k], version);
     }
     const double cap_uw = amount(telemetry->sensors, "power1_cap");
-    if (cap_uw > 0) /* else what the vendor's library said stays */
+    if (cap_uw > 0) /* otherwise the value from the vendor's library stays */
         info->power_cap_w = cap_uw / 1e6;
     if (!info->uuid[0] && sysfs_text(text, sizeof(text), telemetry->card, "unique_id") && is_hex(text))
         SET_TEXT(info->uuid, "GPU-%.32s", text);
@@ -280,9 +280,9 @@ void telemetry_describe(struct device_info *info, const struct telemetry *teleme
         hash_sha256(info->serial_hash, text, strlen(text));
 }
 
-/* ---- what changes ---- */
+/* ---- values that change ---- */
 
-/* The marked line of a list of clock levels: "1: 2100Mhz *"; a sleeping clock is "S: 19Mhz *". */
+/* Reads the marked line of a list of clock levels: "1: 2100Mhz *"; a sleeping clock is "S: 19Mhz *". */
 static double marked_clock_hz(const char *folder, const char *name)
 {
     char text[1024];
@@ -300,7 +300,7 @@ static double marked_clock_hz(const char *folder, const char *name)
     return NAN;
 }
 
-/* The hottest place where the card tells it, else its edge. */
+/* Returns the temperature of the hottest spot if the card reports it, otherwise of its edge. */
 static double temperature_c(const char *sensors)
 {
     static const char *const wanted[] = {"junction", "edge"};
@@ -316,7 +316,7 @@ static double temperature_c(const char *sensors)
     return NAN;
 }
 
-/* Bytes of the card's memory that a process has; NaN when it has not opened it. */
+/* Returns the bytes of the card's memory that a process uses; NaN if it has not opened the card. */
 static double memory_of(const char *folder, const struct telemetry *telemetry)
 {
     double bytes = NAN;
@@ -335,7 +335,7 @@ double telemetry_other_processes(unsigned others, bool is_listed)
     return others - (!is_listed && others);
 }
 
-/* The driver lists every process under each card, so only those with memory on it count. */
+/* The driver lists every process under each card, so only processes with memory on this card count. */
 static void sense_processes(struct device_sense *sense, const struct telemetry *telemetry)
 {
     glob_t found = {0};

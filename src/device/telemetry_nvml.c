@@ -9,9 +9,8 @@ enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 enum { POLICY_POWER = 0, POLICY_THERMAL = 1 };
 enum { MAX_PROCESSES = 64, VENDOR_NVIDIA = 0x10de, MAX_NVLINKS = 18 /* NVML_NVLINK_MAX_LINKS */ };
 
-/* Of the reasons for which a clock is below the highest, those that nobody asked for: power cap, hardware slowdown,
- * sync boost of a neighbour, software and hardware thermal slowdown, power brake. Not: idle, application and display
- * clocks. */
+/* The reasons for a reduced clock that the user did not request: power cap, hardware slowdown, sync boost of a
+ * neighbour, software and hardware thermal slowdown, power brake. Excluded: idle, application and display clocks. */
 static const unsigned long long throttling = 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80;
 
 #define SYMBOL(function, need, parameters) {#function, offsetof(struct nvml_calls, function), need},
@@ -42,13 +41,14 @@ void nvml_close(struct nvml *nvml)
     *nvml = (struct nvml){0};
 }
 
-/* Bytes per second and direction of one link: NVIDIA's data sheets of P100 (version 1), V100, A100, H100 and B200. */
+/* Bytes per second and direction of one link, from NVIDIA's data sheets of P100 (version 1), V100, A100, H100 and
+ * B200. */
 static double link_rate(unsigned version)
 {
     return version == 1 ? 20e9 : version >= 2 && version <= 4 ? 25e9 : version == 5 ? 50e9 : 0;
 }
 
-/* Links to the same place, a GPU or a switch, count together. */
+/* Links to the same GPU or switch are counted together. */
 static void describe_links(struct device_info *info, const struct nvml *nvml)
 {
     for (unsigned k = 0; k < MAX_NVLINKS; k++) {
@@ -81,7 +81,7 @@ void nvml_describe(struct device_info *info, const struct nvml *nvml)
     char text[96];
     unsigned limit_mw;
     struct nvml_pci pci;
-    /* Where NVML is missing the kernel's module still tells its release. */
+    /* Without NVML, the kernel module still reports its release. */
     char release[80] = "";
     if (!nvml->started || !nvml->api.nvmlSystemGetDriverVersion ||
         nvml->api.nvmlSystemGetDriverVersion(release, sizeof(release)) != SUCCESS)

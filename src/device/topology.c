@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a GPU is tied to its host, to other GPUs and to network cards, as facts. PCI and network: the kernel's files
- * (Documentation/ABI: sysfs-bus-pci, sysfs-class-infiniband, sysfs-class-net). AMD: the links of KFD's topology
- * (kfd_topology.c, which writes them). NVIDIA: NVML.
+ * Facts about how a GPU is connected to its host, to other GPUs and to network cards. PCI and network: the kernel's
+ * files (Documentation/ABI: sysfs-bus-pci, sysfs-class-infiniband, sysfs-class-net). AMD: the links of KFD's topology
+ * (written by kfd_topology.c). NVIDIA: NVML.
  */
 
 #include "telemetry.h"
 
 /* ---- PCI ---- */
 
-/* Transfers per second and lane, by generation from 1 on: the PCI Express specifications. */
+/* Transfers per second and lane, by generation from 1 on, from the PCI Express specifications. */
 static const double gts[] = {2.5, 5, 8, 16, 32, 64};
 
-/* Of "16.0 GT/s PCIe"; 0 unknown. */
+/* Derives the generation from "16.0 GT/s PCIe"; 0: unknown. */
 static uint32_t generation(const char *card, const char *name)
 {
     char text[48];
@@ -25,7 +25,7 @@ static uint32_t generation(const char *card, const char *name)
     return 0;
 }
 
-/* A card that is asleep says 255, or nothing. */
+/* A sleeping card reports 255, or nothing. */
 static uint32_t width(const char *card, const char *name)
 {
     const double lanes = sysfs_number(card, name);
@@ -69,13 +69,13 @@ static uint32_t far_node(const struct telemetry *telemetry)
 
 /* ---- KFD ---- */
 
-/* Numbers of HSA_IOLINKTYPE (kfd_crat.h). */
+/* Values of HSA_IOLINKTYPE (kfd_crat.h). */
 static const char *type_name(uint64_t type)
 {
     return type == 11 ? "xgmi" : type == 2 ? "pcie" : NULL;
 }
 
-/* "0000:85:00.0" of a node that is a GPU; "" of a processor. */
+/* Sets "0000:85:00.0" for a node that is a GPU, "" for a processor. */
 static void bdf_of(char bdf[static 16], const struct telemetry *telemetry, uint64_t node)
 {
     char folder[TELEMETRY_PATH], text[4096];
@@ -103,7 +103,7 @@ static bool read_link(struct device_link *link, const struct telemetry *telemetr
     if (sysfs_property(&weight, text, "weight"))
         link->weight = (uint32_t)weight;
     if (sysfs_property(&mbps, text, "max_bandwidth"))
-        link->max_bytes_per_s = (double)mbps * 1e6; /* 0 where the driver does not know */
+        link->max_bytes_per_s = (double)mbps * 1e6; /* 0 if the driver does not know it */
     return link->peer[0] != '\0';
 }
 
@@ -111,8 +111,9 @@ static bool read_link(struct device_link *link, const struct telemetry *telemetr
 
 #define HOST_BRIDGE "/devices/pci"
 
-/* Bridges between the two, by their paths below /sys/devices, in the words of nvidia-smi's topology: PIX one switch,
- * PXB several, PHB the processor's host bridge, NODE another one of the same NUMA node, SYS another node. */
+/* Classifies the bridges between the two by their paths below /sys/devices, with the terms of nvidia-smi's topology:
+ * PIX one switch, PXB several, PHB the processor's host bridge, NODE another one of the same NUMA node, SYS another
+ * node. */
 static const char *distance_between(const char *a, const char *b, double node_a, double node_b)
 {
     size_t common = 0, rest[2] = {0};
@@ -148,8 +149,8 @@ static void read_nic(struct device_nic *nic, const char *folder, bool infiniband
     SET_TEXT(nic->name, "%s", strrchr(folder, '/') + 1);
 }
 
-/* An Ethernet name of a card that InfiniBand's list has already, and what is no card (lo, bridges), are no further
- * ones. */
+/* Skips Ethernet names of cards that InfiniBand's list already contains, and interfaces that are not cards (lo,
+ * bridges). */
 static void describe_nics(struct device_info *info, const struct telemetry *telemetry)
 {
     char card[PATH_MAX], paths[DEVICE_MAX_NICS][PATH_MAX];
@@ -188,7 +189,7 @@ void topology_describe(struct device_info *info, const struct telemetry *telemet
     info->pcie.far_node = far_node(telemetry);
     describe_nics(info, telemetry);
     if (telemetry->node[0]) {
-        /* From the card's first node; those of its partitions are the same wires. */
+        /* Only the card's first node is read; its partitions share the same physical links. */
         static const char *const kinds[] = {"io_links", "p2p_links"};
         for (size_t k = 0; k < COUNT_OF(kinds); k++) {
             char pattern[TELEMETRY_PATH];
