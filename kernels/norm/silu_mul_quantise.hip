@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The gate of SwiGLU, quantised to 8 bits with a scale for each group of a token, as a matrix product of 8-bit floats
- * with scales of 1 x 128 takes it next. A row of row.h is a group here. x as in silu_mul: a token's columns of gate, then
- * its columns of up.
+ * with scales of 1 x 128 takes it next. A row of row.h is a group here. A token of x has its columns of gate, then its
+ * columns of up, as in silu_mul.
  *
  * Defines: those of row.h and quantise_row.h.
  */
