@@ -15,7 +15,7 @@
 static void put(struct memory *memory, size_t offset, uint64_t value, size_t bytes)
 {
     for (size_t k = 0; k < bytes && offset + k < sizeof(memory->kernarg); k++) {
-        memory->kernarg[offset + k] = k < 8 ? (uint8_t)(value >> 8 * k) : 0;
+        memory->kernarg[offset + k] = (uint8_t)(k < 8 ? value >> 8 * k : 0);
         memory->kernarg_known[offset + k] = 1;
     }
 }

@@ -363,7 +363,7 @@ static void packed_source(struct values *values, const struct wave *wave, const 
     static const struct modifiers usual = {.op_sel_hi = 7};
     const struct modifiers *how = op->modifiers ? op->modifiers : &usual;
     const unsigned source = number - 1;
-    const unsigned part = half ? how->op_sel_hi >> source & 1 : how->op_sel >> source & 1;
+    const unsigned part = (unsigned)(half ? how->op_sel_hi : how->op_sel) >> source & 1;
     const struct isa_operand *operand = &op->operands[number];
     vector_get(values, wave, operand, operand->kind == OPERAND_CONSTANT ? 0 : part);
     if (!((half ? how->neg_hi : how->neg_lo) >> source & 1))
@@ -381,7 +381,7 @@ void packed_execute(struct wave *wave, const struct op *op)
     for (unsigned half = 0; half < 2; half++) {
         struct values a, b, c = {.lanes = zeros, .known = UINT64_MAX};
         if (how == PACKED_MOV) { /* each half from a source of its own */
-            const unsigned select = op->modifiers ? op->modifiers->op_sel >> half & 1 : half;
+            const unsigned select = op->modifiers ? (unsigned)op->modifiers->op_sel >> half & 1 : half;
             vector_get(&a, wave, &op->operands[1 + half], select);
             memcpy(result[half], a.lanes, sizeof(result[half]));
             known[half] = a.known;
