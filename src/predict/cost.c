@@ -35,16 +35,16 @@ const char *cost_remedy(enum cost cause)
     return texts[cause].remedy;
 }
 
-/* ---- what changes ---- */
+/* ---- the change that removes a cause ---- */
 
-#define WIDEST 16.0 /* bytes that a lane can ask for in one access */
+#define WIDEST 16.0 /* bytes, the widest access of one lane */
 
 static double mean_width(const struct walk_sums *sums)
 {
     return sums->access_lanes > 0 ? sums->access_bytes / sums->access_lanes : WIDEST;
 }
 
-/* Lines that the bytes of an access would fill. */
+/* Returns the least number of lines that can hold the bytes of a mean access. */
 static double least_lines(const struct walk_sums *sums, double line_bytes)
 {
     return sums->accesses > 0 ? fmax(1, sums->access_bytes / sums->accesses / line_bytes) : 1;
@@ -55,15 +55,16 @@ static double lines_each(const struct walk_sums *sums)
     return sums->accesses > 0 ? sums->access_lines / sums->accesses : 1;
 }
 
-/* A loop that accesses this often in a wave makes fewer turns with wider accesses; else there are fewer workgroups. */
+/* A loop with at least this many accesses per wave takes fewer turns with wider accesses; otherwise the grid has
+ * fewer workgroups. */
 #define ACCESSES_OF_A_LOOP 16.0
 
-/* Waits, addresses and loop control are needed once for 16 bytes instead of once for each access. */
+/* Waits, addresses and loop control are paid once per 16 bytes instead of once per access. */
 static void widen(struct device_change *change, const struct walk_options *options)
 {
     struct walk_sums *sums = &change->walk.sums;
     const double width = mean_width(sums), less = 1 - width / WIDEST, waves = fmax(1, sums->waves);
-    /* Neighbouring lanes ask for neighbouring bytes: wider accesses would do the same. */
+    /* If neighbouring lanes already access neighbouring bytes, they still do with wider accesses. */
     const bool is_contiguous = lines_each(sums) < 1.5 * least_lines(sums, options->line_bytes) + 0.5;
     if (width >= WIDEST || !is_contiguous)
         return;
@@ -96,7 +97,7 @@ void device_change(struct device_change *change, const struct device_launch_mode
     } else if (without == COST_IDLE_LANES) {
         change->walk.clocks -= (1 - share) * sums->vector_clocks / waves;
         sums->vector_clocks *= share;
-    } else if (without == COST_ATOMICS) { /* and what sums up the lanes of a wave before its atomic */
+    } else if (without == COST_ATOMICS) { /* the reduction over the lanes of a wave before its atomic goes as well */
         change->atomics = 0;
         change->walk.clocks -= sums->lane_clocks / waves;
         sums->vector_clocks -= sums->lane_vector_clocks;
@@ -125,7 +126,7 @@ bool cost_possible(enum cost cost, const struct walk_result *walk)
         return sums->wait_result_clocks > 0;
     case COST_ATOMICS:
         return sums->atomics > 0;
-    case COST_NARROW: /* what few lanes ask for stands alone: a list, a chase */
+    case COST_NARROW: /* accesses of a few lanes are inherently narrow: a list, a pointer chase */
         return sums->access_lanes > FEW_LANES * sums->accesses;
     default:
         return true;
@@ -236,7 +237,7 @@ void cost_evidence(struct text *text, enum cost cause, const struct device_launc
     case COST_TRAFFIC:
         say_grid(text, cause, &seen);
         break;
-    default: /* not of a launch */
+    default: /* does not apply to a launch */
         break;
     }
 }

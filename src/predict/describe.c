@@ -49,7 +49,7 @@ enum status models_read(struct models *models, const char *folder, const char *p
 
 /* ---- launches ---- */
 
-/* Of a filter's side: each tap is looked at. */
+/* Limit for each side of a filter, because the formulas loop over its taps. */
 #define MOST_TAPS 4096.0
 
 static enum status check_launch(void *base, const cJSON *json, struct err *err)
@@ -120,26 +120,27 @@ enum status described_read(struct described_launches *launches, const char *path
     return status ? status : record_parse(launches, &launches_record, root, &in, err);
 }
 
-/* ---- which constants ---- */
+/* ---- choosing the constants ---- */
 
 static bool is(const char *text, const char *wanted)
 {
     return text && !strcmp(text, wanted);
 }
 
-/* "bf16", "f16": 16. */
+/* Returns the bits in a type's name: 16 for "bf16" and "f16". */
 static long bits_of(const char *type)
 {
     return type ? strtol(type + strcspn(type, "0123456789"), NULL, 10) : 0;
 }
 
-/* How well constants suit: 0 not at all. Elements of the same width elsewhere are nearer than others of the machine:
- * blocks with scales of their own are not what a plain product does. Of equals those that more rows were fitted to. */
+/* Returns how well constants fit the launch; 0 means not at all. The same element width on another machine beats
+ * another width on this one: block-scaled types do not behave like a plain product. Ties go to the constants fitted
+ * to more rows. */
 static int suits(const struct model_constants *constants, const struct described *what, const char *machine,
                  bool is_product)
 {
     if (!is(constants->family, what->family) ||
-        (!is_product && !is(constants->machine, machine))) /* data sheets are nearer than other cards */
+        (!is_product && !is(constants->machine, machine))) /* data sheets beat constants of other cards */
         return 0;
     return 1 + 16 * (bits_of(constants->type) == bits_of(what->type)) + 8 * is(constants->type, what->type) +
            4 * is(constants->machine, machine) + 2 * is(constants->scales, what->scales);
@@ -161,12 +162,12 @@ static const struct model_constants *constants_of(int *quality, const struct mod
     return best;
 }
 
-/* Without any: what data sheets say, and a usual launch. */
+/* Without fitted constants: data-sheet rates and a typical launch. */
 static const struct model_constants raw_constants = {
     .values = {[CONSTANT_MATRIX] = 1, [CONSTANT_MEMORY] = 1, [CONSTANT_LOAD] = 1, [CONSTANT_SPLIT_US] = 2},
 };
 
-/* ---- what formulas know ---- */
+/* ---- inputs of the formulas ---- */
 
 static const struct machine_level *l2_of(const struct machine *machine)
 {
@@ -200,7 +201,7 @@ size_t family_inputs(const char **names, double *values, const struct family_inp
     } inputs[] = {{"has_tile", named},
                   {"named_tile_m", tile.m},
                   {"named_tile_n", tile.n},
-                  /* rates per microsecond, which sizes in bytes and FLOP suit */
+                  /* Rates are per microsecond, to match sizes in bytes and FLOP. */
                   {"cus", machine->cus},
                   {"clock_mhz", machine->core_hz / 1e6},
                   {"idle_mhz", machine->idle_hz / 1e6},
@@ -239,7 +240,7 @@ size_t family_inputs(const char **names, double *values, const struct family_inp
     return count;
 }
 
-/* The peak of the unit that does it, per microsecond; 0 unknown. */
+/* Returns the peak of the unit that executes the type, per microsecond; 0 if unknown. */
 static double matrix_peak_us(char name[static MACHINE_NAME], const struct machine *machine, const char *type)
 {
     static const char *const kinds[] = {"matrix", "vector"};
@@ -257,7 +258,7 @@ struct described described_product(enum dtype in, enum dtype out, const double b
     const bool fp8 = text_starts(dtype_name(in), "e4m3") || text_starts(dtype_name(in), "e5m2");
     return (struct described){.family = "gemm",
                               .op = "",
-                              .type = fp8 ? "fp8" : dtype_name(in), /* constants have one for both formats */
+                              .type = fp8 ? "fp8" : dtype_name(in), /* constants have one entry for both fp8 formats */
                               .scales = dtype_bytes(in) < 2 ? "row" : "none",
                               .kernel = "",
                               .library = "",
@@ -275,7 +276,7 @@ static double memory_rate(const struct machine *machine)
     return ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
 }
 
-/* Of these FLOPs and bytes. */
+/* Returns the least time for these FLOPs and bytes. */
 static double least_ns(const struct described *what, const struct machine *machine, double peak_us, double flops,
                        double bytes)
 {
@@ -298,8 +299,8 @@ double described_least_ns(const struct described *what, const struct machine *ma
                     family_value(family->flops, slots), family_value(family->bytes, slots));
 }
 
-/* The roofline's word, whatever term limits: memory or the unit, by the vendor's peaks; launch where that is the better
- * part of the time. */
+/* Uses the roofline's terms whatever the prediction's largest term is: memory or the unit, by the vendor's peaks;
+ * launch if its share of the time is large. */
 #define LAUNCH_SHARE 0.4
 
 bool describe_predict(struct prediction *prediction, const struct described *what, const struct machine *machine,
@@ -329,7 +330,8 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
     if ((family->is_product && !(peak_us > 0)) || !family_predict(prediction, family, slots))
         return false;
     if (found && quality < SUITS_WHOLLY) {
-        constants.spread.low *= constants.spread.low; /* of another machine or type: twice as far, as a ratio */
+        /* constants of another machine or type: the interval is squared as a ratio */
+        constants.spread.low *= constants.spread.low;
         constants.spread.high *= constants.spread.high;
         snprintf(prediction->constants, sizeof(prediction->constants), "%s %s on %s", found->family, found->type,
                  found->machine);
@@ -337,7 +339,7 @@ bool describe_predict(struct prediction *prediction, const struct described *wha
     }
     const double flops = family_value(family->flops, slots), bytes = family_value(family->bytes, slots);
     const double least = least_ns(what, machine, peak_us, flops, bytes);
-    if (prediction->time_ns < least) { /* shares that were fitted on small shapes */
+    if (prediction->time_ns < least) { /* the shares were fitted to small shapes */
         prediction->time_ns = least;
         prediction_note(prediction, "the least that the machine's peaks allow: what was fitted would be faster");
     }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a walk to the time of a launch. What a machine file does not know has been borrowed from its relative before;
- * the numbers below stand for what no file has.
+ * Converts a walk into the time of a launch. Values that the machine file lacks have already been borrowed from a
+ * related machine; the constants below are used when no file has them.
  */
 #include "rooftile/device_model.h"
 
 /* ---- pipes ---- */
 
-/* Clocks of a wave's instructions by family. GCN and CDNA: 16 lanes a clock, a wave of 64 in four, its result is there
- * when it issues again (CDNA 3 ISA, "Vector ALU"; transcendentals and 32-bit products at a quarter of the rate).
- * RDNA: 32 lanes a clock, results after 5 clocks, transcendentals at a quarter of the rate ("RDNA Architecture" white
- * paper). Branches and barriers are fitted to published times of an MI300A. */
+/* Clocks of a wave's instructions by family. GCN and CDNA: 16 lanes a clock, so a wave of 64 takes four, and its
+ * result is ready when it can issue again (CDNA 3 ISA, "Vector ALU"; transcendentals and 32-bit products at a
+ * quarter of the rate). RDNA: 32 lanes a clock, results after 5 clocks, transcendentals at a quarter of the rate
+ * ("RDNA Architecture" white paper). Branches and barriers are fitted to published times of an MI300A. */
 static const struct pipes {
     const char *targets;
     double vector, transcendental, multiply, vector_latency, scalar, branch, branch_taken, barrier, scalar_load;
-    double lds, lds_bytes, l1_bytes; /* where the machine does not say: clocks; bytes a clock of a compute unit */
+    double lds, lds_bytes, l1_bytes; /* defaults if the machine has none: clocks; bytes per clock of a compute unit */
 } families[] = {
     {"gfx9", 4, 16, 16, 4, 4, 8, 16, 20, 48, 64, 128, 64},
     {"gfx1", 1, 4, 4, 5, 1, 4, 8, 10, 40, 50, 128, 64},
@@ -29,14 +29,14 @@ static const struct pipes *pipes_of(const char *target)
     return found;
 }
 
-/* Latencies in clocks where no file has them, and sizes. */
+/* Default latencies in clocks, and default sizes, for when no file has them. */
 #define L1_CLOCKS 120.0
 #define L2_CLOCKS 220.0
 #define MEMORY_CLOCKS 800.0
 #define L1_BYTES 16384.0
 #define L2_BYTES 4194304.0
 #define LINE_BYTES 128u
-/* A launch finds what the one before it left in L2: as much as one die's L2 holds. */
+/* A launch finds in L2 what the previous launch left there, up to the capacity of one die's L2. */
 
 static double or_else(double value, double fallback)
 {
@@ -48,7 +48,7 @@ static double level_clocks(const struct machine *machine, const struct machine_l
     return level ? or_else(level->latency_ns * machine->core_hz / 1e9, fallback) : fallback;
 }
 
-/* ---- where workgroups live ---- */
+/* ---- placement of workgroups ---- */
 
 static bool occupancy_of(struct occupancy *occupancy, const struct walk_launch *launch)
 {
@@ -81,7 +81,7 @@ static void place_workgroups(struct device_launch_model *model, const struct mac
     model->units = known && model->occupancy.wgp_mode ? fmax(1, cus / 2) : cus;
     model->resident = known && model->occupancy.workgroups ? model->occupancy.workgroups : 1;
     if (known && model->occupancy.workgroups && without == COST_OCCUPANCY) {
-        /* Workgroups of a unit if what limits them did not: then the next resource does. */
+        /* Workgroups per unit without the current limiter: the next resource limits them. */
         uint32_t next = OCCUPANCY_UNLIMITED;
         for (int k = 0; k < LIMITER_COUNT; k++)
             if (!model->occupancy.limited_by[k] && model->occupancy.workgroups_by[k] < next)
@@ -109,7 +109,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
     const double l2_die = l2 ? or_else(machine_level_own_bytes(machine, l2), L2_BYTES) : L2_BYTES;
     *model = (struct device_launch_model){0};
     place_workgroups(model, machine, launch, without);
-    /* The level beyond L2 that holds so much, else the memory. */
+    /* Selects the level beyond L2 that can hold the footprint, otherwise memory. */
     for (model->level = 0; model->level + 1 < machine->level_count; model->level++) {
         const struct machine_level *level = &machine->levels[model->level];
         if (!(level->name[0] == 'L' && level->name[1] <= '2') && footprint_bytes <= level->capacity_bytes)
@@ -121,7 +121,8 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
         .clocks = {.vector = pipes->vector,
                    .transcendental = pipes->transcendental,
                    .multiply = pipes->multiply,
-                   /* As many times a usual one's as the vendor's peak is below 128 operations a clock. */
+                   /* An f64 instruction takes longer than an ordinary one by the factor that the vendor's peak is
+                    * below 128 operations a clock. */
                    .f64 = pipes->vector *
                           (f64_peak > 0 ? fmax(1, round(128.0 * machine->cus * machine->core_hz / f64_peak)) : 1),
                    .vector_latency = pipes->vector_latency,
@@ -143,7 +144,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
         .l1_lines = (uint64_t)fmax(1, l1_cu / LINE_BYTES / fmax(1, here)),
         .l2_lines = (uint64_t)fmax(1, l2_die / LINE_BYTES / fmax(1, die)),
     };
-    /* What the cause adds to the clocks of a wave. */
+    /* Removes what the cause adds to the clocks of a wave. */
     struct walk_clocks *clocks = &options->clocks;
     double *const latencies[] = {&clocks->l1, &clocks->l2, &clocks->memory, &clocks->lds, &clocks->scalar_load};
     options->no_conflicts = without == COST_CONFLICTS;
@@ -157,14 +158,14 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
 
 /* ---- terms ---- */
 
-/* Bytes that cross L2 and what is beyond it, and those that the launch touches. */
+/* Counts the bytes that cross L2 and the levels beyond it, and the bytes that the launch touches. */
 static void count_bytes(struct device_launch_model *model, const struct walk_launch *launch,
                         const struct walk_options *options, const struct walk_result *walk)
 {
     const double each = model->working / fmax(1, walk->sums.workgroups), line = options->line_bytes;
     for (size_t k = 0; k <= launch->buffer_count; k++) {
         const struct walk_traffic *traffic = &walk->traffic[k];
-        /* Coalesced accesses move no more lines than what they ask for has. */
+        /* Coalesced accesses move no more lines than their bytes fill. */
         const double loaded = options->coalesced ? traffic->bytes_loaded / line : INFINITY;
         const double stored = options->coalesced ? traffic->bytes_stored / line : INFINITY;
         const double size = k < launch->buffer_count ? (double)launch->buffers[k].size_bytes : INFINITY;
@@ -178,7 +179,7 @@ static void count_bytes(struct device_launch_model *model, const struct walk_lau
     }
 }
 
-/* A level whose bandwidth is not known is as fast as the next one outwards: never infinite. */
+/* A level of unknown bandwidth is as fast as the next level outwards, never infinitely fast. */
 static double bandwidth_from(const struct machine *machine, uint32_t level)
 {
     for (uint32_t k = level; k < machine->level_count; k++) {
@@ -200,7 +201,7 @@ static void pipe_terms(double term_ns[TERM_COUNT], const struct device_launch_mo
     const struct walk_sums *sums = &change->walk.sums;
     const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, sums->workgroups);
     const double simds = model->occupancy.simds ? model->occupancy.simds : or_else(machine->simds_per_cu, 4);
-    const double cus = model->occupancy.wgp_mode ? 2 : 1; /* of a unit */
+    const double cus = model->occupancy.wgp_mode ? 2 : 1; /* compute units that share the workgroups */
     const double each = change->fullest / groups * clock_ns;
     term_ns[TERM_VECTOR] = sums->vector_clocks * each / simds;
     term_ns[TERM_MATRIX] = sums->matrix_clocks * each / simds;
@@ -210,7 +211,7 @@ static void pipe_terms(double term_ns[TERM_COUNT], const struct device_launch_mo
     term_ns[TERM_LATENCY] = change->walk.clocks * clock_ns * model->rounds;
 }
 
-/* Channels of a die's L2 (CDNA 3 white paper): addresses that atomics can be at work on at once. */
+/* Channels of a die's L2 (CDNA 3 white paper): the number of addresses on which atomics can proceed at once. */
 #define L2_CHANNELS 16.0
 
 void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
@@ -229,14 +230,15 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
     device_change(&change, model, launch, options, walk, without);
     pipe_terms(term_ns, model, machine, &change);
     term_ns[TERM_L2] = divide(model->l2_bytes, bandwidth_from(machine, l2));
-    /* Data that one die's L2 holds does not leave it. */
+    /* Data that fits in one die's L2 stays there. */
     const uint32_t far = options->warm ? l2 : model->level;
     const bool is_memory = far + 1 >= machine->level_count;
     const double far_ns = divide(fmin(model->memory_bytes, change.memory_bytes), bandwidth_from(machine, far));
     term_ns[is_memory ? TERM_MEMORY : TERM_MALL] = options->warm ? 0 : far_ns;
     term_ns[TERM_DISPATCH] = change.dispatch * divide(model->workgroups, machine->dispatch_hz);
-    /* One atomic on an address takes a visit of L2: those of a wave stand in a row, those of waves overlap; on an
-     * address that all workgroups hit those of the whole device stand in a row. */
+    /* An atomic occupies its address for one L2 access. Atomics of one wave on one address are serialized, those of
+     * different waves overlap; on an address that all workgroups use, the atomics of the whole device are
+     * serialized. */
     const double clock_ns = 1e9 / or_else(machine->core_hz, 1e9), groups = fmax(1, walk->sums.workgroups);
     const double places = fmin(fmax(1, walk->sums.atomic_places / groups), L2_CHANNELS * fmax(1, options->dies));
     const double own = walk->sums.atomic_same * model->fullest / groups;
@@ -244,16 +246,16 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
     term_ns[TERM_ATOMICS] = change.atomics * fmax(own, shared) * clock_ns;
 }
 
-/* ---- its interval ---- */
+/* ---- the interval of a prediction ---- */
 
-/* 10 % and 90 % of truth over prediction on times of an MI300A, each kernel one vote. */
+/* 10 % and 90 % quantiles of measured over predicted time on an MI300A, each kernel weighted equally. */
 #define SPREAD_LOW 0.80
 #define SPREAD_HIGH 1.55
 
 struct prediction_spread device_spread(const struct walk_result *walk)
 {
     struct prediction_spread spread = {SPREAD_LOW, SPREAD_HIGH};
-    /* A branch that was not known may double or halve what is behind it. */
+    /* An undecided branch may double or halve the work behind it. */
     const double wider = walk->over_budget ? 4 : walk->unknown_count ? 1.5 : 1;
     spread.low /= wider;
     spread.high *= wider;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Families of kernels that are described by formulas (configs/models/families.json): read, and computed for a launch.
+ * Reads the kernel families that are described by formulas (configs/models/families.json), and evaluates them for a
+ * launch.
  */
 
 #include "families.h"
 #include "rooftile/record.h"
 
-/* Turns of all loops of a launch: a hostile one asks for more. */
+/* Limit on the loop iterations of one launch, against hostile input. */
 #define MOST_TURNS 4000000u
 
 /* (a^norm + b^norm + c^norm) ^ (1 / norm) */
@@ -21,7 +22,7 @@ static double join(const double *args)
 
 /* ---- reading ---- */
 
-/* The names that are known so far: those of the inputs, then of words and formulas as they come. */
+/* The names defined so far: the inputs, then words and formulas in order. */
 struct scope {
     const char *names[FAMILY_NAMES];
     size_t count;
@@ -66,7 +67,7 @@ static const struct record_field loop_fields[] = {
 static const struct record loop_record = {RECORD_TABLE(loop_fields)};
 #undef RECORD_STRUCT
 
-/* A formula, or an object: a loop over the name. */
+/* Reads a step: a string is a formula, an object is a loop over the name. */
 static enum status into_step(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
@@ -133,7 +134,7 @@ static const struct record_field family_fields[] = {
 static const struct record family_members = {RECORD_TABLE(family_fields)};
 #undef RECORD_STRUCT
 
-/* Each has its names for itself. */
+/* Each family has its own scope of names. */
 static enum status into_family(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                struct record_in *in, struct err *err)
 {

@@ -7,10 +7,10 @@
 
 #define FAMILY_NAMES 192
 
-/* What words look at. */
+/* The text that a word is matched against. */
 enum family_text { TEXT_OP, TEXT_KERNEL, TEXT_FAMILY, TEXT_TARGET };
 
-/* A name that is 1 where the text is like one of these patterns, else 0. */
+/* A name whose value is 1 if the text matches one of these patterns, else 0. */
 struct family_word {
     size_t slot;
     enum family_text text;
@@ -18,11 +18,11 @@ struct family_word {
     size_t count;
 };
 
-/* A name's value, or a loop over it: from, from + step (1) ... while it is below, with formulas that are computed in
- * each turn and may change names from before the loop. */
+/* Either a name's value, or a loop over it: from `from`, by `step` (1), while it is below the limit. The loop
+ * evaluates its formulas in each iteration, and they may change names defined before it. */
 struct family_step {
     size_t slot;
-    const struct expr *formula; /* NULL: a loop */
+    const struct expr *formula; /* NULL for a loop */
     const struct family_loop {
         const struct expr *from, *below, *step;
         const struct family_step *steps;
@@ -39,29 +39,29 @@ struct family {
     const char *const *names;
     size_t name_count;
     const char *source;
-    bool is_product; /* on the matrix unit of its type; constants of other machines do better than none */
-    bool multiplies; /* its FLOPs are products of its type, whatever unit computes them */
+    bool is_product; /* runs on the matrix unit of its type; constants of other machines are better than none */
+    bool multiplies; /* its FLOPs are products of its type, whichever unit executes them */
     struct prediction_spread spread; /* of raw predictions */
     const struct family_word *words;
     size_t word_count;
-    const struct expr *flops, *bytes; /* that it takes at least */
+    const struct expr *flops, *bytes; /* lower bounds */
     const struct family_step *steps;
     size_t step_count;
     const struct family_term *terms;
     size_t term_count;
-    const struct expr *time_us, *noted_if; /* `note` where that is true; NULL: never */
+    const struct expr *time_us, *noted_if; /* `note` is added if `noted_if` is true; NULL: never */
     const char *note;
 };
 
-/* A machine as the formulas see it. */
+/* A machine as seen by the formulas. */
 struct described_machine {
     const struct machine *machine;
-    bool raw;             /* the rates that are to be expected, not the vendor's */
-    double peak_us;       /* FLOPs in a microsecond of a product's unit; 0 unknown */
-    const double *values; /* CONSTANT_COUNT of them */
+    bool raw;             /* use the expected rates, not the vendor's */
+    double peak_us;       /* FLOPs per microsecond of the unit for products; 0 unknown */
+    const double *values; /* CONSTANT_COUNT values */
 };
 
-/* Names (unless NULL) and values (unless NULL) that every formula may use; how many there are. */
+/* Stores the names and values that every formula may use (each unless NULL), and returns their number. */
 struct family_input {
     const struct described *what;
     const struct described_machine *on;
@@ -73,13 +73,13 @@ struct families {
     size_t count;
 };
 enum status families_read(struct families *families, const char *path, struct arena *arena, struct err *err);
-const struct family *family_find(const struct families *families, const char *name); /* NULL: there is none */
+const struct family *family_find(const struct families *families, const char *name); /* NULL if there is none */
 
-/* Sets the inputs and words; then flops and bytes have values, NaN where they are not finite. */
+/* Sets the inputs and words, after which flops and bytes can be evaluated; a value that is not finite is NaN. */
 void family_start(double slots[FAMILY_NAMES], const struct family *family, const struct described *what,
                   const struct described_machine *on);
 double family_value(const struct expr *formula, const double *slots);
-/* Sets the terms, time_ns and the note. False: something is not finite. */
+/* Sets the terms, time_ns and the note. Returns false if a value is not finite. */
 bool family_predict(struct prediction *prediction, const struct family *family, double slots[FAMILY_NAMES]);
 
 #endif

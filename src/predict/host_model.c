@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/host_model.h"
 
-/* Where nobody has chased them. */
+/* Used if the machine has no measured cache levels. */
 #define L1_BYTES 32768.0
 #define L2_BYTES 1048576.0
-/* A stride shows in its first passes; what is left is more of the same. */
+/* A stride shows in the first passes; later passes repeat it. */
 #define BUDGET UINT64_C(50000)
 
 #define CLOCKS_ISSUE 0.125
 #define MISSES 24.0
-#define WINDOW 900 /* walked instructions: two for each of 450 */
+#define WINDOW 900 /* in walked instructions: two for each of a core's 450 */
 #define WINDOW_ACCESSES 256.0
 
-/* The walk's clock is a step of dependent arithmetic: what issue and memory take is not told by a GPU's code. */
+/* The walk's clock counts steps of dependent arithmetic: GPU code does not determine the issue and memory costs of a
+ * CPU. */
 static const struct walk_clocks arithmetic_alone = {.vector_latency = 1, .lds_bytes = INFINITY, .l1_bytes = INFINITY};
 #define STEP_CLOCKS 4
-/* A latency that was measured no better than this was measured beside something else: a core's does not vary. */
+/* A latency with more noise than this was disturbed while it was measured, as a core's latency does not vary. */
 #define SURE 0.1
 
 static double cache_bytes(const struct machine *machine, uint32_t number, double otherwise)
@@ -53,11 +54,12 @@ void host_walk_add(struct host_walk *sum, const struct walk_launch *launch, cons
         const struct walk_traffic *traffic = &walk->traffic[k];
         sum->contended += each * traffic->contended;
         const double beyond = traffic->memory + traffic->shared, misses = traffic->l1_miss + traffic->stored;
-        /* L1 of a walk keeps no line that is stored to: of those in L2 only other pages' are surely not in L1. */
+        /* The walk's L1 keeps no line that is stored to, so of the lines found in L2 only those on other pages are
+         * certain to miss L1. */
         const double again = fmax(0, fmin(traffic->stores - traffic->stored, traffic->apart - misses));
         sum->far += each * (beyond + traffic->stored);
         sum->near += each * (fmax(0, traffic->l1_miss - beyond) + again);
-        if (k == launch->buffer_count) { /* nobody knows where */
+        if (k == launch->buffer_count) { /* accesses with unknown addresses */
             sum->apart += each * misses;
             continue;
         }

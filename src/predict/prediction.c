@@ -55,7 +55,8 @@ void prediction_keep(struct predicted *kept, const struct prediction *prediction
     kept->notes = same ? like->notes : keep_notes(prediction, arena);
 }
 
-/* The level that a term of memory stands for: by its place, as machines name their nearest caches L0 or L1. */
+/* Returns the name of the memory level behind a term, by its position, since machines call their nearest cache L0 or
+ * L1. */
 static const char *level_name(const struct machine *machine, enum prediction_term term)
 {
     if (machine->level_count && term == TERM_MEMORY)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiles of matrix products, as the names of libraries' kernels tell them.
+ * Extracts the tiles of matrix products from the names of library kernels.
  */
 
 #include "rooftile/describe.h"
 
 #define LEAST_SIDE 16.0
 
-/* Three numbers "AxBxC" at `at`, of which the last may be missing. */
+/* Reads up to four numbers "AxBxCxD" at `at`, and returns their count. */
 static int numbers_at(const char *at, double values[static 4])
 {
     int count = 0;
@@ -32,7 +32,7 @@ static bool tile_behind(struct gemm_tile *tile, const char *kernel, const char *
     return true;
 }
 
-/* "_256x64x128x128_": work-items, then the tile. */
+/* Finds "_256x64x128x128_": work-items, then the tile. */
 static bool tile_behind_block(struct gemm_tile *tile, const char *kernel)
 {
     double values[4];
@@ -46,7 +46,7 @@ static bool tile_behind_block(struct gemm_tile *tile, const char *kernel)
     return false;
 }
 
-/* Three numbers between underscores. */
+/* Finds three numbers between underscores. */
 static bool tile_alone(struct gemm_tile *tile, const char *kernel)
 {
     double values[4];
@@ -64,7 +64,7 @@ bool gemm_tile_of_name(struct gemm_tile *tile, const char *kernel)
 {
     static const char *const words[] = {"BpreShuffle_", "_tn_", "bf16_t"};
     struct gemm_tile found;
-    if (tile_behind(&found, kernel, "MT")) { /* Tensile: columns first */
+    if (tile_behind(&found, kernel, "MT")) { /* Tensile names columns first */
         *tile = (struct gemm_tile){found.n, found.m, found.k};
         return true;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * One wave, instruction after instruction, until another one may be earlier.
+ * Executes one wave, instruction by instruction, until another wave may be due first.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "walk_internal.h"
 
-#define MATRIX_CLOCKS 16u /* of an instruction whose clocks are not known */
+#define MATRIX_CLOCKS 16u /* default for matrix instructions of unknown duration */
 
 const struct walk_clocks walk_clocks_usual = {.vector = 4,
                                               .transcendental = 16,
@@ -25,7 +25,7 @@ const struct walk_clocks walk_clocks_usual = {.vector = 4,
                                               .scalar_load = 48,
                                               .l1_bytes = 64};
 
-/* ---- what is not known ---- */
+/* ---- unknown values ---- */
 
 /* xorshift64 (Marsaglia 2003). */
 bool coin_toss(struct wave *wave)
@@ -53,8 +53,8 @@ void note_undecided(struct wave *wave, const struct op *op)
                (struct walk_unknown){.address = op->in->address, .mnemonic = op->in->mnemonic, .times = 1});
 }
 
-/* Lanes that skip a few instructions of arithmetic change neither path nor time: such a guess is not worth a note, and
- * what it wrote is not known. */
+/* Lanes that skip a few arithmetic instructions change neither path nor time. Such a guess is not reported unless
+ * something depends on it, and what was written under it is unknown. */
 void guess_matters(struct wave *wave)
 {
     if (!wave->guessed)
@@ -75,7 +75,7 @@ void note_not_executed(struct walker *walker, const struct op *op)
 
 /* ---- one instruction ---- */
 
-/* All that it may write: the first operand of those that have a result. */
+/* Marks the result as unknown: the first operand of instructions that have a result. */
 static void forget_result(struct wave *wave, const struct op *op)
 {
     static const uint32_t none[LANES];
@@ -117,7 +117,7 @@ static void perform(struct wave *wave, const struct op *op)
     if (op->unneeded && !op->access) {
         vector_forget(wave, &op->operands[0]);
         for (unsigned k = 0; k < op->sources_first; k++)
-            if (op->operands[k].kind == OPERAND_SCALAR) /* a mask */
+            if (op->operands[k].kind == OPERAND_SCALAR) /* a mask result */
                 mask_set(wave, &op->operands[k], 0, 0);
         if (op->second)
             vector_forget(wave, &op->second->operands[0]);
@@ -134,7 +134,7 @@ static void perform(struct wave *wave, const struct op *op)
 
 /* ---- clocks ---- */
 
-/* When the vector registers among its operands from `first` on are there. */
+/* Returns the time when all vector operands from `first` on are available. */
 static double operands_ready(const struct wave *wave, const struct op *op, unsigned first)
 {
     double ready = 0;
@@ -142,7 +142,7 @@ static double operands_ready(const struct wave *wave, const struct op *op, unsig
         for (unsigned part = 0; op->operands[k].kind == OPERAND_VECTOR && part < op->operands[k].count; part++)
             if (op->operands[k].first + part < wave->code->vectors) {
                 const double when = wave->ready[op->operands[k].first + part];
-                ready = ready < when ? when : ready; /* fmax is a call */
+                ready = ready < when ? when : ready; /* a comparison, because fmax is a function call */
             }
     return ready;
 }
@@ -155,8 +155,9 @@ static void promise_result(struct wave *wave, const struct op *op, double when)
             wave->ready[to->first + part] = when;
 }
 
-/* Out of order: a result is there one latency after its operands, wherever its instruction stands, if the arithmetic a
- * window before has been completed. What moves a value, as spills and copies do, takes no time and no room. */
+/* Out-of-order cores: a result is available one latency after its operands, wherever its instruction is, provided
+ * that the arithmetic instruction one window earlier has completed. Moves, such as spills and copies, take no time
+ * and no room in the window. */
 static void complete(struct wave *wave, const struct op *op)
 {
     const struct walk_options *options = wave->group->walker->options;
@@ -186,7 +187,7 @@ static void count_scalar(struct wave *wave, const struct op *op, double clocks)
     wave->sums.control_clocks += op->serves_access ? clocks : 0;
 }
 
-/* Clocks until the next instruction can issue. */
+/* Returns the clocks until the next instruction can issue. */
 static double issue(struct wave *wave, const struct op *op)
 {
     const struct walk_clocks *clocks = &wave->group->walker->options->clocks;
@@ -212,7 +213,7 @@ static double issue(struct wave *wave, const struct op *op)
         wave->sums.operations += op->in->matrix_ops;
         promise_result(wave, op, wave->matrix_free);
         return clocks->vector;
-    case WALK_BRANCH: /* its clocks depend on where it goes */
+    case WALK_BRANCH: /* depends on the path taken */
         count_scalar(wave, op, clocks->scalar);
         return 0;
     case WALK_OTHER:
@@ -230,13 +231,13 @@ static double issue(struct wave *wave, const struct op *op)
     }
 }
 
-/* Until it has touched memory, waits at a barrier, or has ended: then another wave may be earlier. */
+/* Runs until the wave has accessed memory, waits at a barrier, or has ended: then another wave may be due first. */
 void wave_run(struct wave *wave)
 {
     struct walker *walker = wave->group->walker;
     const struct walk_code *code = wave->code;
     for (bool first = true; wave->state == WAVE_RUNS; first = false) {
-        /* Accesses of a workgroup come in the order of their times. */
+        /* The accesses of a workgroup are executed in the order of their times. */
         if (!first && wave->at < code->count &&
             (code->ops[wave->at].class == WALK_LOAD || code->ops[wave->at].class == WALK_STORE))
             return;
@@ -244,7 +245,7 @@ void wave_run(struct wave *wave)
             wave->state = WAVE_ENDED;
             return;
         }
-        if (!walker->left) { /* who wants to know more gives more, and goes on */
+        if (!walker->left) { /* a caller that needs more adds to the budget and resumes */
             walker->over_budget = true;
             return;
         }

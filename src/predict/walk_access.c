@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and atomics of global memory, buffers and scratch: values, lines and latencies.
+ * Loads, stores and atomics on global memory, buffers and scratch: values, lines and latencies.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- completions ---- */
 
-/* A full queue stalls its wave until the oldest access is done. */
+/* A full queue stalls its wave until the oldest access completes. */
 void queue_push(struct wave *wave, enum isa_counter queue, double done)
 {
     if (wave->queue_count[queue] == QUEUE_ROOM)
@@ -22,7 +22,7 @@ void queue_wait(struct wave *wave, enum isa_counter queue, unsigned most)
     for (; wave->queue_count[queue] > most; wave->queue_count[queue]--) {
         const double done = wave->queue[queue][wave->queue_first[queue]];
         wave->queue_first[queue] = (wave->queue_first[queue] + 1) % QUEUE_ROOM;
-        if (wave->time >= done || wave->completed) /* out of order memory takes no time */
+        if (wave->time >= done || wave->completed) /* out-of-order memory does not delay the wave */
             continue;
         const bool memory = queue == COUNTER_LOAD || queue == COUNTER_STORE;
         *(memory ? &wave->sums.wait_memory_clocks : &wave->sums.wait_lds_clocks) += done - wave->time;
@@ -34,12 +34,12 @@ void queue_wait(struct wave *wave, enum isa_counter queue, unsigned most)
 
 struct addresses {
     uint64_t lanes[LANES];
-    uint64_t known;   /* lanes */
-    uint64_t outside; /* beyond a buffer descriptor's records */
-    size_t buffer;    /* that unknown ones lead to, or NO_BUFFER */
+    uint64_t known;   /* one bit per lane */
+    uint64_t outside; /* lanes beyond a buffer descriptor's records */
+    size_t buffer;    /* buffer that unknown addresses point into, or NO_BUFFER */
 };
 
-/* An SGPR that is added, 0 where there is none. */
+/* Adds an SGPR or constant to all lanes; an absent operand adds 0. */
 static bool add_scalar(struct addresses *at, const struct wave *wave, const struct isa_operand *operand)
 {
     uint32_t value, known;
@@ -74,7 +74,7 @@ static void global_addresses(struct addresses *at, const struct wave *wave, cons
         at->buffer = wave->origin[address->first] - 1u;
 }
 
-/* Each lane has its own; it does not matter where. */
+/* Each lane has its own scratch; where it lies does not matter. */
 static void scratch_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
 {
     const struct isa_access *access = op->access;
@@ -89,13 +89,14 @@ static void scratch_addresses(struct addresses *at, const struct wave *wave, con
             at->lanes[k] += values.lanes[k];
         at->known = values.known;
     }
-    /* The stack pointer of a kernel that calls nothing is not set up by anybody. */
+    /* A kernel that calls nothing leaves the stack pointer uninitialised. */
     (void)add_scalar(at, wave, operand_at(op, access->extra >= 0 ? access->extra : access->base));
     for (unsigned k = 0; k < LANES; k++)
         at->lanes[k] = SCRATCH_BASE | (uint64_t)wave->number << 40 | (uint64_t)k << 32 | (uint32_t)at->lanes[k];
 }
 
-/* Descriptor of four words: base, stride, records. Where it swizzles, since gfx11 by two bits, they lie elsewhere. */
+/* The descriptor has four words: base, stride, records. Swizzled buffers (a flag of two bits since gfx11) have
+ * another layout, so their addresses are unknown. */
 static void buffer_addresses(struct addresses *at, const struct wave *wave, const struct op *op)
 {
     const struct isa_access *access = op->access;
@@ -126,7 +127,7 @@ static void buffer_addresses(struct addresses *at, const struct wave *wave, cons
         at->known = 0;
 }
 
-/* Unknown lanes whose pointer's buffer is known go to a random element of it. */
+/* Lanes with an unknown address in a known buffer get a random element of that buffer. */
 static void guess_addresses(struct addresses *at, struct wave *wave, const struct op *op)
 {
     const struct walk_launch *launch = wave->group->walker->launch;
@@ -149,7 +150,7 @@ static void guess_addresses(struct addresses *at, struct wave *wave, const struc
 struct touched {
     uint64_t lines[MOST_LINES];
     unsigned count;
-    uint8_t slots[256]; /* number + 1 */
+    uint8_t slots[256]; /* line number + 1 */
 };
 
 static void touch(struct touched *touched, uint64_t line)
@@ -166,7 +167,7 @@ static void touch(struct touched *touched, uint64_t line)
     touched->slots[at] = (uint8_t)touched->count;
 }
 
-/* Where a line is found, and what that costs; the latency of a load is its worst line's. */
+/* Finds the level that holds a line, and its cost. The latency of a load is that of its slowest line. */
 static double load_line(struct wave *wave, uint64_t line, struct walk_traffic *traffic)
 {
     struct group *group = wave->group;
@@ -198,7 +199,8 @@ static struct walk_traffic *traffic_at(struct wave *wave, uint64_t address)
     return &wave->traffic[buffer == NO_BUFFER ? walker->launch->buffer_count : buffer];
 }
 
-/* Clocks that L1 is at work on an access: a line each, the lanes' bytes, and the lines that it gets from L2. */
+/* Returns the clocks that an access occupies L1: the largest of one per line, the lanes' bytes, and the lines
+ * fetched from L2. */
 static double l1_clocks(const struct walk_options *options, double lines, double missed, double bytes)
 {
     const double rate = options->clocks.l1_bytes, least = options->coalesced ? 1 : lines;
@@ -206,7 +208,7 @@ static double l1_clocks(const struct walk_options *options, double lines, double
     return fmax(least, fmax(bytes, options->coalesced ? fmin(filled, bytes) : filled) / rate);
 }
 
-/* When L1 begins with it: waves of the workgroup take turns. One that has jumped ahead in a loop delays nobody. */
+/* Waves of the workgroup take turns at L1. A wave that has jumped ahead in a loop does not delay the others. */
 #define LONGEST_TURN 4096.0
 static void move_lines(struct wave *wave, const struct op *op, const struct addresses *at)
 {
@@ -234,7 +236,8 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         const uint64_t line = touched.lines[k];
         struct walk_traffic *traffic = traffic_at(wave, line << walker->line_shift);
         const double latency = stores ? clocks->l2 : load_line(wave, line, traffic);
-        if (stores) { /* L1 keeps nothing of it; a line that L2 gave up since leaves it once more */
+        /* L1 does not keep stored lines; a line evicted from L2 since its last store is written back once more */
+        if (stores) {
             traffic->stores++;
             lines_step(traffic, lines_way(wave, line, traffic), walker->line_shift);
             lines_drop(&wave->group->l1, line);
@@ -244,7 +247,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         missed += !stores && latency > clocks->l1;
         worst = worst < latency ? latency : worst;
     }
-    if (lost) { /* each a line of its own, from memory */
+    if (lost) { /* each unknown address is a line of its own, in memory */
         struct walk_traffic *traffic = &wave->traffic[walker->launch->buffer_count];
         *(stores ? &traffic->stores : &traffic->loads) += lost;
         *(stores ? &traffic->stored : &traffic->memory) += lost;
@@ -273,7 +276,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
 
 /* ---- values ---- */
 
-/* 8 or 16 bits of a dword at an address, extended. */
+/* Extracts 8 or 16 bits of a dword at an address, and extends them. */
 uint32_t part_of(const struct isa_access *access, uint64_t address, uint32_t dword)
 {
     const unsigned bits = 8u * access->bytes;
@@ -299,7 +302,7 @@ static void load_values(struct wave *wave, const struct op *op, const struct add
     const bool blank = memory_is_blank(memory, buffer) && memory_buffer(memory, at->lanes[other]) == buffer;
     for (unsigned part = 0; part < access->dwords; part++) {
         uint32_t result[LANES] = {0};
-        uint64_t known = at->outside; /* reads 0 */
+        uint64_t known = at->outside; /* out-of-bounds lanes read 0 */
         for (uint64_t left = blank ? 0 : lanes & ~at->outside; left; left &= left - 1) {
             const unsigned k = (unsigned)__builtin_ctzll(left);
             const uint64_t address = at->lanes[k] + 4 * part;
@@ -310,7 +313,7 @@ static void load_values(struct wave *wave, const struct op *op, const struct add
             result[k] = part_of(access, address, value);
             known |= UINT64_C(1) << k;
         }
-        if (access->high_half || access->low_half) /* the other half stays: it is not followed */
+        if (access->high_half || access->low_half) /* the other half is preserved, which the walk does not model */
             known = 0;
         vector_set(wave, to, part, result, known);
     }
@@ -385,7 +388,8 @@ uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t 
     }
 }
 
-/* Lanes in turn. Where other workgroups take part the old value is not known, unless all of them are walked. */
+/* Executes the lanes in turn. If other workgroups use the same address, the old value is unknown unless all of them
+ * are walked. */
 static void atomic_values(struct wave *wave, const struct op *op, const struct addresses *at)
 {
     const struct isa_access *access = op->access;
@@ -417,7 +421,7 @@ static void atomic_values(struct wave *wave, const struct op *op, const struct a
         vector_set(wave, operand_at(op, access->destination), part, result, part ? 0 : result_known);
 }
 
-/* Lanes that meet others of their wave at one address, or of other workgroups. */
+/* Counts lanes whose address is also used by other lanes of the wave or by other workgroups. */
 static void count_conflicts(struct wave *wave, const struct addresses *at)
 {
     const struct walker *walker = wave->group->walker;
@@ -467,7 +471,7 @@ void access_execute(struct wave *wave, const struct op *op)
         move_lines(wave, op, &at);
     else
         touch_scratch(wave, op);
-    if (op->access->to_lds && wave->group->lds_known) /* unknown data in LDS, at M0 and beyond */
+    if (op->access->to_lds && wave->group->lds_known) /* unknown data goes to LDS from M0 on */
         memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(*wave->group->lds_known));
     else if (op->access->kind == ACCESS_LOAD)
         load_values(wave, op, &at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sets of cache lines: those of a cache that gives up what was used longest ago, and those that somebody touched.
+ * Sets of cache lines: an LRU cache, and the set of lines touched so far.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ bool lines_has(const struct lines *lines, uint64_t line)
     return find(lines, line) != 0;
 }
 
-/* Out of the order of use. */
+/* Removes an item from the order of use. */
 static void unlink_use(struct lines *lines, uint32_t at)
 {
     const struct line *item = &lines->items[at - 1];
@@ -80,7 +80,7 @@ static void bucket_remove(struct lines *lines, uint32_t at)
     *link = lines->items[at - 1].next;
 }
 
-/* Its place is empty until it would have been the oldest. */
+/* The slot stays empty until it would have been evicted. */
 void lines_drop(struct lines *lines, uint64_t line)
 {
     const uint32_t at = find(lines, line);
@@ -144,7 +144,7 @@ bool lines_contend(struct wave *wave, uint64_t address)
     return !goes_on && lines_has(&walker->contended, pair);
 }
 
-/* What fetches ahead follows steps within a page. */
+/* Prefetchers follow strides within a page. */
 #define PAGE_BYTES 4096u
 void lines_step(struct walk_traffic *traffic, uint64_t way, unsigned line_shift)
 {

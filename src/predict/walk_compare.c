@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares, whose names say all of what they do ("v_cmp_lt_u32"), and branches.
+ * Compares, fully described by their names ("v_cmp_lt_u32"), and branches.
  */
 #include <string.h>
 
 #include "walk_internal.h"
 
-/* What holds between two values; a compare asks for some of them. */
+/* Relations between two values; a compare tests for a set of them. */
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
 
 static const struct {
@@ -109,7 +109,7 @@ static unsigned relate(unsigned type, uint64_t a, uint64_t b)
     }
 }
 
-/* v_cmp_class_f32: which of ten kinds of number it is. */
+/* v_cmp_class_f32 tests which of ten classes a number belongs to. */
 static bool is_class(uint32_t bits, uint32_t kinds)
 {
     const bool negative = bits >> 31;
@@ -134,7 +134,7 @@ static int64_t distance(unsigned type, uint64_t a, uint64_t b)
 
 /* ---- execution ---- */
 
-/* v_cmp d, a, b; v_cmpx writes EXEC: on gfx9 through its destination as well, later without one. */
+/* v_cmp d, a, b. v_cmpx writes EXEC: on gfx9 in addition to its destination, later instead of one. */
 void compare_execute(struct wave *wave, const struct op *op)
 {
     static const struct isa_operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
@@ -192,7 +192,7 @@ static void scalar_compare_execute(struct wave *wave, const struct op *op)
 
 /* ---- branches ---- */
 
-enum { MOST_UNKNOWN = 64 }; /* decisions in a row at one place before its loop is left */
+enum { MOST_UNKNOWN = 64 }; /* unknown decisions in a row at one branch before its loop ends */
 
 static bool is_taken(const struct wave *wave, const char *name, bool *known)
 {
@@ -212,7 +212,7 @@ static bool is_taken(const struct wave *wave, const char *name, bool *known)
         *known = (value & bits) || bits == UINT64_MAX;
         return !(value & bits) != text_ends(name, "nz");
     }
-    return false; /* debugger's conditions: off */
+    return false; /* debugger conditions are never set */
 }
 
 void branch_execute(struct wave *wave, const struct op *op)
@@ -222,7 +222,7 @@ void branch_execute(struct wave *wave, const struct op *op)
     if (strcmp(op->in->mnemonic, "s_branch") != 0)
         guess_matters(wave);
     bool taken = is_taken(wave, op->in->mnemonic, &known);
-    if (!known) { /* a loop on data that is not known is left after some turns */
+    if (!known) { /* a loop on unknown data ends after this many iterations */
         uint32_t *undecided = &wave->undecided[site];
         note_undecided(wave, op);
         taken = ++*undecided <= MOST_UNKNOWN ? coin_toss(wave) : op->target > site;
@@ -234,7 +234,7 @@ void branch_execute(struct wave *wave, const struct op *op)
         taken ? wave->group->walker->options->clocks.branch_taken : wave->group->walker->options->clocks.branch;
     if (!taken)
         return;
-    if (op->target == NO_TARGET) { /* out of what is decoded */
+    if (op->target == NO_TARGET) { /* leaves the decoded code */
         note_not_executed(wave->group->walker, op);
         wave->state = WAVE_ENDED;
         return;

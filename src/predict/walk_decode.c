@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instructions as operations: their meaning by name.
+ * Converts instructions to operations, whose meaning is found by name.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- names ---- */
 
-/* Without encoding, and gfx10's and gfx12's words that change nothing. */
+/* Strips the encoding suffix, and words of gfx10 and gfx12 that do not change the meaning. */
 static void plain_name(char name[NAME_ROOM], const char *mnemonic)
 {
     static const char *const suffixes[] = {"_e32", "_e64", "_dpp", "_sdwa", "_dpp8"};
@@ -50,7 +50,7 @@ static const struct meaning *find_meaning(const char *name)
     return NULL;
 }
 
-/* Results that no address comes from. */
+/* True for results that are data and never addresses. */
 static bool is_data(const struct isa_instruction *in, const char *name)
 {
     static const char *const words[] = {"f16", "bf16", "fp8",    "bf8",   "fp4", "fp6",
@@ -73,7 +73,7 @@ static uint8_t class_of(const struct isa_instruction *in, const char *name)
     case ISA_BRANCH:
         return WALK_BRANCH;
     case ISA_BARRIER:
-        return WALK_OTHER; /* the one that waits is found by name */
+        return WALK_OTHER; /* the barrier wait is recognised by name */
     case ISA_OTHER:
         return WALK_OTHER;
     default:
@@ -95,7 +95,7 @@ static void barrier_execute(struct wave *wave, const struct op *op)
     wave->state = WAVE_WAITS;
 }
 
-/* Loads, stores and atomics; false: it is none of them, or what it moves is not known. */
+/* Decodes loads, stores and atomics. Returns false for other instructions, or if the access is not known. */
 static bool access_decode(struct op *op, const char *name)
 {
     static const struct meaning described = {.names = "", .detail = 1};
@@ -151,7 +151,7 @@ static void decode_meaning(struct op *op, const char *name, const struct walk_co
     op->meaning = find_meaning(name);
     if (op->meaning && op->meaning->class)
         op->class = op->meaning->class;
-    bool halves = false; /* "v1.l" */
+    bool halves = false; /* half registers such as "v1.l" */
     for (const char *text = op->in->operands, *at = text; (at = strchr(at, '.')) != NULL; at++)
         halves |= at > text && (isdigit((unsigned char)at[-1]) || at[-1] == ']') && (at[1] == 'l' || at[1] == 'h');
     if (op->meaning && !halves)
@@ -173,7 +173,7 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     op->width = strstr(name, "64") && name[0] == 's' ? 64 : 32;
     if (strstr(name, "_f64") && name[0] == 'v')
         op->width = 64;
-    /* Behind the destination, and behind a mask that is written too. */
+    /* Sources follow the destination, and the mask if one is written. */
     const bool writes_mask = strstr(name, "_co_") || text_starts(name, "v_div_scale") ||
                              text_starts(name, "v_mad_u64") || text_starts(name, "v_mad_i64");
     op->sources_first = writes_mask ? 2 : 1;
@@ -193,7 +193,7 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     op->second = second;
 }
 
-/* ---- all of them ---- */
+/* ---- all instructions ---- */
 
 static size_t find_op(const struct walk_code *code, uint64_t address)
 {
@@ -255,7 +255,7 @@ const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *ta
     const size_t entry = find_op(code, isa->code.code_address);
     code->entry = entry == NO_TARGET ? 0 : entry;
     needed_find(code);
-    /* Loops that find the first lane left, and read it. */
+    /* Loops that find the first remaining lane and read it. */
     for (size_t loop = 0; loop < isa->loop_count; loop++) {
         bool finds = false, reads = false;
         for (size_t k = 0; k < code->count; k++) {

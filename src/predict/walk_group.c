@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A workgroup: the registers that its waves start with, and who goes next.
+ * A workgroup: the initial registers of its waves, and the choice of the wave that runs next.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void set_known(struct wave *wave, unsigned at, uint32_t value)
     }
 }
 
-/* What stands in SGPRs when a wave starts ("Initial Kernel Execution State" of LLVM's AMDGPUUsage). */
+/* The initial contents of SGPRs ("Initial Kernel Execution State" of LLVM's AMDGPUUsage). */
 static void start_scalars(struct wave *wave)
 {
     static const struct {
@@ -135,7 +135,7 @@ void group_end(struct group *group)
     lines_release(&group->atomics);
 }
 
-/* All that wait go on when the last one of those still alive has come. */
+/* All waiting waves resume when the last live wave has arrived. */
 static void open_barrier(struct group *group)
 {
     double latest = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What vector instructions compute, lane by lane: the table of meanings. Sources: AMD's ISA documents of CDNA 2 and 3,
- * RDNA 3 and 4 ("Instructions"), whose names it uses; encodings (_e32, _e64), DPP, SDWA, "_nc" and "_num" are stripped
- * before it is asked. Of floating point a rounding more does not matter here: it decides ranges, not results.
+ * The table of vector instructions, computed lane by lane. Sources: AMD's ISA documents of CDNA 2 and 3, RDNA 3 and
+ * 4 ("Instructions"), whose names it uses. Encodings (_e32, _e64), DPP, SDWA, "_nc" and "_num" are stripped before
+ * the lookup. An additional floating-point rounding does not matter here, as results only decide ranges.
  */
 #include <math.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static uint32_t leading_sign(uint32_t value)
 #define MAX(x, y) ((x) > (y) ? (x) : (y))
 #define MED(x, y, z) MAX(MIN(x, y), MIN(MAX(x, y), z))
 
-/* Each of these makes a function over all lanes: `a`, `b` and `c` are the sources of one. */
+/* Defines a function over all lanes, where `a`, `b` and `c` are the sources of one lane. */
 #define LANE(name, expression)                                                                                         \
     static void name(uint32_t *restrict r, const uint32_t *p, const uint32_t *q, const uint32_t *o)                    \
     {                                                                                                                  \

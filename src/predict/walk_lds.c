@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * LDS: values, bank conflicts, and the lanes that exchange values through its crossbar.
+ * LDS: values, bank conflicts, and lane exchange through its crossbar.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "walk_internal.h"
 
-#define BANKS 32u /* of 4 bytes, for half a wave of 64 in a clock */
+#define BANKS 32u /* of 4 bytes; half a wave of 64 per clock */
 #define HALF 32u
 
 /* ---- bank conflicts ---- */
 
-/* Dwords that half a wave asks for, each once. */
+/* The distinct dwords that half a wave requests. */
 struct dwords {
     uint32_t items[HALF * 8];
-    unsigned count, most; /* `most` of one bank */
+    unsigned count, most; /* `most`: the largest number in one bank */
     uint16_t slots[512];
     uint8_t bank[BANKS];
 };
@@ -32,7 +32,7 @@ static void ask(struct dwords *dwords, uint32_t dword)
     dwords->most = dwords->most < here ? here : dwords->most;
 }
 
-/* Of half waves; dwords count from that of the first lane. */
+/* Computes the clocks of each half wave. Dword addresses are relative to the first lane. */
 static void find_clocks(struct lds_pattern *pattern, const struct wave *wave)
 {
     pattern->clocks = pattern->free_clocks = 0;
@@ -51,7 +51,7 @@ static void find_clocks(struct lds_pattern *pattern, const struct wave *wave)
     }
 }
 
-/* Instructions ask for the same pattern again and again, in all waves of all workgroups. */
+/* Patterns are cached, since instructions repeat them in all waves of all workgroups. */
 static void count_clocks(struct wave *wave, const struct op *op, const struct values *address, int64_t offset)
 {
     struct lds_pattern pattern = {.lanes = wave->exec & address->known, .dwords = op->access->dwords};
@@ -80,7 +80,7 @@ static inline bool lds_read(const struct group *group, uint64_t dword, uint32_t 
 {
     *value = 0;
     if (dword >= group->lds_dwords)
-        return true; /* out of range reads 0 */
+        return true; /* out-of-range reads return 0 */
     *value = group->lds[dword];
     return group->lds_known[dword / 64] >> dword % 64 & 1;
 }
@@ -117,7 +117,7 @@ static void load_part(struct wave *wave, const struct op *op, const struct value
 static void store_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset, int data)
 {
     const struct isa_access *access = op->access;
-    if (wave->exec & ~address->known) { /* anywhere */
+    if (wave->exec & ~address->known) { /* may store anywhere */
         memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(uint64_t));
     }
     for (unsigned part = 0; part < access->dwords; part++) {
@@ -139,12 +139,12 @@ static void store_part(struct wave *wave, const struct op *op, const struct valu
     }
 }
 
-/* Lanes in turn; what other waves do to it comes as they take turns. */
+/* Executes the lanes in turn. Effects of other waves appear in the order in which the waves take turns. */
 static void atomic_part(struct wave *wave, const struct op *op, const struct values *address)
 {
     const struct isa_access *access = op->access;
     const bool compares = access->operation == ATOMIC_CMPSWAP;
-    /* gfx9's ds_cmpst takes the value to compare with first, gfx11's ds_cmpstore the new one. */
+    /* gfx9's ds_cmpst has the compare value first, gfx11's ds_cmpstore the new value. */
     const bool swapped = compares && !strstr(op->in->mnemonic, "cmpstore");
     struct values data, other;
     uint32_t result[LANES] = {0};
@@ -169,7 +169,8 @@ static void atomic_part(struct wave *wave, const struct op *op, const struct val
 
 /* ---- lanes through the crossbar ---- */
 
-/* Pull: each lane names the lane that it reads. Push: the lane that it writes to; several: the last. */
+/* Pull: each lane names the lane that it reads. Push: each lane names the lane that it writes to; the last writer
+ * wins. */
 static void permute(struct wave *wave, const struct op *op, const struct values *address)
 {
     const bool pull = op->access->kind == ACCESS_PERMUTE;
@@ -181,7 +182,7 @@ static void permute(struct wave *wave, const struct op *op, const struct values 
     for (unsigned k = 0; k < wave_lanes; k++) {
         const unsigned other = (unsigned)((int64_t)address->lanes[k] + op->access->offset) / 4 % wave_lanes;
         if (pull) {
-            const bool on = wave->exec >> other & 1; /* lanes that are off give 0 */
+            const bool on = wave->exec >> other & 1; /* inactive lanes give 0 */
             result[k] = on ? data.lanes[other] : 0;
             known |= (uint64_t)(address->known >> k & (on ? data.known >> other : 1) & 1) << k;
         } else if (wave->exec >> k & 1) {
@@ -194,7 +195,7 @@ static void permute(struct wave *wave, const struct op *op, const struct values 
     vector_set(wave, operand_at(op, op->access->destination), 0, result, known);
 }
 
-/* "offset:swizzle(BITMASK_PERM, "00p11")" and its sisters, or a number. */
+/* Parses "offset:swizzle(BITMASK_PERM, "00p11")" and its variants, or a number. */
 static bool swizzle_pattern(unsigned *pattern, const char *operands)
 {
     const char *at = strstr(operands, "swizzle("), *mask = at ? strchr(at, '"') : NULL;
@@ -232,7 +233,7 @@ static void swizzle(struct wave *wave, const struct op *op)
     vector_get(&data, wave, operand_at(op, op->access->data), 0);
     if (swizzle_pattern(&pattern, op->in->operands))
         for (unsigned k = 0; k < LANES; k++) {
-            /* Four lanes by 2 bits each, or within 32 by and, or and xor masks. */
+            /* Either a quad permutation of 2 bits each, or and, or and xor masks within 32 lanes. */
             const unsigned within = (((k & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
             const unsigned from =
                 pattern & 0x8000 ? (k & ~3u) + (pattern >> 2 * (k & 3) & 3) : ((k & ~31u) + within) & 63;
@@ -267,7 +268,7 @@ static void move_values(struct wave *wave, const struct op *op, const struct val
         count_clocks(wave, op, address, access->offset1);
 }
 
-/* Of a workgroup; a lane whose address is further away is one that is told apart by it. */
+/* More than any workgroup has. Kernels give a lane a larger address to switch it off. */
 #define LDS_MOST (256u * 1024u)
 
 void lds_execute(struct wave *wave, const struct op *op)
@@ -282,7 +283,7 @@ void lds_execute(struct wave *wave, const struct op *op)
         return;
     }
     vector_get(&address, wave, operand_at(op, access->address), 0);
-    /* The address may stand where the result goes. */
+    /* The result may overwrite the address register. */
     memcpy(copy.own, address.lanes, sizeof(copy.own));
     copy.lanes = copy.own;
     copy.known = address.known;
@@ -298,7 +299,7 @@ void lds_execute(struct wave *wave, const struct op *op)
     } else {
         struct walker *walker = wave->group->walker;
         uint64_t lanes[LANES];
-        /* A launch may have less LDS than its kernel uses, as dynamic LDS has no size in the code. */
+        /* A launch may have less LDS than its kernel uses, because the code does not give the size of dynamic LDS. */
         for (uint64_t left = wave->exec & copy.known; left; left &= left - 1) {
             const uint32_t at = (uint32_t)((int64_t)copy.lanes[__builtin_ctzll(left)] + access->offset);
             const uint64_t end = (uint64_t)at + (access->bytes < 4 ? access->bytes : 4 * access->dwords);
@@ -312,7 +313,7 @@ void lds_execute(struct wave *wave, const struct op *op)
         if (wave->group->lds_dwords)
             move_values(wave, op, &copy);
     }
-    if (wave->sums.lds_clocks == before) { /* through the crossbar alone */
+    if (wave->sums.lds_clocks == before) { /* only the crossbar was used */
         wave->sums.lds_clocks += wave->code->wave / HALF;
         wave->sums.lds_free_clocks += wave->code->wave / HALF;
     }

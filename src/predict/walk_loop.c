@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Long loops: what 32 passes did is what the next ones do, until a compare flips.
+ * Skips passes of long loops: the effect of 32 passes repeats until a compare flips.
  *
- *     pass 33      counters are kept: what passes 33 to 65 add is one round of 32 passes. A line of 128 bytes lasts 32
+ *     pass 33      counters are recorded: passes 33 to 65 add one round of 32 passes. A line of 128 bytes lasts for 32
  *                  passes over elements of 4; a window of another size counts lines twice or not at all.
- *     62, 63, 64   registers are kept: those that step by a constant go on, or come back every second pass
- *     63 to 65     compares are kept: each lane's distance moves by a constant, so the pass of its flip is known
+ *     62, 63, 64   registers are recorded: those that step by a constant or alternate can be extrapolated
+ *     63 to 65     compares are recorded: each lane's distance moves by a constant, so the pass of its flip is known
  *     65           if both passes took the same path, whole rounds are added up to shortly before the first flip
  *
- * A round is as short as its accesses allow, down to 4 passes, and of arithmetic alone to 2: in passes 2 to 4 each of
- * them must move all its lanes by one step. A round has passes until all are at the same place of a line again, and no
- * pass after that, within 32, touches a line of this one. A tile of a matrix product advances by whole lines.
+ * A round is as short as its accesses allow: at least 4 passes, or 2 without accesses. In passes 2 to 4 each access
+ * must move all its lanes by the same step. A round ends when all accesses are at the same offset in a line again,
+ * provided that no later pass, up to 32, touches one of its lines. A tile of a matrix product advances by whole
+ * lines.
  *
- * A pass of an outer loop judges its inner loops anew: the first touch of data is not like the second.
+ * Each pass of an outer loop evaluates its inner loops again, as the first access to data differs from the second.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,10 @@
 
 enum { ROUND = 32, LEAST_ROUND = 4, ROUND_OF_ARITHMETIC = 2, SNAPSHOTS = 3, WATCHED = 3 };
 #define NEVER (INT64_C(1) << 40)
-#define MOST_PASSES (INT64_C(1) << 30) /* that are added at once */
-#define MOST_COMPARED 4096u            /* of a pass; larger ones are walked */
+#define MOST_PASSES (INT64_C(1) << 30) /* added in one step */
+#define MOST_COMPARED 4096u            /* per pass; larger loops are walked */
 #define MOST_ACCESSED 1024u
-#define MOST_PASSED INT64_C(600000) /* lanes of accesses in passes that are not walked */
+#define MOST_PASSED INT64_C(600000) /* lanes of accesses in skipped passes */
 
 struct compared {
     const struct op *op;
@@ -48,7 +49,7 @@ struct loop {
     size_t branch, target;
     unsigned round;
     unsigned passes;
-    bool is_done; /* judged, in this pass of the outer loop */
+    bool is_done; /* already evaluated in this pass of the outer loop */
     bool refused;
     double time;
     struct walk_sums sums;
@@ -61,7 +62,7 @@ struct loop {
     struct accessed *accessed[WATCHED]; /* in passes 2 to 4 */
     size_t accessed_count[WATCHED];
     bool is_watched;
-    bool scattered; /* an access is not as it must be for a short round */
+    bool scattered; /* an access is not regular enough for a short round */
 };
 
 /* ---- memory ---- */
@@ -131,7 +132,7 @@ static struct loop *loop_at(struct wave *wave, size_t branch, size_t target)
     return loop;
 }
 
-/* ---- what is kept ---- */
+/* ---- recording ---- */
 
 static size_t rows_of(const struct wave *wave)
 {
@@ -198,8 +199,8 @@ static bool is_of_lines(const struct op *op)
     return op->class != WALK_LDS;
 }
 
-/* What all lanes move by from one pass to the next. False: not all by the same, or by another the next time. In LDS
- * they may, from one buffer to another and back. */
+/* Returns the step of all lanes from one pass to the next. False if lanes differ, or if the step changes. In LDS it
+ * may alternate, from one buffer to another and back. */
 static bool step_of(uint64_t *step, const struct loop *loop, size_t k)
 {
     for (unsigned which = 1; which < WATCHED; which++) {
@@ -217,7 +218,7 @@ static bool step_of(uint64_t *step, const struct loop *loop, size_t k)
     return true;
 }
 
-/* Some line of a pass is touched again, more than a round and up to 32 passes later. */
+/* True if a line of a pass is touched again more than one round and at most 32 passes later. */
 static bool comes_back(const struct wave *wave, const struct loop *loop, unsigned round)
 {
     const uint32_t shift = wave->group->walker->line_shift;
@@ -252,7 +253,7 @@ static unsigned round_watched(const struct wave *wave, const struct loop *loop)
         loop->accessed_count[0] != loop->accessed_count[2])
         return ROUND;
     for (size_t k = 0; k < loop->accessed_count[0]; k++) {
-        const uint64_t again = is_of_lines(loop->accessed[0][k].op) ? line : 4; /* LDS: where conflicts are the same */
+        const uint64_t again = is_of_lines(loop->accessed[0][k].op) ? line : 4; /* LDS: the period of bank conflicts */
         uint64_t step = 0;
         if (!step_of(&step, loop, k))
             return ROUND;
@@ -273,7 +274,7 @@ static int64_t passes_to_flip(int64_t before, int64_t now)
     return (int64_t)(far / (step < 0 ? 0 - (uint64_t)step : (uint64_t)step)) - 2;
 }
 
-/* 0: nothing can be said. */
+/* Returns 0 if the number cannot be determined. */
 static int64_t passes_left(const struct loop *loop)
 {
     int64_t least = NEVER;
@@ -301,9 +302,9 @@ static int64_t passes_left(const struct loop *loop)
     return (least < MOST_PASSES ? least : MOST_PASSES) / loop->round * loop->round;
 }
 
-/* ---- going on ---- */
+/* ---- skipping passes ---- */
 
-/* A register after so many more passes; *carry is what leaves its upper end. False: not known. */
+/* Advances a register by this many passes; *carry receives the overflow of its upper end. False: unknown. */
 static bool advance(uint32_t *value, const uint32_t before[SNAPSHOTS], int64_t passes, int64_t *carry)
 {
     *carry = 0;
@@ -313,10 +314,10 @@ static bool advance(uint32_t *value, const uint32_t before[SNAPSHOTS], int64_t p
         *carry = total >> 32;
         return true;
     }
-    return before[0] == before[2]; /* comes back every second pass, and an even number follows */
+    return before[0] == before[2]; /* alternates, and the number of skipped passes is even */
 }
 
-enum { SMALL_HIGH_WORD = 1 << 16 }; /* of an address; whatever else it is has no carry */
+enum { SMALL_HIGH_WORD = 1 << 16 }; /* of an address; other values have no carry */
 
 static void advance_scalars(struct wave *wave, const struct loop *loop, int64_t passes)
 {
@@ -325,7 +326,7 @@ static void advance_scalars(struct wave *wave, const struct loop *loop, int64_t 
         const uint32_t before[SNAPSHOTS] = {kept[0].s[k], kept[1].s[k], kept[2].s[k]};
         const uint32_t known = kept[0].s_known[k] & kept[1].s_known[k] & kept[2].s_known[k];
         int64_t carry = 0;
-        if (known != UINT32_MAX) { /* of what is known in part only what never moves stays */
+        if (known != UINT32_MAX) { /* a partly known value survives only if it never changes */
             wave->s_known[k] &= known & ~(before[0] ^ before[1]) & ~(before[1] ^ before[2]) & ~(before[2] ^ wave->s[k]);
             wave->s[k] &= wave->s_known[k];
         } else if (!advance(&wave->s[k], before, passes, &carry)) {
@@ -356,7 +357,7 @@ static void advance_vectors(struct wave *wave, const struct loop *loop, int64_t 
     }
 }
 
-/* Adds `times` what has come to `now` since `then`: both are made of doubles alone. */
+/* Adds `times` the growth from `then` to `now`; both consist of doubles only. */
 static void add_rounds(void *now, const void *then, size_t bytes, double times)
 {
     double *to = now;
@@ -381,7 +382,7 @@ static void touch_lines(struct wave *wave, const struct accessed *first, uint64_
     }
 }
 
-/* Passes that are not walked leave their lines in L2 all the same, for what comes back to them and for neighbours. */
+/* Skipped passes still leave their lines in L2, for later accesses and for neighbours. */
 static void touch_passed(struct wave *wave, const struct loop *loop, int64_t passes)
 {
     const int64_t most = MOST_PASSED / (int64_t)(loop->accessed_count[0] * LANES + 1);
@@ -398,7 +399,7 @@ static void touch_passed(struct wave *wave, const struct loop *loop, int64_t pas
             const uint64_t step = steps[k];
             if (!step || (first->op->class != WALK_LOAD && first->op->class != WALK_STORE))
                 continue;
-            if (step > line || pass % (int64_t)(line / step) == 0) /* several passes are in one line */
+            if (step > line || pass % (int64_t)(line / step) == 0) /* several passes share one line */
                 touch_lines(wave, first, step * (uint64_t)(loop->passes - 1 + pass));
         }
 }

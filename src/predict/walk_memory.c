@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What memory holds for a walk: kernel arguments, the dispatch packet, buffers by their fills, and what was stored.
+ * The memory of a walk: kernel arguments, the dispatch packet, buffers by their fills, and stored data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "walk_internal.h"
 
 #define PAGE_BYTES (PAGE_DWORDS * 4u)
-#define MOST_PAGES (1u << 18) /* 64 MiB of values; what lies beyond is not known */
+#define MOST_PAGES (1u << 18) /* 64 MiB of values; the rest is unknown */
 
 /* ---- arguments ---- */
 
@@ -20,7 +20,7 @@ static void put(struct memory *memory, size_t offset, uint64_t value, size_t byt
     }
 }
 
-/* What the runtime fills in ("Code Object V5 Kernel Argument Metadata" of LLVM's AMDGPUUsage). */
+/* Writes the hidden arguments ("Code Object V5 Kernel Argument Metadata" of LLVM's AMDGPUUsage). */
 static void put_hidden(struct memory *memory, const struct codeobj_arg *arg)
 {
     static const char axes[] = "xyz";
@@ -40,7 +40,7 @@ static void put_hidden(struct memory *memory, const struct codeobj_arg *arg)
         put(memory, arg->offset_bytes, launch->lds_bytes, arg->size_bytes);
 }
 
-/* hsa_kernel_dispatch_packet_t: sizes of the workgroup and of the grid in work-items. */
+/* Reads hsa_kernel_dispatch_packet_t: sizes of the workgroup and of the grid in work-items. */
 static bool read_packet(const struct walk_launch *launch, uint64_t offset, uint32_t *value)
 {
     switch (offset) {
@@ -106,7 +106,7 @@ static void place(struct page **slots, size_t slot_count, struct page *page)
     slots[at] = page;
 }
 
-/* What a workgroup stored is gone for the next one. */
+/* Drops what a workgroup stored before the next workgroup is walked. */
 void memory_forget_written(struct memory *memory)
 {
     size_t kept = 0;
@@ -150,7 +150,7 @@ size_t memory_buffer(const struct memory *memory, uint64_t address)
     return NO_BUFFER;
 }
 
-/* The part of a page that lies in the buffer, by its fill. Buffers may begin and end inside a page. */
+/* Fills in the part of a page that lies in the buffer. Buffers may begin and end inside a page. */
 static void evaluate(struct page *page, const struct walk_buffer *buffer)
 {
     const uint64_t from = page->key * PAGE_BYTES, bytes = dtype_bytes(buffer->fill->dtype);
@@ -168,7 +168,7 @@ static void evaluate(struct page *page, const struct walk_buffer *buffer)
         memcpy(&page->values[dword], values + (at - element * bytes), 4);
         page->known |= UINT64_C(1) << dword;
     }
-    /* The last elements of a buffer that ends inside a dword. */
+    /* The last elements of a buffer that ends within a dword. */
     if (last % 4 && last > first) {
         const uint64_t dword = (buffer->base + last - from) / 4;
         memcpy(&page->values[dword], values + (last / 4 * 4 - element * bytes), last % 4);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * How vector instructions move and pick lanes, from the modifiers in the disassembler's text.
+ * Parses the modifiers in the disassembler's text that move and select lanes of vector instructions.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "walk_internal.h"
 
-/* "[1,0,3,2]" as `bits` each. */
+/* Packs "[1,0,3,2]" with `bits` per element. */
 static uint32_t read_list(const char *at, unsigned bits)
 {
     uint32_t value = 0;
@@ -67,7 +67,7 @@ const struct modifiers *modifiers_read(const char *name, const char *text, struc
     how.select[0] = (uint8_t)(read_select(text, "src0_sel:") |
                               (text_starts(strchr(text, ',') ? strchr(text, ',') : "", ", sext(") ? 8 : 0));
     how.select[1] = read_select(text, "src1_sel:");
-    /* Clamps of floats, scales and half registers are not followed. */
+    /* Float clamps, output scales and half registers are not modelled. */
     const char *select = strstr(text, "dst_sel:");
     how.writes_part = (strstr(text, " clamp") && !strstr(name, "_sat_")) || strstr(text, " mul:") ||
                       strstr(text, " div:") || (strstr(text, "op_sel:") && !text_starts(name, "v_pk_")) ||

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which vector instructions and loads a walk must compute: those whose value can reach an address, a scalar
- * instruction, EXEC or a branch. Of the others it only counts clocks; their results are not known.
+ * Finds the vector instructions and loads that a walk must compute: those whose value can reach an address, a scalar
+ * instruction, EXEC or a branch. The walk only counts clocks of the others, and their results are unknown.
  *
- * Backwards over the code, to a fixed point, a set of registers before each instruction: those that a lane which is on
- * needs, and masks of compares, which may choose between values that nobody needs. What is on writes a register anew. A
- * lane that an instruction turns off goes on where it is turned on again: at the next write of EXEC that reads the mask
- * which was saved or taken out, else at any.
+ * A backward data-flow analysis to a fixed point. The set before each instruction has the registers that an active
+ * lane needs, and masks of compares, which may select between values that nothing needs. A write in the active lanes
+ * kills the register. A lane that an instruction turns off continues where it is turned on again: at the next write
+ * of EXEC that reads the saved or removed mask, otherwise at any write of EXEC.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "walk_vector.h"
 
-/* Scalar registers stand behind the vector registers. */
+/* Scalar registers are numbered after the vector registers. */
 #define REGISTERS (VECTORS + SCALARS)
 #define WORDS ((REGISTERS + 63) / 64)
 
@@ -26,15 +26,15 @@ struct registers {
 
 struct search {
     struct walk_code *code;
-    struct registers *before;  /* of each operation */
-    struct registers anywhere; /* ... that writes EXEC */
-    struct registers lasting;  /* read in lanes that are off, too */
-    size_t *wakes;             /* where lanes that the operation turns off are on again, or NOWHERE, ANYWHERE */
-    bool lds, memory;          /* loads of these are needed, and so is what is stored there */
+    struct registers *before;  /* before each operation */
+    struct registers anywhere; /* before any operation that writes EXEC */
+    struct registers lasting;  /* also read in inactive lanes */
+    size_t *wakes;             /* where the lanes that the operation turns off are on again, or NOWHERE, ANYWHERE */
+    bool lds, memory;          /* loads from these are needed, and so are stores to them */
     bool changed;
 };
 
-/* The registers of an operand, as bits. */
+/* Returns the registers of an operand as a range of bits. */
 static void find_bits(const struct isa_operand *operand, unsigned *first, unsigned *end)
 {
     const bool is_scalar = operand->kind == OPERAND_SCALAR;
@@ -68,7 +68,7 @@ static void merge(struct registers *to, const struct registers *from)
 
 /* ---- one instruction ---- */
 
-/* It writes a vector register, in the lanes of EXEC. */
+/* True if it writes a vector register in the lanes of EXEC. */
 static bool writes_vector(const struct op *op)
 {
     const bool is_vector = op->class == WALK_VECTOR || op->class == WALK_TRANSCENDENTAL;
@@ -77,7 +77,7 @@ static bool writes_vector(const struct op *op)
            !strstr(op->in->mnemonic, "swap");
 }
 
-/* It writes a scalar register, all of it and whatever that held. */
+/* True if it overwrites a whole scalar register, independent of the old value. */
 static bool writes_scalar(const struct op *op)
 {
     return (op->class == WALK_SCALAR_LOAD || (op->class == WALK_SCALAR && op->meaning)) && op->sources_first == 1 &&
@@ -86,7 +86,7 @@ static bool writes_scalar(const struct op *op)
            !text_starts(op->in->mnemonic, "s_fm");
 }
 
-/* ... and nothing else. The mask that v_div_scale sets is for v_div_fmas. */
+/* True if it writes a vector register and nothing else. The mask that v_div_scale sets only serves v_div_fmas. */
 static bool is_plain(const struct op *op)
 {
     return writes_vector(op) && (op->sources_first == 1 || text_starts(op->in->mnemonic, "v_div_scale"));
@@ -114,7 +114,7 @@ static bool jumps_anywhere(const struct op *op)
            text_starts(op->in->mnemonic, "s_call") || (op->class == WALK_BRANCH && op->target == NO_TARGET);
 }
 
-/* A result that `after` needs; its own needs are added by the caller. */
+/* True if `after` needs a register of the result; the caller adds the sources. */
 static bool takes_result(struct registers *before, const struct op *op, const struct registers *after)
 {
     unsigned first, end;
@@ -129,7 +129,7 @@ static bool takes_result(struct registers *before, const struct op *op, const st
     return needed;
 }
 
-/* The mask that stands in no operand. */
+/* Adds VCC, which is an implicit operand. */
 static void use_vcc(struct registers *before, const struct op *op)
 {
     static const struct isa_operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
@@ -147,7 +147,8 @@ static void use_sources(struct registers *before, const struct op *op)
         const struct modifiers *how = op->modifiers;
         const unsigned source = k - op->sources_first;
         const bool low = how && how->op_sel >> source & 1, high = !how || how->op_sel_hi >> source & 1;
-        if (is_pair && operand.count == 2 && low == high) { /* both results take the same half: that one alone */
+        /* both results take the same half, so only that one is needed */
+        if (is_pair && operand.count == 2 && low == high) {
             operand.count = 1;
             operand.first = (uint16_t)(operand.first + low);
         }
@@ -196,7 +197,7 @@ static void pass_access(struct search *search, struct registers *before, struct 
 
 static void pass(struct search *search, struct registers *before, struct op *op, const struct registers *after)
 {
-    /* It writes a mask, and nothing else. */
+    /* A compare that writes a mask and nothing else. */
     const bool is_compare = op->execute == compare_execute && text_starts(op->in->mnemonic, "v_cmp_") &&
                             op->sources_first == 1 && op->operands[0].kind == OPERAND_SCALAR &&
                             op->operands[0].first < SCALAR_EXEC - 1;
@@ -206,10 +207,10 @@ static void pass(struct search *search, struct registers *before, struct op *op,
     } else if (op->access && (op->class == WALK_LDS || op->class == WALK_LOAD || op->class == WALK_STORE ||
                               op->class == WALK_ATOMIC)) {
         pass_access(search, before, op, after);
-    } else if (writes_vector(op) && !op->second) { /* and a mask, too */
+    } else if (writes_vector(op) && !op->second) { /* writes a mask as well */
         (void)takes_result(before, op, after);
         use_sources(before, op);
-    } else if (!op->execute && !op->second) { /* whatever its sources are, nothing is known of its result */
+    } else if (!op->execute && !op->second) { /* its result is unknown whatever its sources are */
         if (op->operand_count && !writes_part(op))
             put(before, &op->operands[0], false);
     } else {
@@ -245,7 +246,8 @@ static bool reads(const struct op *op, const struct isa_operand *mask)
     return reads;
 }
 
-/* Where the lanes are that `op` turns off: what it saves, or what it takes out of EXEC. NULL: not known. */
+/* Returns the mask that holds the lanes that `op` turns off: what it saves, or what it removes from EXEC. NULL:
+ * unknown. */
 static const struct isa_operand *mask_of(const struct op *op)
 {
     const char *name = op->in->mnemonic;
@@ -259,14 +261,15 @@ static const struct isa_operand *mask_of(const struct op *op)
     return NULL;
 }
 
-/* Of if and else, the lanes that are for the second one: s_xor_b64 rest, exec, saved. */
+/* Returns the mask of the lanes for the else branch: s_xor_b64 rest, exec, saved. */
 static const struct isa_operand *rest_of(const struct op *op)
 {
     static const struct isa_operand exec = {.kind = OPERAND_SCALAR, .first = SCALAR_EXEC, .count = 1};
     return text_starts(op->in->mnemonic, "s_xor_b") && reads(op, &exec) ? &op->operands[0] : NULL;
 }
 
-/* Where a wave goes on that has no lane left; uniform branches are not taken, as both ways meet before lanes return. */
+/* Returns where a wave with no active lane continues. Uniform branches are not taken, as both paths meet before
+ * lanes return. */
 static size_t next_without_lanes(const struct walk_code *code, size_t at)
 {
     const struct op *op = &code->ops[at];
@@ -293,7 +296,7 @@ static size_t find_wake(const struct walk_code *code, size_t at)
         else if (rest != mask && overlap(to, mask) && !reads(later, mask))
             mask = rest;
         else if (is_read != is_written && (is_written || to->kind == OPERAND_SCALAR))
-            return ANYWHERE; /* kept elsewhere, or another one's */
+            return ANYWHERE; /* copied elsewhere, or another region's mask */
         k = next_without_lanes(code, k);
     }
     return mask && k == NOWHERE ? NOWHERE : ANYWHERE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which workgroups are walked: a sample, its neighbours first.
+ * Selects the workgroups to walk: a sample, preceded by its neighbours.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "walk_internal.h"
 
 #define DEFAULT_BUDGET UINT64_C(2000000)
-#define NEIGHBOUR_BUDGET UINT64_C(400000)  /* of one neighbour: where it takes more, nothing is taken to be shared */
-#define NEIGHBOURS_BUDGET UINT64_C(600000) /* of all: the nearest come first */
-#define PROBE_BUDGET UINT64_C(50000)       /* of one that is asked whether it has work: what takes more has some */
+#define NEIGHBOUR_BUDGET UINT64_C(400000)  /* per neighbour; if it takes more, nothing counts as shared */
+#define NEIGHBOURS_BUDGET UINT64_C(600000) /* for all neighbours, nearest first */
+#define PROBE_BUDGET UINT64_C(50000)       /* per workgroup checked for work; one that takes more has work */
 #define PROBES 16u
 #define MOST_NEIGHBOURS 16u
-#define FIRST_LINES_BUDGET UINT64_C(4000) /* of one that is asked whether it reads any of the sample's lines */
-#define MOST_IDLE 10u                     /* in a row of these, then no more are asked */
-#define MOST_ROWS 8u                      /* for each die */
+#define FIRST_LINES_BUDGET UINT64_C(4000) /* per workgroup checked for lines of the sample */
+#define MOST_IDLE 10u                     /* the search stops after this many without shared lines in a row */
+#define MOST_ROWS 8u                      /* per die */
 #define MOST_GROUPS (UINT64_C(1) << 40)
 
 static void add_doubles(void *to, const void *from, size_t bytes)
@@ -55,14 +55,14 @@ static uint64_t group_count(const struct walk_launch *launch)
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
-/* Of two the first: data may end within the last one. */
+/* With two items, takes the first, because data may end within the last. */
 static uint64_t middle(uint64_t count)
 {
     return count == 2 ? 0 : count / 2;
 }
 
-/* Workgroups of the same die whose lines the sample may find in L2: those just before it, and those above it in the
- * grid; of a small grid all. */
+/* Finds workgroups on the same die whose lines the sample may find in L2: those just before it, and those above it
+ * in the grid; in a small grid, all of them. */
 static unsigned find_neighbours(uint64_t neighbours[MOST_NEIGHBOURS], const struct walker *walker, uint64_t sample)
 {
     const struct walk_launch *launch = walker->launch;
@@ -96,7 +96,7 @@ static bool is_shared(const struct walker *walker, uint64_t line)
     return lines_has(&walker->shared, line) || lines_has(&walker->awaited, line);
 }
 
-/* What has been found stays found. */
+/* Lines never leave the sets, so the search continues after the lines already found. */
 static bool all_shared(struct walker *walker, const struct group *sample)
 {
     while (walker->found < sample->distinct.count && is_shared(walker, sample->distinct.items[walker->found].line))
@@ -104,7 +104,7 @@ static bool all_shared(struct walker *walker, const struct group *sample)
     return walker->found == sample->distinct.count && !sample->atomics.count;
 }
 
-/* Walks another workgroup than the sample, which leaves nothing in memory, with this budget. */
+/* Walks a workgroup other than the sample with this budget; its stores are discarded. */
 static void other_start(struct group *group, struct walker *walker, uint64_t number, uint64_t budget)
 {
     walker->left = budget;
@@ -112,7 +112,7 @@ static void other_start(struct group *group, struct walker *walker, uint64_t num
     group_run(group);
 }
 
-/* False: it took more than its budget. */
+/* Returns false if it exceeded its budget. */
 static bool other_end(struct group *group)
 {
     struct walker *walker = group->walker;
@@ -123,14 +123,14 @@ static bool other_end(struct group *group)
     return ended;
 }
 
-/* Whether its first instructions read some more of the sample's lines; then it is walked to its end, and its lines
- * become those that neighbours read. None of the budget is left: it takes more. */
+/* Walks a neighbour's first instructions. If they read further lines of the sample, walks it to its end, and adds
+ * its lines to those that neighbours read. A neighbour that uses up its budget is not finished. */
 static bool walk_neighbour(struct walker *walker, struct lines *lines, const struct group *sample, uint64_t number,
                            uint64_t first, uint64_t *spent)
 {
     struct group group;
     other_start(&group, walker, number, first);
-    /* Whether it reads some of the sample's lines that nobody was found to read. */
+    /* True if it reads lines of the sample that no earlier neighbour reads. */
     const bool shares = COUNT_WHERE(one, group.distinct.items, group.distinct.count,
                                     lines_has(&sample->distinct, one->line) && !is_shared(walker, one->line)) > 0;
     *spent += first - walker->left;
@@ -148,8 +148,8 @@ static bool walk_neighbour(struct walker *walker, struct lines *lines, const str
     return shares;
 }
 
-/* Kernels that order their tiles by themselves share with those at other distances, and the sample may be the first
- * that reads a line: both sides are asked, as many as a band of tiles is high. */
+/* Kernels that order their own tiles share lines with workgroups at other distances, and the sample may be the first
+ * to read a line. So both sides are checked, up to the height of a band of tiles. */
 static void ask_others(struct walker *walker, const struct group *sample)
 {
     static const int others[] = {1, 8, -8, 2, 4, 6, 7, 5, 16, 3, 12, 24, 32, -2, -7, -6, -5, -3, -12, -24, -32};
@@ -162,7 +162,7 @@ static void ask_others(struct walker *walker, const struct group *sample)
         if (spent > NEIGHBOURS_BUDGET ||
             (k && !sample->atomics.count &&
              !COUNT_WHERE(one, sample->distinct.items, sample->distinct.count, is_shared(walker, one->line))))
-            return; /* with neither of those next to it: with none */
+            return; /* it shares with neither adjacent workgroup, so with none */
         if (number < 0 || number >= groups)
             continue;
         idle++;
@@ -173,7 +173,7 @@ static void ask_others(struct walker *walker, const struct group *sample)
     }
 }
 
-/* Until each line of the sample has been found. */
+/* Walks neighbours until every line of the sample is found. */
 static void walk_neighbours(struct walker *walker, const struct group *sample)
 {
     uint64_t neighbours[MOST_NEIGHBOURS], spent = 0;
@@ -186,7 +186,7 @@ static void walk_neighbours(struct walker *walker, const struct group *sample)
             continue;
         (void)walk_neighbour(walker, &walker->shared, sample, neighbours[k], NEIGHBOUR_BUDGET, &spent);
         walker->has_shared = walker->left > 0;
-        if (!walker->has_shared) /* it takes more than that: nothing is taken to be shared */
+        if (!walker->has_shared) /* it exceeded the budget: nothing counts as shared */
             return;
     }
     if (walker->has_shared)
@@ -195,7 +195,7 @@ static void walk_neighbours(struct walker *walker, const struct group *sample)
 
 /* ---- idle workgroups ---- */
 
-/* A grid-stride loop over fewer elements than the grid has leaves workgroups without work. */
+/* A grid-stride loop over fewer elements than the grid has leaves some workgroups idle. */
 static bool touches_memory(struct walker *walker, uint64_t number, struct arena *arena)
 {
     struct walk_result scratch, *const result = walker->result;
@@ -212,7 +212,7 @@ static bool touches_memory(struct walker *walker, uint64_t number, struct arena 
     return !ended || scratch.sums.accesses > 0;
 }
 
-/* Of the grid's workgroups, by bisection along each axis: those that work come first. */
+/* Returns the share of workgroups that have work, by bisection along each axis: working ones come first. */
 static double working_share(struct walker *walker, struct arena *arena)
 {
     double share = 1;
@@ -241,7 +241,7 @@ static void walk_group(struct walker *walker, uint64_t number)
     group_end(&group);
 }
 
-/* The next workgroup runs on another core at the same time, and as far as the sample does. */
+/* The next workgroup runs concurrently on another core, and progresses as far as the sample. */
 static void walk_contender(struct walker *walker, uint64_t sample)
 {
     const uint64_t groups = group_count(walker->launch), budget = walker->left;
@@ -259,7 +259,7 @@ static void walk_contender(struct walker *walker, uint64_t sample)
     walker->left = budget;
 }
 
-/* Which lines of the workgroup its neighbours read, too. */
+/* Finds the lines of the workgroup that its neighbours also read. */
 static void find_shared(struct walker *walker, uint64_t number, struct arena *arena)
 {
     struct walk_result scratch, *const result = walker->result;
@@ -291,8 +291,8 @@ static void walk_sample(struct walker *walker, uint64_t number, struct arena *ar
     walk_group(walker, number);
 }
 
-/* Workgroups that are as far from each other as from the ends, where neither the first nor the one in the middle has
- * work: *sample becomes the middle one of those that have some. Their share; 0: none has. */
+/* Probes evenly spaced workgroups, if neither the first nor the middle one has work. *sample becomes the middle one
+ * of those that have work. Returns their share; 0 if none has work. */
 static double probed_share(struct walker *walker, uint64_t *sample, struct arena *arena)
 {
     const uint64_t groups = group_count(walker->launch);
@@ -308,11 +308,12 @@ static double probed_share(struct walker *walker, uint64_t *sample, struct arena
     return (double)count / PROBES;
 }
 
-/* The workgroup in the middle; where it touches no memory, the first, if that one does, or another that does. */
+/* Samples the middle workgroup. If it accesses no memory, tries the first one, then others. */
 static void walk_one(struct walker *walker, struct arena *arena)
 {
     const struct walk_launch *launch = walker->launch;
-    /* Half way along each axis: at the beginning of a row it would share less with its neighbours than others do. */
+    /* Half way along each axis: at the start of a row it would share less with its neighbours than most workgroups
+     * do. */
     const uint64_t row = middle(launch->grid[1]) + (uint64_t)launch->grid[1] * middle(launch->grid[2]);
     const uint64_t budget = walker->left, half_way = middle(launch->grid[0]) + launch->grid[0] * row;
     uint64_t sample = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scalar instructions: the table of their meanings and how each form is executed. Names of both generations stand in
+ * Scalar instructions: the table of their meanings, and the execution of each form. Both generations' names are in
  * one row: gfx9's, then those of gfx10 to gfx12.
  */
 #include <math.h>
@@ -19,7 +19,7 @@ static uint64_t to_i32(float value)
     return value != value ? 0 : (uint32_t)(fabsf(value) >= 2147483648.0f ? most : (int32_t)value);
 }
 
-/* `width` bits from a bit on; both stand in the second source. */
+/* Extracts a bit field, whose offset and width are both in the second source. */
 static uint64_t field(uint64_t value, uint64_t what, unsigned bits, bool is_signed)
 {
     const unsigned from = (unsigned)what & (bits - 1), width = (unsigned)(what >> 16) & 127;
@@ -46,7 +46,7 @@ static uint64_t field(uint64_t value, uint64_t what, unsigned bits, bool is_sign
                                                                                                                        \
         return (uint64_t)(expression);                                                                                 \
     }
-/* With a carry or a choice of its own in SCC. */
+/* Functions that set SCC themselves: a carry or a condition. */
 #define OWN(name, condition, expression)                                                                               \
                                                                                                                        \
     static uint64_t name(uint64_t a, uint64_t b, bool *scc)                                                            \
@@ -151,7 +151,7 @@ static void scalar_execute(struct wave *wave, const struct op *op)
         scc_set(wave, meaning->flags & SCC_OWN ? scc : result != 0, known);
 }
 
-/* Moves keep what is known of each bit. */
+/* Moves preserve which bits are known. */
 static void move_execute(struct wave *wave, const struct op *op)
 {
     uint64_t value, known;
@@ -167,7 +167,7 @@ static void move_execute(struct wave *wave, const struct op *op)
         scalar_set(wave, &op->operands[0], 0, (uint32_t)value, (uint32_t)known);
 }
 
-/* s_add_pc_i64 and calls leave what is decoded. */
+/* s_add_pc_i64 and calls leave the decoded code. */
 static void getpc_execute(struct wave *wave, const struct op *op)
 {
     scalar_set64(wave, &op->operands[0], op->in->address + op->in->size, UINT64_MAX);
@@ -185,7 +185,7 @@ static void setpc_execute(struct wave *wave, const struct op *op)
         wave->at = k;
         return;
     }
-    if (op->meaning->detail == 1) /* a function that is not here: it is passed over */
+    if (op->meaning->detail == 1) /* the called function is not decoded, so the call is skipped */
         note_not_executed(wave->group->walker, op);
     else
         wave->state = WAVE_ENDED;
@@ -193,7 +193,7 @@ static void setpc_execute(struct wave *wave, const struct op *op)
 
 enum logic { LOGIC_AND, LOGIC_OR, LOGIC_XOR, LOGIC_NOT_SECOND = 4, LOGIC_INVERTS = 8, LOGIC_NOT_FIRST = 16 };
 
-/* A bit of AND is known where one source has a known 0, of OR where one has a known 1. */
+/* A bit of AND is known if one source has a known 0, a bit of OR if one has a known 1. */
 static void logic(unsigned how, uint64_t a, uint64_t a_known, uint64_t b, uint64_t b_known, uint64_t *value,
                   uint64_t *known)
 {

@@ -8,8 +8,8 @@
 
 #define SCALAR_LINE 64u
 
-/* Where what the scalar cache lacks is: arguments and code in L2, a buffer's line there if the workgroup or a neighbour
- * has had it. Nobody has had one at an address that is not known. */
+/* Returns the clocks of a scalar cache miss. Arguments and code hit L2; a line of a buffer hits L2 if the workgroup
+ * or a neighbour has read it. An unknown address misses. */
 static double miss_clocks(struct wave *wave, uint64_t address, bool is_known)
 {
     struct group *group = wave->group;
@@ -21,7 +21,7 @@ static double miss_clocks(struct wave *wave, uint64_t address, bool is_known)
     return in_l2 || walker->options->warm ? walker->options->clocks.l2 : walker->options->clocks.memory;
 }
 
-/* s_load d, base [, s] [offset]; of s_buffer_load the base is in a descriptor. */
+/* s_load d, base [, s] [offset]; s_buffer_load has its base in a descriptor. */
 void scalar_load_execute(struct wave *wave, const struct op *op)
 {
     const struct walk_clocks *clocks = &wave->group->walker->options->clocks;

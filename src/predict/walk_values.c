@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands: what they are worth, which bits of it are known, and where results go.
+ * Operands: their values, which bits are known, and where results are written.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ void scalar_get64(const struct wave *wave, const struct isa_operand *operand, ui
     *known = low_known | (uint64_t)high_known << 32;
 }
 
-/* EXEC is always known: whatever writes it decides. */
+/* EXEC is always known: a write of unknown bits decides them. */
 void exec_set(struct wave *wave, uint64_t value, uint64_t known)
 {
     uint64_t unknown = ~known & wave->lanes;
@@ -82,7 +82,7 @@ void scalar_set64(struct wave *wave, const struct isa_operand *operand, uint64_t
     scalar_set(wave, operand, 1, (uint32_t)(value >> 32), (uint32_t)(known >> 32));
 }
 
-/* A bit per lane: two registers, or one in waves of 32. */
+/* One bit per lane: two registers, or one in waves of 32. */
 void mask_get(const struct wave *wave, const struct isa_operand *operand, uint64_t *value, uint64_t *known)
 {
     scalar_get64(wave, operand, value, known);
@@ -128,7 +128,7 @@ void vector_set(struct wave *wave, const struct isa_operand *operand, unsigned p
     const uint64_t exec = wave->exec;
     wave->origin[at] = 0;
     if (exec == UINT64_MAX) {
-        memmove(to, lanes, LANES * sizeof(*lanes)); /* a register may be moved to itself */
+        memmove(to, lanes, LANES * sizeof(*lanes)); /* source and destination may be the same register */
         wave->v_known[at] = known & ~wave->uncertain;
         return;
     }
@@ -148,7 +148,7 @@ void vector_forget(struct wave *wave, const struct isa_operand *operand)
 
 /* ---- DPP ("Data Parallel Primitives" of the ISA documents) ---- */
 
-/* The lane that `lane` reads; LANES: there is none. */
+/* Returns the lane that `lane` reads, or LANES if there is none. */
 static unsigned lane_source(unsigned lane, const struct modifiers *how, unsigned wave)
 {
     const unsigned row = lane & ~15u, in_row = lane & 15;
@@ -206,7 +206,7 @@ static void move_lanes(struct values *values, const struct modifiers *how, const
 
 /* ---- SDWA: a byte or word of a source ---- */
 
-/* Selects of struct modifiers: byte 0 to 3, word 0 and 1, all of it; with SIGNED extended by its sign. */
+/* Selectors of struct modifiers: byte 0 to 3, word 0 and 1, all; SIGNED extends the sign. */
 enum { SELECT_WORD = 4, SELECT_ALL = 6, SELECT_SIGNED = 8 };
 
 static void select_part(struct values *values, unsigned select)
@@ -236,7 +236,7 @@ void vector_source(struct values *values, const struct wave *wave, const struct 
     if (!operand->negates && !operand->absolute)
         return;
     if (!(op->meaning && (op->meaning->flags & IS_FLOAT)) || (op->width == 64 && part == 0))
-        return; /* the sign stands in the high half */
+        return; /* the sign is in the high half */
     for (unsigned k = 0; k < LANES; k++) {
         const uint32_t value = operand->absolute ? values->lanes[k] & INT32_MAX : values->lanes[k];
         values->own[k] = operand->negates ? value ^ UINT32_C(0x80000000) : value;
@@ -249,8 +249,8 @@ void vector_set_op(struct wave *wave, const struct op *op, unsigned part, const 
     const uint64_t exec = wave->exec;
     uint64_t written = UINT64_MAX;
     if (op->modifiers) {
-        /* Without bound_ctrl a lane whose source is not there, or is off, keeps what its destination holds; broadcasts
-         * of a row write only where there is a row before. */
+        /* Without bound_ctrl, a lane whose source is missing or inactive keeps its destination. Row broadcasts write
+         * only rows that have a row before them. */
         const struct modifiers *how = op->modifiers;
         for (unsigned k = 0; k < LANES && how->move != MOVE_NONE; k++)
             if (!(how->row_mask >> k / 16 & 1) || !(how->bank_mask >> k % 16 / 4 & 1) ||

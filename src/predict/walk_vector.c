@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How vector instructions of each form read their sources and write their results.
+ * Reads the sources and writes the results of each form of vector instruction.
  */
 #include "walk_vector.h"
 
@@ -67,8 +67,7 @@ static uint64_t wide_lane(const struct wide_source *source, unsigned lane)
     return source->low.lanes[lane] | (source->wide ? (uint64_t)source->high.lanes[lane] << 32 : 0);
 }
 
-/* Lanes of which the low and the high half of the result are known. A shift to the right by 32 or more needs no low
- * half. */
+/* Lanes whose low and high half of the result are known. A right shift by 32 or more does not need the low half. */
 static void wide_known(uint64_t known[2], const struct meaning *meaning, const struct wide_source *sources)
 {
     uint64_t low = UINT64_MAX, high = UINT64_MAX, narrow = UINT64_MAX;
@@ -91,7 +90,7 @@ static void wide_known(uint64_t known[2], const struct meaning *meaning, const s
             known[0] |= UINT64_C(1) << k;
 }
 
-/* The buffer that a pointer led to goes on with it. */
+/* A result inherits the buffer of the pointer that it derives from. */
 static uint8_t origin_of(const struct wave *wave, const struct isa_operand *operand)
 {
     if (operand->kind == OPERAND_VECTOR && operand->first < wave->code->vectors && wave->origin[operand->first])
@@ -176,7 +175,7 @@ void carry_execute(struct wave *wave, const struct op *op)
     mask_set(wave, &op->operands[1], out & wave->exec, known | ~wave->exec);
 }
 
-/* d = a * b + c; the low half needs no high half of c. */
+/* d = a * b + c; the low half does not depend on the high half of c. */
 void mad64_execute(struct wave *wave, const struct op *op)
 {
     struct values a, b, low_in, high_in;
@@ -198,7 +197,7 @@ void mad64_execute(struct wave *wave, const struct op *op)
     mask_set(wave, &op->operands[1], 0, 0);
 }
 
-/* Where nothing is near the ends of the range it passes its first source on and scales nothing. */
+/* For values far from the ends of the range it scales nothing and returns its first source. */
 void div_scale_execute(struct wave *wave, const struct op *op)
 {
     struct values low, high;
@@ -214,7 +213,7 @@ void div_scale_execute(struct wave *wave, const struct op *op)
 
 /* ---- lanes that choose, or see each other ---- */
 
-/* v_cndmask_b32 d, a, b, mask; without a mask it is VCC's. */
+/* v_cndmask_b32 d, a, b, mask; the default mask is VCC. */
 void select_execute(struct wave *wave, const struct op *op)
 {
     static const struct isa_operand vcc = {.kind = OPERAND_SCALAR, .first = SCALAR_VCC, .count = 2};
@@ -251,7 +250,7 @@ void read_lane_execute(struct wave *wave, const struct op *op)
     scalar_set(wave, &op->operands[0], 0, a.lanes[lane], known == UINT32_MAX && (a.known >> lane & 1) ? UINT32_MAX : 0);
 }
 
-/* Whatever EXEC says. */
+/* Ignores EXEC. */
 void write_lane_execute(struct wave *wave, const struct op *op)
 {
     uint32_t value, known, lane, lane_known;
@@ -270,7 +269,7 @@ void write_lane_execute(struct wave *wave, const struct op *op)
     wave->v_known[to->first] = known == UINT32_MAX ? wave->v_known[to->first] | bit : wave->v_known[to->first] & ~bit;
 }
 
-/* Bits of a mask below the lane, in its low or high half. */
+/* Counts the mask bits below the lane, in the low or high half of the mask. */
 void mbcnt_execute(struct wave *wave, const struct op *op)
 {
     struct values mask, add;
@@ -297,8 +296,8 @@ void swap_execute(struct wave *wave, const struct op *op)
     vector_set(wave, &op->operands[1], 0, kept, known);
 }
 
-/* v_permlane16: within each row the lane that 4 bits of two scalars name; x16: of the row's neighbour; 64: the other
- * half of the wave. */
+/* v_permlane16: reads the lane of its row that 4 bits of two scalars name; x16: the same in the adjacent row; 64:
+ * the lane in the other half of the wave. */
 void permlane_execute(struct wave *wave, const struct op *op)
 {
     struct values a;
@@ -319,7 +318,7 @@ void permlane_execute(struct wave *wave, const struct op *op)
     vector_set(wave, &op->operands[0], 0, result, low_known == UINT32_MAX && high_known == UINT32_MAX ? known : 0);
 }
 
-/* v_permlane32_swap: the upper rows of the first register change places with the lower rows of the second. */
+/* v_permlane32_swap: swaps the upper rows of the first register with the lower rows of the second. */
 void lane_swap_execute(struct wave *wave, const struct op *op)
 {
     struct values a, b;
@@ -339,7 +338,7 @@ void lane_swap_execute(struct wave *wave, const struct op *op)
     vector_set(wave, &op->operands[1], 0, second, second_known);
 }
 
-/* v_bitop3_b32: each bit by a table of eight, whose index are the three sources' bits. */
+/* v_bitop3_b32: looks up each bit in a table of eight, indexed by the bits of the three sources. */
 void bits_execute(struct wave *wave, const struct op *op)
 {
     struct values a, b, c;
@@ -380,7 +379,7 @@ void packed_execute(struct wave *wave, const struct op *op)
     uint64_t known[2];
     for (unsigned half = 0; half < 2; half++) {
         struct values a, b, c = {.lanes = zeros, .known = UINT64_MAX};
-        if (how == PACKED_MOV) { /* each half from a source of its own */
+        if (how == PACKED_MOV) { /* each half has its own source */
             const unsigned select = op->modifiers ? (unsigned)op->modifiers->op_sel >> half & 1 : half;
             vector_get(&a, wave, &op->operands[1 + half], select);
             memcpy(result[half], a.lanes, sizeof(result[half]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How vector instructions of each form are executed; the table of meanings names these.
+ * Execution functions for each form of vector instruction, referenced by the table of meanings.
  */
 #ifndef ROOFTILE_WALK_VECTOR_H
 #define ROOFTILE_WALK_VECTOR_H
