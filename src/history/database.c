@@ -9,14 +9,14 @@
 #include "rooftile/hash.h"
 #include "rooftile/log.h"
 
-/* A run of 10,000 cases is written in a second or two. */
+/* Writing a run of 10,000 cases takes a second or two. */
 enum { BUSY_MS = 10000, LONGEST_BUSY_MS = 3600000 };
 
-enum { VIEWS = 1, FIRST_WITH_SUMS = 5 }; /* versions; one before is read without sums */
+enum { VIEWS = 1, FIRST_WITH_SUMS = 5 }; /* schema versions; older ones are read without sums */
 
-/* What a row's sum is of. Tables are read through views that leave out rows whose sum is another (guard_rows), and
- * written as main.TABLE. Whoever changes a row takes its sum away, and it gets a new one when our transaction ends;
- * what another program wrote has none, and counts. */
+/* The columns that a row's checksum covers. Tables are read through views that omit rows with a wrong sum (guard_rows),
+ * and written as main.TABLE. Changing a row removes its sum, and the row gets a new one when our transaction ends. Rows
+ * that another program wrote have no sum, and count as valid. */
 static const struct summed {
     const char *table, *columns, *is_new, *named;
 } summed[] = {
@@ -39,11 +39,11 @@ static const struct summed {
      "series = NEW.series AND started = NEW.started", "'of series ' || series || ', ' || started_at"},
 };
 
-/* Each entry leads from the version that is its index to the next. What is there stays as it is for ever; a change of
- * the schema is one more entry.
+/* The entry at an index migrates from that version to the next. Entries never change; a change of the schema adds
+ * one.
  *
- * Runs are referred to by their start (`started`, s since 1970, unique in a channel on a device) where what is said
- * must outlive them: alarms and decisions stay when old runs are dropped. */
+ * Alarms and decisions must survive when old runs are dropped, so they refer to runs by start time (`started`, s since
+ * 1970, unique in a channel on a device). */
 static const char *const migrations[DATABASE_VERSION] = {
     /* 0 -> 1: devices, runs, series, points, decisions, alarms. A point's trials are doubles, little-endian, in ns.
      */
@@ -73,7 +73,7 @@ static const char *const migrations[DATABASE_VERSION] = {
     " baseline REAL, baseline_n INTEGER NOT NULL, sigma REAL NOT NULL, cause TEXT NOT NULL, commits TEXT NOT NULL,"
     " closed INTEGER, closed_by TEXT CHECK (closed_by IN ('gone', 'accepted')),"
     " PRIMARY KEY (series, started)) WITHOUT ROWID;",
-    /* 1 -> 2: what dashboards select from (docs/history.md). */
+    /* 1 -> 2: the views that dashboards query (docs/history.md). */
     "CREATE VIEW measurements AS SELECT n.started AS time, n.started_at, n.channel, d.name AS device, d.arch, s.kind,"
     " s.case_id, s.label, s.kernel, s.class, s.mode, s.timer, s.unit, s.better, p.value, p.least, p.fraction, p.status,"
     " p.flags, n.git AS git_commit, n.branch, n.run_id FROM point p JOIN series s ON s.id = p.series JOIN run n ON"
@@ -83,23 +83,23 @@ static const char *const migrations[DATABASE_VERSION] = {
     " s.case_id, s.label, a.shift, a.z, a.baseline, a.sigma, a.cause, a.commits, a.closed, a.closed_by, n.git AS"
     " git_commit FROM alarm a JOIN series s ON s.id = a.series JOIN device d ON d.id = s.device LEFT JOIN run n ON"
     " n.channel = s.channel AND n.device = s.device AND n.started = a.started;",
-    /* 2 -> 3: what a case is, not only its code (identity.h); a hash of the code alone reads as unknown. */
+    /* 2 -> 3: the identity of a case, not only its code (identity.h); a hash of the code alone reads as unknown. */
     "ALTER TABLE object RENAME TO identity;"
     "ALTER TABLE identity RENAME COLUMN sha256 TO parts;"
     "ALTER TABLE point RENAME COLUMN object TO identity;",
-    /* 3 -> 4: how far the run's predictions were from its times (median of |predicted / measured - 1|). */
+    /* 3 -> 4: the prediction error of the run (median of |predicted / measured - 1|). */
     "ALTER TABLE run ADD COLUMN prediction_error REAL;",
-    /* 4 -> 5: a sum in each row, by begin_sums. */
+    /* 4 -> 5: a checksum in each row, added by begin_sums. */
     NULL,
 };
 
-/* Keeps what SQLite says as the transaction's failure. */
+/* Records SQLite's error as the transaction's failure. */
 static enum status fail(struct history *history, const char *doing)
 {
     const char *words = sqlite3_errmsg(history->db), *path = history->path;
     const int system = sqlite3_system_errno(history->db), code = sqlite3_errcode(history->db) & 0xff;
     struct err *err = history->err;
-    switch (code) { /* without the extension */
+    switch (code) { /* primary error code */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         err_set(err, ERR_IO, "%s: another program has been writing to it for over %g s; nothing was changed", path,
@@ -131,7 +131,7 @@ static enum status fail(struct history *history, const char *doing)
         err_set(err, ERR_CONFIG, "%s: what is being added contradicts what is there (%s); nothing was changed", path,
                 words);
         break;
-    default: /* statements are ours: only a schema that is not ours makes one wrong */
+    default: /* our statements are valid, so only a foreign schema makes one fail */
         err_set(err, code == SQLITE_ERROR ? ERR_CONFIG : ERR_IO, "%s is damaged: %s: %s", path, doing, words);
     }
     return history->status = err->status;
@@ -166,7 +166,7 @@ enum status database_end(struct history *history)
 
 /* ---- sums ---- */
 
-/* row_sum(column...): kinds and contents. */
+/* SQL function row_sum(column...): covers types and contents. */
 static void row_sum(sqlite3_context *context, int count, sqlite3_value **values)
 {
     SCOPED(text_release) struct text all = {0};
@@ -185,7 +185,8 @@ static void row_sum(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_int64(context, (int64_t)hash_u64(all.data, all.length));
 }
 
-/* SQL with the words of a table: $T its name, $C its columns, $N which row is NEW, $S what a row is called. */
+/* Expands a pattern for a table: $T is its name, $C its columns, $N the condition for the row NEW, $S a row's
+ * description. */
 static const char *sql_of(struct text *out, const char *pattern, const struct summed *of)
 {
     text_clear(out);
@@ -216,7 +217,7 @@ static const char guard_rows[] = "CREATE TEMP VIEW $T AS SELECT $C FROM main.$T 
 static const char damaged_sql[] =
     "SELECT '$T ' || $S || ' is damaged and does not count' FROM main.$T WHERE sum <> row_sum($C)";
 
-/* Until the file itself is broken, which the first statement of a command says. */
+/* Stops silently if the file itself is broken; the first statement of a command reports that. */
 void database_damage(struct text *lines, struct history *history)
 {
     SCOPED(text_release) struct text sql = {0};
@@ -231,13 +232,13 @@ void database_damage(struct text *lines, struct history *history)
 
 enum { MOST_NAMED = 5 };
 
-/* From here on rows whose sum does not fit are not read. */
+/* Hides rows with a wrong sum from all later reads. */
 static void guard(struct history *history, bool write)
 {
     SCOPED(text_release) struct text lines = {0};
     SCOPED(text_release) struct text views = {0};
     size_t count = 0;
-    for (const char *at = migrations[VIEWS], *view; *at; at = view) { /* over the guarded tables */
+    for (const char *at = migrations[VIEWS], *view; *at; at = view) { /* recreated over the guarded tables */
         view = strchr(at + 1, ';') ? strchr(at + 1, ';') + 1 : "";
         text_addf(&views, "CREATE TEMP%.*s", (int)(strcspn(at, ";") - strlen("CREATE") + 1), at + strlen("CREATE"));
     }
@@ -269,7 +270,7 @@ static void bind(struct history *history, sqlite3_stmt *statement, const char *f
                                           : sqlite3_bind_int64(statement, place, value);
             break;
         }
-        case 'd': { /* NaN is bound as null, an infinity by us */
+        case 'd': { /* SQLite binds NaN as null; infinities are converted here */
             const double value = va_arg(*args, double);
             code = sqlite3_bind_double(statement, place, isfinite(value) ? value : NAN);
             break;
@@ -292,7 +293,7 @@ static sqlite3_stmt *start(struct history *history, const char *sql, const char 
     if (history->status)
         return NULL;
     if (kept->sql != sql) {
-        sqlite3_finalize(kept->statement); /* the last place is used again and again when all are taken */
+        sqlite3_finalize(kept->statement); /* when all slots are taken, the last one is reused */
         kept->sql = NULL;
         if (sqlite3_prepare_v2(history->db, sql, -1, &kept->statement, NULL) != SQLITE_OK) {
             fail(history, "preparing");
@@ -300,7 +301,7 @@ static sqlite3_stmt *start(struct history *history, const char *sql, const char 
         }
         kept->sql = sql;
     }
-    (void)sqlite3_reset(kept->statement); /* gives the last error once more, which was told already */
+    (void)sqlite3_reset(kept->statement); /* repeats the last error, which has already been reported */
     bind(history, kept->statement, format, args);
     return kept->statement;
 }
@@ -349,7 +350,7 @@ double database_double(sqlite3_stmt *rows, int column)
 
 /* ---- opening ---- */
 
-/* Its version. An empty file is a new history; anything else must say that it is one. */
+/* Returns the schema version. An empty file is a new history; any other file must have the application id. */
 static int64_t check_identity(struct history *history)
 {
     const int64_t version = database_do(history, "PRAGMA user_version", ""),
@@ -369,7 +370,7 @@ enum status database_migrate_to(struct history *history, int version, struct err
 {
     char sql[96];
     database_begin(history, true, err);
-    int64_t at = check_identity(history); /* again: another writer may have migrated it meanwhile */
+    int64_t at = check_identity(history); /* checked again, as another writer may have migrated it meanwhile */
     for (; at < version && !history->status; at++)
         if (migrations[at])
             database_run(history, migrations[at]);
@@ -382,7 +383,7 @@ enum status database_migrate_to(struct history *history, int version, struct err
     return database_end(history);
 }
 
-/* SQLite's name for it; what has a meaning in an address is escaped. */
+/* Returns SQLite's URI for the file, with special characters escaped. */
 static const char *address_at_rest(const char *path, struct text *address)
 {
     text_add(address, "file:");
@@ -392,8 +393,8 @@ static const char *address_at_rest(const char *path, struct text *address)
     return address->data;
 }
 
-/* Readers of a history have files of their own beside it. Where these cannot be made, and no writer has left any,
- * nobody writes to it: it is read without them. */
+/* Readers of a history need auxiliary files beside it. If these cannot be created, and no writer has left any, nobody
+ * is writing to the history, and it is opened as immutable. */
 static int open_file(struct history *history, enum history_access access)
 {
     static const int flags[] = {[HISTORY_READ] = SQLITE_OPEN_READONLY,

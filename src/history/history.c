@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A history, and what happens to runs after they were added: further trials of the same run, what people accept,
- * upkeep.
+ * Operations on runs already in a history: further trials of the same run, accepting, upkeep.
  */
 #include "rooftile/history.h"
 
@@ -36,7 +35,7 @@ void history_close(struct history *history)
 
 /* ---- confirmation: more trials of this run ---- */
 
-/* `window`: this run alone. */
+/* `window` holds this run only. */
 static const struct history_series *row_of(const struct history_window *window, const struct result_case *c)
 {
     const size_t length = result_id_length(c->id);
@@ -51,8 +50,8 @@ static const struct history_series *row_of(const struct history_window *window, 
     return NULL;
 }
 
-/* The new trials stand behind those that the run has. What fails when it is run again has failed, however well it did
- * before; what failed before stays so. */
+/* Appends the new trials to those of the run. A case that fails when it is run again has failed, even if it passed
+ * before; a case that failed before remains failed. */
 static void join(struct history *history, const struct history_window *window, const struct history_series *row,
                  const struct result_case *c, struct arena *arena)
 {
@@ -120,8 +119,8 @@ enum status history_confirm(struct history *history, const char *channel, const 
 
 /* ---- accept ---- */
 
-/* What is open, and what is not there this run, or skipped, though it was measured once. A case that has another timer
- * now is not missing. */
+/* True if the series has an open alarm, or was measured before but is absent or skipped in this run. A case that now
+ * has another timer is not missing. */
 static bool is_unsettled(const struct history_window *w, const struct history_series *row)
 {
     const struct history_alarm *first = NULL;
@@ -146,7 +145,7 @@ enum status history_accept(size_t *count, struct history *history, const char *c
         const struct history_series *row = &w.rows[k];
         if (glob_count ? !text_filtered(globs, glob_count, row->case_id, row->label) : !is_unsettled(&w, row))
             continue;
-        /* The new level began with the newest alarm; where there was none, it begins this run. */
+        /* The new level starts with the newest open alarm; without one, with this run. */
         const int64_t this_run = w.runs[w.run_count - 1].started;
         int64_t start = this_run;
         for (size_t n = 0; n < row->alarm_count; n++)
@@ -171,8 +170,8 @@ enum status history_accept(size_t *count, struct history *history, const char *c
 
 /* ---- upkeep ---- */
 
-/* A series of which no point is left, and whose end was accepted after it was seen last, is over. One that nobody
- * accepted is still missing, and stays. Alarms that are closed tell nothing once their runs are gone. */
+/* A series without points is deleted if its end was accepted after it was last present. Without that acceptance it is
+ * still missing, and stays. Closed alarms are useless once their runs are gone. */
 static const char *const tidying[] = {
     "DELETE FROM main.series WHERE kind <> 'class' AND NOT EXISTS (SELECT 1 FROM main.point p WHERE p.series = "
     "series.id) AND "
@@ -182,7 +181,7 @@ static const char *const tidying[] = {
     "DELETE FROM main.identity WHERE id NOT IN (SELECT identity FROM main.point WHERE identity IS NOT NULL)",
 };
 
-/* ?1 channel, ?2 runs to keep of each device. */
+/* ?1 channel, ?2 number of runs to keep per device. */
 static const char drop_sql[] = "DELETE FROM main.run WHERE channel = ?1 AND id IN (SELECT id FROM (SELECT id, "
                                "row_number() OVER (PARTITION BY device "
                                "ORDER BY started DESC) AS place FROM run WHERE channel = ?1) WHERE place > ?2)";
@@ -190,7 +189,8 @@ static const char drop_sql[] = "DELETE FROM main.run WHERE channel = ?1 AND id I
 size_t history_drop_runs(struct history *history, const char *channel, unsigned keep)
 {
     database_do(history, drop_sql, "si", channel, (int64_t)keep);
-    const size_t dropped = history->status ? 0 : (size_t)sqlite3_changes(history->db); /* without what went with them */
+    /* excludes rows deleted by cascade */
+    const size_t dropped = history->status ? 0 : (size_t)sqlite3_changes(history->db);
     for (size_t k = 0; k < COUNT_OF(tidying) && dropped; k++)
         database_run(history, tidying[k]);
     return dropped;
@@ -207,7 +207,7 @@ enum status history_prune(size_t *dropped, struct history *history, const char *
     return history->status;
 }
 
-/* Each gives one line per problem. */
+/* Each query returns one line per problem. */
 static const char *const checks[] = {
     "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
     "SELECT 'a row of ' || \"table\" || ' refers to nothing in ' || parent FROM pragma_foreign_key_check",

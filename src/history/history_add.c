@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result becomes a run: its device, environment and series are looked up or made, and every case gets a point.
+ * Adds a result as a run: finds or creates its device, environment and series, and stores a point for every case.
  */
 #include <time.h>
 
@@ -11,7 +11,7 @@ enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
 
 /* ---- what a run is ---- */
 
-/* A GPU has an identity of its own; a CPU is its host's. */
+/* A GPU has its own identity; a CPU has that of its host. */
 const char *history_device_key(const struct result *result, struct arena *arena)
 {
     const struct device_info *d = &result->device;
@@ -23,7 +23,7 @@ const char *history_device_key(const struct result *result, struct arena *arena)
     return arena_printf(arena, "%s%s", key, host);
 }
 
-/* What else its results depend on, so that a change can be told in words. */
+/* Returns the other facts that the results depend on, so that a change of them can be named. */
 static const char *environment_facts(const struct result *result, struct arena *arena)
 {
     const char *lines = "";
@@ -33,7 +33,7 @@ static const char *environment_facts(const struct result *result, struct arena *
     return lines;
 }
 
-/* RFC 3339, without its fraction of a second. */
+/* Parses RFC 3339; drops fractions of a second. */
 static enum status unix_time(int64_t *seconds, const char *text, struct err *err)
 {
     struct tm tm = {0};
@@ -74,7 +74,7 @@ struct adding {
     struct arena arena;
 };
 
-/* Neither is the run there already, nor is one of another time in its way. */
+/* Fails if the run is already there, or if a run at another time prevents adding it. */
 static void check_new(struct adding *adding, bool backfill)
 {
     struct history *history = adding->history;
@@ -125,7 +125,7 @@ static void add_run(struct adding *adding, int64_t environment)
         r->machine.name, median_of(errors, count));
 }
 
-/* A series, and what is known of it in this run. */
+/* A series and its values in this run. */
 struct point {
     const char *kind, *id, *timer, *class, *label, *kernel, *mode, *unit, *better;
     bool skipped;
@@ -136,13 +136,13 @@ struct point {
     size_t trial_count;
 };
 
-/* A case that has only failed so far is adopted by its first timer. */
+/* A case that has never got a timer keeps its series when it gets its first timer. */
 static const char adopt_sql[] =
     "UPDATE OR IGNORE main.series SET timer = ?5 WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND case_id = ?4 AND "
     "timer = ''";
 
-/* The series of this timer; of a case that did not get as far as a timer, the one it was in last. Also says what it is
- * called now, and when it was there last. */
+/* Finds or creates the series of this timer; for a case that failed before it had a timer, its latest series. Also
+ * updates its names and when it was last present. */
 static const char series_sql[] =
     "INSERT INTO main.series (channel, device, kind, case_id, timer, class, label, kernel, mode, unit, better, seen) "
     "VALUES (?1, ?2, ?3, ?4, coalesce((SELECT timer FROM series WHERE channel = ?1 AND device = ?2 AND kind = ?3 AND "
@@ -212,7 +212,7 @@ static void add_case(struct adding *adding, const struct result_case *c)
 
 static void add_kpi(struct adding *adding, const struct result_kpi *kpi)
 {
-    const bool has = kpi->value > 1e-300 && kpi->value < 1e300; /* its logarithm and its inverse are judged */
+    const bool has = kpi->value > 1e-300 && kpi->value < 1e300; /* the gate uses its logarithm and its inverse */
     const char *reason = kpi->reason && kpi->reason[0]
                              ? kpi->reason
                              : arena_printf(&adding->arena, "%g: only positive values have a history", kpi->value);

@@ -13,7 +13,7 @@ const char *const history_finding_names[] = {
 
 /* ---- this run, series by series ---- */
 
-/* What became slower in an earlier run stays a finding until someone accepts it or it is gone. */
+/* A slowdown found in an earlier run stays a finding until it is accepted or disappears. */
 static void judge_open(struct history_series *s, const struct history_judging *judging)
 {
     const struct history_alarm *first = NULL;
@@ -76,7 +76,7 @@ static void judge_row(struct history_series *s, const struct history_judging *ju
 
 /* ---- the outcome ---- */
 
-/* The worst first. */
+/* Returns the rank of a finding; the worst comes first. */
 static int rank_of(const struct history_series *s)
 {
     static const int ranks[FINDING_KINDS][2] = {
@@ -112,7 +112,7 @@ const char *history_fact(size_t *length, const char *facts, const char *name, si
     return "";
 }
 
-/* This run's facts that the previous run's were not. */
+/* Lists this run's facts that differ from the previous run's. */
 static const char *changed_facts(const struct history_window *w, struct arena *arena)
 {
     struct text text = {0};
@@ -148,7 +148,7 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
         judge_row(&w->rows[k], judging);
         rows[count++] = &w->rows[k];
     }
-    for (size_t k = 0; k < judging->set.class_count; k++) { /* classes appear when there is something to say */
+    for (size_t k = 0; k < judging->set.class_count; k++) { /* classes appear only if they have a finding */
         if (judging->class_rows[k]->is_kpi)
             continue;
         rows[count] = judging->class_rows[k];
@@ -190,7 +190,7 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
 
 /* ---- the gate ---- */
 
-/* What an earlier gate said of this run must not change what this one says; what people said stays. */
+/* Removes the results of an earlier gate on this run, so that they do not affect this gate; people's decisions stay. */
 static const char *const forgetting[] = {
     "DELETE FROM main.alarm WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND device = ?2) AND started = "
     "?3 AND "
@@ -200,7 +200,7 @@ static const char *const forgetting[] = {
     "device = ?2) AND closed = ?3 AND closed_by = 'gone'",
 };
 
-/* Runs since the first that no gate has seen; at least 1. */
+/* Number of runs since the first that was never gated; at least 1. */
 static const char unjudged_sql[] =
     "SELECT count(*) FROM run WHERE channel = ?1 AND device = ?2 AND started >= (SELECT min(started) FROM run WHERE "
     "channel = ?1 AND device = ?2 AND (NOT gated OR started = ?3))";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device beside the others of its group: those in the same channel that fleet.h calls alike. What they share has a
- * shared cause; what only shows beside them no series of its own can tell.
+ * Compares a device with the others of its group: those in the same channel that fleet.h considers alike. Changes on
+ * all of them have a shared cause. Some slow devices show only by comparison, not in any series of their own.
  */
 
 #include "history_internal.h"
@@ -12,13 +12,13 @@ enum {
     LIKE_S = 7 * 86400,
     OWN_RUNS = 2,
     LAST_BEFORE = 3,
-    KEY_PARTS = 6 /* of a device's key: what it is, not which */
+    KEY_PARTS = 6 /* parts of a device's key: its type, not its identity */
 };
-#define SHARE 0.5 /* of a shift: who shows less has not moved with it */
+#define SHARE 0.5 /* of a shift: a device with a smaller one has not moved */
 
 struct group {
     struct history_judging *judging;
-    int64_t *devices; /* the others */
+    int64_t *devices; /* the other devices */
     size_t count;
 };
 
@@ -48,7 +48,7 @@ static bool are_alike(const char *key, const char *facts, const char *other_key,
     return true;
 }
 
-/* Each device's newest run, this one's first. */
+/* Selects each device's newest run, this device first. */
 static const char newest_sql[] =
     "SELECT d.id, d.key, e.facts, max(n.started) FROM run n JOIN device d ON d.id = n.device JOIN environment e ON "
     "e.id = n.environment WHERE n.channel = ?1 GROUP BY d.id ORDER BY d.id <> ?2, d.id";
@@ -83,7 +83,7 @@ static sqlite3_stmt *select_values(const struct group *group, const struct histo
                            row->is_kpi ? "kpi" : "case", row->case_id, row->timer, from);
 }
 
-/* ln of its level since `tau` against that before; NaN: it lacks one of them. */
+/* Returns ln(level since `tau` / level before); NaN if either is missing. */
 static double shift_of(const struct group *group, const struct history_series *row, int64_t device, int64_t tau)
 {
     double before[LAST_BEFORE], *after = NULL;
@@ -100,7 +100,7 @@ static double shift_of(const struct group *group, const struct history_series *r
     return before_count && after_count ? log(median_of(after, after_count) / median_of(before, before_count)) : NAN;
 }
 
-/* Its newest value of the same code, work and inputs; NaN: none in a week of this run. */
+/* Returns the newest value with the same code, work and inputs; NaN if there is none within a week of this run. */
 static double newest_of(const struct group *group, const struct history_series *row, int64_t device,
                         const struct history_point *own)
 {
@@ -119,7 +119,8 @@ static double newest_of(const struct group *group, const struct history_series *
 
 /* ---- what moved: did the others? ---- */
 
-/* Runs of the other devices may start before this device's: they belong together from half way to its run before. */
+/* Returns the time since which the other devices' runs count as after the change. They may start before this device's
+ * run, so it is half way to this device's previous run. */
 static int64_t moved_at(const struct group *group, const struct history_series *s)
 {
     const struct history_window *w = &group->judging->window;
@@ -130,7 +131,7 @@ static int64_t moved_at(const struct group *group, const struct history_series *
     return at > 0 && at < w->run_count ? w->runs[at - 1].started + (tau - w->runs[at - 1].started) / 2 : tau;
 }
 
-/* A class moved as the median of its cases did. */
+/* For a class, the median shift of its cases counts. */
 static void find_shared(struct history_series *s, const struct group *group)
 {
     const struct history_window *w = &group->judging->window;
@@ -171,7 +172,7 @@ static void find_slow(struct history_series *s, const struct group *group)
     s->group_limit = out[0].limit;
     if (!out[0].slow || s->accepted_slow)
         return;
-    /* As in a fleet: in every run of it; what one run alone shows is noise. */
+    /* As in a fleet, a device must be slow in every run; a single slow run is noise. */
     const double least = own->value / (1 + out[0].change) * (1 + rule.delta);
     for (size_t run = w->run_count, seen = 0; run-- > 0 && seen < OWN_RUNS && !s->breaks[run]; seen++)
         if (s->points[run].value <= least)

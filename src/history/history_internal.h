@@ -11,67 +11,68 @@
 struct history_run {
     int64_t id, environment, started;
     bool gated;
-    double prediction_error;                       /* median of its cases; NaN: none was predicted */
-    const char *started_at, *git, *run_id, *facts; /* facts of the environment, one "key=value" a line */
+    double prediction_error;                       /* median over its cases; NaN: nothing was predicted */
+    const char *started_at, *git, *run_id, *facts; /* facts of the environment, one "key=value" per line */
 };
 
 struct history_point {
     double value, cycles, tick; /* NaN: none */
-    double again, again_least;  /* median and least of the trials that were measured again; 0: none were */
+    double again, again_least;  /* median and minimum of the trials measured again; 0: none */
     const char *status, *reason;
-    const char *identity; /* identity_line; "" unknown */
-    bool present;         /* the case was in that run at all */
+    const char *identity; /* an identity_line; "" if unknown */
+    bool present;         /* the case was part of that run */
 };
 
 struct history_alarm {
-    int64_t started, tau; /* of the run that found it, and of the first run of the new level */
+    int64_t started, tau; /* start of the run that found it, and of the first run at the new level */
     const char *tau_at, *cause, *commits;
-    double shift, sigma, baseline; /* as gate_verdict has them */
-    bool open, accepted;           /* neither: it is gone, or was not for the worse */
+    double shift, sigma, baseline; /* as in gate_verdict */
+    bool open, accepted;           /* neither: it has disappeared, or was an improvement */
 };
 
-/* What gate and show look at: every series with its points in the last runs. */
+/* The data for gate and show: every series with its points in the last runs. */
 struct history_window {
     const char *channel, *device;
     int64_t device_id;
     struct history_run *runs;
     size_t run_count;
-    struct history_series *rows; /* by id */
+    struct history_series *rows; /* ordered by id */
     size_t row_count;
 };
-extern const struct history_series history_unknown; /* nothing is known of it */
+extern const struct history_series history_unknown; /* a series without any data */
 
-/* In the caller's transaction, as all below that take a history. ERR_CONFIG: no run in the channel, or several devices
- * and none (or no single one) named. */
+/* Like all functions below that take a history, runs in the caller's transaction. ERR_CONFIG: no run in the channel, or
+ * several devices and none (or no single one) named. */
 enum status history_load(struct history_window *window, struct history *history, const char *channel,
                          const char *device, size_t runs, struct arena *arena);
 
-/* The first run that started then or later; run_count: none. */
+/* Returns the first run that started at that time or later; run_count if none. */
 size_t history_run_at(const struct history_window *window, int64_t started);
 
-/* The parts of the identity (IDENTITY_BITs) that differ between two points. */
+/* Returns the parts of the identity (IDENTITY_BITs) that differ between two points. */
 unsigned history_changes(const struct history_point *a, const struct history_point *b);
 
-/* The series that this run's case belongs to under another timer: then `row` has ended, and nothing is missing. */
+/* Returns the series of the same case under this run's timer, if that is another one: `row` has then ended and is not
+ * missing. */
 const struct history_series *history_other_timer(const struct history_window *w, const struct history_series *row);
 
-/* What the open alarms of a series add up to, as ln; 0 without one. `first`: the earliest of them. */
+/* Returns the sum of a series' open alarms, as ln; 0 without one. `first` receives the earliest. */
 double history_open_level(const struct history_series *row, const struct history_alarm **first);
 
-/* What history_prune does; how many runs that were. */
+/* Implements history_prune; returns the number of dropped runs. */
 size_t history_drop_runs(struct history *history, const char *channel, unsigned keep);
 
 /* ---- what a run is ---- */
 
-/* What tells devices apart. */
+/* Returns the key that identifies a device. */
 const char *history_device_key(const struct result *result, struct arena *arena);
-/* A prediction, a profile, or a part of a run is no measurement. */
+/* Rejects results that are not measurements: a prediction, a profile, a part of a run. */
 enum status history_check_result(const struct result *result, struct err *err);
 
-/* "ok", or why the case has no value: its finding, "not timed", "skipped" ... */
+/* Returns "ok", or why the case has no value: its finding, "not timed", "skipped" ... */
 const char *history_status(const struct result_case *c);
 
-/* ---- judging: history_judge.c hands the runs to gate.h, history_gate.c makes findings of the last one ---- */
+/* ---- judging: history_judge.c passes runs to gate.h, history_gate.c turns the last verdicts into findings ---- */
 
 struct history_judging {
     struct history *history;
@@ -79,29 +80,31 @@ struct history_judging {
     const struct gate_options *options;
     struct gate_set set;                     /* the run being judged and those before it */
     struct gate_series *series;              /* one per row */
-    double **values;                         /* per row, all runs of the window: larger is worse */
-    struct history_series **class_rows;      /* id 0 before its first alarm */
-    bool *breaks;                            /* of everything, all runs */
-    struct gate_verdict *verdicts, *classes; /* of the run judged last: in the end, this run */
+    double **values;                         /* per row, over all runs of the window; larger is worse */
+    struct history_series **class_rows;      /* id is 0 before its first alarm */
+    bool *breaks;                            /* runs at which every series breaks, for all runs */
+    struct gate_verdict *verdicts, *classes; /* of the run judged last, which is finally this run */
     struct arena *arena;
 };
 
-/* Judges every run that was not judged before, and this run; stores their alarms, and closes those that are gone. */
+/* Judges every run not yet judged, and this run; stores their alarms, and closes alarms whose change has
+ * disappeared. */
 void history_judge(struct history_judging *judging);
 
-/* Converts a shift or level, in which larger is worse, into the values' own unit: where higher is better the gate saw
- * the inverse. */
+/* Converts a shift or level in which larger is worse into the values' own unit. Where higher values are better, the
+ * gate uses their inverse. */
 double history_in_unit(bool higher_is_better, double shift);
 
-/* Why the series moved, against the last run before `tau` that has it: a label. */
+/* Returns a label for the cause of the shift, by comparison with the last run before `tau` that has the series. */
 const char *history_cause(const struct history_judging *judging, const struct history_series *row, size_t tau,
                           size_t run);
 const char *history_commits(const struct history_judging *judging, size_t tau);
 
-/* The value behind "name=" among lines of facts; its length in `length`. "" when there is none. */
+/* Returns the value after "name=" in lines of facts, and its length in `length`; "" if there is none. */
 const char *history_fact(size_t *length, const char *facts, const char *name, size_t name_length);
 
-/* Compares each series with the same one on the other devices of its group: how many moved too, and FINDING_SLOW. */
+/* Compares each series with the same series on the other devices of its group: counts those that moved too, and sets
+ * FINDING_SLOW. */
 void history_group(struct history_series *const *series, size_t count, struct history_judging *judging);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Feeds each run to the gate and stores what comes of it: alarms, the segments that the next run needs, and the end of
- * alarms whose change is gone.
+ * Passes each run to the gate and stores the results: alarms, the segments that the next run needs, and the end of
+ * alarms whose change has disappeared.
  */
 
 #include "history_internal.h"
@@ -9,12 +9,13 @@
 
 enum { GONE_VALUES = 3, CLASS_REFERENCE = 7 };
 
-/* A change is gone when so many values in a row show less than this share of it: as gate.h asks whether it stays. */
+/* A change has disappeared when this many values in a row show less than this share of it; gate.h tests in the same way
+ * whether it persists. */
 #define GONE_SHARE 0.25
 
-/* ---- the window in the form that gate.h wants ---- */
+/* ---- converting the window for gate.h ---- */
 
-/* A key figure is a class of its own: nothing is taken out of it. */
+/* A key figure is its own class, so that no class movement is subtracted from it. */
 static uint32_t class_of(struct history_judging *judging, const struct history_series *row)
 {
     const struct history_window *w = &judging->window;
@@ -65,7 +66,7 @@ static void make_values(struct history_judging *judging)
     judging->set.series_count = w->row_count;
 }
 
-/* This run's own alarm counts when it was accepted: then the new level is the one to go by. */
+/* This run's own alarm counts if it was accepted: its level is then the reference. */
 static struct gate_segment segment_of(const struct history_judging *judging, const struct history_series *row,
                                       size_t run, size_t first)
 {
@@ -86,7 +87,7 @@ static struct gate_segment segment_of(const struct history_judging *judging, con
     return segment;
 }
 
-/* The runs first..run, as the gate sees them. */
+/* Gives the gate the runs `first` to `run`. */
 static void frame(struct history_judging *judging, size_t first, size_t run)
 {
     const struct history_window *w = &judging->window;
@@ -131,7 +132,7 @@ static const char *cause_of_case(const struct history_judging *judging, const st
                                                      : "environment";
 }
 
-/* Of a class: what most of its cases say. */
+/* For a class, returns the cause of most of its cases. */
 const char *history_cause(const struct history_judging *judging, const struct history_series *row, size_t tau,
                           size_t run)
 {
@@ -183,7 +184,7 @@ static void close_alarms(struct history_series *row, const struct history_judgin
                 judging->window.runs[run].started, row->id);
 }
 
-/* An improvement that does not undo an open regression closes at once. */
+/* An improvement that does not undo an open regression is closed at once. */
 static void raise_alarm(struct history_judging *judging, struct history_series *row, const struct gate_verdict *v,
                         size_t first, size_t run)
 {
@@ -210,9 +211,10 @@ static void raise_alarm(struct history_judging *judging, struct history_series *
         close_alarms(row, judging, run);
 }
 
-/* ---- is it gone? ---- */
+/* ---- disappeared changes ---- */
 
-/* A class has no level of its own: the median of its cases, each against its last runs before the change. */
+/* A class has no level of its own. Returns the median over its cases, each relative to its last runs before the
+ * change. */
 static double distance_of_class(const struct history_judging *judging, uint32_t class,
                                 const struct history_alarm *first, size_t run)
 {
@@ -234,7 +236,7 @@ static double distance_of_class(const struct history_judging *judging, uint32_t 
     return count >= GATE_CLASS_CASES ? median_of(distances, count) : NAN;
 }
 
-/* `index`: of the row, or of the class. */
+/* `index` is that of the row or of the class. */
 static bool is_gone(const struct history_judging *judging, const struct history_series *row, size_t index, size_t run)
 {
     const struct history_alarm *first = NULL;
@@ -244,7 +246,7 @@ static bool is_gone(const struct history_judging *judging, const struct history_
     for (size_t k = 0; k < row->alarm_count; k++)
         found = row->alarms[k].started > found ? row->alarms[k].started : found;
     for (size_t at = run + 1; at-- > 0 && judging->window.runs[at].started > found;) {
-        /* ln of the value against the level before the change; NaN: no value. */
+        /* ln(value / level before the change); NaN: no value. */
         const double distance = row->is_class ? distance_of_class(judging, (uint32_t)index, first, at)
                                               : log(judging->values[index][at] / first->baseline);
         if (isnan(distance) && at == run)
@@ -261,7 +263,7 @@ static bool is_gone(const struct history_judging *judging, const struct history_
 
 /* ---- run after run ---- */
 
-/* An alarm of this run that was raised before may have been accepted since, and is not raised again. */
+/* An alarm that this run raised earlier may have been accepted since, and is not raised again. */
 static void settle(struct history_judging *judging, struct history_series *row, size_t index, struct gate_verdict *v,
                    size_t first, size_t run)
 {

@@ -5,7 +5,7 @@
 
 /* ---- which device ---- */
 
-/* Part of a key in any case, or "hip:0", whose number means nothing to a history. */
+/* Matches part of a key in any case, or "hip:0", whose number has no meaning in a history. */
 static const char device_sql[] =
     "SELECT DISTINCT d.id, d.name, d.key FROM device d JOIN run n ON n.device = d.id WHERE n.channel = ?1 AND (?2 IS "
     "NULL OR instr(lower(d.key), lower(?2)) > 0 OR (instr(?2, ':') AND d.backend = substr(?2, 1, instr(?2, ':') - 1))) "
@@ -84,7 +84,7 @@ size_t history_run_at(const struct history_window *window, int64_t started)
 
 /* ---- series and points ---- */
 
-/* Most runs say what the one before said. */
+/* Returns the previous row's copy if the text is equal, as it is for most runs. */
 static const char *same(const char *before, sqlite3_stmt *statement, int k, struct arena *arena)
 {
     const char *text = (const char *)sqlite3_column_text(statement, k);
@@ -137,7 +137,7 @@ static void load_rows(struct history_window *window, struct history *history, st
     }
 }
 
-/* The row of series `id`; NULL: none. Rows are in the order of their ids, and so is what is asked for, from *at on. */
+/* Returns the row of series `id`, or NULL. Rows and requested ids ascend, so the search continues at *at. */
 static struct history_series *row_of(struct history_window *window, int64_t id, size_t *at)
 {
     while (*at < window->row_count && window->rows[*at].id < id)
@@ -149,7 +149,7 @@ static const char points_sql[] =
     "SELECT p.series, p.value, p.cycles, p.tick, p.status, i.parts, p.reason, p.remeasured, CASE WHEN p.remeasured "
     "THEN p.trials END FROM point p LEFT JOIN identity i ON i.id = p.identity WHERE p.run = ? ORDER BY p.series";
 
-/* They stand behind those of the run itself. */
+/* Trials measured again follow those of the run itself. */
 static void load_again(struct history_point *out, sqlite3_stmt *rows)
 {
     double times[SHIFT_MAX_TRIALS];
@@ -221,7 +221,7 @@ static void load_accepted(struct history_window *window, struct history *history
     }
 }
 
-/* All of them: open ones count however old they are, and the last one says where the segment starts. */
+/* Selects all alarms: open ones count whatever their age, and the last one gives the start of the segment. */
 static const char alarms_sql[] =
     "SELECT a.series, a.started, a.tau, a.tau_at, a.cause, a.commits, a.shift, a.sigma, a.baseline, a.closed IS "
     "NULL, ifnull(a.closed_by = 'accepted', 0) FROM alarm a JOIN series s ON s.id = a.series WHERE s.channel = ? AND "
@@ -279,7 +279,7 @@ enum status history_load(struct history_window *window, struct history *history,
     load_rows(window, history, arena);
     for (size_t run = 0; run < window->run_count; run++)
         load_points(window, run, history, arena);
-    /* Times of other input data, or of other work, are no change of the same thing. */
+    /* A change of the input data or of the work is not a change in speed. */
     const unsigned another = IDENTITY_BIT(IDENTITY_INPUTS) | IDENTITY_BIT(IDENTITY_WORK);
     FOR_EACH(struct history_series, row, window->rows, window->row_count) {
         const struct history_point *before = &nothing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking into a history: series as lines with a sparkline, one series run by run, and everything as data.
+ * Displays a history: series as lines with a sparkline, one series run by run, and everything as data.
  */
 
 #include "history_internal.h"
@@ -10,7 +10,7 @@
 
 enum { SPARK_RUNS = 30, SHOWN_RUNS = 90 };
 
-/* Eight heights between the least and the most of the last runs; a blank where there is no value. */
+/* Draws eight heights between the minimum and maximum of the last runs, and a blank for a missing value. */
 static const char *spark(const struct history_series *row, size_t runs, struct arena *arena)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -24,7 +24,7 @@ static const char *spark(const struct history_series *row, size_t runs, struct a
         }
     for (size_t k = first; k < runs; k++) {
         const double value = row->points[k].value;
-        /* A range under 2 % is noise: it must not look like mountains. */
+        /* A range below 2 % is noise and is not stretched to full height. */
         const double height = (value - least) / fmax(most - least, fmax(0.02 * most, 1e-300)) * 7;
         line = arena_printf(arena, "%s%s", line,
                             isfinite(value)          ? bars[(int)fmin(fmax(height, 0), 7)]
@@ -39,7 +39,7 @@ static size_t values_of(const struct history_series *row, size_t runs)
     return COUNT_WHERE(point, row->points, runs, isfinite(point->value));
 }
 
-/* "open: +5.0 % since 2026-03-11"; "" */
+/* Returns "open: +5.0 % since 2026-03-11", or "". */
 static const char *open_words(const struct history_series *row, struct arena *arena)
 {
     const struct history_alarm *first = NULL;
@@ -51,7 +51,7 @@ static const char *open_words(const struct history_series *row, struct arena *ar
                : "";
 }
 
-/* The runs' predictions, as one more figure. */
+/* Adds the prediction error of the runs as one more figure. */
 static void add_prediction_error(struct document *document, const struct history_window *w)
 {
     struct history_series row = {.points =
@@ -98,7 +98,7 @@ static void add_list(struct document *document, const struct history_window *w, 
     }
 }
 
-/* What is known about this run besides the value. */
+/* Returns what is known about a point besides its value. */
 static const char *remarks(const struct history_window *w, const struct history_series *row, size_t run,
                            struct arena *arena)
 {
@@ -136,7 +136,7 @@ static void add_runs(struct document *document, const struct history_window *w, 
     const char *id = arena_printf(arena, "%s%s%s", row->case_id, row->timer[0] ? ", timer " : "", row->timer);
     document_text(document, SHOW_TEXT | SHOW_MARKDOWN, TONE_PLAIN, "%s\n%s\n%s\n\n", row->label, id,
                   spark(row, w->run_count, arena));
-    document_text(document, SHOW_HTML, TONE_DIM, "%s", id); /* below the picture of it */
+    document_text(document, SHOW_HTML, TONE_DIM, "%s", id); /* below its picture */
     for (size_t k = 0; k < w->run_count; k++) {
         const double value = row->points[k].value, moved = value / before - 1;
         const struct history_run *run = &w->runs[k];
@@ -150,11 +150,11 @@ static void add_runs(struct document *document, const struct history_window *w, 
     document_table(document, NULL, NULL, table);
 }
 
-/* ---- charts: values, the band that runs alike stay in, and where a level or the environment changed ---- */
+/* ---- charts: values, the band of like runs, and marks where a level or the environment changed ---- */
 
 enum { MOST_CHARTS = 12, LEAST_BAND = 4 };
 
-/* Bands of stretches of runs of one level in one environment. */
+/* Adds a band for each stretch of runs with one level and one environment. */
 static void add_bands(struct chart *chart, const struct history_window *w, const struct history_series *row)
 {
     double *logs = arena_array(chart->arena, w->run_count + 1, sizeof(*logs));
@@ -228,7 +228,7 @@ static void add_chart(struct document *document, const struct history_window *w,
     chart->y = (struct chart_axis){.title = "", .unit = row->unit, .scale = CHART_LINEAR};
     add_values(chart, w, row);
     chart_fit(chart, true, 0);
-    const double middle = (chart->y.low + chart->y.high) / 2; /* noise of a percent must not look like mountains */
+    const double middle = (chart->y.low + chart->y.high) / 2; /* noise of one percent is not stretched to full height */
     chart_fit(chart, true, 0.06 * middle);
     add_bands(chart, w, row);
     add_lines(chart, w, row);
@@ -260,7 +260,7 @@ enum status history_show(struct document *document, struct history *history, con
                   w.run_count, text_s(w.run_count), w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
     if (count > 1)
         add_list(document, &w, chosen);
-    for (size_t quiet = 0, charts = 0; quiet < 2; quiet++) /* those that moved first */
+    for (size_t quiet = 0, charts = 0; quiet < 2; quiet++) /* moved series first */
         for (size_t k = 0; k < w.row_count && charts < MOST_CHARTS; k++)
             if (chosen[k] && !w.rows[k].alarm_count == (quiet == 1) && values_of(&w.rows[k], w.run_count) > 1)
                 add_chart(document, &w, &w.rows[k], ++charts);
