@@ -7,8 +7,8 @@
 #include "codediff_internal.h"
 
 #define SAME_WITHIN 0.005
-#define SAME_TIME 1.01   /* within this the model's time is the same */
-#define OTHER_TIME 1.02  /* from this on it decides between signs that disagree */
+#define SAME_TIME 1.01   /* up to this ratio the model's times count as equal */
+#define OTHER_TIME 1.02  /* from this ratio on the time decides between conflicting signs */
 #define CERTAIN_TIME 1.1 /* ... and overrules signs that agree */
 
 const struct code_metric_row code_metrics[CODE_METRICS] = {
@@ -69,9 +69,9 @@ static bool is_whole(double ratio)
     return isfinite(larger) && fabs(larger - round(larger)) < 0.02 * larger;
 }
 
-/* Matrix instructions are repeated by nobody. FLOPs may be more where one side computes more exactly, but then hardly
- * by a whole number, by which loops are unrolled; integer operations count addresses, too. Loads or stores may be
- * repeated in vain, but hardly both alike. */
+/* Compilers do not duplicate matrix instructions. FLOPs may differ if one side computes more precisely, but then hardly
+ * by an integer factor, as unrolling causes. Integer operations include address computations. Loads or stores may be
+ * redundant, but hardly both by the same factor. */
 double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
 {
     const struct isa_traffic *a = &before->traffic[ISA_GLOBAL], *b = &after->traffic[ISA_GLOBAL];
@@ -89,7 +89,7 @@ double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
                                             : NAN;
 }
 
-/* Calls whose target is not known: what they do counts nowhere. */
+/* True if all call targets are known; work in unknown functions is not counted. */
 static bool is_followed(const struct code_pair *pair, int side)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
@@ -107,7 +107,7 @@ static void find_scale(struct code_pair *pair, struct arena *arena)
         const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
         pair->hot[side] = isa && isa_hot_find(&hot[side], isa, arena) ? hot[side].loop : ISA_NO_LOOP;
     }
-    /* A loop of compare and swap is not the work of a loop around it. */
+    /* A compare-and-swap loop is not comparable to the loop that contains it. */
     const struct code_pair back = {.before = pair->after, .after = pair->before};
     const bool comparable =
         pair->before->isa && pair->after->isa && !codediff_swap_loops(pair) && !codediff_swap_loops(&back) &&
@@ -121,7 +121,7 @@ static void find_scale(struct code_pair *pair, struct arena *arena)
 
 /* ---- loops ---- */
 
-/* How different two loops are, of the same nesting: by matrix instructions first, then by all kinds. */
+/* Distance between two loops of the same nesting: by matrix instructions first, then by all kinds. */
 static double distance(const struct isa_loop *a, const struct isa_loop *b)
 {
     double sum = 0;
@@ -160,9 +160,9 @@ static void match_loops(struct code_pair *pair, struct arena *arena)
             ARENA_PUSH(arena, pair->loops, pair->loop_count, (struct code_loops){ISA_NO_LOOP, j});
 }
 
-/* ---- the other order ---- */
+/* ---- the reversed pair ---- */
 
-/* Of figures before they are scaled. */
+/* Reverses a pair whose figures are not yet scaled. */
 static struct code_pair turned(const struct code_pair *pair, struct arena *arena)
 {
     struct code_pair back = *pair;
@@ -191,7 +191,7 @@ static void scale_figures(struct code_pair *pair)
 
 static const struct sign {
     enum code_metric metric;
-    double times; /* that are worse, of the worse; 0: anything where there was nothing */
+    double times; /* threshold of the ratio worse / better; 0: any value if the other side has none */
     const char *what;
 } signs[] = {
     {CODE_VGPR_SPILLS, 0, "spilled VGPRs"},
@@ -203,11 +203,12 @@ static const struct sign {
     {CODE_LOOP_TRIPS, 1.5, "round trips to memory for the same work"},
     {CODE_TIME, 1.05, "time by the model"},
 };
-/* By their places in the table. Waves and round trips hide what the others cost, or do not: they count less. */
+/* Bits are indices into the table. Waves and round trips may or may not hide the other costs, so they are weak
+ * signs. */
 #define OF_WEAK (1u << 3 | 1u << 6)
 #define OF_ISSUE (1u << 5 | 1u << 6)
 #define OF_TIME (1u << 7)
-/* Not in the table, and nothing that the model knows the time of. */
+/* Not in the table; the model knows no time for these. */
 #define OF_SWAPS (1u << COUNT_OF(signs))
 #define OF_FENCES (2u << COUNT_OF(signs))
 
@@ -224,7 +225,7 @@ static unsigned signs_of(const struct code_figures *before, const struct code_fi
     return found;
 }
 
-/* What is worse after than before: "156 spilled VGPRs; 8 to 4 waves per SIMD". */
+/* Describes the figures that are worse after than before: "156 spilled VGPRs; 8 to 4 waves per SIMD". */
 static void say_signs(struct text *text, unsigned found, const struct code_figures *before,
                       const struct code_figures *after, const struct occupancy *occupancy)
 {
@@ -285,7 +286,8 @@ static unsigned signs_of_pair(const struct code_pair *pair)
            (fences ? OF_FENCES : 0);
 }
 
-/* `worse`, `better`: signs of either build. `times`: the model's time after over that before; NAN: not known. */
+/* `worse`, `better`: bits of the signs against and for the change. `times`: the model's time after over that before;
+ * NAN: unknown. */
 static enum code_verdict verdict_of(unsigned worse, unsigned better, double times)
 {
     const double apart = isnan(times) ? 1 : fmax(times, 1 / times);
@@ -301,7 +303,7 @@ static enum code_verdict verdict_of(unsigned worse, unsigned better, double time
     return apart <= OTHER_TIME || by_signs == by_time ? by_signs : CODE_MIXED;
 }
 
-/* `found`: what is worse after, or better. */
+/* `found`: the signs that are worse afterwards, or better. */
 static const char *say(const struct code_pair *pair, unsigned found, bool better, struct arena *arena)
 {
     const struct inspect_kernel *kernel = pair->after;
@@ -317,7 +319,7 @@ static const char *say(const struct code_pair *pair, unsigned found, bool better
     return text_take(&text, arena);
 }
 
-/* Everything is measured and judged in one order of the two, whichever was asked for: `ways` are both. */
+/* The pair is compared in one canonical order, whichever was requested; `ways` has both orders. */
 void code_pair_compare(struct code_pair *pair, struct arena *arena)
 {
     const int by_code = strcmp(pair->before->code->code_sha256, pair->after->code->code_sha256);
@@ -333,7 +335,7 @@ void code_pair_compare(struct code_pair *pair, struct arena *arena)
     scale_figures(&ways[1]);
     const bool fences = (signs_of_pair(&ways[0]) | signs_of_pair(&ways[1])) & OF_FENCES;
     const double times = fences ? (double)NAN : of->time_ns[1] / of->time_ns[0];
-    /* Issue clocks and round trips say nothing where the model's time stays, or where the hot loops are not of one
+    /* Issue clocks and round trips do not count if the model's time is unchanged, or if the hot loops differ in
      * nesting. */
     const bool loops = of->hot[0] != ISA_NO_LOOP && of->hot[1] != ISA_NO_LOOP && !isnan(times);
     const bool apart = loops && of->before->isa->loops[of->hot[0]].depth != of->after->isa->loops[of->hot[1]].depth;

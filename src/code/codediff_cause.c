@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What made a kernel change, from the most certain sign to the least: what the code was compiled for, then what it
- * calls, where its values live, what it loads again, how wide, how often its loop was unrolled, what it computes anew,
- * and at last in what order. The first rule that sees its sign names the cause; what else changed is beside it in the
- * figures.
+ * Finds the cause of a change, from the most certain sign to the least: compile target, calls, where values are stored,
+ * repeated loads, access width, unrolling, new computations, and finally the order. The first rule that finds its sign
+ * names the cause; other changes are visible in the figures.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -37,7 +36,7 @@ double codediff_per_pass(const struct code_signs *s, uint64_t count, int side)
     return (double)count * (side ? s->pair->scale : 1);
 }
 
-/* ---- signs, each of a cause; false: not this one ---- */
+/* ---- signs, one per cause; false: not this cause ---- */
 
 static const struct inspect_kernel *given(const struct code_signs *s, int side)
 {
@@ -88,13 +87,13 @@ static bool has_more_spills(const struct code_signs *s)
     return s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS] || s->b[CODE_SGPR_SPILLS] > s->a[CODE_SGPR_SPILLS];
 }
 
-/* Fewer registers and more spills, or registers that nothing needs: somebody said how many there are. */
+/* Fewer registers and more spills, or allocated registers that are not used: the source sets a register count. */
 static bool register_limit(const struct code_signs *s)
 {
     const bool padded = inspect_registers(s->pair->objects[1], s->after->code).is_padded &&
                         !inspect_registers(s->pair->objects[0], s->before->code).is_padded;
     const bool scalar = s->b[CODE_SGPR_SPILLS] > s->a[CODE_SGPR_SPILLS] && s->b[CODE_SGPRS] < s->a[CODE_SGPRS];
-    const bool spills = s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS]; /* AGPRs may be where to */
+    const bool spills = s->b[CODE_VGPR_SPILLS] > s->a[CODE_VGPR_SPILLS]; /* may spill to AGPRs */
     const bool fewer = s->b[CODE_VGPRS] < s->a[CODE_VGPRS] || (spills && s->b[CODE_VGPRS] == s->a[CODE_VGPRS]);
     return padded || (has_more_spills(s) && (fewer || scalar));
 }
@@ -118,10 +117,10 @@ static double depth_of_hot(const struct code_signs *s, int side)
     return hot == ISA_NO_LOOP ? 0 : (side ? s->after : s->before)->isa->loops[hot].depth;
 }
 
-/* A loop that was unrolled whole is there again, or the other way: the hot loop has one around it, or there are more
- * loops, one of them deeper inside, or in less code, or with arrays that had registers. What else is seen follows from
- * that: accesses that no neighbour shares, other widths. Not where fewer registers than before spill: they are a limit,
- * and loops follow from it. */
+/* A fully unrolled loop is rolled again, or the reverse: the hot loop has gained an outer loop; or there are more
+ * loops, one of them nested deeper, with less code, or with arrays that were in registers. Other differences follow
+ * from that: unshared accesses, other widths. Does not apply if spills come with fewer registers, since then a register
+ * limit is the cause of the loops. */
 static bool unrolled_whole(const struct code_signs *s)
 {
     const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
@@ -143,7 +142,7 @@ static bool unrolled_whole(const struct code_signs *s)
     return true;
 }
 
-/* A pass of the hot loop does more or less work. */
+/* One pass of the hot loop does more or less work. */
 static bool unrolling(const struct code_signs *s)
 {
     const double times = 1 / s->pair->scale;
@@ -154,13 +153,13 @@ static bool unrolling(const struct code_signs *s)
     return true;
 }
 
-/* Of a loop that is not the hot one, or that is no more. */
+/* Another loop than the hot one changed or disappeared. */
 static bool other_loop(const struct code_signs *s)
 {
     const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
     double times = 1;
     if (fabs(s->b[CODE_BYTES] - s->a[CODE_BYTES]) < 0.05 * s->a[CODE_BYTES])
-        return false; /* as long: loops of one kernel that are alike were paired crosswise */
+        return false; /* same size: similar loops of one kernel were paired crosswise */
     for (size_t k = 0; k < s->pair->loop_count; k++) {
         const struct code_loops *pair = &s->pair->loops[k];
         if (pair->before == ISA_NO_LOOP || pair->after == ISA_NO_LOOP || pair->before == s->pair->hot[0])
@@ -194,7 +193,7 @@ double codediff_issued(const struct isa_mix *mix)
     return (double)(mix->instructions - mix->count[ISA_WAIT] - mix->count[ISA_OTHER]);
 }
 
-/* Multiplications and additions that were one instruction. */
+/* Multiplications and additions that used to be fused. */
 static bool split(const struct code_signs *s)
 {
     if (!s->in || !s->out || isnan(s->pair->scale))
@@ -209,7 +208,7 @@ static bool split(const struct code_signs *s)
     return true;
 }
 
-/* Nothing of the hot loop changed that counts. */
+/* Nothing relevant changed in the hot loop. */
 static bool outside(const struct code_signs *s)
 {
     if (has_registers_changed(s))
@@ -220,8 +219,9 @@ static bool outside(const struct code_signs *s)
     return true;
 }
 
-/* New spills. Where the loop is longer or the order another, more was alive; else they are the allocator's. They are,
- * too, where two workgroups fit: one may have more registers, and no order of instructions needs spills. */
+/* New spills. If the loop is longer or its order differs, more values were live; otherwise the register allocator is
+ * the cause. It is also the cause if two workgroups fit, because then one could have more registers, and no order of
+ * instructions needs spills. */
 static bool spills(const struct code_signs *s)
 {
     const bool left = !s->after->occupancy_problem && s->after->occupancy.workgroups > 1;
@@ -232,7 +232,7 @@ static bool spills(const struct code_signs *s)
     return true;
 }
 
-/* More of some kind of instruction, which is named. */
+/* More instructions of some kind, which is named. */
 static bool more_instructions(const struct code_signs *s)
 {
     double most = 0;
@@ -268,13 +268,13 @@ static bool unknown(const struct code_signs *s)
 #define WAITING (OF(CODE_LOOP_TRIPS) | OF(CODE_LOOP_WAITS) | OF(CODE_LOOP_DRAINS) | OF(CODE_LOOP_CHAIN))
 #define ALL (OF(CODE_METRICS) - 1)
 
-/* By certainty. Where a build is worse than the other, rules look for how the worse came of the better. */
+/* Ordered by certainty. If one build is worse than the other, rules explain how it arose from the better one. */
 static const struct rule {
     const char *code;
     bool (*sees)(const struct code_signs *s);
-    enum { EITHER = 1, LAST } how; /* it sees a fact, in either direction; it has something to say of anything */
-    const char *words, *back;      /* before what the rule writes, and for the other order; NULL: the same */
-    unsigned figures;              /* whose changes follow */
+    enum { EITHER = 1, LAST } how; /* recognises a fact in either direction; applies to any change */
+    const char *words, *back;      /* prefix of the rule's text, and for the reversed order; NULL: the same */
+    unsigned figures;              /* figures whose changes are appended */
 } rules[] = {
     {"mode", other_mode, 0, "", NULL, SPILLING},
     {"launch-bounds", launch_bounds, 0, "launch bounds: ", NULL, SPILLING},
@@ -316,7 +316,7 @@ static const struct rule {
     {"unknown", unknown, LAST, "no known cause: ", NULL, ALL},
 };
 
-/* Is the second of a pair the worse one? Of verdicts that do not tell it is what takes longer, or is longer. */
+/* True if the second of a pair is worse. If the verdict does not tell, that is the slower or longer one. */
 static bool is_worse_after(const struct code_pair *pair)
 {
     static const enum code_metric metrics[] = {CODE_VGPR_SPILLS, CODE_SGPR_SPILLS,  CODE_SCRATCH,
@@ -350,7 +350,7 @@ static bool try_rule(struct code_pair *given, const struct rule *rule, const str
                                      .arena = arena};
     if (!rule->sees(&signs))
         return false;
-    /* What changed of its figures, in the order in which the two were given: "VGPRs 196 to 256". */
+    /* The changes of its figures, in the requested order of the pair: "VGPRs 196 to 256". */
     for (int k = 0; k < CODE_METRICS; k++) {
         const double a = signs.a[k], b = signs.b[k];
         struct code_signs of = signs;
@@ -370,7 +370,7 @@ static bool try_rule(struct code_pair *given, const struct rule *rule, const str
 void codediff_cause(struct code_pair *pair, const struct code_pair ways[2], bool given, struct arena *arena)
 {
     const bool worse = !is_worse_after(&ways[0]);
-    /* From the better to the worse, then what is better for other reasons, then what is said of anything. */
+    /* Rules from better to worse first, then from worse to better, then rules that apply to anything. */
     for (int round = 0; round < 3; round++)
         for (size_t k = 0; k < COUNT_OF(rules); k++) {
             const bool way = worse != (round == 1);

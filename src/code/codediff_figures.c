@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is counted and measured of one build of a pair.
+ * Counts and measures one build of a pair.
  */
 #include <limits.h>
 #include <math.h>
@@ -15,8 +15,8 @@ const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
     return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
 }
 
-/* Instructions of the hot loop, or of the kernel, with one of the words in their names. Halves of a VOPD count one by
- * one. `kinds`: bits; those of ISA_SCALAR count if they do not copy a constant. */
+/* Counts instructions of the hot loop, or of the kernel, whose names contain one of the words. The halves of a VOPD
+ * count separately. `kinds` is a bit set; ISA_SCALAR instructions count unless they copy a constant. */
 static uint64_t count_named(const struct code_pair *pair, int side, const char *words, unsigned kinds)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
@@ -55,7 +55,7 @@ unsigned codediff_promises(const struct code_pair *pair)
     return kept;
 }
 
-/* Of the whole kernel, with compare and swap, or without. */
+/* Counts atomics in the whole kernel: compare-and-swap, or all others. */
 static uint64_t atomics_of(const struct isa_kernel *isa, bool swaps)
 {
     uint64_t count = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Causes that accesses to memory tell: what they ask of caches, what the compiler knows of pointers, and
- * widths.
+ * Causes visible in memory accesses: cache policies, the compiler's knowledge of pointers, and widths.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +22,7 @@ static uint64_t loads_of(const struct isa_mix *mix)
     return mix->traffic[ISA_GLOBAL].load_bytes;
 }
 
-/* What stands outside of the hot loop loads, and so may have been moved there. */
+/* Counts loads outside the hot loop, which may have been hoisted out of it. */
 static uint64_t loads_outside(const struct code_pair *pair, int side)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
@@ -33,7 +32,7 @@ static uint64_t loads_outside(const struct code_pair *pair, int side)
     return all > inside ? all - inside : 0;
 }
 
-/* ---- what accesses ask of caches ---- */
+/* ---- cache policies ---- */
 
 static bool add_policies(struct text *text, const struct isa_kernel *a, const struct isa_kernel *b, bool is_mirrored)
 {
@@ -55,9 +54,9 @@ bool codediff_policy(const struct code_signs *s)
     return true;
 }
 
-/* ---- what is accessed again ---- */
+/* ---- repeated accesses ---- */
 
-/* Values are loaded or stored again, or through other paths. */
+/* True if values are loaded or stored repeatedly, or through another path. */
 static bool repeats(const struct code_signs *s)
 {
     if (!s->in || !s->out || isnan(s->pair->scale))
@@ -101,11 +100,11 @@ bool codediff_stay_behind(const struct code_signs *s)
     return true;
 }
 
-/* What the compiler itself noted of the arguments. */
+/* Compares what the compiler recorded about the arguments. */
 bool codediff_promise(const struct code_signs *s)
 {
     const struct codeobj_kernel *a = s->before->code, *b = s->after->code;
-    unsigned lost = 0; /* arguments that were __restrict and went nowhere else, but no longer do */
+    unsigned lost = 0; /* arguments that were __restrict and not captured, but no longer are */
     for (size_t k = 0; k < a->explicit_count && a->explicit_count == b->explicit_count; k++)
         lost += *a->args[k].actual_access && !*b->args[k].actual_access;
     if (!lost)
@@ -120,14 +119,14 @@ bool codediff_promise(const struct code_signs *s)
     return true;
 }
 
-/* The same arithmetic, but accesses are repeated: something may alias. Loops that are unrolled otherwise may load their
- * neighbours once or twice. */
+/* The same arithmetic with repeated accesses: pointers may alias. Loops with different unrolling may load neighbours
+ * once or twice. */
 bool codediff_aliasing(const struct code_signs *s)
 {
     const double least_share = 0.15, scale = s->pair->scale;
     if (!s->in || !s->out || isnan(scale))
         return false;
-    /* Of the instructions that are more, are some memory's? A load needs an address, and what it loads is used. */
+    /* True if some of the additional instructions serve memory: a load needs an address, and its value is used. */
     const double more = codediff_issued(s->out) * scale - codediff_issued(s->in);
     if (memory_of(s->out) * scale - memory_of(s->in) < least_share * more)
         return false;
@@ -136,7 +135,7 @@ bool codediff_aliasing(const struct code_signs *s)
     return repeats(s);
 }
 
-/* What workgroups shared in LDS is loaded from memory by each wave. */
+/* Data that workgroups shared in LDS is now loaded from memory by each wave. */
 bool codediff_lds_reuse(const struct code_signs *s)
 {
     if (!s->in || !s->out || isnan(s->pair->scale))
@@ -152,8 +151,9 @@ bool codediff_lds_reuse(const struct code_signs *s)
     return true;
 }
 
-/* Accesses that move the same bytes for the same work, but more or fewer of them each: "narrower loads: 16 to 4 bytes".
- * `unrolled`: also those whose number in a pass went the other way, which unrolling joined or its lack parted. */
+/* Finds accesses that move the same bytes for the same work in another width: "narrower loads: 16 to 4 bytes".
+ * `unrolled`: includes those whose number per pass changed in the opposite direction, because unrolling merged or split
+ * them. */
 bool codediff_add_widths(const struct code_signs *s, bool unrolled)
 {
     static const enum isa_space spaces[] = {ISA_GLOBAL, ISA_LDS, ISA_CONSTANT};
@@ -170,7 +170,8 @@ bool codediff_add_widths(const struct code_signs *s, bool unrolled)
         const bool narrower = width_b < width_a * 0.75, wider = width_a < width_b * 0.75;
         if (!(narrower || wider) || fabs(bytes_b * s->pair->scale - bytes_a) > 0.1 * bytes_a ||
             (!unrolled && (narrower ? count_b < count_a : count_b > count_a)) ||
-            (spaces[k / 2] == ISA_CONSTANT && fabs(s->pair->scale - 1) > 0.1)) /* what neighbours share is read once */
+            /* values shared by neighbours are read once */
+            (spaces[k / 2] == ISA_CONSTANT && fabs(s->pair->scale - 1) > 0.1))
             continue;
         text_addf(s->text, "%s%s %s%s: %.3g to %.3g bytes", found ? ", " : "",
                   narrower != s->is_mirrored ? "narrower" : "wider", labels[k / 2], stores ? "stores" : "loads",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Causes that the names of instructions tell: what there is more of for the same work, or less the other way round.
+ * Causes visible in instruction names: instructions that increase for the same work, or decrease in the reversed
+ * pair.
  */
 #include <math.h>
 #include <string.h>
@@ -8,12 +9,12 @@
 #include "codediff_internal.h"
 
 static const struct name_sign {
-    const char *words; /* any of them is part of the name */
+    const char *words; /* one of them is part of the name */
     const char *cause;
-    double times;  /* at least so many times as many */
-    bool is_whole; /* of the kernel, not of its hot loop: compilers move it out of loops */
-    bool is_most;  /* they are at least a third of what came, and a tenth of what was there; looked at when it is known
-                    * that the loop is not unrolled otherwise */
+    double times;  /* the least ratio of the counts */
+    bool is_whole; /* counts in the kernel, not in its hot loop, because compilers move it out of loops */
+    /* at least a third of the new instructions and a tenth of the old ones; checked once unrolling is ruled out */
+    bool is_most;
 } name_signs[] = {
     {CODE_FENCES, "fences (caches are written back or invalidated)", 1.2, false, false},
     {"flat", "address space (flat accesses: the compiler does not know whether a pointer is to LDS or global memory)",
@@ -40,7 +41,7 @@ static bool told_by_names(const struct code_signs *s, bool most)
     const struct code_pair *pair = s->pair;
     if (!s->in || !s->out || isnan(pair->scale))
         return false;
-    /* Copies follow what is computed: halves of 64 bits are put side by side. */
+    /* Copies follow from the computation: they assemble 64-bit values from halves. */
     const double copies = (double)codediff_copies(pair, 1, ISA_VECTOR) * pair->scale -
                           (double)codediff_copies(pair, 0, ISA_VECTOR),
                  more = codediff_issued(s->out) * pair->scale - codediff_issued(s->in) - fmax(copies, 0);

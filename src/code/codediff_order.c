@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why the same instructions stand in another order. What a store may overlap moves loads behind stores and leaves code
- * without stores nearly as it was; another scheduler reorders that as well. How much of such code kept its order is
- * counted by neighbours: pairs of instructions of which one follows the other in both builds.
+ * Explains why the same instructions are in a different order. Possible aliasing moves loads after stores and leaves
+ * code without stores almost unchanged; another scheduler reorders that code as well. Preserved order is measured by
+ * adjacent pairs: instructions of which one directly follows the other in both builds.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,18 +11,19 @@
 #include "codediff_internal.h"
 #include "rooftile/hash.h"
 
-#define PAIRS_ENOUGH 10 /* fewer tell no share */
-/* Of kernels of norm, moe and attention at least 0.87 of the pairs are kept without restrict, at most 0.83 without one
- * of the schedulers, for gfx90a, gfx942 and gfx1201. */
+#define PAIRS_ENOUGH 10 /* too few pairs give no share */
+/* For kernels of norm, moe and attention at least 0.87 of the pairs are preserved without restrict, at most 0.83
+ * without one of the schedulers, for gfx90a, gfx942 and gfx1201. */
 #define ORDER_KEPT 0.86
 
-/* Where no alias is lost, allocators alone keep more than 0.93, schedulers less (of ten kernels on two targets). */
+/* If no alias information is lost, another allocator alone preserves more than 0.93, another scheduler less (ten
+ * kernels on two targets). */
 #define ORDER_KEPT_BY_ALLOCATOR 0.94
 
-/* Behind another allocator the last scheduler sees other registers: no less was kept of 13 kernels on four targets. */
+/* With another allocator, the last scheduler sees other registers: the minimum over 13 kernels on four targets. */
 #define ORDER_KEPT_AT_ALL 0.7
 
-/* A loop has copies of its own, and a few come with another order: more than these are the allocator's. */
+/* A loop has some copies, and another order adds a few: more than these come from the allocator. */
 #define COPIES_MORE 1.2
 #define COPIES_ANY 1
 #define COPIES_OF_ORDER 0.05
@@ -35,7 +36,7 @@ struct neighbours {
 
 static void add_pair(struct neighbours *of, uint64_t *last, const char *name)
 {
-    /* The operation: without its encoding, which follows from the registers, and without its partner in a VOPD. */
+    /* Hashes the operation without its encoding, which depends on the registers, and without its partner in a VOPD. */
     const size_t length = isa_name_length(name);
     const size_t prefix = strlen(text_starts(name, "v_dual_") ? "v_dual_" : text_starts(name, "v_") ? "v_" : "");
     const uint64_t hash = hash_u64(name + prefix, length - prefix);
@@ -50,10 +51,10 @@ static int by_value(const void *a, const void *b)
     return ORDER(x, y);
 }
 
-/* Of all stretches between branches and barriers; `with_stores`: also of those in which something is stored. */
+/* Collects pairs from all stretches between branches and barriers; `with_stores`: including stretches with a store. */
 static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa, bool with_stores, struct arena *arena)
 {
-    size_t begin = 0; /* of the stretch, in pairs */
+    size_t begin = 0; /* of the stretch, as an index into pairs */
     uint64_t last = 0;
     bool stores = false;
     of->pairs = arena_array(arena, 2 * isa->instruction_count + 1, sizeof(*of->pairs));
@@ -69,7 +70,7 @@ static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa,
         stores |= !with_stores && in->space == ISA_GLOBAL && (in->kind == ISA_STORE || in->kind == ISA_ATOMIC);
         if (in->kind == ISA_WAIT || in->kind == ISA_OTHER || in->kind == ISA_SCALAR || in->space == ISA_SCRATCH ||
             isa_has_word(in->mnemonic, "mov accvgpr readlane writelane"))
-            continue; /* what an allocator adds, too */
+            continue; /* an allocator adds these as well */
         add_pair(of, &last, in->mnemonic);
         if (in->dual)
             add_pair(of, &last, in->dual->mnemonic);
@@ -77,7 +78,7 @@ static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa,
     qsort(of->pairs, of->count, sizeof(*of->pairs), by_value);
 }
 
-/* The share of pairs that both builds have; NAN: there are too few. */
+/* Returns the share of pairs that both builds have; NAN: too few pairs. */
 static double order_kept(const struct code_pair *pair, bool with_stores, struct arena *arena)
 {
     struct neighbours a = {0}, b = {0};
@@ -124,7 +125,7 @@ uint64_t codediff_operations(const struct isa_mix *mix, int kind)
     return kind == ISA_DUAL ? 0 : mix->count[kind] + (kind == ISA_VECTOR ? 2 * mix->count[ISA_DUAL] : 0);
 }
 
-/* Of a pass, but copies between registers. */
+/* Returns a side's instructions per pass, without copies between registers. */
 static double work_of(const struct code_signs *s, int side, int kind)
 {
     const bool has_copies = kind == ISA_VECTOR || kind == ISA_PACKED;
@@ -132,7 +133,7 @@ static double work_of(const struct code_signs *s, int side, int kind)
     return codediff_per_pass(s, codediff_operations(side ? s->out : s->in, kind) - copies, side);
 }
 
-/* But for what an allocator adds: copies and spills. */
+/* Ignores what an allocator adds: copies and spills. */
 static bool is_work_the_same(const struct code_signs *s)
 {
     if (!s->in || !s->out || isnan(s->pair->scale))
@@ -143,7 +144,7 @@ static bool is_work_the_same(const struct code_signs *s)
         const bool saves =
             kind == ISA_VECTOR || kind == ISA_CROSS_LANE || kind == ISA_SCRATCH_LOAD || kind == ISA_SCRATCH_STORE;
         const bool steers = kind == ISA_WAIT || kind == ISA_OTHER || kind == ISA_SCALAR || kind == ISA_BRANCH ||
-                            kind == ISA_SCALAR_MEMORY; /* arguments are loaded one by one or together */
+                            kind == ISA_SCALAR_MEMORY; /* arguments are loaded separately or together */
         const double a = work_of(s, 0, kind), b = work_of(s, 1, kind);
         if (!steers && !(spills && saves) && fabs(b - a) > 0.1 * fmax(a, b) + 1)
             return false;
@@ -151,7 +152,7 @@ static bool is_work_the_same(const struct code_signs *s)
     return true;
 }
 
-/* Waits move, and values live longer or shorter. */
+/* Describes moved waits, and longer or shorter lifetimes. */
 static void order(const struct code_signs *s, const char *why)
 {
     const double a = s->a[CODE_LOOP_TRIPS], b = s->b[CODE_LOOP_TRIPS];
@@ -165,8 +166,8 @@ static void order(const struct code_signs *s, const char *why)
 
 const char codediff_in_another_order[] = "scheduling (the same instructions in another order): ";
 
-/* Copies between registers that the allocator left, as it did not join their two ends. Fewer values alive at once are
- * another order's doing, and so are the copies then. */
+/* Register copies that the allocator did not coalesce. If fewer values are live at once, a different order is the
+ * cause, of the copies as well. */
 bool codediff_extra_copies(const struct code_signs *s)
 {
     static const enum isa_kind kinds[] = {ISA_VECTOR, ISA_PACKED, ISA_SCALAR};
@@ -191,7 +192,7 @@ bool codediff_extra_copies(const struct code_signs *s)
     return true;
 }
 
-/* The next instruction of the hot loop that does not wait; NULL: there is none. */
+/* Returns the next instruction of the hot loop that does not wait, or NULL. */
 static const struct isa_instruction *next_of(const struct code_pair *pair, int side, size_t *at, bool whole)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
@@ -203,7 +204,7 @@ static const struct isa_instruction *next_of(const struct code_pair *pair, int s
     return NULL;
 }
 
-/* As long as they are the same without their policies. */
+/* Returns the length of the operands without the cache policy. */
 static size_t operands_of(const struct isa_instruction *in)
 {
     const char *at = *in->policy ? strstr(in->operands, in->policy) : NULL;
@@ -229,7 +230,8 @@ static bool reordered(const struct code_signs *s)
     const bool waits =
         s->a[CODE_LOOP_WAITS] != s->b[CODE_LOOP_WAITS] || s->a[CODE_LOOP_DRAINS] != s->b[CODE_LOOP_DRAINS];
     const bool saves = after[CODE_WAVES] > before[CODE_WAVES] && after[CODE_VGPRS] < before[CODE_VGPRS];
-    /* More registers though no more values are alive at once, in about the same order: not the scheduler's doing. */
+    /* More registers in about the same order, although no more values are live at once: the scheduler is not the
+     * cause. */
     const double more = s->b[CODE_VGPRS] + s->b[CODE_AGPRS] - s->a[CODE_VGPRS] - s->a[CODE_AGPRS];
     const bool reallocated = more > 0 && !(s->b[CODE_LIVE] - s->a[CODE_LIVE] >= more / 2) &&
                              !(order_kept(s->pair, true, s->arena) < ORDER_KEPT_AT_ALL);
@@ -246,7 +248,7 @@ bool codediff_rescheduled(const struct code_signs *s)
     return is_work_the_same(s) && codediff_is_rescheduled(s->pair, s->arena) && reordered(s);
 }
 
-/* Not where the compiler still knows of arguments that they overlap nothing. */
+/* Does not apply if the compiler still knows that arguments do not overlap. */
 bool codediff_behind_stores(const struct code_signs *s)
 {
     if (!is_work_the_same(s) || codediff_promises(s->pair) || !codediff_stay_behind(s))

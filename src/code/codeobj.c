@@ -52,7 +52,7 @@ enum status codeobj_string(const char **copy, const char *string, size_t length,
     return STATUS_OK;
 }
 
-/* ---- what all readers fill in ---- */
+/* ---- shared by all readers ---- */
 
 void codeobj_set_code(struct codeobj_kernel *kernel, struct bytes code)
 {
@@ -77,16 +77,16 @@ uint32_t codeobj_block(const uint32_t sizes[3])
 {
     uint64_t threads = 1;
     for (size_t k = 0; k < 3; k++)
-        threads = threads > 65536 ? 65536 : threads * sizes[k]; /* no block has so many */
+        threads = threads > 65536 ? 65536 : threads * sizes[k]; /* no block is that large */
     return (uint32_t)threads;
 }
 
 /* ---- the list ---- */
 
-/* So many objects are looked at for an equal one: a bundle's. */
+/* Number of previous objects searched for an equal one: those of one bundle. */
 #define LOOK_BACK 4096u
 
-/* An object that was read and has the same bytes; NULL: none. */
+/* Returns an object already read with the same bytes, or NULL. */
 static const struct codeobj *find_equal(const struct codeobj_list *list, const struct codeobj *object)
 {
     const size_t end = list->count > LOOK_BACK ? list->count - LOOK_BACK : 0;
@@ -102,7 +102,7 @@ static const struct codeobj *find_equal(const struct codeobj_list *list, const s
 
 enum status list_add_object(struct codeobj_list *list, struct bytes image, const char *id, struct err *err)
 {
-    /* The hash of an entry that shares its bytes with the one before is known. */
+    /* An entry with the same bytes as the previous one has the same hash. */
     const struct codeobj *last = list->count ? &list->objects[list->count - 1] : NULL;
     const bool shared = last && last->bytes == image.data && last->size_bytes == image.size;
     struct codeobj object = {.bytes = image.data,
@@ -297,7 +297,7 @@ static const struct {
     {"gfx12-generic", "gfx1200 gfx1201"},
 };
 
-/* How many features the object fixes, or -1 when the device has one of them set the other way. */
+/* Returns the number of features that the object fixes, or -1 if the device has one of them set differently. */
 static int features_fit(const char *wanted, const char *device)
 {
     int fixed = 0;
@@ -316,8 +316,8 @@ static int features_fit(const char *wanted, const char *device)
     return fixed;
 }
 
-/* -1: does not run there; else the better the higher: an exact processor before a generic one, more fixed features
- * first. */
+/* Returns -1 if it does not run there. Otherwise higher is better: an exact processor before a generic one, then more
+ * fixed features. */
 static int fitness(const struct codeobj *object, const char *target)
 {
     const size_t length = strcspn(target, ":");
@@ -346,7 +346,7 @@ const struct codeobj *codeobj_for_target(const struct codeobj_file *file, const 
 bool codeobj_granules(struct codeobj_granules *granules, const char *target, uint32_t wave)
 {
     const struct occupancy_limits *limits = occupancy_limits(target);
-    /* Code for a generic target allocates what the first of its processors does. */
+    /* Code for a generic target uses the allocation of its first processor. */
     for (size_t k = 0; k < sizeof(generics) / sizeof(*generics) && !limits; k++)
         if (strcmp(target, generics[k].generic) == 0) {
             char member[16];

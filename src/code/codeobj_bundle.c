@@ -30,7 +30,7 @@ bool bundle_is_compressed(struct bytes bytes)
 
 /* ---- plain ---- */
 
-/* Reads the entry at *at and moves behind it; *end grows to where the bundle's bytes end. */
+/* Reads the entry at *at and advances; *end grows to the end of the bundle's bytes. */
 static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uint64_t *at, uint64_t *end,
                               struct err *err)
 {
@@ -51,7 +51,7 @@ static enum status read_entry(struct codeobj_list *list, struct bytes bytes, uin
                        (unsigned long long)size, (unsigned long long)offset, bytes.size);
     *at += ENTRY_HEADER_BYTES + name.size;
     *end = offset + size > *end ? offset + size : *end;
-    /* An ELF image, except for what is to be compiled later (SPIR-V, bitcode) and for empty ones. */
+    /* An ELF image, unless it is compiled later (SPIR-V, bitcode) or empty. */
     if (strstr(id, "amdgcn-amd-amdhsa") && part.size && !bytes_start(part, "BC\xC0\xDE"))
         return list_add_object(list, part, id, err);
     ARENA_PUSH(list->arena, list->others, list->other_count, (struct codeobj_other){id, size});
@@ -80,7 +80,7 @@ enum method { METHOD_ZLIB, METHOD_ZSTD };
 struct compressed {
     unsigned version, method;
     size_t header_bytes;
-    uint64_t file_bytes; /* header and payload; 0: version 1 does not say */
+    uint64_t file_bytes; /* header and payload; 0: unknown, in version 1 */
     uint64_t plain_bytes;
 };
 
@@ -136,7 +136,7 @@ static const char *inflate_zstd(unsigned char *out, size_t size, struct bytes pa
     return ZSTD_isError(got) || got != size ? "damaged or truncated zstd data" : NULL;
 }
 
-/* Into memory of its own first: a size that is only said must not be paid for. */
+/* Decompresses into separate memory first, because a claimed size must not be charged to the arena. */
 static enum status decompress(struct bytes *plain, struct bytes payload, const struct compressed *header, size_t *used,
                               struct arena *arena, struct err *err)
 {
@@ -171,7 +171,7 @@ static enum status read_compressed(struct codeobj_list *list, struct bytes bytes
     return read_plain(list, plain, &ignored, err);
 }
 
-/* ---- one after the other ---- */
+/* ---- consecutive bundles ---- */
 
 enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, struct err *err)
 {
@@ -191,7 +191,7 @@ enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, struct er
             return status;
         if (++list->bundle_count > MAX_BUNDLES)
             return err_set(err, ERR_CONFIG, "more than %u offload bundles", MAX_BUNDLES);
-        /* The linker aligns each to 4096 bytes and fills with zeros. */
+        /* The linker aligns each to 4096 bytes, padded with zeros. */
         for (at += used; at < bytes.size && !bytes.data[at];)
             at++;
     }

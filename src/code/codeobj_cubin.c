@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * NVIDIA's code objects (cubin): ELF files whose sections are named after their kernels, .text.K, .nv.info.K
- * (attributes) and .nv.shared.K. NVIDIA documents none of it; the numbers are those of cuda-gdb's cuda-elf headers and
- * LLVM's BinaryFormat/ELF.h (EF_CUDA_*), and hold for what CUDA 11 to 13 write. An attribute is a byte of format, a
- * byte that names it and two bytes, which are its value or the size of the value that follows.
+ * (attributes) and .nv.shared.K. NVIDIA documents none of it; the numbers come from cuda-gdb's cuda-elf headers and
+ * LLVM's BinaryFormat/ELF.h (EF_CUDA_*), and are valid for CUDA 11 to 13. An attribute is a byte of format, a byte that
+ * names it and two bytes, which are its value or the size of the value that follows.
  */
 #include <gelf.h>
 
 #include "codeobj_internal.h"
 
-#define ABI_NEW 8u /* e_ident[EI_ABIVERSION]: from CUDA 12.8 on, the flags have the architecture in another place */
-#define SYMBOL_ENTRY 0x10u /* st_other: a kernel, not a function that kernels call */
+#define ABI_NEW 8u /* e_ident[EI_ABIVERSION]: since CUDA 12.8 the flags have the architecture at another place */
+#define SYMBOL_ENTRY 0x10u /* st_other: a kernel, not a device function */
 #define SYSTEM_SHARED_BYTES 1024u
 #define FORMAT_SIZED 4u
 #define INFO_MAX_THREADS 0x05u
@@ -22,19 +22,19 @@
 #define INFO_BARRIERS 0x4cu
 #define INFO_EVENTS 0x55u
 #define MARK_SPILL 1u
-#define CUDA_MARKS_SPILLS 13ul /* first release that is known to mark every one; earlier ones may */
+#define CUDA_MARKS_SPILLS 13ul /* first release known to mark every spill; earlier ones may */
 
 struct cubin {
     struct bytes bytes;
     struct Elf *elf;
     size_t names;
-    unsigned number; /* of the architecture: 90 */
+    unsigned number; /* of the architecture, such as 90 */
     bool marks_spills;
     struct arena *arena;
 };
 
-/* What is in the file of a section; false when there is none of the name. A section without bytes has its size alone.
- */
+/* Finds a section and its bytes in the file; false if there is no section of that name. A section without bytes has
+ * only a size. */
 static bool find_section(GElf_Shdr *header, struct bytes *part, const struct cubin *cubin, const char *name)
 {
     Elf_Scn *section = NULL;
@@ -50,11 +50,11 @@ static bool find_section(GElf_Shdr *header, struct bytes *part, const struct cub
 
 struct attribute {
     unsigned name;
-    unsigned half;      /* the two bytes */
+    unsigned half;      /* value or size */
     struct bytes value; /* of FORMAT_SIZED */
 };
 
-/* The next of a list; false at its end, or where it is damaged. */
+/* Reads the next attribute; false at the end of the list, or if it is damaged. */
 static bool next_attribute(struct attribute *attribute, struct bytes *rest)
 {
     if (rest->size < 4)
@@ -68,14 +68,14 @@ static bool next_attribute(struct attribute *attribute, struct bytes *rest)
 
 /* ---- spills ---- */
 
-/* Local loads and stores as they are encoded since compute capability 7.0: 16 bytes, of which the lowest twelve bits
- * are the operation, and three name the size of an access. */
+/* Encoding of local loads and stores since compute capability 7.0: 16 bytes, with the operation in the lowest twelve
+ * bits, and the size of the access in three bits. */
 #define CODE_BYTES 16u
 #define CODE_LOCAL_LOAD 0x983u
 #define CODE_LOCAL_STORE 0x387u
 #define CODE_SIZE_AT 9u /* in the upper eight bytes */
 
-/* Pairs of a kind and the offset of an instruction. */
+/* Reads pairs of a mark's kind and the offset of an instruction. */
 static void read_marks(struct codeobj_kernel *kernel, struct bytes marks)
 {
     static const uint32_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
@@ -115,7 +115,7 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
         const struct bytes value = attribute.value;
         const size_t number = value.size < 12 ? count : load_u16(value.data + 4);
         if (attribute.name == INFO_ARGUMENT && number < count) {
-            /* Offset, and the size in the upper bits; whether it is a pointer is not said. */
+            /* Offset, and the size in the upper bits; nothing tells whether it is a pointer. */
             args[number] = codeobj_bare_arg(load_u16(value.data + 6), load_u32(value.data + 8) >> 18);
             kernel->arg_count = kernel->arg_count > number + 1 ? kernel->arg_count : number + 1;
         } else if (attribute.name == INFO_ARGUMENTS_BYTES)
@@ -147,7 +147,7 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin
     if (!find_section(&header, &part, cubin, arena_printf(cubin->arena, ".text.%s", name)) || !part.size)
         return err_set(err, ERR_CONFIG, "kernel %s has no code, or it is truncated", kernel->name);
     codeobj_set_code(kernel, part);
-    /* The attributes of the whole object name a symbol and have a number each. */
+    /* Each attribute of the whole object has a symbol and a number. */
     struct attribute attribute;
     const bool has_common = find_section(&header, &part, cubin, ".nv.info");
     while (has_common && next_attribute(&attribute, &part)) {
@@ -163,7 +163,7 @@ static enum status read_kernel(struct codeobj_kernel *kernel, const struct cubin
     find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.info.%s", name));
     read_own_info(kernel, part, cubin->arena);
     if (find_section(&header, &part, cubin, arena_printf(cubin->arena, ".nv.shared.%s", name))) {
-        /* From sm_90 on the section begins with the 1,024 bytes that the system keeps of every workgroup's. */
+        /* Since sm_90 the section starts with the 1,024 bytes that the system reserves in every workgroup. */
         const bool keeps = cubin->number >= 90 && header.sh_size >= SYSTEM_SHARED_BYTES;
         const uint64_t own = header.sh_size - (keeps ? SYSTEM_SHARED_BYTES : 0);
         kernel->group_segment_bytes = own > UINT32_MAX ? UINT32_MAX : (uint32_t)own;
@@ -195,8 +195,8 @@ static enum status read_symbols(struct codeobj *object, const struct cubin *cubi
 
 /* ---- the object ---- */
 
-/* Only a note of the tools, which quotes ptxas' version and command line, tells sm_90a from sm_90. What follows `key`
- * in it; NULL: nothing does. */
+/* Only the tools' note, which quotes the version and command line of ptxas, distinguishes sm_90a from sm_90. Returns
+ * the text after `key` in it, or NULL. */
 static const char *note_word(const struct cubin *cubin, const char *key, const char *alphabet)
 {
     GElf_Shdr header;

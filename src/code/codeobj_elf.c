@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ELF files through libelf: AMDGPU code objects, and the .hip_fatbin sections of host files. What libelf gives is
- * copied or turned into offsets of our own bytes, so that nothing of it outlives the call. And the 64-byte kernel
- * descriptor: what the hardware is told (AMDGPUUsage, "Kernel Descriptor", compute_pgm_rsrc1 and 3).
+ * Reads ELF files through libelf: AMDGPU code objects, and the .hip_fatbin sections of host files. Data from libelf is
+ * copied or converted to offsets into our own bytes, so that none of it outlives the call. Also reads the 64-byte
+ * kernel descriptor, which configures the hardware (AMDGPUUsage, "Kernel Descriptor", compute_pgm_rsrc1 and 3).
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -24,7 +24,7 @@ bool elf_is(struct bytes bytes)
 
 unsigned elf_machine(struct bytes bytes)
 {
-    const size_t at = offsetof(Elf64_Ehdr, e_machine); /* the same in both classes */
+    const size_t at = offsetof(Elf64_Ehdr, e_machine); /* at the same offset in both classes */
     if (bytes.size < at + 2)
         return 0;
     return bytes.data[EI_DATA] == ELFDATA2MSB ? (unsigned)(bytes.data[at] << 8 | bytes.data[at + 1])
@@ -45,7 +45,7 @@ static const char *elf_machine_name(unsigned machine, struct arena *arena)
     return arena_printf(arena, "machine %u", machine);
 }
 
-/* libelf wants bytes it may write to; read-only use of a file in its own byte order never does. */
+/* libelf requires writable bytes, but never writes when it only reads a file in native byte order. */
 enum status elf_open(Elf **elf, struct bytes bytes, struct err *err)
 {
     elf_version(EV_CURRENT);
@@ -62,7 +62,7 @@ enum status elf_open(Elf **elf, struct bytes bytes, struct err *err)
 struct image {
     struct bytes bytes;
     Elf *elf;
-    struct bytes *notes; /* descriptions of its AMDGPU metadata notes: Tensile links one for each kernel */
+    struct bytes *notes; /* contents of its AMDGPU metadata notes: Tensile links one per kernel */
     size_t note_count;
     struct elf_symbols symbols;
 };
@@ -87,7 +87,7 @@ static enum status check_header(GElf_Ehdr *header, const struct image *image, st
     return STATUS_OK;
 }
 
-/* Looks through one run of notes for metadata. *old is set by a note of version 2. */
+/* Searches one run of notes for metadata. Sets *old if it finds a note of version 2. */
 static void find_notes(struct image *image, const GElf_Phdr *header, bool *old, struct arena *arena)
 {
     struct bytes part;
@@ -107,7 +107,7 @@ static void find_notes(struct image *image, const GElf_Phdr *header, bool *old, 
     }
 }
 
-/* Every loaded segment lies within the file, and there is a note. */
+/* Checks that every loaded segment lies within the file, and that there is a note. */
 static enum status check_segments(struct image *image, struct arena *arena, struct err *err)
 {
     size_t count = 0;
@@ -133,7 +133,7 @@ static enum status check_segments(struct image *image, struct arena *arena, stru
                          "(an assembly source needs an .amdgpu_metadata block)");
 }
 
-/* File bytes from an address to the end of its segment; false when no segment holds it. */
+/* Returns the file bytes from an address to the end of its segment; false if no segment contains it. */
 static bool bytes_at(struct bytes *part, const struct image *image, uint64_t address)
 {
     GElf_Phdr header;
@@ -148,7 +148,7 @@ static bool bytes_at(struct bytes *part, const struct image *image, uint64_t add
 /* ---- kernel descriptors ---- */
 
 #define DESCRIPTOR_BYTES 64u
-/* Where its fields lie. */
+/* Offsets of its fields. */
 enum { ENTRY_AT = 16, RSRC3_AT = 44, RSRC1_AT = 48, RSRC2_AT = 52, PROPERTIES_AT = 56 };
 #define WGP_MODE_BIT 29 /* COMPUTE_PGM_RSRC1.ENABLE_WGP_MODE, gfx10 and later */
 #define PROPERTY_WAVE32 (1u << 10)
@@ -178,15 +178,16 @@ static void read_descriptor(struct codeobj_kernel *kernel, const struct image *i
         kernel->encoded_vgprs = ((rsrc1 & 0x3f) + 1) * granules.encoding;
         const uint32_t short_of = kernel->encoded_vgprs % granules.allocation;
         const uint32_t all = kernel->encoded_vgprs + (short_of ? granules.allocation - short_of : 0);
-        /* On a unified file everything behind ACCUM_OFFSET is AGPRs; a kernel without any pads its arch part there. */
+        /* In a unified register file, registers from ACCUM_OFFSET on are AGPRs; kernels without AGPRs pad the VGPRs
+         * there. */
         const uint32_t accum_offset = ((load_u32(at.data + RSRC3_AT) & 0x3f) + 1) * 4;
         const bool splits = granules.unified && kernel->agpr_count && accum_offset < all;
         kernel->allocated_vgprs = all;
         kernel->arch_vgprs = splits ? accum_offset : all;
         kernel->acc_vgprs = splits ? all - accum_offset : !strcmp(target, "gfx908") && kernel->agpr_count ? all : 0;
     }
-    /* Unsigned arithmetic wraps as the hardware's does: the offset is signed. To the end of the segment; elf_extents
-     * cuts it. */
+    /* Unsigned arithmetic wraps like the hardware's, so the offset is signed. The code reaches to the end of the
+     * segment, and elf_extents trims it. */
     struct bytes code;
     const uint64_t address = symbol->address + load_u64(at.data + ENTRY_AT);
     if (!bytes_at(&code, image, address) || code.size < 4) {
@@ -219,7 +220,8 @@ enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *a
             err_within(err, "the note at byte %td", image.notes[k].data - bytes.data);
     if (!status) {
         object->abi = bytes.data[EI_ABIVERSION] + 2u;
-        /* The bundle's id comes last: it is what somebody wrote, the object's own words are what the compiler did. */
+        /* The bundle's id is the last resort: it is set by tools, whereas the flags and metadata come from the
+         * compiler. */
         object->target_of_id =
             !object->target && !target_of_flags(&object->target, &object->features, header.e_flags, object->abi, arena);
         if (object->target_of_id && !target_split(&object->target, &object->features, object->id, arena))

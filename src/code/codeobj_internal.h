@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers of code objects share: bytes with a size, the list that grows while a file is walked, and the parts
- * of one object: ELF (libelf), metadata note (msgpack), kernel descriptor.
+ * Shared by the readers of code objects: sized bytes, the list that grows during a walk over a file, and the parts of
+ * an object: ELF (libelf), metadata note (msgpack), kernel descriptor.
  */
 #ifndef ROOFTILE_CODEOBJ_INTERNAL_H
 #define ROOFTILE_CODEOBJ_INTERNAL_H
@@ -13,29 +13,29 @@ struct bytes {
     size_t size;
 };
 
-/* Sets *part to [offset, offset + size); false when that is not inside. */
+/* Sets *part to [offset, offset + size); returns false if that is out of bounds. */
 bool bytes_part(struct bytes *part, struct bytes whole, uint64_t offset, uint64_t size);
 bool bytes_start(struct bytes bytes, const char *magic); /* with this string, without its terminator */
 uint16_t load_u16(const unsigned char *at);              /* little-endian, at any address */
 uint32_t load_u32(const unsigned char *at);
 uint64_t load_u64(const unsigned char *at);
 
-/* A copy that is safe to print: ERR_CONFIG "<what> has control characters". */
+/* Makes a printable copy: ERR_CONFIG "<what> has control characters". */
 enum status codeobj_string(const char **copy, const char *string, size_t length, const char *what, struct arena *arena,
                            struct err *err);
 
 void codeobj_set_code(struct codeobj_kernel *kernel, struct bytes code);
-/* An argument of which no more is known: passed by value, without a name. */
+/* Returns an argument with unknown details: passed by value, without a name. */
 struct codeobj_arg codeobj_bare_arg(uint32_t offset_bytes, uint32_t size_bytes);
-/* Threads of a block of this size; over 65536 when there are too many to be one. */
+/* Returns the threads in a block of this size; over 65536 if there are too many. */
 uint32_t codeobj_block(const uint32_t sizes[3]);
 
-/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" or a bundle's entry id; false when it names no processor. */
+/* Parses "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" or a bundle's entry id; false if it names no processor. */
 bool target_split(const char **target, const char **features, const char *id, struct arena *arena);
-/* From the ELF header's flags; false for a processor that is not in the table. */
+/* Decodes the ELF header's flags; false if the processor is not in the table. */
 bool target_of_flags(const char **target, const char **features, uint32_t flags, unsigned abi, struct arena *arena);
 
-/* What a file holds, while it is walked. */
+/* The contents of a file, while it is walked. */
 struct codeobj_list {
     struct arena *arena;
     struct codeobj *objects;
@@ -52,26 +52,26 @@ enum status list_add_object(struct codeobj_list *list, struct bytes image, const
 
 bool bundle_is_plain(struct bytes bytes);
 bool bundle_is_compressed(struct bytes bytes);
-/* All bundles of a file or section, one after the other with zeros between. */
+/* Reads all bundles of a file or section, which are consecutive with zeros between them. */
 enum status bundle_walk(struct codeobj_list *list, struct bytes bytes, struct err *err);
 
 /* ---- codeobj_elf.c ---- */
 
 #define ELF_MACHINE_AMDGPU 224u
 #define ELF_MACHINE_CUDA 190u
-/* libelf's handle on bytes that stay where they are; elf_end() is the caller's. */
+/* Opens a libelf handle on bytes that must remain valid; the caller calls elf_end(). */
 struct Elf;
 enum status elf_open(struct Elf **elf, struct bytes bytes, struct err *err);
 bool elf_is(struct bytes bytes);
 unsigned elf_machine(struct bytes bytes); /* 0: too short */
 
-/* Reads a whole object of AMD's: target, features and kernels; a kernel without a descriptor keeps its metadata. */
+/* Reads a whole AMD object: target, features and kernels. A kernel without a descriptor keeps its metadata. */
 enum status elf_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
 /* ---- codeobj_symbols.c ---- */
 
 struct elf_symbol {
-    const char *name; /* as it stands there */
+    const char *name; /* as in the table */
     uint64_t address, size;
     bool is_function;
 };
@@ -79,7 +79,7 @@ struct elf_symbol {
 /* Addresses [start, end): a section, a kernel or a function. */
 struct elf_range {
     uint64_t start, end;
-    uint64_t size;    /* of the symbol; 0: it has none */
+    uint64_t size;    /* of the symbol; 0: none */
     const char *name; /* of a function */
     bool is_kernel;
 };
@@ -93,7 +93,7 @@ struct elf_symbols {
 void elf_symbols_read(struct elf_symbols *symbols, struct Elf *elf, struct arena *arena);
 const struct elf_symbol *elf_symbol_find(const struct elf_symbols *symbols, const char *name); /* NULL: none */
 
-/* Cuts the code of each kernel, which reached to the end of its segment, and fills the object's functions. */
+/* Trims the code of each kernel, which extended to the end of its segment, and sets the object's functions. */
 void elf_extents(struct codeobj *object, const struct elf_symbols *symbols, struct arena *arena);
 
 /* ---- codeobj_elf.c ---- */
@@ -103,18 +103,18 @@ enum status elf_walk_fatbins(struct codeobj_list *list, struct bytes bytes, stru
 
 /* ---- codeobj_cubin.c ---- */
 
-/* A whole object of NVIDIA's: target and kernels. */
+/* Reads a whole NVIDIA object: target and kernels. */
 enum status cubin_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
 /* ---- codeobj_ptx.c ---- */
 
 bool ptx_is(struct bytes bytes);
-/* All of a text: target and kernels. */
+/* Reads a whole text: target and kernels. */
 enum status ptx_read(struct codeobj *object, struct bytes bytes, struct arena *arena, struct err *err);
 
 /* ---- codeobj_note.c ---- */
 
-/* Adds kernels, target and features as the compiler says. `target` stays NULL when the note has none (version 3). */
+/* Adds the kernels, target and features given by the compiler. `target` stays NULL if the note has none (version 3). */
 enum status note_read(struct codeobj *object, struct bytes note, struct arena *arena, struct err *err);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "codeobj_internal.h"
 
-/* ---- is it well formed? ---- */
+/* ---- validation ---- */
 
-/* What follows the first byte of a value: bytes to skip, and values that it contains. */
+/* What follows the first byte of a value: bytes to skip, and number of contained values. */
 struct head {
     uint64_t skip, children;
 };
@@ -56,12 +56,12 @@ static bool read_head(struct head *head, struct bytes note, size_t at)
     return true;
 }
 
-/* Beyond what any library has: 10,000 kernels have 2 million values. msgpack-c needs 24 bytes for each. */
+/* More than any library has: 10,000 kernels have 2 million values. msgpack-c needs 24 bytes for each. */
 #define VALUES_MOST 16000000u
 #define ARGS_MOST 65536u
 
-/* msgpack-c allocates what a container claims before it reads it: a claim must fit into the bytes that are left, one
- * each. */
+/* msgpack-c allocates the claimed size of a container before it reads it. So a claim must fit into the remaining bytes,
+ * one for each value. */
 static enum status check_values(struct bytes note, struct err *err)
 {
     uint64_t pending = 1;
@@ -119,7 +119,7 @@ static enum status to_string(const char **string, const msgpack_object *object, 
     return codeobj_string(string, object->via.str.ptr, object->via.str.size, what, arena, err);
 }
 
-/* A member of a map, and where it goes in a struct. Absent ones are 0, false and "". */
+/* A member of a map and its place in a struct. Absent members are 0, false and "". */
 struct field {
     const char *key;
     enum { NUMBER, FLAG, STRING } type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * PTX: the text that clang writes for NVIDIA GPUs and the driver compiles when it loads it. Of each kernel it says the
- * parameters, the shared memory, and the launch bounds; registers and the stack are for the driver to choose. Source:
- * "Parallel Thread Execution ISA" 9.0, its chapters on directives and on state spaces.
+ * Reads PTX: the text that clang writes for NVIDIA GPUs and the driver compiles at load time. It gives the parameters,
+ * shared memory and launch bounds of each kernel; the driver chooses registers and stack. Source: "Parallel Thread
+ * Execution ISA" 9.0, chapters on directives and on state spaces.
  */
 
 #include "codeobj_internal.h"
@@ -14,11 +14,11 @@ struct token {
     size_t length;
 };
 
-/* A variable of the whole file in shared memory, for those kernels that name it. */
+/* A file-scope variable in shared memory, which counts for the kernels that use it. */
 struct ptx_shared {
     struct token name;
     uint64_t size_bytes;
-    const char *counted_by; /* the last kernel that named it */
+    const char *counted_by; /* the last kernel that used it */
 };
 
 struct ptx {
@@ -64,7 +64,7 @@ static uint32_t number(struct token token)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Bytes of ".u64" or ".b8"; 0 for a word that is no type. */
+/* Returns the bytes of ".u64" or ".b8"; 0 if the word is not a type. */
 static uint32_t type_bytes(struct token token)
 {
     if (token.length < 3 || token.text[0] != '.' || !memchr("bsuf", token.text[1], 4))
@@ -75,7 +75,7 @@ static uint32_t type_bytes(struct token token)
     return number((struct token){token.text + 2, token.length - 2}) / 8;
 }
 
-/* What stands behind .param or .shared, up to the character that ends it: ".align 16 .b8 name[24]". */
+/* A declaration after .param or .shared, up to its terminator: ".align 16 .b8 name[24]". */
 struct variable {
     struct token name;
     uint32_t align_bytes;
@@ -87,7 +87,7 @@ static struct token read_variable(struct variable *variable, struct ptx *ptx)
     struct token token = {0};
     uint64_t count = 1;
     uint32_t each = 0, align = 0;
-    bool is_pointee = false; /* ".ptr .global .align 1" is said of what a pointer points to */
+    bool is_pointee = false; /* ".ptr .global .align 1" describes what a pointer points to */
     *variable = (struct variable){0};
     while ((token = next_token(ptx)).length && !is(token, ",") && !is(token, ")") && !is(token, ";") &&
            !is(token, "=")) {
@@ -96,7 +96,7 @@ static struct token read_variable(struct variable *variable, struct ptx *ptx)
             const uint32_t value = number(next_token(ptx));
             align = is_pointee ? align : value;
         } else if (is(token, "[")) {
-            count *= number(next_token(ptx)); /* nothing in the brackets: as much as the launch asks for */
+            count *= number(next_token(ptx)); /* empty brackets: the launch sets the size */
         } else if (type_bytes(token)) {
             each = type_bytes(token);
         } else if (token.text[0] != '.' && is_word(token.text[0])) {
@@ -110,7 +110,7 @@ static struct token read_variable(struct variable *variable, struct ptx *ptx)
 
 /* ---- one kernel ---- */
 
-/* The list in brackets behind the name; a kernel without parameters may have none. */
+/* Reads the list in brackets after the name; a kernel without parameters may have none. */
 static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
 {
     struct ptx ahead = *ptx;
@@ -125,7 +125,7 @@ static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
             const uint32_t align = variable.align_bytes ? variable.align_bytes : 1;
             const uint64_t offset = ((uint64_t)kernel->kernarg_bytes + align - 1) / align * align;
             if (offset + variable.size_bytes > UINT16_MAX)
-                continue; /* the hardware has room for less */
+                continue; /* more than the hardware has */
             ARENA_PUSH(ptx->arena, args, kernel->arg_count,
                        codeobj_bare_arg((uint32_t)offset, (uint32_t)variable.size_bytes));
             kernel->explicit_count = kernel->arg_count;
@@ -134,7 +134,7 @@ static void read_parameters(struct codeobj_kernel *kernel, struct ptx *ptx)
     kernel->args = args;
 }
 
-/* ".maxntid 256, 1, 1": up to three numbers, of which a missing one is 1. */
+/* Reads ".maxntid 256, 1, 1": up to three numbers; a missing one is 1. */
 static uint32_t read_threads(uint32_t sizes[3], struct ptx *ptx)
 {
     for (size_t k = 0; k < 3; k++) {
@@ -161,7 +161,7 @@ static uint64_t named_bytes(struct token name, struct ptx *ptx, const char *kern
     return 0;
 }
 
-/* Shared memory of the own body, and what it names of the file's: each once. */
+/* Sums the shared memory declared in the body and the file-scope variables that it uses, each once. */
 static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx)
 {
     struct token token = {0};
@@ -182,7 +182,7 @@ static bool read_body(struct codeobj_kernel *kernel, struct ptx *ptx)
     return depth == 0;
 }
 
-/* From behind .entry on. `first` is where its text begins. */
+/* Reads a kernel after .entry; `first` is the start of its text. */
 static enum status read_kernel(struct ptx *ptx, const char *first, struct err *err)
 {
     struct codeobj_kernel kernel = {.wave = 32, .is_ptx = true};
@@ -199,7 +199,7 @@ static enum status read_kernel(struct ptx *ptx, const char *first, struct err *e
         else if (is(token, ".reqntid"))
             kernel.max_block = read_threads(kernel.required_block, ptx);
     }
-    if (!is(token, "{")) /* it is only declared, or the file ends */
+    if (!is(token, "{")) /* a declaration only, or the end of the file */
         return STATUS_OK;
     if (!read_body(&kernel, ptx))
         return err_set(err, ERR_CONFIG, "truncated: kernel %s does not end", kernel.name);

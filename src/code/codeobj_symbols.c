@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where code begins and ends in an AMDGPU ELF image. Labels of hand-written assembly are symbols too, those of its
- * kernels have no size, and compilers' sizes omit what a kernel jumps to: so each kernel and each device function
- * (STT_FUNC with a size, no kernel) reaches from its start to the next one's or to the end of its section, whatever
- * stands between.
+ * Finds where code begins and ends in an AMDGPU ELF image. Labels of hand-written assembly are symbols too, its kernels
+ * have no size, and the sizes that compilers write omit code that a kernel jumps to. So each kernel and each device
+ * function (STT_FUNC with a size that is not a kernel) extends from its start to the start of the next one or to the
+ * end of its section, whatever lies between.
  */
 #include <gelf.h>
 
@@ -48,7 +48,7 @@ void elf_symbols_read(struct elf_symbols *symbols, struct Elf *elf, struct arena
     while ((section = elf_nextscn(elf, section))) {
         if (!gelf_getshdr(section, &header))
             continue;
-        /* A stripped object has .dynsym alone, local functions stand in .symtab alone. */
+        /* A stripped object only has .dynsym; local functions are only in .symtab. */
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
             add_symbols(symbols, elf, section, header.sh_link, arena);
         if (header.sh_flags & SHF_EXECINSTR && header.sh_addr + header.sh_size > header.sh_addr)
@@ -71,7 +71,7 @@ const struct elf_symbol *elf_symbol_find(const struct elf_symbols *symbols, cons
 
 /* ---- extents ---- */
 
-/* The last range that starts at or before an address; NULL: none. */
+/* Returns the last range that starts at or before an address, or NULL. */
 static struct elf_range *range_before(struct elf_range *ranges, size_t count, uint64_t address)
 {
     const size_t started = array_below(ranges, count, sizeof(*ranges), offsetof(struct elf_range, start),
@@ -79,14 +79,15 @@ static struct elf_range *range_before(struct elf_range *ranges, size_t count, ui
     return started ? &ranges[started - 1] : NULL;
 }
 
-/* Where the section of an address ends; UINT64_MAX: it is in none, as of an object without section headers. */
+/* Returns the end of the section that contains an address; UINT64_MAX if there is none, as in an object without section
+ * headers. */
 static uint64_t section_end(const struct elf_symbols *symbols, uint64_t address)
 {
     const struct elf_range *section = range_before(symbols->sections, symbols->section_count, address);
     return section && address < section->end ? section->end : UINT64_MAX;
 }
 
-/* Of ranges that start at one place one is kept: a kernel's if one is, with the largest size. */
+/* Keeps one of the ranges that start at the same address: a kernel's if there is one, and the largest. */
 static size_t merge(struct elf_range *ranges, size_t count)
 {
     size_t kept = 0;
@@ -142,12 +143,12 @@ void elf_extents(struct codeobj *object, const struct elf_symbols *symbols, stru
         const uint64_t room = range->end - range->start;
         size_t size = (room < kernel->code_bytes ? (size_t)room : kernel->code_bytes) & ~(size_t)3;
         const size_t least = range->size && range->size <= size ? (size_t)range->size : 4;
-        /* Behind what the symbol's size counts: s_nop and s_code_end between kernels, and what linkers fill with. */
+        /* Trims padding after the symbol's size: s_nop and s_code_end between kernels, and linker fill. */
         for (uint32_t word; size >= least + 4; size -= 4)
             if ((word = load_u32(kernel->code + size - 4)) && word >> 16 != 0xBF80 && word >> 16 != 0xBF9F)
                 break;
         const struct bytes code = {kernel->code, size};
-        kernel->code = NULL; /* hostile objects leave no room for an instruction */
+        kernel->code = NULL; /* a malformed object leaves no room for an instruction */
         kernel->code_bytes = 0;
         if (code.size)
             codeobj_set_code(kernel, code);

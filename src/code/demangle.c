@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * C++ names as people write them, by llvm-cxxfilt, which stands beside llvm-objdump: one child for all names.
+ * Demangles C++ names with llvm-cxxfilt, which is installed beside llvm-objdump: one child process for all names.
  */
 #include "rooftile/demangle.h"
 #include "rooftile/spawn.h"
@@ -30,7 +30,7 @@ const char *demangle_tool(struct arena *arena)
     return found;
 }
 
-/* The answer's lines in the place of the mangled names, if there are as many. */
+/* Replaces the mangled names by the lines of the answer if their number is right. */
 static void take_lines(const char **names, size_t count, char *answer)
 {
     size_t lines = 0, mangled = 0;

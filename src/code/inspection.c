@@ -3,7 +3,7 @@
 
 #include "rooftile/demangle.h"
 
-/* ---- which objects and kernels ---- */
+/* ---- selecting objects and kernels ---- */
 
 static const struct inspect_launch *find_launch(const struct inspect_choice *choice, const char *name)
 {
@@ -31,7 +31,7 @@ struct inspect_registers inspect_registers(const struct codeobj *object, const s
     struct codeobj_granules granules;
     if (!codeobj_granules(&granules, object->target, code->wave))
         return used;
-    /* Only a unified file's count has both kinds in it. */
+    /* Only the count of a unified register file includes both kinds. */
     const uint32_t vgprs = granules.unified ? used.vgprs : code->vgpr_count;
     const uint32_t whole = code->vgpr_count ? code->vgpr_count : 1;
     const uint32_t rounded = (whole + granules.encoding - 1) / granules.encoding * granules.encoding;
@@ -63,7 +63,7 @@ static void choose_block(struct inspect_kernel *kernel, const struct inspect_cho
     }
 }
 
-/* Metadata allow 1024 threads where nobody said how many there will be; nobody has to launch so many. */
+/* Metadata allow 1024 threads by default; a launch may use fewer. */
 static void find_block_that_fits(struct inspect_kernel *kernel, struct occupancy_use use)
 {
     struct occupancy found;
@@ -103,10 +103,10 @@ static void compute_occupancy(struct inspect_kernel *kernel, const struct codeob
         find_block_that_fits(kernel, use);
 }
 
-/* ---- what registers, LDS and occupancy show ---- */
+/* ---- findings on registers, LDS and occupancy ---- */
 
 #define OWN_FINDINGS 6u
-#define NEAR_STEP_VGPRS 8u /* so few registers can often be saved by hand */
+#define NEAR_STEP_VGPRS 8u /* this many registers can often be saved by hand */
 
 struct finder {
     struct inspect_kernel *kernel;
@@ -128,7 +128,7 @@ add(struct finder *finder, const char *code, enum isa_severity severity, const c
     va_end(args);
 }
 
-/* The disassembly says so itself, and where. */
+/* With a disassembly, its own finding reports spills and their location. */
 static void find_spills(struct finder *finder)
 {
     static const char advice[] =
@@ -145,7 +145,7 @@ static void find_spills(struct finder *finder)
             code->sgpr_spills, code->private_segment_bytes);
 }
 
-/* LDS is what keeps waves out that the registers would let in. */
+/* LDS limits waves that the registers would allow. */
 static void find_lds_limit(struct finder *finder)
 {
     const struct occupancy *o = &finder->kernel->occupancy;
@@ -161,8 +161,8 @@ static void find_lds_limit(struct finder *finder)
             occupancy_waves(o, by_registers));
 }
 
-/* LLVM moves arrays of the stack into LDS, one for each thread of the largest block that the kernel allows; each thread
- * has its own, so there is no barrier. */
+/* LLVM promotes stack arrays to LDS, one per thread of the largest block that the kernel allows. Each thread uses only
+ * its own, so there is no barrier. */
 static void find_promoted_array(struct finder *finder)
 {
     const struct inspect_kernel *kernel = finder->kernel;
@@ -218,7 +218,7 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
     }
     const struct codeobj_kernel *code = finder.kernel->code;
     const bool *limited_by = finder.kernel->occupancy.limited_by;
-    /* LLVM 22 also pads where LDS admits few waves: that costs none. */
+    /* LLVM 22 also pads where LDS allows few waves anyway, which costs nothing. */
     if (inspect_registers(finder.object, code).is_padded && !limited_by[LIMITER_LDS])
         add(&finder, "padded-registers", ISA_NOTE,
             "launch bounds or an attribute ask for so few waves; without them more would fit",
@@ -227,7 +227,7 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
 
 /* ---- one object ---- */
 
-/* Both lists are by address. */
+/* Both lists are sorted by address. */
 static void name_functions(struct isa *isa, struct arena *arena)
 {
     const char **names = arena_array(arena, isa->function_count + 1, sizeof(*names));
@@ -286,7 +286,7 @@ static void inspect_object(struct inspect_object *object, const struct codeobj *
     for (size_t k = 0; k < code->kernel_count; k++) {
         struct inspect_kernel *kernel = &object->kernels[object->kernel_count];
         *kernel = (struct inspect_kernel){.code = &code->kernels[k], .name = names[k]};
-        /* Kernels of one source share an object; of a kernel of the catalog only what it launches counts. */
+        /* Kernels of one source share an object; for a kernel of the catalog, only those that it launches count. */
         object->kernel_count += choice->launch_count ? find_launch(choice, kernel->code->name) != NULL
                                                      : text_filtered(choice->filters, choice->filter_count,
                                                                      kernel->code->name, kernel->name);

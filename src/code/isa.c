@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels out of a disassembly: which instructions are theirs, with those of the functions that they reach.
+ * Extracts kernels from a disassembly: their own instructions, and those of the functions that they reach.
  */
 
 #include "isa_internal.h"
@@ -15,11 +15,11 @@ size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t addr
 
 static bool is_padding(const struct isa_instruction *in)
 {
-    const bool traps = in->ends_block && in->target == in->address && in->target; /* NVIDIA's: BRA to itself */
+    const bool traps = in->ends_block && in->target == in->address && in->target; /* NVIDIA: BRA to itself */
     return traps || text_has_word("s_nop s_code_end NOP", " ", in->mnemonic, strlen(in->mnemonic));
 }
 
-/* First scalar registers of the descriptors in s[0:3] and wherever the kernel copied it to. */
+/* First scalar registers of the buffer descriptor: s[0:3] and its copies. */
 #define MAX_DESCRIPTORS 8u
 struct descriptors {
     unsigned first[MAX_DESCRIPTORS];
@@ -39,8 +39,8 @@ static struct descriptors find_descriptors(const struct isa_kernel *kernel)
     return found;
 }
 
-/* Up to gfx90a and gfx10 the stack lies behind the buffer descriptor that the runtime puts into s[0:3]. Without a stack
- * these registers may hold a program's own buffer. */
+/* Up to gfx90a and gfx10 the stack is addressed through the buffer descriptor that the runtime puts into s[0:3].
+ * Without a stack these registers may hold a buffer of the program. */
 static void mark_scratch(struct isa_kernel *kernel)
 {
     const struct descriptors descriptors = find_descriptors(kernel);
@@ -56,24 +56,25 @@ static void mark_scratch(struct isa_kernel *kernel)
     }
 }
 
-/* ---- what a kernel reaches ---- */
+/* ---- reachable code ---- */
 
-/* Code of the object that is no kernel, as ranges of the listing. */
+/* Code of the object outside kernels, as ranges of the listing. */
 struct callee {
     const struct codeobj_function *function;
     size_t first, last;
-    size_t reached_by; /* the number of the last kernel that reaches it, counted from 1 */
+    size_t reached_by; /* number of the last kernel that reaches it, from 1 */
 };
 
 struct reach {
     const struct isa_listing *listing;
     struct callee *callees; /* by address */
     size_t count;
-    size_t kernel; /* number of the one that is looked at, from 1 */
-    size_t *found; /* callees that it reaches */
+    size_t kernel; /* number of the current kernel, from 1 */
+    size_t *found; /* callees reached by it */
     size_t found_count;
-    bool *taken; /* instructions that are a kernel's already; hostile objects have several at one place */
-    uint64_t instructions, matrix_instructions; /* of kernels, each once */
+    /* instructions that already belong to a kernel; malformed objects have several kernels at one address */
+    bool *taken;
+    uint64_t instructions, matrix_instructions; /* of all kernels, each counted once */
 };
 
 static size_t without_padding(const struct isa_listing *listing, size_t first, size_t last)
@@ -101,7 +102,7 @@ static void reach_address(struct reach *reach, uint64_t address)
     reach->found[reach->found_count++] = low - 1;
 }
 
-/* Where instructions [first, last) go besides the next one. */
+/* Follows the targets of instructions [first, last) other than the next instruction. */
 static void reach_from(struct reach *reach, size_t first, size_t last)
 {
     const struct isa_listing *listing = reach->listing;
@@ -133,13 +134,13 @@ static void append(struct isa_kernel *kernel, const struct isa_listing *listing,
     }
 }
 
-/* The kernel's own instructions [first, last) and those of what it reaches, by address. Without functions they stay
- * where they are. */
+/* Collects the kernel's own instructions [first, last) and those that it reaches, by address. Without functions the
+ * instructions are not copied. */
 static void take_instructions(struct isa_kernel *kernel, struct reach *reach, size_t first, size_t last,
                               struct arena *arena)
 {
     const struct isa_listing *listing = reach->listing;
-    bool is_alone = true; /* no other kernel has any of them */
+    bool is_alone = true; /* shares no instruction with another kernel */
     for (size_t i = first; i < last; i++) {
         is_alone &= !reach->taken[i];
         reach->instructions += !reach->taken[i];
@@ -196,7 +197,7 @@ static void start_listing(struct reach *reach, struct isa_listing *listing, cons
     }
 }
 
-/* One of which nothing was disassembled stays empty. */
+/* A kernel without disassembly stays empty. */
 static void read_kernel(struct isa_kernel *kernel, struct reach *reach, const char *target, struct arena *arena)
 {
     const struct isa_listing *listing = reach->listing;
@@ -230,7 +231,7 @@ static void read_kernel(struct isa_kernel *kernel, struct reach *reach, const ch
     isa_findings_fill(kernel, target, arena);
 }
 
-/* Each instruction once, however many kernels share it. */
+/* Counts each instruction once, even if several kernels share it. */
 static void count_code(struct isa *isa, const struct reach *reach, struct arena *arena)
 {
     isa->functions = arena_array(arena, reach->count + 1, sizeof(*isa->functions));
@@ -285,7 +286,7 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
     char *text = NULL;
     const char *tool = NULL;
     SCOPED(arena_release)
-    struct arena scratch = {0}; /* a hundred bytes for each instruction, which nobody needs later */
+    struct arena scratch = {0}; /* about a hundred bytes per instruction, not needed later */
     if (count && kernels[0].is_ptx)
         return err_set(err, ERR_UNSUPPORTED, "it is PTX, text that the driver makes instructions of");
     for (size_t i = 0; i < count; i++) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * How AMD's instructions reach memory. Names say nearly all: "global_load_dwordx4" of gfx9 is "global_load_b128" of
- * gfx11; the modifiers behind the operands say the rest.
+ * Memory accesses of AMD instructions. Names give almost everything: "global_load_dwordx4" of gfx9 is
+ * "global_load_b128" of gfx11. The modifiers after the operands give the rest.
  */
 
 #include "isa_internal.h"
 
-#define DEFAULT_BYTES 4u /* of names without a type: atomics before gfx11, counters in LDS */
+#define DEFAULT_BYTES 4u /* for names without a type: atomics before gfx11, counters in LDS */
 
 /* ---- names ---- */
 
 static void find_operation(struct isa_access *access, const char *name)
 {
     static const struct {
-        const char *words; /* in the name */
+        const char *words; /* parts of the name */
         uint8_t operation;
     } operations[] = {
         {"cmpswap", ATOMIC_CMPSWAP}, {"cmpst", ATOMIC_CMPSWAP}, {"wrxchg", ATOMIC_SWAP},  {"storexchg", ATOMIC_SWAP},
@@ -29,7 +29,7 @@ static void find_operation(struct isa_access *access, const char *name)
             access->operation = operations[k].operation;
             break;
         }
-    /* Of 32-bit integers alone; a swap compares and moves bits of any type. */
+    /* Only 32-bit integer operations are modelled; a swap compares and moves bits of any type. */
     if (access->bytes != 4 || isa_has_word(name, "f32 f64 f16 bf16 pk"))
         access->operation = access->operation == ATOMIC_CMPSWAP ? ATOMIC_CMPSWAP : ATOMIC_UNKNOWN;
 }
@@ -75,7 +75,7 @@ bool isa_access_named(struct isa_access *access, const char *name)
     if (lds) {
         lds_named(access, rest);
     } else {
-        /* Through vector registers, or scalar ones; what is none of these is cache control. */
+        /* Accesses through vector or scalar registers; other names are cache control. */
         access->kind = text_starts(rest, "load_") ? ACCESS_LOAD : ACCESS_STORE;
         if (!(stem || scalar_stem) || !isa_starts(rest, "load_ store_ atomic_"))
             return false;
@@ -87,10 +87,10 @@ bool isa_access_named(struct isa_access *access, const char *name)
     return true;
 }
 
-/* ---- where operands stand ---- */
+/* ---- operand positions ---- */
 
-/* global_load d, v, s; store v, d, s; atomic [d,] v, d, s. Between memory and LDS: the address in LDS, from gfx1250 on,
- * where a load's destination stands or behind a store's address; before, it is in M0. */
+/* global_load d, v, s; store v, d, s; atomic [d,] v, d, s. Copies between memory and LDS have the LDS address, since
+ * gfx1250, in the place of a load's destination or after a store's address; before gfx1250 it is in M0. */
 static void place_vector(struct isa_access *access, const struct isa_instruction *in)
 {
     const bool loads = access->kind == ACCESS_LOAD, is_async = isa_has_word(in->mnemonic, "async");
@@ -102,7 +102,7 @@ static void place_vector(struct isa_access *access, const struct isa_instruction
     access->base = text_starts(in->mnemonic, "flat_") ? -1 : (int8_t)(first + (loads ? 1 : 2));
 }
 
-/* buffer_load d, v, s[0:3], s; a store's and an atomic's data stand where a load's destination does. */
+/* buffer_load d, v, s[0:3], s; the data of stores and atomics is in the place of a load's destination. */
 static void place_buffer(struct isa_access *access, const struct isa_instruction *in)
 {
     const int8_t first = !access->to_lds;
@@ -151,8 +151,8 @@ void isa_access_place(struct isa_instruction *in, struct arena *arena)
 
 /* ---- cache policy ---- */
 
-/* An atomic's glc, and sc0 where that is the scope's low bit otherwise, asks for the old value, as RETURN does in
- * gfx12's temporal hints: no policy. (LLVM, AMDGPUUsage, "Memory Model": gfx90a, gfx942, gfx12.) */
+/* On an atomic, glc requests the old value, as do sc0 where it otherwise is the low bit of the scope, and RETURN in
+ * gfx12's temporal hints: these are not a policy. (LLVM, AMDGPUUsage, "Memory Model": gfx90a, gfx942, gfx12.) */
 static void add_policy(struct text *policy, const char *word, size_t length, bool is_atomic)
 {
     static const char atomic_hint[] = "th:TH_ATOMIC";

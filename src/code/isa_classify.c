@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What instructions of either vendor are, move and compute, by name. The conventions of work are those of AMD's
- * counters for floating point (SQ_INSTS_VALU_ADD/MUL/TRANS 1, FMA 2), per lane, both values of a pair: moves,
+ * Classifies instructions of either vendor by name: kind, bytes and work. Work follows the conventions of AMD's
+ * floating-point counters (SQ_INSTS_VALU_ADD/MUL/TRANS 1, FMA 2), per lane, for both values of a pair: moves,
  * selections, compares, min, max and rounding are no operations.
  */
 
 #include "isa_internal.h"
 #include "rooftile/targets.h"
 
-/* What all names with one of these words are; of several rows the one with the longest word counts. */
+/* The class of all names with one of these words; the row with the longest matching word applies. */
 struct row {
     enum isa_kind kind;
     enum isa_space space;
@@ -16,7 +16,7 @@ struct row {
     const char *names;         /* with blanks between them */
 };
 
-/* AMD's, gfx9 to gfx12, from LLVM's AMDGPU instruction names: a mnemonic is what the longest start of it says. */
+/* AMD, gfx9 to gfx12, from LLVM's AMDGPU instruction names: the longest matching prefix of a mnemonic applies. */
 static const struct row amd[] = {
     /* vector ALU; work is in `works` below */
     {ISA_VECTOR, .names = "v_"},
@@ -24,7 +24,7 @@ static const struct row amd[] = {
     {ISA_DUAL, .names = "v_dual_"},
     {ISA_PACKED, .names = "v_pk_ v_dot"},
     {ISA_CONVERSION, .names = "v_cvt_"},
-    /* v_s_: gfx12's with one value per wave, v_s_exp_f32 */
+    /* v_s_: gfx12's instructions with one value per wave, such as v_s_exp_f32 */
     {ISA_TRANSCENDENTAL, .names = "v_exp_ v_log_ v_rcp_ v_rsq_ v_sqrt_ v_sin_ v_cos_ v_tanh_ v_s_"},
     {ISA_CROSS_LANE,
      .names = "v_readlane_ v_readfirstlane_ v_writelane_ v_permlane v_mov_b32_dpp v_mov_b32_e64_dpp v_mov_b64_dpp "
@@ -55,8 +55,8 @@ static const struct row amd[] = {
     {ISA_LDS_READ, ISA_LDS, .names = "ds_read ds_load_"},
     {ISA_LDS_WRITE, ISA_LDS, .names = "ds_write ds_store_"},
 
-    /* Vector memory; what is left of these names are cache controls. Images and tensors move bytes by
-     * descriptors, blocks by a mask, which the code does not say: none counted. */
+    /* Vector memory; the remaining names are cache control. Images and tensors move bytes by descriptors, blocks by a
+     * mask, which are not in the code: no bytes are counted. */
     {ISA_SCRATCH_LOAD, ISA_SCRATCH, .names = "scratch_load_"},
     {ISA_SCRATCH_STORE, ISA_SCRATCH, .names = "scratch_store_"},
     {ISA_LOAD, ISA_GLOBAL,
@@ -67,7 +67,7 @@ static const struct row amd[] = {
     {ISA_ATOMIC, ISA_GLOBAL, .names = "global_atomic_ flat_atomic_ buffer_atomic_ image_atomic_"},
 };
 
-/* Operations of AMD's vector ALU by what follows "v_", "v_pk_" or "v_dual_". */
+/* Operations of AMD's vector ALU by the name after "v_", "v_pk_" or "v_dual_". */
 static const struct row works[] = {
     {.ops = 1, .names = "add sub subrev mul mullit exp log rcp rsq sqrt sin cos tanh"},
     {.ops = 2,
@@ -85,9 +85,9 @@ static const struct row works[] = {
     {.ops = 8, .names = "sad msad"}, /* four differences of bytes, four sums */
 };
 
-/* NVIDIA's of compute capability 7.5 to 12.x, names up to the first '.': those that "CUDA Binary Utilities" (13.1,
- * "Instruction Set Reference": Turing, Ampere and Ada, Hopper, Blackwell) lists, and a few that its disassembler writes
- * besides. */
+/* NVIDIA, compute capability 7.5 to 12.x, by names up to the first '.': those in "CUDA Binary Utilities" (13.1,
+ * "Instruction Set Reference": Turing, Ampere and Ada, Hopper, Blackwell), and a few more that its disassembler
+ * writes. */
 static const struct row sass[] = {
     /* floating point */
     {ISA_VECTOR, .flops = 1, .names = "FADD FADD32I FMUL FMUL32I FHADD FSWZADD DADD DMUL"},
@@ -141,8 +141,7 @@ static const struct row sass[] = {
                           "UVIMNMX"},
 };
 
-/* What a word of a mnemonic says about the bytes of an access, or of an atomic's operand; AMD's are in small
- * letters. */
+/* Bytes of an access, or of an atomic's operand, by a word of the mnemonic; AMD's words are in lower case. */
 static const struct row widths[] = {
     {.bytes = 1, .names = "b8 u8 i8 byte ubyte sbyte U8 S8"},
     {.bytes = 2, .names = "b16 u16 i16 short ushort sshort f16 bf16 U16 S16"},
@@ -156,8 +155,8 @@ static const struct row widths[] = {
 
 /* ---- names ---- */
 
-/* The longest of these words that `name` starts with, of those behind which one of `ends` or the end follows (NULL:
- * anything). Its length; 0: none. */
+/* Returns the length of the longest of these words that `name` starts with and that is followed by one of `ends` or the
+ * end (NULL: by anything); 0: none. */
 static size_t longest_start(const char *words, const char *name, const char *ends)
 {
     size_t longest = 0;
@@ -171,7 +170,7 @@ static size_t longest_start(const char *words, const char *name, const char *end
     return longest;
 }
 
-/* The row with the longest such word; NULL: none. */
+/* Returns the row with the longest such word, or NULL. */
 static const struct row *find_row(const struct row *rows, size_t count, const char *name, const char *ends)
 {
     const struct row *found = NULL;
@@ -194,7 +193,7 @@ bool isa_starts(const char *name, const char *words)
     return isa_start(name, words) > 0;
 }
 
-/* The next word of a name, which '_' and '.' separate; 0 at its end. */
+/* Returns the length of the next word of a name, separated by '_' or '.'; 0 at its end. */
 static size_t next_word(const char **at, size_t before)
 {
     *at += before;
@@ -217,13 +216,13 @@ bool isa_is_opcode(const struct isa_instruction *in, const char *names)
 
 /* ---- bytes ---- */
 
-#define DEFAULT_BYTES 4u /* NVIDIA's without a word */
+#define DEFAULT_BYTES 4u /* NVIDIA, without a word */
 
-/* They say how much in a descriptor, or not at all. */
+/* Their size is in a descriptor, or unknown. */
 static const char widthless[] =
     "UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED TEX TLD TLD4 TXD SULD SUST SUATOM SURED USTGR UREDGR";
 
-/* The first word with a width counts: behind it ds_read_b64_tr_b16 has that of the elements it transposes. */
+/* The first word with a width applies: in ds_read_b64_tr_b16 a later one is the width of the transposed elements. */
 unsigned isa_bytes_named(const char *name)
 {
     const struct row *row = NULL;
@@ -236,7 +235,8 @@ static unsigned sass_bytes(const struct isa_instruction *in)
 {
     if (isa_is_opcode(in, widthless))
         return 0;
-    /* Four lanes hold a row of a matrix of 8 x 8 halves: 4 bytes each and matrix; the last word counts 1, 2 or 4. */
+    /* Four lanes hold a row of a matrix of 8 x 8 halves, 4 bytes each; the last word is the number of matrices: 1, 2 or
+     * 4. */
     if (isa_is_opcode(in, "LDSM STSM")) {
         const char *last = strrchr(in->mnemonic, '.');
         const unsigned long count = last ? strtoul(last + 1 + (last[1] == 'x'), NULL, 10) : 1;
@@ -257,11 +257,11 @@ static void classify_amd(struct isa_instruction *in, struct arena *arena)
         in->bytes = in->space == ISA_NO_SPACE ? 0 : access.bytes * (access.pair ? 2u : 1u);
     }
     if ((in->kind != ISA_VECTOR && in->kind != ISA_PACKED && in->kind != ISA_DUAL && in->kind != ISA_TRANSCENDENTAL) ||
-        text_starts(in->mnemonic, "v_s_")) /* one value per wave, as scalar instructions */
+        text_starts(in->mnemonic, "v_s_")) /* one value per wave, like scalar instructions */
         return;
     for (size_t k = 0; k < COUNT_OF(stems); k++)
         if (text_starts(in->mnemonic, stems[k])) {
-            /* A word of the name says whether it is floating point: v_dot2_f32_f16 is, v_mad_u64_u32 is not. */
+            /* A word of the name marks floating point: v_dot2_f32_f16 has one, v_mad_u64_u32 has not. */
             const char *stem = in->mnemonic + strlen(stems[k]);
             const struct row *work = find_row(works, COUNT_OF(works), stem, "_ ");
             *(isa_has_word(stem, "f64 f32 f16 bf16") ? &in->flops : &in->ops) += work ? work->ops * (k ? 1u : 2u) : 0;
@@ -286,15 +286,15 @@ void isa_classify(struct isa_instruction *in, const char *target, struct arena *
         in->bytes = sass_bytes(in);
 }
 
-/* ---- what depends on operands ---- */
+/* ---- corrections by operands ---- */
 
 static bool reads_zeros(const struct isa_instruction *in)
 {
     return strstr(in->operands, ", RZ, RZ, ") || strstr(in->operands, ", -RZ, RZ, ");
 }
 
-/* NVIDIA's compilers use opcodes for other things: a multiplication by nothing is a move, and so on. What is left is
- * counted. */
+/* NVIDIA's compilers use some opcodes for other purposes: a multiplication by zero is a move, for example. The
+ * remaining work is counted. */
 static void correct_sass(struct isa_instruction *in)
 {
     const char *name = in->mnemonic, *sources = strchr(in->operands, ',');
@@ -306,12 +306,12 @@ static void correct_sass(struct isa_instruction *in)
     } else if (isa_is_opcode(in, "HFMA2") && reads_zeros(in)) {
         in->kind = ISA_VECTOR;
         in->flops = 0;
-    } else if (isa_is_opcode(in, "HADD2") && isa_has_word(name, "F32")) { /* the only way from f16 to f32 */
+    } else if (isa_is_opcode(in, "HADD2") && isa_has_word(name, "F32")) { /* the only conversion from f16 to f32 */
         in->kind = ISA_CONVERSION;
         in->flops = 0;
     } else if (isa_is_opcode(in, "IDP") && isa_has_word(name, "2A")) {
         in->ops = 4;
-    } else if ((isa_is_opcode(in, "CS2R") && strstr(in->operands, "SR_")) || /* a clock; of SRZ it is a move */
+    } else if ((isa_is_opcode(in, "CS2R") && strstr(in->operands, "SR_")) || /* reads a clock; with SRZ it is a move */
                (isa_is_opcode(in, "WARPGROUP") && !isa_has_word(name, "DEPBAR"))) {
         in->kind = ISA_OTHER;
     } else if (isa_is_opcode(in, "SYNCS") && isa_has_word(name, "PHASECHK")) {
@@ -330,7 +330,7 @@ void isa_correct(struct isa_instruction *in, const char *target)
         correct_sass(in);
         return;
     }
-    /* It never runs, and fills a slot. */
+    /* It never executes; it fills an issue slot. */
     in->kind = ISA_OTHER;
     in->space = ISA_NO_SPACE;
     in->bytes = in->flops = in->ops = in->matrix_ops = in->matrix_cycles = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is worth changing in a kernel, of the kernel as a whole and of single loops: a table of rules. Each would rather
- * miss something than say something that is not so.
+ * Findings on a kernel as a whole and on single loops: a table of rules. Rules prefer missing a problem to reporting a
+ * false one.
  */
 
 #include "isa_internal.h"
@@ -10,9 +10,9 @@
 /* A transcendental takes four times as long as a plain vector instruction (a quarter of the rate on CDNA and RDNA). */
 #define TRANSCENDENTAL_COST 4.0
 
-/* Clocks of a matrix instruction in units of a plain vector instruction, four clocks on CDNA. On RDNA, where it is one
- * clock, this underestimates matrix instructions: conversions beside them are then reported rather too early than too
- * late. */
+/* Converts clocks of a matrix instruction to units of a plain vector instruction, which takes four clocks on CDNA. RDNA
+ * takes one clock, so there this underestimates matrix instructions, and conversions beside them are reported too early
+ * rather than too late. */
 #define CLOCKS_PER_COST 4.0
 
 #define MANY_CONVERSIONS 4u
@@ -63,7 +63,7 @@ struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruc
 
 /* ---- kernels ---- */
 
-/* Spills and arrays need different things. Of NVIDIA's the file may not say which there are. */
+/* Spills and arrays need different advice. NVIDIA files may not tell which of them is present. */
 static const char *scratch_advice(const struct isa_scope *scope)
 {
     static const char spilled[] = "fewer live registers (smaller tiles, less unrolling), or smaller __launch_bounds__, "
@@ -109,7 +109,7 @@ static void check_scratch(struct isa_scope *scope)
             continue;
         first = scope->items[i];
         if (first->loop != ISA_NO_LOOP)
-            return; /* scratch-in-loop says it */
+            return; /* reported by scratch-in-loop */
     }
     if (first || scope->kernel->code.vgpr_spills)
         isa_report(scope, first, "%llu loads and %llu stores of scratch, none in a loop%s",
@@ -117,7 +117,7 @@ static void check_scratch(struct isa_scope *scope)
             ->advice = scratch_advice(scope);
 }
 
-/* Flat accesses reach scratch, too, and so may what it calls. */
+/* Flat accesses may reach scratch, and so may called functions. */
 static bool is_load_of_anything(const struct isa_instruction *in)
 {
     return in->space == ISA_SCRATCH && in->kind != ISA_SCRATCH_STORE
@@ -137,7 +137,7 @@ static void check_scalar_spills(struct isa_scope *scope)
         isa_report(scope, NULL, "%u SGPRs are spilled into lanes of VGPRs", scope->kernel->code.sgpr_spills);
 }
 
-/* Instructions of a sort. */
+/* A count of similar instructions, and the first of them. */
 struct tally {
     const struct isa_instruction *first;
     unsigned count;
@@ -152,7 +152,7 @@ static struct tally tally_of(const struct isa_scope *scope, bool (*is)(const str
     return tally;
 }
 
-/* Stores through pointers of no address space reach scratch where the kernel makes such pointers to its stack. */
+/* Generic stores reach scratch if the kernel makes generic pointers to its stack. */
 static bool points_to_stack(const struct isa_instruction *in)
 {
     return strstr(in->operands, "src_private_base") != NULL;
@@ -188,7 +188,7 @@ static void check_calls(struct isa_scope *scope)
                    text_s(scope->kernel->not_followed));
 }
 
-/* tcgen05's take M, N and K from a descriptor in a register. */
+/* tcgen05 instructions take M, N and K from a descriptor in a register. */
 static bool is_shapeless(const struct isa_instruction *in)
 {
     return in->kind == ISA_MATRIX && !in->matrix_ops;
@@ -203,7 +203,7 @@ static void check_shapes(struct isa_scope *scope)
                    found.count, text_s(found.count));
 }
 
-/* LLVM's integer division estimates the quotient with these two and corrects it. */
+/* LLVM's integer division estimates the quotient with one of these and corrects it. */
 static void check_division(struct isa_scope *scope)
 {
     const struct isa_instruction *first = NULL;
@@ -225,15 +225,15 @@ static void check_division(struct isa_scope *scope)
         ->severity = inside ? ISA_HINT : ISA_NOTE;
 }
 
-/* ---- instructions of all lanes together where some may be off ----
+/* ---- instructions that need all lanes, in code where some may be off ----
  *
  * LLVM before 22 does not mark WMMA, v_permlane16, v_permlanex16 and moves by DPP8 as convergent on AMD targets
- * (llvm-project pull requests 142962, 165602, 178314, 182162), and 22 not the WMMA of gfx11: when only some lanes use a
- * result, machine-sink moves the instruction into their branch. MFMA and DPP16 stay where they are.
+ * (llvm-project pull requests 142962, 165602, 178314, 182162), and LLVM 22 still not the WMMA of gfx11. If only some
+ * lanes use a result, machine-sink moves the instruction into their branch. MFMA and DPP16 are not moved.
  *
- * Which lanes are on is followed from one instruction to the next in the order of addresses, which is how LLVM lays out
- * branches: off from a comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with what
- * was saved; what is only reached from elsewhere counts as on. Loops that lanes leave one by one are not seen. */
+ * Active lanes are tracked through instructions in address order, which is how LLVM lays out branches: off after a
+ * comparison that writes EXEC or an s_and_saveexec, on again where EXEC is set or or-ed with the saved mask. Code
+ * reached only from elsewhere counts as on. Loops that lanes leave one by one are not detected. */
 
 static void check_lanes(struct isa_scope *scope)
 {
@@ -242,7 +242,7 @@ static void check_lanes(struct isa_scope *scope)
     for (size_t i = 0; i < scope->count; i++) {
         const struct isa_instruction *in = scope->items[i];
         const enum isa_exec exec = isa_exec_of(in);
-        /* All lanes are on behind it, or what follows is reached from elsewhere. */
+        /* All lanes are on afterwards, or the following code is reached from elsewhere. */
         if (exec == ISA_EXEC_SET || isa_starts(in->mnemonic, "s_branch s_endpgm s_setpc_"))
             branch = NULL;
         else if (!branch && exec == ISA_EXEC_NARROWED)
@@ -272,12 +272,12 @@ static const struct isa_instruction *first_of(const struct isa_scope *scope, enu
     return scope->items[i];
 }
 
-/* Bytes that a loop moves per lane take at least as long as its vector instructions, even from the nearest cache (64
- * bytes per clock and CU, while its four SIMDs issue one wave's instruction each in four clocks): what it computes is
- * hidden. */
+/* The bytes that a loop moves per lane take at least as long as its vector instructions, even from the nearest cache
+ * (64 bytes per clock and CU, while each of its four SIMDs issues an instruction of one wave in four clocks). So its
+ * computation is hidden. */
 bool isa_is_memory_bound(const struct isa_scope *scope)
 {
-    return !(isa_global_bytes_per_wave(scope->mix, 1) <= scope->cost); /* nor where its bytes are not known */
+    return !(isa_global_bytes_per_wave(scope->mix, 1) <= scope->cost); /* false if its bytes are unknown */
 }
 
 static void check_conversions(struct isa_scope *scope)
@@ -395,7 +395,7 @@ static int by_weight(const void *a, const void *b)
 
 static void apply_rules(struct isa_scope *scope, size_t loop)
 {
-    /* All of the kernel's instructions, or those that are a loop's own. */
+    /* Selects all instructions of the kernel, or those of a loop without inner loops. */
     const struct isa_kernel *kernel = scope->kernel;
     const bool is_all = loop == ISA_NO_LOOP;
     const uint64_t last = is_all ? UINT64_MAX : kernel->loops[loop].last_address;

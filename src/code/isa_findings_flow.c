@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is worth changing in an innermost loop of AMD's, as values flow through its registers: how it reads memory and
+ * Findings on innermost loops of AMD kernels from the flow of values through registers: how the loop reads memory and
  * LDS, and whether its arithmetic waits for itself.
  */
 
@@ -8,17 +8,17 @@
 
 #define FULL_WIDTH 16u
 
-/* A wait this near behind a load hides nothing of it. */
+/* A wait this close after a load hides none of its latency. */
 #define NEAR_COST 8.0
 
-/* Values go around a loop at most this often before they are no news; in what compilers make twice or three times. */
+/* Limit on iterations of the data flow around a loop; compiler output converges in two or three. */
 #define MAX_PASSES 16u
 
 /* ---- loads ---- */
 
-/* Which loads take their address from what the loop has loaded (an index list, a pointer chase): around the loop until
- * nothing new is found. Values that pass through scalar registers (readfirstlane) are lost; loops that do so are taken
- * as ordinary. */
+/* Finds loads whose address comes from data that the loop has loaded (an index list, a pointer chase): iterates over
+ * the loop until nothing changes. Values that pass through scalar registers (readfirstlane) are lost, so such loads
+ * count as ordinary. */
 static const bool *find_gathers(const struct isa_scope *scope)
 {
     struct isa_flow *flow = arena_alloc(scope->arena, sizeof(*flow)), before;
@@ -37,7 +37,7 @@ static const bool *find_gathers(const struct isa_scope *scope)
     return gathers;
 }
 
-/* Another loop that takes at least twice as much at a time: then this one does what is left over, and hardly runs. */
+/* True if another loop processes at least twice as much at a time: this loop handles the remainder, and hardly runs. */
 static bool is_remainder(const struct isa_scope *scope)
 {
     const struct isa_kernel *kernel = scope->kernel;
@@ -54,7 +54,7 @@ void isa_check_width(struct isa_scope *scope)
     const struct isa_instruction *first = NULL;
     uint32_t narrowest = FULL_WIDTH, widest = 0;
     unsigned count = 0;
-    /* Where some loop loads whole 16 bytes, narrow loops are its tails. */
+    /* If some loop loads full 16 bytes, narrow loops are its tails. */
     if (!scope->mix->count[ISA_LOAD] || is_remainder(scope) ||
         COUNT_WHERE(loop, scope->kernel->loops, scope->kernel->loop_count,
                     loop->own.traffic[ISA_GLOBAL].loads_by_width[ISA_16] > 0))
@@ -87,7 +87,7 @@ void isa_check_waits(struct isa_scope *scope)
         const struct isa_instruction *in = scope->items[i];
         since += isa_issue_cost(in);
         if (gathers[i])
-            return; /* it must wait, the next address is in the result */
+            return; /* the wait is necessary, as the result has the next address */
         if (in->kind == ISA_LOAD) {
             first = first ? first : in;
             open = in;
@@ -104,8 +104,8 @@ void isa_check_waits(struct isa_scope *scope)
         isa_report(scope, first, "the loop waits right %s: one load per wave is on the way", which);
 }
 
-/* Additions and shifts of 64 bits, whole or as two halves. */
-#define MANY_WIDE 16u /* fewer are soon done */
+/* 64-bit additions and shifts, whole or as two halves. */
+#define MANY_WIDE 16u /* fewer take little time */
 
 static bool is_wide(const struct isa_instruction *in)
 {
@@ -125,7 +125,7 @@ void isa_check_addresses(struct isa_scope *scope)
         first = !first && is_wide(in) ? in : first;
         wide += is_wide(in);
         vector += isa_is_vector(in->kind);
-        /* A whole address in each lane. */
+        /* Each lane has a full 64-bit address. */
         accesses += in->space == ISA_GLOBAL && access && !access->is_buffer &&
                     isa_operand_at(in, access->base)->kind != OPERAND_SCALAR &&
                     isa_operand_at(in, access->address)->count == 2;
@@ -139,19 +139,19 @@ void isa_check_addresses(struct isa_scope *scope)
 
 /* ---- lanes that leave ---- */
 
-/* What a loop knows of masks: which scalar registers hold one that data decide. */
+/* The scalar registers of a loop that hold a data-dependent mask. */
 struct masks {
     struct isa_flow loaded;
     bool by_data[SCALAR_EXEC];
 };
 
-/* One instruction further; true: it takes lanes from EXEC by such a mask. */
+/* Processes one instruction; returns true if it removes lanes from EXEC by such a mask. */
 static bool mask_step(struct masks *masks, const struct isa_instruction *in)
 {
     const bool loads = in->kind == ISA_LOAD || in->kind == ISA_ATOMIC || in->kind == ISA_LDS_READ;
     const bool is_compare = isa_starts(in->mnemonic, "v_cmp_ v_cmpx_");
     const bool is_loaded = isa_flow_step(&masks->loaded, in, loads, false) > 0;
-    /* Floats, or what the loop has loaded: a bound of an index lets lanes go in the last turns alone. */
+    /* Compares of floats or of loaded data. A bound on an index removes lanes only in the last iterations. */
     bool is_data = is_compare && (is_loaded || isa_has_word(in->mnemonic, "f16 f32 f64"));
     for (unsigned o = in->destinations; o < in->operand_count && !is_compare; o++)
         is_data |= in->operand[o].kind == OPERAND_SCALAR && in->operand[o].first < SCALAR_EXEC &&
@@ -178,10 +178,10 @@ void isa_check_leaving(struct isa_scope *scope)
 
 /* ---- LDS ---- */
 
-/* One piece that an LDS read takes: `bytes` from `offset` behind an address register. */
+/* One piece of an LDS read: `bytes` at `offset` from an address register. */
 struct piece {
     unsigned base;    /* the address register */
-    unsigned version; /* how often it was written before */
+    unsigned version; /* number of earlier writes to it */
     uint32_t offset;
     uint32_t bytes;
     const struct isa_instruction *in;
@@ -235,7 +235,7 @@ void isa_check_lds(struct isa_scope *scope)
                 pieces[to].offset != pieces[to - 1].offset + pieces[to - 1].bytes)
                 break;
         const uint32_t bytes = pieces[to - 1].offset + pieces[to - 1].bytes - run->offset;
-        unsigned reads = 0; /* that are narrower than what the run could be read with */
+        unsigned reads = 0; /* reads narrower than the run would allow */
         for (size_t i = from; i < to && bytes >= 8; i++)
             reads += pieces[i].in->bytes < (bytes >= 16 ? 16 : 8) && (i == from || pieces[i].in != pieces[i - 1].in);
         reads = reads > 1 ? reads : 0;
@@ -250,18 +250,18 @@ void isa_check_lds(struct isa_scope *scope)
 
 /* ---- chains ----
  *
- * The longest chain of dependent multiplications over one pass through the loop, taken as what a second pass adds to
- * the first, against their number. Latency in units of issue, one wave on its SIMD (LLVM's scheduling models): a plain
- * vector instruction of CDNA has none, its result is there when the wave may issue again; RDNA issues every clock and
- * gives results after 5; a matrix instruction takes its passes plus 4 more. */
+ * Measures the longest chain of dependent multiplications per pass through the loop, as the increase from the first
+ * pass to the second, relative to their number. Latency is in units of issue, for one wave on its SIMD (LLVM's
+ * scheduling models): a plain vector instruction of CDNA has none, because its result is ready when the wave can issue
+ * again; RDNA issues every clock and has results after 5; a matrix instruction takes its passes plus 4 more. */
 #define RDNA_LATENCY 5.0
 #define MATRIX_EXTRA_PASSES 4.0
 #define CLOCKS_PER_PASS 4.0
 
-/* Chains are what a loop is about when it multiplies at least this often per load or LDS read. */
+/* A chain matters only if the loop multiplies at least this often per load or LDS read. */
 #define WORK_PER_READ 4u
 
-/* More than this many independent instructions are on the way already. */
+/* With more independent instructions than this, enough are in flight already. */
 #define FEW_CHAINS 2.0
 
 static bool is_product(const struct isa_instruction *in)
@@ -269,7 +269,7 @@ static bool is_product(const struct isa_instruction *in)
     return in->kind == ISA_MATRIX || (in->flops > 0 && in->kind != ISA_TRANSCENDENTAL);
 }
 
-/* The longest chain after one more pass. */
+/* Returns the longest chain after one more pass. */
 static double pass(struct isa_flow *flow, const struct isa_scope *scope, double longest)
 {
     for (size_t i = 0; i < scope->count; i++) {
@@ -289,7 +289,7 @@ void isa_check_chain(struct isa_scope *scope)
     for (size_t i = 0; i < scope->count; i++) {
         if (!is_product(scope->items[i]))
             continue;
-        /* Issue slots until a result can be used; 1: at once. */
+        /* Issue slots until a result is available; 1: immediately. */
         const struct isa_instruction *in = scope->items[i];
         const double passes = in->matrix_cycles / CLOCKS_PER_PASS;
         const bool waits = passes > 0 && isa_starts(in->mnemonic, "v_mfma v_smfmac");

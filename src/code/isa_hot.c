@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a kernel spends its time, and on which instruction.
+ * Finds the hottest loop of a kernel, and its dominant instruction.
  */
 
 #include "isa_internal.h"
 
-/* Matrix instructions of which the clocks are not known count as so fast: what CDNA 3 does of f16. */
+/* Rate of matrix instructions of unknown duration: that of f16 on CDNA 3. */
 #define USUAL_MATRIX_RATE 512.0
 
-/* Scalar arithmetic, waits and branches keep the loop going; what they serve is what is measured. */
+/* Scalar arithmetic, waits and branches only control the loop; the rest is its work. */
 static bool is_work(enum isa_kind kind)
 {
     switch (kind) {
@@ -23,14 +23,14 @@ static bool is_work(enum isa_kind kind)
     }
 }
 
-/* How much of a loop's time is its own: of two loops the one is hotter that has more of the first figure in which they
- * differ. Paths for the edges of a problem do the same work as the loop for its bulk, with more instructions. */
+/* Ranks loops by the first figure in which they differ. Loops for the edges of a problem do the same work as the loop
+ * for its bulk, with more instructions. */
 struct heat {
-    double matrix_clocks, flops, bytes, work; /* per turn, times ten for each loop around it; or as executed */
-    double instructions;                      /* of a turn with its inner loops; fewer are hotter */
+    double matrix_clocks, flops, bytes, work; /* per iteration, times ten for each enclosing loop; or as executed */
+    double instructions;                      /* of an iteration with its inner loops; fewer are hotter */
 };
 
-/* Every loop is taken to turn ten times. */
+/* Assumes ten iterations for every loop. */
 static double turns_of(const struct isa_loop *loop)
 {
     double turns = 1;
@@ -44,14 +44,14 @@ static double matrix_clocks(const struct isa_instruction *in)
     return in->matrix_cycles ? in->matrix_cycles : in->matrix_ops / USUAL_MATRIX_RATE;
 }
 
-/* How often a wave passes the loop's header. */
+/* Returns how often a wave executes the loop's header. */
 static double turns_of_wave(const struct isa_kernel *kernel, size_t loop)
 {
     const size_t header = isa_find(kernel->instructions, kernel->instruction_count, kernel->loops[loop].header_address);
     return kernel->executed && header < kernel->instruction_count ? kernel->executed[header] : NAN;
 }
 
-/* Products of integers count as FLOPs do; sums of addresses do not. */
+/* Integer products count like FLOPs; address sums do not. */
 static struct heat *heats_of(const struct isa_kernel *kernel, struct arena *arena)
 {
     struct heat *heats = arena_array(arena, kernel->loop_count + 1, sizeof(*heats));
@@ -70,7 +70,8 @@ static struct heat *heats_of(const struct isa_kernel *kernel, struct arena *aren
         const struct isa_loop *of = &kernel->loops[k];
         const double turns = kernel->executed ? turns_of_wave(kernel, k) : turns_of(of);
         heats[k].instructions = (double)of->inclusive.instructions;
-        /* What a loop calls is in the sums of all loops around it: an innermost one has nothing else there. */
+        /* Called functions are in the inclusive sums of all enclosing loops; an innermost loop's contain nothing
+         * else. */
         if (!of->is_innermost || isnan(turns))
             continue;
         heats[k].matrix_clocks += turns * (double)(of->inclusive.matrix_cycles - of->own.matrix_cycles);
@@ -81,7 +82,7 @@ static struct heat *heats_of(const struct isa_kernel *kernel, struct arena *aren
 
 static bool is_hotter(const struct heat *a, const struct heat *b)
 {
-    /* The same products with more loads are a path that chooses between loads. */
+    /* The same products with more loads: a path that selects between loads. */
     const bool computes = a->matrix_clocks + a->flops > 0;
     const double figures[][2] = {{a->matrix_clocks, b->matrix_clocks},
                                  {a->flops, b->flops},
@@ -103,7 +104,7 @@ struct count {
 static void count_name(struct count *counts, size_t *known, const struct isa_instruction *in, const char *mnemonic,
                        struct arena *arena)
 {
-    /* The same operation has several encodings: v_fma_f32_e64, and a half of a VOPD, v_dual_fma_f32. */
+    /* An operation has several encodings: v_fma_f32_e64, and v_dual_fma_f32 in a VOPD. */
     const size_t length = isa_name_length(mnemonic);
     const size_t dual = text_starts(mnemonic, "v_dual_") ? strlen("dual_") : 0;
     const char *name = arena_printf(arena, "%.2s%.*s", mnemonic, (int)(length - dual - 2), mnemonic + dual + 2);
@@ -127,7 +128,8 @@ static struct count most_frequent(const struct isa_kernel *kernel, size_t loop, 
         if (in->dual)
             count_name(counts, &known, in, in->dual->mnemonic, arena);
     }
-    /* Of equals the access, else the first: a chase has an address computation for each load, and is about the load. */
+    /* On ties prefers the memory access, then the first: a pointer chase has one address computation per load, but is
+     * dominated by the load. */
     FOR_EACH(const struct count, one, counts, known)
         if (one->count > most.count || (one->count == most.count && one->is_memory && !most.is_memory))
             most = *one;

@@ -1,55 +1,54 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where AMD's jumps and calls through registers go. Code that is further away than a branch reaches is addressed from
- * the program counter, by compilers and by hand: s_getpc, then additions of constants, then s_setpc or s_swappc. Scalar
- * registers with known contents are followed in the order of addresses; what joins at a label is known when all that
- * lead there agree.
+ * Resolves AMD's jumps and calls through registers. Compilers and programmers address code beyond the range of a branch
+ * relative to the program counter: s_getpc, then additions of constants, then s_setpc or s_swappc. Known contents of
+ * scalar registers are tracked in address order; at a label, a value is known if all paths agree.
  */
 
 #include "isa_scalar.h"
 
-/* From s_getpc to the jump there are a few instructions; states are kept for labels so near behind it. */
+/* s_getpc and its jump are a few instructions apart; states are stored only for labels this near. */
 #define NEAR_INSTRUCTIONS 64u
 #define MAX_PENDING 8u
 
-/* A jump through registers is followed to this many. */
+/* Limit on the targets of one indirect jump. */
 #define MAX_PLACES 64u
 
-/* s[30:31], where compiled functions find their return address. */
+/* s[30:31], the return address of compiled functions. */
 #define RETURN_PAIR 30u
 
-/* What is known behind a branch whose label comes later. */
+/* The known values at a branch to a later label. */
 struct pending {
     uint64_t label;
     struct scalars scalars;
 };
 
-/* An address that was computed into a pair of registers. */
+/* A code address computed into a register pair. */
 struct computed {
     unsigned pair;
     uint64_t address;
-    size_t at; /* the instruction that finished it */
+    size_t at; /* instruction that completed it */
 };
 
 struct follower {
     struct isa_listing *listing;
     struct scalars now;
-    uint64_t *labels; /* that direct branches go to, sorted, each as often */
+    uint64_t *labels; /* targets of direct branches, sorted, with repetitions */
     size_t label_count, next_label;
     uint64_t *starts; /* of kernels and functions, sorted */
     size_t start_count;
     struct pending pending[MAX_PENDING];
     size_t pending_count;
-    size_t last_getpc; /* the instruction; SIZE_MAX: none */
+    size_t last_getpc; /* instruction; SIZE_MAX: none */
     struct computed *computed;
     size_t computed_count;
-    uint64_t return_pairs[2]; /* one bit for each pair of registers that a call puts its return address into */
+    uint64_t return_pairs[2]; /* one bit per register pair that receives a call's return address */
     struct arena *arena;
 };
 
 /* ---- one instruction ---- */
 
-/* A pair of registers that becomes an address of code is a place to go to. */
+/* A register pair that becomes a code address is a possible target. */
 static void step(struct follower *follower, size_t at)
 {
     const struct isa_listing *listing = follower->listing;
@@ -78,7 +77,7 @@ static void merge(struct scalars *now, const struct scalars *other)
     now->carry_known &= other->carry_known && now->carry == other->carry;
 }
 
-/* `is_open`: what stands before the label runs into it. */
+/* `is_open`: the code before the label falls through to it. */
 static void arrive(struct follower *follower, uint64_t address, bool is_open)
 {
     size_t kept = 0, branches = 0, known = 0;
@@ -101,7 +100,7 @@ static void arrive(struct follower *follower, uint64_t address, bool is_open)
         *now = (struct scalars){0};
 }
 
-/* Keeps what is known for a label that comes soon. */
+/* Stores the known values for a nearby label. */
 static void keep_for_label(struct follower *follower, size_t at)
 {
     const struct isa_instruction *in = &follower->listing->items[at];
@@ -110,7 +109,7 @@ static void keep_for_label(struct follower *follower, size_t at)
         follower->pending[follower->pending_count++] = (struct pending){in->target, follower->now};
 }
 
-/* ---- all ---- */
+/* ---- all instructions ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -151,7 +150,7 @@ static void follow(struct follower *follower)
             in->target = 0;
         if (in->kind == ISA_BRANCH)
             keep_for_label(follower, i);
-        /* A branch that is always taken: assemblers write both ways of a jump, and one never runs. */
+        /* A branch that is always taken: assemblers emit both forms of a jump, one of which never executes. */
         is_dead |= follower->now.carry_known &&
                    strcmp(in->mnemonic, follower->now.carry ? "s_cbranch_scc1" : "s_cbranch_scc0") == 0;
         is_open = !in->ends_block && !is_dead;
@@ -162,7 +161,7 @@ static void follow(struct follower *follower)
     }
 }
 
-/* The computed addresses from a number on that were computed in instructions before `end`, into this pair. */
+/* Adds the addresses from index `from` on that were computed into this pair before instruction `end`. */
 static void add_jumps(struct follower *follower, struct isa_instruction *in, unsigned pair, size_t from, size_t end)
 {
     struct isa_listing *listing = follower->listing;
@@ -175,12 +174,12 @@ static void add_jumps(struct follower *follower, struct isa_instruction *in, uns
             ARENA_PUSH(follower->arena, listing->jumps, listing->jump_count,
                        (struct isa_jump){in->address, follower->computed[k].address});
     }
-    if (listing->jump_count == first + 1) /* there is no choice */
+    if (listing->jump_count == first + 1) /* unambiguous */
         in->target = listing->jumps[--listing->jump_count].to;
 }
 
-/* Registers that hold one of several addresses, chosen long before the jump, in the same kernel or function: those with
- * instructions [first, end). */
+/* Registers that hold one of several addresses, selected long before the jump, in the same kernel or function: the one
+ * with instructions [first, end). */
 static void jump_by_pair(struct follower *follower, struct isa_instruction *in, size_t first, size_t end)
 {
     const struct isa_operand *last = isa_operand_at(in, in->operand_count - 1);
@@ -202,7 +201,7 @@ static void jump_by_pair(struct follower *follower, struct isa_instruction *in, 
     add_jumps(follower, in, pair, low, end);
 }
 
-/* Kernel by kernel and function by function. */
+/* Processes each kernel and function separately. */
 static void jump_by_pairs(struct follower *follower)
 {
     struct isa_listing *listing = follower->listing;
@@ -237,7 +236,7 @@ void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, s
         return;
     *follower = (struct follower){.listing = listing, .last_getpc = SIZE_MAX, .arena = arena};
     follower->return_pairs[0] = UINT64_C(1) << RETURN_PAIR / 2;
-    /* Where kernels and functions start, which are entered from anywhere. */
+    /* Starts of kernels and functions, which can be entered from anywhere. */
     const size_t count = object->function_count + object->kernel_count;
     uint64_t *starts = follower->starts = arena_array(follower->arena, count + 1, sizeof(*starts));
     for (size_t k = 0; k < object->function_count; k++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far apart the addresses of neighbouring lanes are, where that follows from the code alone: addresses that are
- * sums of multiples of the work-item's number and of what all lanes share. Forwards over basic blocks until nothing
- * changes; where two ways meet with different distances, none is known. Lanes are taken to be neighbours in x.
+ * Computes the distance between addresses of neighbouring lanes where the code alone determines it: for addresses
+ * that are sums of multiples of the work-item number and of uniform values. A forward data flow over basic blocks to
+ * a fixed point; where paths with different distances join, the distance is unknown. Lanes are assumed to be
+ * neighbours in x.
  */
 
 #include "isa_internal.h"
@@ -11,11 +12,11 @@
 #define MAX_PASSES 8u
 #define BANKS 32u
 #define BANK_BYTES 4u
-#define LDS_BYTES 128u /* at once */
-#define MANY_WAYS 4u   /* of a conflict that is worth a word */
+#define LDS_BYTES 128u /* per clock */
+#define MANY_WAYS 4u   /* least conflict that is reported */
 #define LINE_BYTES 64u
 
-/* What a register gains from one lane to the next. */
+/* The difference of a register between neighbouring lanes. */
 struct step {
     bool known;
     int32_t by;
@@ -44,7 +45,7 @@ static struct step times(struct step a, uint64_t factor)
     return (struct step){a.known, (int32_t)((uint32_t)a.by * (uint32_t)factor)};
 }
 
-/* A product of which one factor is a constant; or of what all lanes share. */
+/* A product with a constant factor, or of uniform values. */
 static struct step product(const struct state *state, const struct isa_operand *a, const struct isa_operand *b)
 {
     const struct step x = step_of(state, a), y = step_of(state, b);
@@ -63,7 +64,7 @@ static struct step shifted(const struct state *state, const struct isa_operand *
     return (struct step){step.known && !step.by && step_of(state, by).known, 0};
 }
 
-/* A field of the work-item's number that holds a wave's lanes, shifted or not, is the number again. */
+/* A bit field of the work-item number that covers a wave's lanes, shifted or not, is again that number. */
 static struct step masked(struct step step, uint64_t mask)
 {
     const bool is_power = step.by > 0 && !(step.by & (step.by - 1));
@@ -90,9 +91,9 @@ enum form {
 };
 
 static const struct {
-    const char *names; /* behind "v_" or "v_dual_" */
+    const char *names; /* after "v_" or "v_dual_" */
     enum form form;
-    unsigned first; /* source */
+    unsigned first; /* index of the first source */
 } forms[] = {
     {"mov_b32 mov_b64", COPY, 1},
     {"add_u32 add_nc_u32 add_nc_u64 or_b32", ADD, 1},
@@ -144,7 +145,7 @@ static struct step computed(const struct state *state, enum form form, const str
         return b->kind == OPERAND_CONSTANT && !b->constant && c->kind == OPERAND_CONSTANT
                    ? masked(x, (UINT64_C(1) << (c->constant & 31)) - 1)
                    : (struct step){0};
-    case COUNT: /* of the lanes before: of all in the mask, the lane's number */
+    case COUNT: /* count of lower lanes in the mask; with a full mask, the lane number */
         return (struct step){a->kind == OPERAND_CONSTANT, 1};
     case RIGHT: /* the number of the wave; a sign */
         return (struct step){a->kind == OPERAND_CONSTANT &&
@@ -164,8 +165,8 @@ static struct step result_of(const struct state *state, const struct isa_instruc
     return (struct step){0};
 }
 
-/* The first register gets the result; the upper half of a pair is not followed: addresses that are 4 GiB apart are not
- * asked for. */
+/* The first register receives the result. The upper half of a pair is not tracked, as distances of 4 GiB do not
+ * matter. */
 static void set_result(struct state *state, const struct isa_instruction *in, struct step result)
 {
     for (unsigned o = 0; o < in->destinations; o++)
@@ -185,7 +186,7 @@ static void execute(struct state *state, const struct isa_instruction *in)
         set_result(state, in->dual, second);
 }
 
-/* Lanes of LDS that have to wait for each other, at this distance. */
+/* Returns how many LDS accesses are serialized at this distance. */
 static unsigned ways_of(int32_t step, unsigned bytes)
 {
     unsigned most = 1, used[BANKS] = {0};
@@ -274,12 +275,12 @@ void isa_check_strides(struct isa_scope *scope)
     SCOPED(arena_release) struct arena scratch = {0};
     const struct isa_traffic *lds_traffic = &scope->mix->traffic[ISA_LDS], *traffic = &scope->mix->traffic[ISA_GLOBAL];
     struct worst lds = {0}, global = {0};
-    /* A block that is narrower than a wave in x has other neighbours. */
+    /* In a block narrower than a wave in x, lanes have other neighbours. */
     const struct codeobj_kernel *code = &scope->kernel->code;
     const bool is_narrow = code->required_block[0] && code->required_block[0] < code->wave;
     if (!is_narrow && lds_traffic->loads + lds_traffic->stores + traffic->loads + traffic->stores)
         follow(&lds, &global, scope, &scratch);
-    if (global.count && 4 * global.bytes <= global.step) /* else one lane's accesses take the line together */
+    if (global.count && 4 * global.bytes <= global.step) /* otherwise the accesses of one lane use the whole line */
         isa_report(
             scope, global.at,
             "%u access%s of memory with neighbouring lanes %u bytes apart: a line for each lane, of which it takes "

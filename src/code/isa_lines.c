@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Source lines of instructions, from a code object's DWARF by libdw. In a child of our own: DWARF may be hostile, and a
- * library that fails on it shall take no more than the lines with it.
+ * Source lines of instructions, read from a code object's DWARF by libdw. This runs in a child process: DWARF may be
+ * malicious, and a failure in the library must only lose the lines.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -18,9 +18,10 @@
 #include "rooftile/file.h"
 
 #define LIMIT_SECONDS 10u
-#define LIMIT_BYTES (128u << 20)               /* of what the child writes: eight million rows */
-#define LIMIT_DWARF_BYTES (UINT64_C(1) << 30)  /* unpacked: libdw unpacks all of it, however small it was */
-#define LIMIT_MEMORY_BYTES (UINT64_C(3) << 28) /* libdw's: 90 bytes for a byte of DWARF that says a line */
+#define LIMIT_BYTES (128u << 20) /* of the child's output: eight million rows */
+/* decompressed; libdw decompresses everything, however small the file was */
+#define LIMIT_DWARF_BYTES (UINT64_C(1) << 30)
+#define LIMIT_MEMORY_BYTES (UINT64_C(3) << 28) /* for libdw: 90 bytes per byte of line-table DWARF */
 #define PATH_LONGEST 4096u
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -36,10 +37,10 @@
 #define HAS_SHADOW 0
 #endif
 
-/* What the child writes for each row of a line table; a new file's name follows, the others keep the last one. */
+/* A row of a line table as the child writes it. The name of a new file follows; other rows keep the last one. */
 struct row {
     uint64_t address;
-    uint32_t line; /* 0: a sequence ends here, or it is not known */
+    uint32_t line; /* 0: a sequence ends here, or it is unknown */
     uint32_t name_bytes;
 };
 
@@ -75,7 +76,7 @@ __attribute__((noreturn)) static void without_memory(void)
     _exit(READ_WITHOUT_MEMORY);
 }
 
-/* What is written is right, also where it is not the whole. */
+/* Output is correct even if it is incomplete. */
 static int read_dwarf(int fd, const struct codeobj *object)
 {
     struct err err = {0};
@@ -100,7 +101,7 @@ static int read_dwarf(int fd, const struct codeobj *object)
         ended = ended == 0 && next <= at ? 1 : ended;
         at = next;
     }
-    if (errno == ENOMEM) /* also where libdw goes on without the section */
+    if (errno == ENOMEM) /* even if libdw continues without the section */
         return fflush(out), READ_WITHOUT_MEMORY;
     return fflush(out) == 0 && ended >= 0 ? READ_WHOLE : READ_DAMAGED;
 }
@@ -113,7 +114,7 @@ static void limit(__rlimit_resource_t resource, rlim_t most)
 
 static _Noreturn void child(int fd, const struct codeobj *object)
 {
-    unsigned long pages = 0; /* of data that came with the fork */
+    unsigned long pages = 0; /* of data inherited by the fork */
     FILE *file = fopen("/proc/self/statm", "r");
     const bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) == 1;
     if (file)
@@ -129,7 +130,7 @@ static _Noreturn void child(int fd, const struct codeobj *object)
     _exit(read_dwarf(fd, object));
 }
 
-/* NULL: it ended by itself, and well. */
+/* Returns NULL if it exited normally. */
 static const char *wait_for(pid_t pid)
 {
     static const char slow[] = "reading the object's DWARF takes longer than 10 s: it was stopped";
@@ -157,11 +158,11 @@ static const char *wait_for(pid_t pid)
     }
 }
 
-/* ---- what it wrote ---- */
+/* ---- parsing the output ---- */
 
 struct place {
     uint64_t address;
-    size_t number; /* as the table has them */
+    size_t number; /* as in the table */
     const char *file;
     uint32_t line;
 };
@@ -176,12 +177,12 @@ static int by_address(const void *a, const void *b)
     const struct place *x = a, *y = b;
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
-    if ((x->line > 0) != (y->line > 0)) /* where a sequence ends another may begin */
+    if ((x->line > 0) != (y->line > 0)) /* another sequence may begin where one ends */
         return x->line > 0 ? 1 : -1;
     return ORDER(x->number, y->number);
 }
 
-/* A path may hold any bytes; '?' stands for those that no text has. */
+/* A path may hold any bytes; '?' replaces those that are not text. */
 static const char *readable(const char *path, size_t length, struct arena *arena)
 {
     char *text = arena_strndup(arena, path, length);
@@ -221,13 +222,13 @@ static void read_rows(struct places *places, const char *data, size_t size, stru
         qsort(places->items, places->count, sizeof(*places->items), by_address);
 }
 
-/* The first row at or behind an address. */
+/* Returns the first row at or after an address. */
 static size_t find_place(const struct places *places, uint64_t address)
 {
     return array_below(places->items, places->count, sizeof(struct place), offsetof(struct place, address), address);
 }
 
-/* The first row at a kernel's start is its own; others there may be of what is inlined. */
+/* The first row at a kernel's start is its own; others there may belong to inlined code. */
 static const char *file_at(const struct places *places, uint64_t address)
 {
     size_t k = find_place(places, address);
@@ -248,9 +249,9 @@ static void place(struct isa_kernel *kernel, const struct places *places)
     }
 }
 
-/* ---- all ---- */
+/* ---- all kernels ---- */
 
-/* Is there a table of lines? *problem: why none of it is read, though there is. */
+/* True if there is a line table. *problem is set if it cannot be read. */
 static bool has_lines(const char **problem, const struct codeobj *object)
 {
     Elf *elf = NULL;
@@ -265,7 +266,7 @@ static bool has_lines(const char **problem, const struct codeobj *object)
     while (!elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         const bool is_dwarf = name && text_starts(name, ".debug_");
-        GElf_Chdr packed = {0}; /* a small section may say that it unpacks to anything */
+        GElf_Chdr packed = {0}; /* a small section may claim any decompressed size */
         const bool is_packed = is_dwarf && header.sh_flags & SHF_COMPRESSED;
         const bool has_size = is_packed && gelf_getchdr(section, &packed);
         const uint64_t more = is_packed ? (has_size ? packed.ch_size : 0) : is_dwarf ? header.sh_size : 0;
@@ -290,7 +291,7 @@ static const char *read_lines(struct places *places, const struct codeobj *objec
     const char *problem = NULL;
     if (fd < 0)
         return "no memory for them";
-    fflush(NULL); /* the child writes nothing of ours */
+    fflush(NULL); /* so that the child does not write our buffered output */
     const pid_t pid = fork();
     if (pid == 0)
         child(fd, object);
@@ -315,7 +316,8 @@ void isa_lines_read(struct isa *isa, const struct codeobj *object, struct arena 
         place(&isa->kernels[k], &places);
 }
 
-/* The file of most of a loop's own instructions, with or without shared ones: a majority wins whatever the order. */
+/* Returns the file of most of a loop's own instructions, with or without shared files. The majority does not depend on
+ * the order. */
 static const char *common_file(const struct isa_instruction *from, const struct isa_instruction *end, size_t loop,
                                bool with_shared)
 {
@@ -324,7 +326,8 @@ static const char *common_file(const struct isa_instruction *from, const struct 
     for (const struct isa_instruction *in = from; in < end; in++) {
         if (in->loop != loop || !in->file)
             continue;
-        const bool is_shared = text_starts(in->file, "include/") || strstr(in->file, "/include/"); /* by all kernels */
+        /* used by all kernels */
+        const bool is_shared = text_starts(in->file, "include/") || strstr(in->file, "/include/");
         if (is_shared && !with_shared)
             continue;
         if (!votes)

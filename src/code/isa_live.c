@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Live vector registers: how many hold a value that is read later. Backwards over basic blocks until nothing changes
- * (the textbook's data flow). A write ends what was there in all lanes, as if none were switched off.
+ * Live vector registers: how many hold a value that is read later. The textbook backward data flow over basic blocks to
+ * a fixed point. A write ends the old value in all lanes, as if none were off.
  */
 
 #include "isa_internal.h"
@@ -13,7 +13,7 @@ struct set {
     uint64_t words[WORDS];
 };
 
-/* Of a block. */
+/* The sets of a block. */
 struct flow {
     struct set read, written; /* before it is written; at all */
     struct set in;
@@ -30,7 +30,8 @@ static void put(struct set *set, const struct isa_operand *operand, bool is_live
     }
 }
 
-/* What an instruction alone writes: in a set of live registers they end, in one of written registers they appear. */
+/* Removes the registers that an instruction overwrites from a set of live registers, or adds them to a set of written
+ * ones. */
 static void put_written(struct set *set, const struct isa_instruction *in, bool is_live)
 {
     for (; in; in = in->dual)
@@ -38,7 +39,7 @@ static void put_written(struct set *set, const struct isa_instruction *in, bool 
             put(set, &in->operand[o], is_live);
 }
 
-/* What is live before an instruction of what is live behind it. */
+/* Converts the registers live after an instruction to those live before it. */
 static void step_back(struct set *live, const struct isa_instruction *in)
 {
     put_written(live, in, false);
@@ -55,7 +56,7 @@ static unsigned count_of(const struct set *set, unsigned file)
     return count;
 }
 
-/* ---- numbers that flow along ---- */
+/* ---- numbers that propagate ---- */
 
 static double largest(const struct isa_flow *flow, const struct isa_instruction *in)
 {

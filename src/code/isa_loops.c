@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops by strongly connected components: a component of the control flow graph with a cycle is a loop; without its
- * header, what is still strongly connected is the loops inside, so one search of the whole graph finds one level of
- * nesting. For graphs that compilers make (reducible ones) these are exactly the natural loops, those with one header
- * merged; unlike a search for branches to lower addresses it is right when the body was laid out before its header.
- * (Tarjan, "Depth-first search and linear graph algorithms", 1972; the recursion on headers is Steensgaard's.)
+ * Finds loops by strongly connected components: a component of the control flow graph with a cycle is a loop. Without
+ * its header, the components that remain strongly connected are the loops inside, so one search of the whole graph
+ * finds one level of nesting. For the graphs of compilers (reducible ones) these are exactly the natural loops, with
+ * loops of the same header merged. Unlike a search for branches to lower addresses this is also correct if the body
+ * precedes its header. (Tarjan, "Depth-first search and linear graph algorithms", 1972; the recursion on headers is
+ * Steensgaard's.)
  */
 
 #include "isa_internal.h"
 
-/* Deeper nests, which no person wrote, are not looked into. */
+/* Deeper nests, which nobody writes by hand, are not searched. */
 #define MAX_DEPTH 64u
 #define NONE SIZE_MAX
 
 /* One instruction. */
 struct node {
-    size_t next[2];      /* what may run after it, or NONE */
-    bool is_out;         /* the header of a loop that was found, or in no loop of this level: takes part no more */
-    size_t index, low;   /* Tarjan; index 0: not seen yet */
-    size_t component;    /* of this level, by its last node on the stack */
-    size_t size;         /* of the component that is named after this node */
-    size_t loop;         /* that its component is, or NONE */
-    unsigned next_taken; /* successors that the search has followed */
+    size_t next[2];      /* possible successors, or NONE */
+    bool is_out;         /* header of a found loop, or in no loop of this level: excluded from the search */
+    size_t index, low;   /* Tarjan; index 0: not visited */
+    size_t component;    /* of this level, identified by its last node on the stack */
+    size_t size;         /* of the component identified by this node */
+    size_t loop;         /* of its component, or NONE */
+    unsigned next_taken; /* successors already followed */
     bool on_stack;
-    bool is_entered; /* from outside of its component, or by the kernel's start */
+    bool is_entered; /* from outside its component, or by the kernel's start */
 };
 
-/* A loop by its nodes: struct isa_loop has room for sums, too much for as many as there may be. */
+/* A loop by its nodes. struct isa_loop also has sums, and would need too much memory for the maximum number of
+ * loops. */
 struct found {
-    size_t first, last, header; /* header NONE: not seen yet */
+    size_t first, last, header; /* header NONE: not found yet */
     size_t parent;
     unsigned depth;
     bool has_inner;
-    size_t index; /* in the order in which they were found, which is that of parents */
+    size_t index; /* in order of discovery, in which parents come first */
 };
 
 struct graph {
@@ -77,7 +79,7 @@ static void leave(struct graph *graph, size_t i)
     }
 }
 
-/* Tarjan's search from one node, with a path of our own: kernels may have 100,000 of them. */
+/* Tarjan's search from one node, with an explicit stack: kernels may have 100,000 nodes. */
 static void search_from(struct graph *graph, size_t start)
 {
     enter(graph, start);
@@ -89,7 +91,7 @@ static void search_from(struct graph *graph, size_t start)
             continue;
         }
         const size_t to = node->next[node->next_taken++];
-        /* Loops that were found already are walls: their nodes stay among themselves. */
+        /* Edges do not cross the border of a loop that was already found. */
         const struct isa_instruction *instructions = graph->kernel->instructions;
         if (to == NONE || graph->nodes[to].is_out || instructions[i].loop != instructions[to].loop)
             continue;
@@ -100,7 +102,7 @@ static void search_from(struct graph *graph, size_t start)
     }
 }
 
-/* A node of a component, in the order of addresses: a cycle is a loop, and anything else is in none at this depth. */
+/* Assigns a node of a component, in address order: a cycle is a loop; other nodes are in no loop at this depth. */
 static void take(struct graph *graph, size_t i, unsigned depth)
 {
     struct node *node = &graph->nodes[i], *component = &graph->nodes[node->component];
@@ -120,7 +122,7 @@ static void take(struct graph *graph, size_t i, unsigned depth)
     in->loop = component->loop;
     struct found *loop = &graph->loops[in->loop];
     loop->last = i;
-    /* Entered at several places (the first iteration of a rotated loop): all of these together are the header. */
+    /* If it has several entries (the first iteration of a rotated loop), together they are the header. */
     if (!node->is_entered)
         return;
     loop->header = loop->header == NONE ? i : loop->header;
@@ -147,7 +149,7 @@ static void find_level(struct graph *graph, unsigned depth)
     for (size_t i = 0; i < graph->count; i++)
         if (!graph->nodes[i].is_out)
             take(graph, i, depth);
-    /* What nothing enters is dead code: its first instruction is the header. */
+    /* An unreachable loop is dead code: its first instruction is the header. */
     for (struct found *loop = graph->loops + known; loop < graph->loops + graph->loop_count; loop++)
         if (loop->header == NONE) {
             loop->header = loop->first;
@@ -165,7 +167,7 @@ static int by_place(const void *a, const void *b)
     return ORDER(x->depth, y->depth);
 }
 
-/* Into the order of addresses, an outer loop before those inside. */
+/* Stores the loops in address order, outer loops before inner ones. */
 static void keep_loops(const struct graph *graph, struct arena *arena)
 {
     struct isa_kernel *kernel = graph->kernel;
@@ -197,7 +199,7 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena)
     graph.nodes = arena_array(arena, count, sizeof(*graph.nodes));
     graph.stack = arena_array(arena, count, sizeof(*graph.stack));
     graph.path = arena_array(arena, count, sizeof(*graph.path));
-    graph.loops = arena_array(arena, count, sizeof(*graph.loops)); /* every loop has a header of its own */
+    graph.loops = arena_array(arena, count, sizeof(*graph.loops)); /* every loop has its own header */
     for (size_t i = 0; i < count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
         const size_t to = isa_target_of(kernel, in); /* branches may leave the kernel */

@@ -5,15 +5,15 @@
 
 #include "isa_internal.h"
 
-/* Operations per clock of one SIMD's matrix unit; the first row that fits counts, and what no row fits is not known.
+/* Operations per clock of one SIMD's matrix unit; the first matching row applies; without one the rate is unknown.
  *
  * AMD, sources: gfx908, gfx90a, gfx942, gfx11 and gfx12 (wave32) from ROCm/amd_matrix_instruction_calculator at
  * 2ef91896; gfx950 from LLVM's SISchedule.td and AMD's "Matrix Core Programming on CDNA3 and CDNA4". gfx950 runs
  * gfx942's shapes at their rate, but halved f64 and dropped xf32. bf8 and fp8 have one rate.
  *
  * NVIDIA: one of an SM's four tensor cores, without sparsity, which doubles it: the rate of the whole chip (A100 and
- * H100 data sheets, at 1.41 and 1.83 GHz) over SMs, partitions and clock. What reaches less by design (mma.sync on
- * sm_90 and later) or depends on the product (GeForce) is skipped. */
+ * H100 data sheets, at 1.41 and 1.83 GHz) over SMs, partitions and clock. Instructions with a lower rate by design
+ * (mma.sync on sm_90 and later) or one that depends on the product (GeForce) are omitted. */
 static const struct {
     const char *target, *name; /* patterns */
     uint32_t rate;
@@ -73,7 +73,7 @@ struct shape {
     unsigned long m, n, k, blocks;
 };
 
-/* "16x16x4_4b_f32" or "64x128x16.F32", and what stands behind them. */
+/* Reads "16x16x4_4b_f32" or "64x128x16.F32", and the text after the sizes. */
 static bool read_product(struct shape *shape, const char *digits)
 {
     char *end = NULL;
@@ -87,8 +87,8 @@ static bool read_product(struct shape *shape, const char *digits)
     if (!shape->m || !shape->n || !shape->k || shape->m > 256 || shape->n > 512 || shape->k > 1024)
         return false;
     if (isalpha((unsigned char)*end)) {
-        /* Names before gfx940 do not say how many blocks there are ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, each
-         * this many elements of a type. */
+        /* Names before gfx940 do not give the number of blocks ("v_mfma_f32_32x32x1f32"), but 64 lanes hold A, with
+         * this many elements of a type each. */
         const unsigned long each = text_starts(end, "f32") || text_starts(end, "f64")   ? 1
                                    : text_starts(end, "xf") || strcmp(end, "bf16") == 0 ? 2
                                                                                         : 4;
@@ -123,7 +123,7 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target)
     in->is_integer = strstr(in->mnemonic, "_i32_") || isa_is_opcode(in, "IMMA BMMA IGMMA BGMMA UTCIMMA");
     if (!read_shape(&shape, in->mnemonic))
         return;
-    /* Four warps share a warpgroup's product. */
+    /* Four warps share the product of a warpgroup. */
     const unsigned long share = isa_is_opcode(in, "HGMMA QGMMA IGMMA BGMMA") ? 4 : 1;
     in->matrix_ops = (uint32_t)(2 * shape.m * shape.n * shape.k * shape.blocks / share);
     /* Twice the rate: sparse products of NVIDIA's, and f8f6f4 without 8-bit operands (cbsz and blgp name the formats of

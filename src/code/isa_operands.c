@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands of AMD's instructions and what waits wait for, from the disassembler's text.
+ * Parses the operands of AMD instructions, and the counters of waits, from the disassembler's text.
  */
 
 #include "isa_internal.h"
@@ -66,7 +66,7 @@ static bool read_named(struct isa_operand *operand, const char *at)
     return false;
 }
 
-/* What 64-bit floats are written as: "1.0" in full, 0x3ff00000 their upper half. */
+/* A 64-bit float is written as "1.0" in full, or as its upper half 0x3ff00000. */
 static bool read_constant(struct isa_operand *operand, const char *at, bool is_double)
 {
     const bool is_hex = text_starts(at, "0x");
@@ -108,9 +108,9 @@ static struct isa_operand read_operand(const char *at, bool is_double)
     return operand;
 }
 
-/* ---- all of an instruction ---- */
+/* ---- one instruction ---- */
 
-/* The word up to a comma or blank that is in no bracket; where it ends. */
+/* Copies the text up to a comma or blank outside brackets; returns its end. */
 static const char *take_word(char word[WORD_ROOM], const char *text)
 {
     size_t length = 0;
@@ -124,8 +124,8 @@ static const char *take_word(char word[WORD_ROOM], const char *text)
     return text;
 }
 
-/* gfx1250 reaches registers beyond v255 in banks that s_set_vgpr_msb switches; behind v72 LLVM writes v328 as a comment
- * of C. Where what stands behind the operand goes on. */
+/* gfx1250 addresses registers beyond v255 in banks that s_set_vgpr_msb switches; LLVM then writes v328 as a C comment
+ * after v72. Returns the end of the operand. */
 static const char *take_bank(struct isa_operand *operand, const char *text)
 {
     struct isa_operand whole;
@@ -163,7 +163,7 @@ static unsigned read_operands(struct isa_operand operands[MAX_OPERANDS], const s
     return count;
 }
 
-/* How many operands, from the first on, are written. */
+/* Returns how many operands, from the first on, are written. */
 static unsigned destinations_of(const struct isa_instruction *in)
 {
     const char *name = in->mnemonic;
@@ -181,7 +181,7 @@ static unsigned destinations_of(const struct isa_instruction *in)
 
 void isa_operands_read(struct isa_instruction *in, struct arena *arena)
 {
-    /* Names of which the destination is an operand as well. */
+    /* Names whose destination is also a source. */
     static const char accumulating[] =
         "v_fmac_ v_mac_ v_pk_fmac_ v_dot2c_ v_dot4c_ v_dot8c_ v_smfmac_ v_swmmac_ v_dual_fmac_ v_dual_dot2acc_ "
         "v_movreld_ v_swap_ v_permlane16_swap v_permlane32_swap";
@@ -218,7 +218,7 @@ uint64_t isa_modifier(const struct isa_instruction *in, const char *name)
 void isa_waits_read(struct isa_instruction *in)
 {
     static const struct {
-        const char *name, *field; /* of the instruction; what stands before the number */
+        const char *name, *field; /* of the instruction; text before the number */
         uint8_t counters[2], shift;
     } rows[] = {
         {"s_waitcnt", "vmcnt(", {COUNTER_LOAD, COUNTER_LOAD}, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instructions for people: names, the listing with its margin, and what a kernel is mostly about.
+ * Formats instructions for people: names, the annotated listing, and a kernel's dominant work.
  */
 
 #include "isa_internal.h"
@@ -67,17 +67,17 @@ const char *isa_severity_name(enum isa_severity severity)
 #define INDENT 2u
 #define MAX_INDENT 16u
 
-/* Columns before the instruction, so that notes of loops stand where their instructions do. */
+/* Columns before the instruction, which align notes on loops with their instructions. */
 #define MARGIN_COLUMNS (10u + 1u + KIND_COLUMNS + 1u + WORK_COLUMNS + 1u)
 
-/* "16 B", behind a separator unless it is the first thing after `start`. */
+/* Adds "16 B", after a separator unless it comes first after `start`. */
 static void add_amount(struct text *out, size_t start, const char *separator, uint64_t amount, const char *unit)
 {
     if (amount)
         text_addf(out, "%s%llu %s", out->length > start ? separator : "", (unsigned long long)amount, unit);
 }
 
-/* "20 instructions, 8 flop/lane, ..." of one pass through a loop. */
+/* Adds "20 instructions, 8 flop/lane, ..." for one pass through a loop. */
 static void add_mix(struct text *out, const struct isa_mix *mix)
 {
     static const char *const names[ISA_SPACES] = {
@@ -132,7 +132,7 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
         if (kernel->function_count && in->address == kernel->code.code_address)
             text_addf(out, "%s:\n", kernel->code.name);
         print_loop_starts(out, kernel, in->address);
-        /* Where the source goes on at another line: "; gemm.hip:88". */
+        /* Where the source line changes: "; gemm.hip:88". */
         if (in->file && (!i || in[-1].file != in->file || in[-1].line != in->line))
             text_addf(out, "%*s; %s:%u\n", (int)MARGIN_COLUMNS, "", path_base(in->file), in->line);
         text_addf(out, "%10llx %-*s ", (unsigned long long)in->address, (int)KIND_COLUMNS, isa_kind_label(in->kind));

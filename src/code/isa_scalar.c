@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scalar registers whose contents the code says itself: constants, the program counter, sums of them.
+ * Scalar registers whose contents the code determines: constants, the program counter, and sums of them.
  */
 
 #include "isa_scalar.h"
@@ -72,7 +72,7 @@ static const struct {
     {"s_sext_i32_i16", EXTEND, 1, true},
 };
 
-/* The result; false: not known. */
+/* Computes the result; false: unknown. */
 static bool compute(uint64_t *result, struct scalars *now, enum operation operation, const struct isa_instruction *in,
                     unsigned words)
 {
@@ -107,7 +107,7 @@ static bool compute(uint64_t *result, struct scalars *now, enum operation operat
     }
 }
 
-/* SCC, which is also the carry, behind s_cmp_NAME. */
+/* Sets SCC, which is also the carry, after s_cmp_NAME. */
 static void compare(struct scalars *now, const char *name, const struct isa_instruction *in)
 {
     uint64_t a = 0, b = 0;

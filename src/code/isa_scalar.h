@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * AMD's scalar registers with known contents, one instruction after the other.
+ * AMD scalar registers with known contents, tracked instruction by instruction.
  */
 #ifndef ROOFTILE_ISA_SCALAR_H
 #define ROOFTILE_ISA_SCALAR_H
@@ -16,10 +16,10 @@ struct scalars {
     bool carry, carry_known;
 };
 
-/* A constant, or this many registers when all are known; false: not known. */
+/* Returns a constant, or this many registers if all are known; false: unknown. */
 bool scalars_value(uint64_t *value, const struct scalars *now, const struct isa_operand *operand, unsigned words);
 
-/* One instruction further. What it changed: registers now hold the program counter, or something computed from it. */
+/* Processes one instruction. Returns whether registers now hold the program counter, or an address computed from it. */
 enum scalars_change { SCALARS_OTHER, SCALARS_PC, SCALARS_FROM_PC };
 enum scalars_change scalars_step(struct scalars *now, const struct isa_instruction *in);
 

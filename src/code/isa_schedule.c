@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * What one wave does in a turn of a loop of AMD's: how long its instructions take to issue, what depends on what, which
- * waits there are and what is on the way at each. Three turns are followed in the order of addresses, the last counts;
- * functions that it calls are followed where they are known. Without a loop it is one pass through the whole kernel.
+ * Models one wave in one iteration of a loop on AMD: issue time, dependences, waits, and the accesses in flight at each
+ * wait. Follows three iterations in address order, of which the last counts, and called functions that are known.
+ * Without a loop it is one pass through the whole kernel.
  *
  * Clocks of one SIMD: a wave issues an instruction every 4 on CDNA (64 lanes, 16 at a time), on RDNA every clock, for
- * 64 lanes in 2; a transcendental takes four times as long; a matrix instruction what isa_matrix.c says. On CDNA other
- * instructions issue while the matrix unit works, on RDNA they wait for it. Waits, and what only steers the issue
- * (s_nop, s_delay_alu, s_clause), take no slot that others could use.
+ * 64 lanes in 2; a transcendental takes four times as long; matrix instructions are as in isa_matrix.c. On CDNA other
+ * instructions issue while the matrix unit is busy, on RDNA they wait for it. Waits, and instructions that only control
+ * the issue (s_nop, s_delay_alu, s_clause), take no issue slot.
  */
 
 #include "isa_internal.h"
 
 #define CDNA_CLOCKS 4.0
-#define RDNA_LATENCY 5.0   /* until a result can be used; on CDNA it is there when the wave issues again */
+#define RDNA_LATENCY 5.0   /* until a result is available; on CDNA that is when the wave issues again */
 #define MATRIX_PASSES 4.0  /* CDNA: after a matrix instruction's own time, in clocks of 4 (LLVM's scheduling model) */
 #define MAX_IN_FLIGHT 256u /* accesses of a wave; counters have at most 6 bits */
 
-/* ---- what is on the way ---- */
+/* ---- accesses in flight ---- */
 
 struct flight {
     enum isa_counter counter;
     enum isa_kind kind;
     uint64_t bytes; /* of global memory, per lane */
-    double at;      /* clock of its issue */
-    double trip;    /* round trips to memory that had ended then */
+    double at;      /* clock of issue */
+    double trip;    /* round trips to memory completed by then */
 };
 
 struct machine {
     bool is_cdna;
-    bool counts_stores; /* apart from loads: gfx10 and later */
+    bool counts_stores; /* separately from loads: gfx10 and later */
     unsigned wave;
     double clock;
-    double unit_free; /* when the matrix unit is done; negative: it had nothing to do yet */
+    double unit_free; /* when the matrix unit is free; negative: it has not been used yet */
     struct flight flying[MAX_IN_FLIGHT];
     size_t count;
-    double trips; /* round trips to memory that ended */
+    double trips; /* completed round trips to memory */
 };
 
 static void fly(struct machine *machine, const struct isa_instruction *in)
@@ -75,8 +75,8 @@ static void count_awaited(struct isa_wait *wait, const struct flight *access)
     wait->bytes += access->bytes;
 }
 
-/* Scalar loads come back in any order, so that only a wait for all of them says something; LDS and vector memory in
- * theirs. */
+/* Scalar loads complete in any order, so only a wait for all of them has a known effect; LDS and vector memory complete
+ * in order. */
 static struct isa_wait land(struct machine *machine, const struct isa_instruction *in)
 {
     struct isa_wait wait = {.address = in->address, .instruction = in, .clocks_since_issue = NAN};
@@ -132,7 +132,7 @@ static void issue(struct walk *walk, const struct isa_instruction *in, bool coun
     struct machine *machine = &walk->machine;
     fly(machine, in);
     if (in->kind == ISA_MATRIX) {
-        /* A matrix instruction waits until the unit is free; what the unit waits is a gap. */
+        /* A matrix instruction waits until the unit is free; idle time of the unit is a gap. */
         struct isa_schedule *schedule = walk->schedule;
         const double gap = machine->unit_free < 0 ? 0 : machine->clock - machine->unit_free;
         if (gap < 0)
@@ -156,7 +156,8 @@ static void issue(struct walk *walk, const struct isa_instruction *in, bool coun
     walk->schedule->matrix_clocks += counts && in->kind == ISA_MATRIX ? in->matrix_cycles : 0;
 }
 
-/* The index of the next of a loop's own instructions from i on; with ISA_NO_LOOP of all. The count: there is none. */
+/* Returns the index of the loop's next own instruction from i on, or with ISA_NO_LOOP of any; the count if there is
+ * none. */
 static size_t next_of(const struct isa_kernel *kernel, size_t loop, size_t i)
 {
     while (loop != ISA_NO_LOOP && i < kernel->instruction_count && kernel->instructions[i].loop != loop)
@@ -204,13 +205,13 @@ static void turn(struct walk *walk, const struct isa_kernel *kernel, size_t loop
 {
     for (size_t i = first_of(kernel, loop); i < kernel->instruction_count; i = next_of(kernel, loop, i + 1)) {
         step(walk, &kernel->instructions[i], counts);
-        if (kernel->instructions[i].is_call && loop != ISA_NO_LOOP) /* else its code is in the pass */
+        if (kernel->instructions[i].is_call && loop != ISA_NO_LOOP) /* otherwise its code is in the pass */
             follow_call(walk, kernel, kernel->instructions[i].target, counts, 0);
     }
 }
 
-/* Vector instructions behind a comparison or mask that switches lanes off, until EXEC is set again. All of a loop that
- * lanes leave one by one. */
+/* Returns the share of vector instructions after a comparison or mask that turns lanes off, until EXEC is set again. In
+ * a loop that lanes leave one by one, all of them. */
 static double masked_share(const struct isa_kernel *kernel, size_t loop)
 {
     const uint64_t last = loop == ISA_NO_LOOP ? UINT64_MAX : kernel->loops[loop].last_address;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of disassemblers. Of llvm-objdump -d for AMDGPU, the same from LLVM 14 to 22:
  *     "\ts_cbranch_scc1 38      // 000000001B34: BF850026 <kernel+0xd0>"
- * What stands before "//" may fill its column, so there need not be a space. Of nvdisasm and cuobjdump --dump-sass
- * (formats: NVIDIA's "CUDA Binary Utilities") an offset in the kernel as a comment of C, then the instruction:
  *     "@!P0 LDG.E.128 R4, [R2.64+0x10] ;"
- * A kernel's begin behind "Function : NAME" or ".text.NAME:"; branches name a label of nvdisasm's, `(.L_x_3), or an
+ * A kernel starts after "Function : NAME" or ".text.NAME:"; branches name a label of nvdisasm's, `(.L_x_3), or an
  * offset. Everything else (headings, directives, encodings, "...") is skipped.
  */
 
@@ -13,14 +10,14 @@
 #include "rooftile/hash.h"
 #include "rooftile/targets.h"
 
-/* Different mnemonics of a code object: a few hundred. */
+/* A code object has a few hundred different mnemonics. */
 #define MEMO_SLOTS 4096u
 
 #define MAX_CODE_WORDS 5u /* of AMD's longest instruction */
-#define LOST_WORDS 3u     /* of the longest of those that LLVM 22 does not know */
-#define SASS_BYTES 16u    /* of NVIDIA's, since compute capability 7.0 */
+#define LOST_WORDS 3u     /* of the longest instruction that LLVM 22 does not know */
+#define SASS_BYTES 16u    /* of NVIDIA instructions since compute capability 7.0 */
 
-/* What instructions are by their mnemonics, the last of each slot's. */
+/* A cache of classified mnemonics, with the last one in each slot. */
 struct isa_memo {
     struct isa_instruction slots[MEMO_SLOTS];
 };
@@ -30,10 +27,9 @@ struct label {
     uint64_t address;
 };
 
-/* An instruction of gfx1250 that LLVM 22 does not know: it writes the first word as .long and goes on behind it, in
- * the middle of the instruction. AMD's assembly kernels have tensor loads whose unused bits are zero, which LLVM's
- * assembler sets, and the two halves of a scaled WMMA apart: first the scales, then the product. Encodings as llvm-mc
- * 22 writes them. */
+/* An instruction of gfx1250 that LLVM 22 does not know: it writes the first word as .long and continues in the middle
+ * of the instruction. AMD's assembly kernels have tensor loads whose unused bits are zero, where LLVM's assembler sets
+ * them, and separate halves of a scaled WMMA: first the scales, then the product. Encodings are those of llvm-mc 22. */
 struct lost {
     uint32_t mask, value;   /* of its first word */
     uint8_t words, d, a, b; /* its size; VGPRs of the result and of both factors */
@@ -54,15 +50,15 @@ struct reader {
     bool is_sass;
     struct label *labels;
     size_t label_count;
-    size_t label_pending;    /* labels from here on wait for the address of the next instruction */
-    uint64_t end;            /* behind the last instruction */
-    unsigned banks;          /* of VGPRs, by the last s_set_vgpr_msb: 2 bits for each source, then for the result */
-    const struct lost *lost; /* whose words are being gathered; NULL: none */
+    size_t label_pending;    /* labels from here on get the address of the next instruction */
+    uint64_t end;            /* after the last instruction */
+    unsigned banks;          /* of VGPRs, by the last s_set_vgpr_msb: 2 bits per source, then the result */
+    const struct lost *lost; /* instruction whose words are being collected, or NULL */
     uint32_t lost_words[LOST_WORDS + MAX_CODE_WORDS];
     unsigned lost_count;
     uint64_t lost_address;
     struct arena *arena;
-    struct arena growing; /* of the list while its length is not known */
+    struct arena growing; /* for the list while its length is unknown */
 };
 
 static char *trim(char *line)
@@ -78,7 +74,7 @@ static char *trim(char *line)
 
 /* ---- one line ---- */
 
-/* Address and size of an instruction of AMD's and its encoding; its text, NULL when the line has none. */
+/* Reads address, size and encoding of an AMD instruction. Returns its text, or NULL if the line has none. */
 static char *read_amd(struct isa_instruction *in, uint32_t words[MAX_CODE_WORDS], char *line)
 {
     char *comment = isspace((unsigned char)*line) ? strstr(line, "// ") : NULL, *at = NULL;
@@ -87,7 +83,7 @@ static char *read_amd(struct isa_instruction *in, uint32_t words[MAX_CODE_WORDS]
     in->address = strtoull(comment + 3, &at, 16);
     if (*at++ != ':')
         return NULL;
-    /* Words of eight digits; what is longer or shorter is none. */
+    /* Words have exactly eight digits. */
     for (; in->size < 4 * MAX_CODE_WORDS; in->size += 4, at += 8) {
         at += strspn(at, " ");
         if (strspn(at, "0123456789abcdefABCDEF") != 8 || (at[8] && !isspace((unsigned char)at[8])))
@@ -113,7 +109,7 @@ static char *read_sass(struct isa_instruction *in, char *line)
     return trim(at + 2);
 }
 
-/* Cuts the first word off; what follows stays in *at. */
+/* Cuts off and returns the first word; *at becomes the rest. */
 static char *take_word(char **at)
 {
     char *word = *at, *end = word + strcspn(word, " \t");
@@ -125,7 +121,7 @@ static char *take_word(char **at)
 
 static void split(struct isa_instruction *in, char *code, struct arena *arena)
 {
-    /* LLVM 22 writes a constant that has a shorter encoding, and is not in it, as "lit(0xffffffff)" or "lit64(...)". */
+    /* LLVM 22 writes a constant that is not in its shortest encoding as "lit(0xffffffff)" or "lit64(...)". */
     for (char *at = strstr(code, "lit"); at; at = strstr(at, "lit")) {
         char *open = at + strlen("lit") + (text_starts(at + strlen("lit"), "64") ? 2 : 0);
         char *close = *open == '(' && (at == code || at[-1] == ' ') ? strchr(open, ')') : NULL;
@@ -151,7 +147,7 @@ static void split(struct isa_instruction *in, char *code, struct arena *arena)
     in->dual = arena_copy(arena, &half, sizeof(half));
 }
 
-/* Kind and work of a mnemonic are looked up once. */
+/* Kind and work of each mnemonic are computed once. */
 static void classify(struct isa_instruction *in, const struct reader *reader)
 {
     const uint64_t hash = hash_u64(in->mnemonic, strlen(in->mnemonic));
@@ -192,7 +188,7 @@ static void follow_amd(struct isa_instruction *in, uint32_t word)
         return;
     in->is_indirect = isa_starts(name, indirect);
     in->is_call = isa_starts(name, "s_swappc_ s_swap_pc_ s_call_");
-    /* Words of four bytes from the next instruction, in the lower half of its only word. */
+    /* A count of 4-byte words from the next instruction, in the lower half of its only word. */
     if (in->size == 4 && !in->is_indirect && isa_starts(name, direct) && strcmp(name, "s_cbranch_join") != 0)
         in->target = in->address + 4 + (uint64_t)((int64_t)(int16_t)(word & 0xffff) * 4);
     /* Bytes from the next instruction. */
@@ -209,7 +205,7 @@ static bool ends_block(const struct isa_instruction *in)
            isa_starts(in->mnemonic, "s_endpgm s_setpc_ s_set_pc_ s_add_pc_ s_rfe_ s_cbranch_g_fork");
 }
 
-/* Where "`(.L_x_3)" or the last "0x1f0" of the operands lies; false: not here, or nowhere that is known. */
+/* Finds the target "`(.L_x_3)" or the last "0x1f0" of the operands; false: outside the kernel, or unknown. */
 static bool find_target(uint64_t *target, const struct reader *reader, const char *operands)
 {
     const char *name = strstr(operands, "`(");
@@ -233,7 +229,7 @@ static void follow_sass(struct isa_instruction *in, const struct reader *reader)
 {
     uint64_t target = 0;
     const bool jumps = isa_is_opcode(in, "BRA");
-    /* A call of a function in the same section: its instructions are the kernel's. */
+    /* A call of a function in the same section, whose instructions are part of the kernel. */
     if ((jumps || isa_is_opcode(in, "CALL")) && find_target(&target, reader, in->operands) && target < reader->end)
         in->target = target;
     in->is_call = isa_is_opcode(in, "CALL");
@@ -247,7 +243,7 @@ static void follow_sass(struct isa_instruction *in, const struct reader *reader)
 
 /* ---- NVIDIA's sections ---- */
 
-/* The name whose code begins behind this line; NULL: it is no such line. */
+/* Returns the name whose code begins after this line, or NULL. */
 static const char *heading(char *line)
 {
     static const char function[] = "Function : ", section[] = ".text.";
@@ -266,7 +262,7 @@ static void place_labels(struct reader *reader, uint64_t address)
         reader->labels[reader->label_pending++].address = address;
 }
 
-/* ---- what LLVM does not know ---- */
+/* ---- instructions unknown to LLVM ---- */
 
 static const char *vector_text(const struct reader *reader, uint32_t number, unsigned count, unsigned bank)
 {
@@ -277,12 +273,12 @@ static const char *vector_text(const struct reader *reader, uint32_t number, uns
                       : arena_printf(reader->arena, "v[%u:%u]", first, first + count - 1);
 }
 
-/* Its text, from its words. */
+/* Formats its text from its words. */
 static char *lost_text(const struct reader *reader)
 {
     const struct lost *row = reader->lost;
     const uint32_t *words = reader->lost_words, low = words[1], last = words[2];
-    if (row->words == 3) /* group 0 and 1 of the tensor's descriptor */
+    if (row->words == 3) /* groups 0 and 1 of the tensor's descriptor */
         return arena_printf(reader->arena, "%s s[%u:%u], s[%u:%u]", row->mnemonic, last & 0x7f, (last & 0x7f) + 3,
                             last >> 8 & 0x7f, (last >> 8 & 0x7f) + 7);
     const char *a = vector_text(reader, low & 0x1ff, row->a, 0), *b = vector_text(reader, low >> 9 & 0x1ff, row->b, 2);
@@ -293,8 +289,8 @@ static char *lost_text(const struct reader *reader)
                         vector_text(reader, low >> 18 & 0x1ff, row->d, 4));
 }
 
-/* Takes the line's words if they belong to such an instruction. *text: its own where it is whole, else NULL. False: the
- * line is an ordinary one. */
+/* Consumes the line's words if they belong to such an instruction. *text becomes its text once it is complete, else
+ * NULL. Returns false for an ordinary line. */
 static bool gather_lost(struct reader *reader, struct isa_instruction *in, const uint32_t *words, char **text)
 {
     const bool is_word = text_starts(*text, ".long") && text_starts(reader->target, "gfx125");
@@ -328,7 +324,7 @@ static void read_line(struct reader *reader, char *line)
     char *code = reader->is_sass ? read_sass(&in, line) : read_amd(&in, words, line);
     if (code && !reader->is_sass && gather_lost(reader, &in, words, &code) && !code)
         return;
-    /* ".L_x_3:" or "$kernel$__internal_division:", at the line's start. */
+    /* ".L_x_3:" or "$kernel$__internal_division:", at the start of the line. */
     const bool is_label = !code && reader->is_sass && !isspace((unsigned char)*line) && *line != '/';
     if (is_label && text_ends(line = trim(line), ":") && line[1]) {
         line[strlen(line) - 1] = '\0';
@@ -367,7 +363,7 @@ static int by_word(const void *a, const void *b)
     return ORDER(x->address, y->address);
 }
 
-/* Mostly they are sorted already. */
+/* The lists are usually sorted already. */
 static void sort(struct isa_listing *listing)
 {
     size_t sorted = 1, sorted_words = 1;
@@ -388,7 +384,7 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
     const char *target = arena_strndup(arena, object->target, strcspn(object->target, ":"));
     struct reader reader = {.listing = listing, .target = target, .is_sass = target_is_nvidia(target), .arena = arena};
     *listing = (struct isa_listing){.memo = listing->memo ? listing->memo : arena_alloc(arena, sizeof(*listing->memo))};
-    /* Of NVIDIA's those behind the kernel's heading, up to another or to the end of the section. */
+    /* For NVIDIA, reads from the kernel's heading to the next one or to the end of the section. */
     SCOPED(text_release) struct text line = {0};
     bool is_inside = !reader.is_sass;
     for (size_t length; *text; text += length + (text[length] == '\n')) {
@@ -397,7 +393,7 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
         text_addn(&line, text, length);
         const char *name = reader.is_sass ? heading(line.data) : NULL;
         const bool is_border = text_starts(line.data, "//---") || text_starts(line.data, "Fatbin ");
-        if (is_inside && reader.is_sass && (name || is_border)) /* of a section, as the tools write it */
+        if (is_inside && reader.is_sass && (name || is_border)) /* end of a section in the tools' output */
             break;
         if (name)
             is_inside = strcmp(name, kernel) == 0;
@@ -409,7 +405,7 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
     place_labels(&reader, reader.end);
     for (size_t k = 0; k < listing->count && reader.is_sass; k++)
         follow_sass(&listing->items[k], &reader);
-    /* Sections need not come in the order of their addresses. */
+    /* Sections may not be in address order. */
     sort(listing);
     if (!reader.is_sass)
         isa_jumps_find(listing, object, arena);

@@ -15,19 +15,19 @@
 #define LLVM_NEWEST 25u
 #define LLVM_OLDEST 14u
 
-/* A library of ten thousand kernels; more is cut, and the kernels behind the cut are missed by name. */
+/* Enough for a library of ten thousand kernels; more is cut off, and the missing kernels are reported by name. */
 #define OUTPUT_LIMIT_BYTES ((size_t)1 << 30)
-/* LLVM takes a tenth of that. */
+/* LLVM needs a tenth of that. */
 #define TOOL_LEAST_MS 30000
 #define TOOL_MS_PER_KIB 20
 
-/* Loading LLVM takes as long as so much code. */
+/* Loading LLVM takes as long as disassembling this much code. */
 #define PART_BYTES (1u << 19)
 #define MAX_PROCESSES 8u
 
 #define CUDA_DEFAULT "/usr/local/cuda/bin"
 
-/* Targets that LLVM 14 lacks, and the release that brought them. */
+/* Targets that LLVM 14 lacks, and the first release that has them. */
 static const struct {
     const char *target; /* pattern */
     unsigned llvm;
@@ -38,7 +38,7 @@ static const struct {
     {"gfx11-generic", 19}, {"gfx12-generic", 19},
 };
 
-/* What llvm-objdump says of a target that it does not know. */
+/* Messages of llvm-objdump for an unknown target. */
 static const char *const unknown_target[] = {
     "is not a recognized processor",
     "not yet supported for subtarget",
@@ -46,20 +46,20 @@ static const char *const unknown_target[] = {
     "unable to get target",
 };
 
-/* What is to be disassembled, and the programs tried for it. */
+/* The code to disassemble, and the programs tried for it. */
 struct job {
     const char *target;
     bool is_sass;
     const char *image;             /* path of the code object */
-    uint64_t parts[MAX_PROCESSES]; /* where each process begins */
+    uint64_t parts[MAX_PROCESSES]; /* where each process starts */
     size_t part_count;
     uint64_t end;
     int timeout_ms;
     unsigned llvm_needed; /* 0: any */
-    const char *asked;    /* what the user named, NULL: nothing */
-    const char *tried;    /* names of those that do not know the target; NULL: none */
-    const char *tool;     /* the last one tried */
-    char *text;           /* what it wrote; NULL: it does not know the target */
+    const char *asked;    /* program chosen by the user, or NULL */
+    const char *tried;    /* names of programs that do not know the target, or NULL */
+    const char *tool;     /* last program tried */
+    char *text;           /* its output; NULL: it does not know the target */
     struct arena *arena;
 };
 
@@ -72,7 +72,8 @@ static unsigned llvm_needed(const char *target, struct arena *arena)
     return 0;
 }
 
-/* A file in memory: nothing is left behind, however we end. The child reaches it through our /proc entry. */
+/* A file in memory, so that nothing is left behind however the program ends. The child opens it through our /proc
+ * entry. */
 static enum status open_image(int *fd, const void *bytes, size_t size, struct err *err)
 {
     const char *at = bytes;
@@ -134,7 +135,7 @@ static char *join(const struct spawn_result *ran, size_t count, struct arena *ar
     return all;
 }
 
-/* Large code goes through several processes, each from the start of a kernel on. */
+/* Large code is divided among several processes, each starting at a kernel. */
 static enum status run_amd(struct job *job, struct err *err)
 {
     const char *const *argvs[MAX_PROCESSES];
@@ -154,7 +155,7 @@ static enum status run_amd(struct job *job, struct err *err)
     return STATUS_OK;
 }
 
-/* Tries a program when it is there and none before it knew the target; `llvm` is its version by name, 0 unknown. */
+/* Tries a program if it exists and no earlier one knew the target; `llvm` is the version in its name, 0: unknown. */
 static enum status try_tool(struct job *job, const char *name, unsigned llvm, struct err *err)
 {
     const char *path = job->text ? NULL : spawn_which(job->arena, name);
@@ -162,7 +163,7 @@ static enum status try_tool(struct job *job, const char *name, unsigned llvm, st
     if (!path)
         return STATUS_OK;
     job->tool = path;
-    /* An LLVM that does not know the target aborts with a stack dump, which takes a while. */
+    /* An LLVM that does not know the target aborts slowly, with a stack dump. */
     if (!llvm || llvm >= job->llvm_needed)
         status = job->is_sass ? run_sass(job, err) : run_amd(job, err);
     if (!status && !job->text)
@@ -221,7 +222,7 @@ static enum status no_tool(const struct job *job, struct err *err)
                    needed, variable);
 }
 
-/* At starts of kernels, so that no instruction is cut. */
+/* Divides at starts of kernels, so that no instruction is split. */
 static void divide(struct job *job, const struct codeobj *object, uint64_t from)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -279,7 +280,7 @@ static enum status disassemble(char **text, const char **tool, const struct code
     return status;
 }
 
-/* What was asked last, and the answer: who predicts, checks and records a case asks for the same code each time. */
+/* Cache of recent requests and answers: predicting, checking and recording a case all request the same code. */
 #define KEPT_MOST 64u
 #define KEPT_BYTES ((size_t)1 << 23)
 
@@ -310,7 +311,7 @@ enum status isa_disassemble(char **text, const char **tool, const struct codeobj
                             struct arena *arena, struct err *err)
 {
     char question[HASH_TEXT];
-    /* All that the answer depends on. */
+    /* Everything that the answer depends on. */
     static const char *const variables[] = {"ROOFTILE_NVDISASM", "ROOFTILE_OBJDUMP", "ROCM_PATH", "CUDA_HOME", "PATH"};
     struct hash *hash = hash_new();
     hash_add_string(hash, object->target);

@@ -36,7 +36,7 @@ void database_close(struct history *history);
 /* Adds a line for each row with a wrong checksum, which reads omit. */
 void database_damage(struct text *lines, struct history *history);
 
-/* Migrates only to an earlier version, for tests of the migration. */
+/* Migrates no further than to an earlier version, for tests of the migration. */
 enum status database_migrate_to(struct history *history, int version, struct err *err);
 
 /* Begins a writer's transaction at once, or a consistent snapshot for a reader. `err` receives its failure. */

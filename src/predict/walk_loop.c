@@ -2,8 +2,8 @@
  *
  * Skips passes of long loops: the effect of 32 passes repeats until a compare flips.
  *
- *     pass 33      counters are recorded: passes 33 to 65 add one round of 32 passes. A line of 128 bytes lasts for 32
- *                  passes over elements of 4; a window of another size counts lines twice or not at all.
+ *     pass 33      counters are recorded: passes 33 to 65 add one round of 32 passes. A line of 128 bytes lasts for
+ *                  32 passes over elements of 4; a window of another size counts lines twice or not at all.
  *     62, 63, 64   registers are recorded: those that step by a constant or alternate can be extrapolated
  *     63 to 65     compares are recorded: each lane's distance moves by a constant, so the pass of its flip is known
  *     65           if both passes took the same path, whole rounds are added up to shortly before the first flip
