@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Session: the stages that every command which plans, compiles or measures goes through, one after the other.
+ * Session: the consecutive stages of every command that plans, compiles or measures.
  */
 #ifndef ROOFTILE_SESSION_H
 #define ROOFTILE_SESSION_H
@@ -18,20 +18,20 @@ struct session;
 struct cli_options;
 struct result_case;
 
-/* The program around a session: what it hears of it, and is asked. A NULL member is not called. */
+/* Callbacks to the program around a session. A NULL member is not called. */
 struct session_host {
     /* A case of a run (not of a mere verification) is done: `done` of `total` are. */
     void (*case_done)(const struct session *session, const struct result_case *result_case, size_t done, size_t total);
-    /* A word is neither kernel nor suite nor file: what is it? Says so in the error, which has the sentence that it is
-     * unknown; STATUS_OK: it is nothing that is known. */
+    /* Explains a word that is neither kernel nor suite nor file. Extends the error, which reports the word as unknown.
+     * STATUS_OK: the word is unknown here too. */
     enum status (*explain)(const struct cli_options *options, const char *word, struct arena *arena, struct err *err);
 };
 
-/* ---- what is asked for: a row of the command line's table of options fills each of them ---- */
+/* ---- options: each is filled by a row of the command line's table of options ---- */
 
 struct duration {
-    const char *text; /* as it was given; NULL: it was not */
-    double ns;        /* above 0; 0 when it was not given */
+    const char *text; /* as given; NULL: not given */
+    double ns;        /* above 0; 0: not given */
 };
 
 struct cli_options {
@@ -43,13 +43,13 @@ struct cli_options {
     uint64_t seed;        /* --seed N, default 1 */
     uint64_t sample_seed; /* --sample-seed N; 0: drawn */
     bool quick;           /* --quick */
-    /* -o and --json mean the same everywhere: `-o FILE` is where the result of the command goes, `--json FILE` where it
-     * goes as JSON. For commands that make a file and show it, too (command.makes_file), both are the same, and only
-     * `out` is set; the others have `json` and `out`, and a name that ends in .json, .csv, .md or .xml sets `format`.
-     */
+    /* -o and --json mean the same everywhere: `-o FILE` is the file for the command's result, `--json FILE` the file
+     * for it as JSON. For commands that both make and show a file (command.makes_file), both are the same, and only
+     * `out` is set. The others have `json` and `out`, and a name that ends in .json, .csv, .md or .xml sets
+     * `format`. */
     const char *out;                /* -o, --out FILE */
     const char *json;               /* --json FILE or - */
-    const char *result;             /* --result FILE: the measurements behind it */
+    const char *result;             /* --result FILE: the measurements themselves */
     const char *sort;               /* --sort NAME */
     unsigned top;                   /* --top N; 0: all */
     bool dry_run;                   /* --dry-run */
@@ -65,7 +65,7 @@ struct cli_options {
     bool samples;                                /* --samples: raw samples in the result file */
     bool keep_order;                             /* --keep-order */
     struct duration min_time, max_time, timeout; /* --min-time, --max-time, --timeout TIME */
-    struct duration budget;                      /* --budget TIME: of the whole command */
+    struct duration budget;                      /* --budget TIME: for the whole command */
     int cache_mode, timer, together; /* --cache-mode, --timer, --together: enums of these names; -1: not given */
     const char *const *labels;       /* --label KEY=VALUE */
     size_t label_count;
@@ -91,7 +91,7 @@ struct cli_options {
     bool isa, ir;              /* --isa, --ir: the disassembly, the LLVM IR */
     const char *counters;      /* --counters FILE */
     const char *models;        /* --models FILE */
-    bool manifest;             /* --manifest: the beginning of one */
+    bool manifest;             /* --manifest: write the beginning of a manifest */
     const char *pin;           /* --pin FILE: accepted figures */
     const char *diff[2];       /* --diff A B: two traces; NULL = not a comparison */
     const char *const *shapes; /* --shapes FILE, repeatable */
@@ -102,13 +102,13 @@ struct cli_options {
     const char *out_dir, *expect, *list,
         *baseline;        /* --out-dir DIR, --expect NODES, --list bad|good, --baseline FILE */
     bool confirm_devices; /* --confirm of fleet: list the devices to measure again */
-    bool help;            /* -h, --help: answered before the command runs */
+    bool help;            /* -h, --help: handled before the command runs */
     enum color_mode color;
     enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER } progress;
     bool quiet;
     int verbose;
-    const char *command;             /* whose options these are, for messages; NULL: no command's */
-    const struct session_host *host; /* NULL: nobody listens */
+    const char *command;             /* the command of these options, for messages; NULL: none */
+    const struct session_host *host; /* NULL: no callbacks */
     const char *const *args;         /* positional */
     size_t arg_count;
     int argc; /* the whole command line, for the result file */
@@ -118,19 +118,19 @@ struct cli_options {
 struct session {
     const struct cli_options *options;
     struct arena *arena;
-    const char *const *args; /* suites and kernels; NULL: those of the command line */
+    const char *const *args; /* suites and kernels; NULL: use the command line's */
     size_t arg_count;
     bool at_check_params;     /* plan every kernel at its check size */
-    const char *kernel_dir;   /* whose kernels win over all others; NULL: none */
-    const char *compiler;     /* that kernels are to be built with; NULL: any */
-    const char *const *flags; /* that it is given besides those of the manifests */
+    const char *kernel_dir;   /* its kernels take precedence over all others; NULL: none */
+    const char *compiler;     /* to build kernels with; NULL: any */
+    const char *const *flags; /* its flags in addition to those of the manifests */
     size_t flag_count;
-    uint64_t trial_seed; /* of the order of cases in this trial; 0: --seed */
+    uint64_t trial_seed; /* for the order of cases in this trial; 0: --seed */
 
-    bool any_code; /* code objects without a manifest are taken, by their metadata */
+    bool any_code; /* also accept code objects without a manifest, using their metadata */
 
-    /* What the stages find. */
-    const char *guess;    /* the manifest made of such an object; NULL: none */
+    /* Results of the stages. */
+    const char *guess;    /* the manifest generated for a code object without one; NULL: none */
     const char **kernels; /* named or matched by arguments */
     size_t kernel_count;
     const char **manifests; /* given as files */
@@ -142,198 +142,202 @@ struct session {
     struct device_info info;
     struct device_facts facts;
     struct calibration calibration;
-    struct machine machine; /* its path is "" when no ceilings are known */
-    const char *cpu_target; /* what references are compiled for */
+    struct machine machine; /* its path is "" if no ceilings are known */
+    const char *cpu_target; /* compilation target for references */
     struct plan *plan;
     struct build_result *builds;
 
-    /* What predictions are made from. */
-    const struct machine *complete; /* `machine`, with numbers of its relatives */
+    /* Inputs of predictions. */
+    const struct machine *complete; /* `machine`, completed by numbers of related machines */
     const struct machine_borrowed *borrowed;
     const struct build_result *walked; /* by code of the plan; NULL: every case is described */
-    struct predictor *predictor;       /* of a caller who asks it more; NULL: none */
-    /* Gets each prediction when it is made; NULL: the plan has them. */
+    struct predictor *predictor;       /* shared with a caller for several predictions; NULL: none */
+    /* Called with each prediction as it is made; NULL: the plan stores them. */
     void (*predicted)(struct session *session, size_t at, const struct prediction *prediction);
-    void *context; /* its own */
+    void *context; /* for the caller */
 
-    struct result_job job; /* where this run stands in one of many; known under a launcher */
+    struct result_job job; /* this run's place among many, set if there is a launcher */
     struct run_together together;
-    struct device_ranks ranks; /* of a world of 0: this process does collectives alone */
+    struct device_ranks ranks; /* world 0: this process does collectives alone */
 
-    struct journal **journals; /* of what was measured and is in no result file yet (execute_journals_done) */
+    struct journal **journals; /* of measurements that no result file contains yet (execute_journals_done) */
     size_t journal_count;
 };
 
 enum session_stage {
-    /* The arguments are suites (a path, or a name in configs/), manifests or kernel names. --budget begins here. */
+    /* Reads the arguments: suites (a path, or a name in configs/), manifests or kernel names. Starts --budget. */
     SESSION_SUITES = 1,
-    /* Kernel folders: --kernels, then the suites' own, then the built-in ones; a kernel in none of them may have its
-     * manifest in the working folder. */
+    /* Reads kernel folders: --kernels, then the suites' own, then the built-in ones. A kernel in none of them may have
+     * its manifest in the working folder. */
     SESSION_CATALOG = 2,
-    /* --device or the best one present (-v says why), opened once in a short-lived worker for its facts. */
+    /* Opens --device or the best one present (-v reports why) in a short-lived worker to get its facts. */
     SESSION_DEVICE = 4,
-    /* --machine, else the measured file of this very device, else the model's file by PCI id; none is not an error. */
+    /* Reads --machine, else the measured file of this exact device, else the model's file by PCI id. Having none is no
+     * error. */
     SESSION_MACHINE = 8,
     SESSION_PLAN = 16,
-    /* ERR_CONFIG when a case's values make no sense (a grid of zero, sizes that overflow): then nothing is run. */
+    /* Returns ERR_CONFIG if a case's values are invalid (a grid of zero, sizes that overflow); then nothing runs. */
     SESSION_VALID = 32,
-    /* Compiles what the plan needs, with progress; failures are data. */
+    /* Compiles the plan's codes, with progress. A failed compilation is recorded, not returned as an error. */
     SESSION_CODE = 64,
-    /* Predicts every case, for whichever command: by a walk of AMD's code, which is compiled where it is not yet, with
-     * progress; else by the stated work, a CPU's cases about accesses by a walk of the same source compiled for a GPU
-     * besides. With --described, and where there is no compiler, by the stated work alone. */
+    /* Predicts every case, in the same way for every command. AMD code is walked, and compiled first if needed, with
+     * progress. All other cases are predicted from the stated work. For a CPU's cases that depend on accesses, the same
+     * source is also compiled for a GPU and walked. With --described, or without a compiler, only the stated work is
+     * used. */
     SESSION_PREDICT = 128,
     SESSION_PREPARE = SESSION_SUITES | SESSION_CATALOG | SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN,
 };
 
-/* Goes through these stages (enum session_stage, or'd), up to the first that fails. */
+/* Runs these stages (enum session_stage, or'd), up to the first that fails. */
 enum status session_go(struct session *session, unsigned stages, struct err *err);
 
 /* ---- words of the command line (arguments.c) ---- */
 
-/* For a file that a reader of `wanted` ("a suite") refused: says in the error what it is instead, if that is known. */
+/* Call it if a reader of `wanted` ("a suite") refused a file. The error then explains what the file is, if known. */
 enum status argument_explain(struct err *err, const char *path, const char *wanted, struct arena *arena);
-/* result_read, or (light) result_read_light, of a file that the user named. */
+/* Calls result_read, or (light) result_read_light, for a file that the user named. */
 enum status argument_result(const struct result **result, const char *path, bool light, struct arena *arena,
                             struct err *err);
-/* Takes one word into the session's suites, kernels and manifests. */
+/* Adds one word to the session's suites, kernels or manifests. */
 enum status argument_add(struct session *session, const char *word, const struct measure_options *base,
                          struct err *err);
-/* The session's kernels with patterns expanded; its catalog has them all. */
+/* Returns the session's kernels, which must be in its catalog, with patterns expanded. */
 enum status argument_kernels(const char ***names, size_t *count, struct session *session, struct err *err);
-/* The error for a word that is neither kernel nor suite: what it may be, or what to write instead. */
+/* Returns the error for a word that is neither kernel nor suite: what it may be, or what to write instead. */
 enum status argument_unknown(const struct session *session, const char *word, struct err *err);
-/* The manifest of a kernel of this name in the working folder; NULL: there is none. */
+/* Returns the manifest of a kernel of this name in the working folder; NULL if there is none. */
 const char *argument_manifest_here(const struct session *session, const char *word);
-/* It names a suite, a kernel or a file of either. */
+/* Whether the word names a suite, a kernel or a file of either. */
 bool argument_is_known(const char *word, struct arena *arena);
 /* ---- code without a manifest (foreign.c) ---- */
 
-/* The one kernel of a file that --filter leaves; the same in objects for several targets counts once. ERR_USAGE. */
+/* Finds the only kernel of a file that passes --filter. The same kernel in objects for several targets counts once.
+ * ERR_USAGE. */
 struct codeobj_file;
 struct codeobj_kernel;
 enum status foreign_kernel(const struct codeobj_kernel **found, const struct codeobj_file *file,
                            const struct cli_options *options, struct err *err);
-/* Makes a kernel of the session from it, by a manifest made from its metadata. */
+/* Adds the code's kernel to the session, with a manifest generated from its metadata. */
 enum status foreign_add(struct session *session, const char *path, struct err *err);
 /* Adds a note to the prediction of such a kernel that its sizes are assumed. */
 void foreign_note(struct prediction *prediction, const struct session *session, const struct plan_case *plan_case);
 
-/* Warns which of the plan's kernels have a manifest of 'inspect --manifest' that is not filled in yet. */
+/* Warns about kernels of the plan whose manifest from 'inspect --manifest' is not filled in yet. */
 void foreign_ask(const struct session *session);
 
-/* Marks the cases of the plan whose image is missing, is no code, has no such kernel (invalid) or is for other targets
- * (skipped; at check parameters it is compared all the same). No device is needed for it (codes.c). */
+/* Marks the cases of the plan whose image is missing, contains no code or lacks the kernel (invalid), or is for other
+ * targets (skipped, but still compared at check parameters). Needs no device (codes.c). */
 void session_check_images(struct session *session);
 
 /* ---- stages ---- */
 
-/* The time of --budget begins, unless it has begun in this process; SESSION_SUITES does it. */
+/* Starts the time of --budget, unless it has started in this process. SESSION_SUITES calls it. */
 enum status session_start_budget(const struct duration *budget, struct err *err);
 
-/* In place of SESSION_SUITES: every kernel of `kernel_dir`, else of the catalog; or all but the helpers. */
+/* Replaces SESSION_SUITES: takes every kernel of `kernel_dir`, or else of the catalog, with or without helpers. */
 enum status session_all_kernels(struct session *session, bool helpers, struct err *err);
-/* Kernels that serve others and are not benchmarks: references by their name, services by their tag. */
+/* Whether a kernel serves other kernels and is no benchmark: a reference, by its name, or a service, by its tag. */
 bool session_is_helper(const struct manifest *manifest);
 
-/* In place of SESSION_DEVICE and SESSION_MACHINE, when code is built ahead of time for this target: facts of a machine
- * file of the same gfx name, or what the target's family has at least. */
+/* Replaces SESSION_DEVICE and SESSION_MACHINE if code is built ahead of time for this target. Uses the facts of a
+ * machine file with the same gfx name, or the minimum facts of the target's family. */
 enum status session_target(struct session *session, const char *arch, struct err *err);
-/* Finds what references are compiled for: they run on the CPU, whatever the device under test is. */
+/* Finds the compilation target of references, which run on the CPU whatever the device under test is. */
 enum status session_reference_target(struct session *session, struct err *err);
 
-/* The stage SESSION_PREDICT. */
+/* Implements the stage SESSION_PREDICT. */
 enum status session_predict(struct session *session, struct err *err);
-/* Says of each kernel whose stated work is off in all of its cases from what its walked code does; returns how many. */
+/* Reports each kernel whose stated work disagrees in all of its cases with its walked code; returns their number. */
 size_t session_say_work(const struct session *session);
 
-/* A plan of one suite with the session's device and machine, without --set and --filter. */
+/* Plans one suite with the session's device and machine, without --set and --filter. */
 enum status session_plan_suite(const struct plan **plan, struct session *session, const struct suite *suite,
                                struct err *err);
 /* Builds a plan's codes with the session's settings. */
 enum status session_build_plan(struct build_result **builds, struct session *session, const struct plan *plan,
                                struct err *err);
-/* The plan with only those codes that run on the processor, or only the others; `numbers`: of each in the whole plan.
- */
+/* Returns the plan with only those codes that run on the processor, or only the others. `numbers` maps them to their
+ * indices in the whole plan. */
 struct plan session_codes_of(const struct plan *plan, bool cpu, const size_t **numbers, struct arena *arena);
-/* How many of the plan's codes would have to be compiled, and about how long that takes here; 0 on sim. */
+/* The number of the plan's codes that are not yet compiled, and an estimate of the compile time; 0 on sim. */
 struct uncompiled {
     size_t count;
     double time_ns;
 };
 enum status session_uncompiled(struct uncompiled *uncompiled, struct session *session, struct err *err);
 
-/* ---- what ends a command before its time ---- */
+/* ---- signals and budgets that end a command early ---- */
 
-/* Ctrl-C, SIGTERM and SIGHUP: the first one asks for an orderly end (session_stop becomes STOP_SIGNAL). One that comes
- * half a second later or more ends the program at once with 130; the delay is there because timeout(1) sends its signal
- * twice. A command that has nothing to lose ends at once, too, where an orderly end takes longer than `grace_s` seconds
- * (0: as long as it takes). With --budget the end of the time asks for it (STOP_BUDGET). There is one budget for the
- * whole program: of several sessions (--ab) the first starts it. */
+/* The first Ctrl-C, SIGTERM or SIGHUP requests an orderly end (session_stop becomes STOP_SIGNAL). A further one after
+ * at least half a second ends the program at once with exit code 130; the delay exists because timeout(1) sends its
+ * signal twice. A command with nothing to lose also ends at once if an orderly end takes longer than `grace_s` seconds
+ * (0: no limit). With --budget, the end of the time requests it (STOP_BUDGET). There is one budget for the whole
+ * program: of several sessions (--ab) the first starts it. */
 enum { STOP_NOT, STOP_SIGNAL, STOP_BUDGET };
 extern volatile int session_stop;
-extern const char *volatile session_last_words; /* of a command that ends at once, on standard error; NULL: none */
+extern const char *volatile session_last_words; /* written to standard error by an immediate end; NULL: none */
 void session_catch_signals(unsigned grace_s);
 
-/* Whether this ERR_INTERRUPTED is the end of the budget, which is no error: what is left is skipped, and says so. */
+/* Whether ERR_INTERRUPTED means the end of the budget, which is no error: the remaining cases are skipped with that
+ * reason. */
 bool session_late(enum status status);
-/* The words for it: "the time budget of 60s ran out before this was <what>". */
+/* Returns that reason: "the time budget of 60s ran out before this was <what>". */
 const char *session_late_reason(const struct session *session, const char *what);
 
 /* ---- progress (progress.c) ---- */
 
-/* What is going on now: one line on the terminal, which log output clears and redraws (log_set_status_line); in a pipe
- * a line of its own, "... compiling for gfx942: 17 of 53 (stream.hip)", every few seconds. */
-bool progress_is_drawn(const struct cli_options *options); /* the one on the terminal is wanted */
+/* Shows the current activity. On a terminal it is one line, which log output clears and redraws (log_set_status_line).
+ * In a pipe it is a separate line, "... compiling for gfx942: 17 of 53 (stream.hip)", every few seconds. */
+bool progress_is_drawn(const struct cli_options *options); /* whether the terminal's line is wanted */
 void progress_show(const struct cli_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void progress_clear(void);
-void progress_begin(void); /* of the program: a pipe's first line comes a while after it */
-/* Something else has just said how far it is: a pipe's next line can wait. */
+void progress_begin(void); /* call at the program's start, from which a pipe's first line is delayed */
+/* Delays a pipe's next line, because another message has just shown progress. */
 void progress_said(void);
 
-/* Of the terminal behind a file descriptor, else what COLUMNS says, else 100. */
+/* Returns the width of the terminal behind a file descriptor, else that of COLUMNS, else 100. */
 unsigned progress_columns(int fd);
 
 /* ---- machine files (session_machine.c) ----
  *
- * A gfx name is several products, and one card is several devices: an eighth of an MI300X must not be judged by the
- * ceilings of the whole. */
+ * One gfx name covers several products, and one card may be several devices: an eighth of an MI300X must not be judged
+ * by the ceilings of the whole card. */
 
-/* configs/<folder>/<name>, and every file of that folder with this suffix; none without a configs folder. */
+/* Return configs/<folder>/<name>, and every file of that folder with this suffix; none without a configs folder. */
 char *session_config(struct arena *arena, const char *folder, const char *name);
 enum status session_configs(char ***paths, size_t *count, const char *folder, const char *suffix, struct arena *arena,
                             struct err *err);
 
-/* The suites: the JSON files of configs/ itself; its folders hold machines and schemas. */
+/* Lists the suites: the JSON files of configs/ itself, not of its folders for machines and schemas. */
 enum status session_suites(const char *const **paths, size_t *count, struct arena *arena, struct err *err);
 
 enum machine_match {
     MATCH_NO,    /* another product */
     MATCH_MODE,  /* the product in another partition mode */
-    MATCH_UNITS, /* the id, but not the number of compute units: another product with the id, or a part of the card */
+    MATCH_UNITS, /* the id with another number of compute units: another product with that id, or a part of the card */
     MATCH_YES
 };
 enum machine_match session_match(const struct machine *machine, const struct device_info *info);
 
-/* The machine file of this device's model and partition mode; NULL: there is none. */
+/* Finds the machine file of this device's model and partition mode; NULL if there is none. */
 enum status session_sheet(const struct machine **sheet, const struct device_info *info, struct arena *arena,
                           struct err *err);
 
-/* Where `rooftile roofline` saves the measured machine of this device, and `run` looks for it. */
+/* Returns where `rooftile roofline` saves the measured machine of this device, and `run` reads it. */
 enum status session_machine_file(const char **path, const struct device_info *info, bool make, struct arena *arena,
                                  struct err *err);
-/* Identity of a device for its machine file. */
+/* Writes the identity of a device for its machine file. */
 void session_device_id(char out[static 512], const struct device_info *info);
-/* The stage SESSION_MACHINE. ERR_USAGE: --machine is of another device than the session's. */
+/* Implements the stage SESSION_MACHINE. ERR_USAGE: --machine belongs to another device. */
 enum status session_machine(struct session *session, struct err *err);
 
-/* A machine by its name in configs/machines or its file, with its relatives' numbers where it has none, for
- * predictions; *machine is NULL when there is no such file. */
+/* Finds a machine for predictions by its name in configs/machines or by its file, completed by numbers of related
+ * machines. *machine is NULL if there is no such file. */
 enum status session_known_machine(struct machine **machine, const char *name, struct arena *arena, struct err *err);
-/* ERR_USAGE: no machine has this name. Lists the machines, or those with the target of this name. */
+/* Returns ERR_USAGE for an unknown machine name. Lists the machines, or those with the target of this name. */
 enum status session_unknown_machine(const char *name, struct arena *arena, struct err *err);
-/* `sim:NAME`: the machine of that model, a name in configs/machines or a file, and the facts of the device that stands
- * in for it. ERR_USAGE: there is none. */
+/* Returns the machine of `sim:NAME`, where NAME is a name in configs/machines or a file, and the facts of the simulated
+ * device. ERR_USAGE: there is none. */
 enum status session_model(struct machine *machine, struct device_info *info, const char *model, struct arena *arena,
                           struct err *err);
 

@@ -12,18 +12,18 @@ enum side_kind { SIDE_KERNELS, SIDE_COMPILER, SIDE_OBJECT };
 struct side_word {
     const char *word; /* as on the command line */
     enum side_kind kind;
-    const char *path;   /* of the folder, compiler or object; a compiler's is looked up in PATH */
-    const char **flags; /* of a compiler, behind it: "clang++-22 -mllvm -amdgpu-..." */
+    const char *path;   /* of the folder, compiler or object; a compiler is searched for in PATH */
+    const char **flags; /* of a compiler, following it: "clang++-22 -mllvm -amdgpu-..." */
     size_t flag_count;
 };
 
-/* `asker`: "--ab" or "codediff", for messages. ERR_USAGE: there is no such thing. */
+/* `asker`: "--ab" or "codediff", for messages. ERR_USAGE: there is no such folder, compiler or object. */
 enum status side_find(struct side_word *side, const char *word, const char *asker, struct arena *arena,
                       struct err *err);
 /* ERR_USAGE: the two are of different kinds. */
 enum status sides_check(const struct side_word *a, const struct side_word *b, const char *asker, struct err *err);
 
-/* Sets what the session's code is compiled from, and with what. */
+/* Sets the sources, compiler and flags of the session's code. */
 void side_use(struct session *session, const struct side_word *side);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the suite that measures an import: one case for each kernel and shape, with its share of the total.
+ * Makes the suite that measures an import: one case for each kernel and shape, with the number of calls as its weight.
  */
 
 #include "rooftile/import.h"
