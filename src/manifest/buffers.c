@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers, and what fills them.
+ * Buffers and their contents.
  */
 
 #include "manifest_internal.h"
@@ -52,7 +52,7 @@ const struct generator *generator_of(enum fill_kind kind)
     return NULL;
 }
 
-/* The distributions that a generator knows; returns how many. */
+/* Lists the distributions that a generator supports; returns their number. */
 static size_t dists_of(const char *names[static COUNT_OF(dist_names)],
                        enum fill_dist dists[static COUNT_OF(dist_names)], const struct generator *generator)
 {
@@ -85,7 +85,7 @@ enum status generator_dist(enum fill_dist *dist, const struct generator *generat
 
 /* ---- fills ---- */
 
-/* Comes before the options: which of them belong depends on it. */
+/* Must be read before the options, because it decides which options are allowed. */
 static enum status into_dist(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
@@ -133,7 +133,8 @@ static enum status check_options(const struct fill_spec *fill, const cJSON *obje
 #define MAX_FILL_ROWS (FILL_MAX_OPTIONS + 8)
 #define RECORD_STRUCT struct fill_spec
 
-/* A generator's keys: its row's options and what its kind takes besides; `tolerances`: those of an expectation too. */
+/* Parses a generator's keys: the options of its row and those specific to its kind; with `tolerances`, also those of an
+ * expectation. */
 static enum status generator_parse(struct fill_spec *out, const cJSON *object, bool tolerances, struct record_in *in,
                                    struct err *err)
 {
@@ -228,7 +229,7 @@ static const struct record_field buffer_rows[] = {
 static const struct record buffer_record = {RECORD_TABLE(buffer_rows)};
 #undef RECORD_STRUCT
 
-/* A word is checked here; what has placeholders, when its case is resolved. */
+/* A literal word is checked here; a template, when its case is resolved. */
 static enum status check_space(const struct manifest_buffer *buffer, struct err *err)
 {
     const cJSON *at = json_member(buffer->at, "space");
@@ -253,7 +254,7 @@ static enum status buffer_parse(void *field, const cJSON *at, UNUSED const struc
     *buffer = (struct manifest_buffer){.name = at->string, .at = at};
     if (record_parse(buffer, &buffer_record, at, in, err) || check_space(buffer, err))
         return err->status;
-    /* Parts are filled by themselves: what is one construction from end to end cannot be cut. */
+    /* Each part is filled on its own, so contents that are constructed as a whole cannot be split. */
     static const bool cuts[] = {[FILL_NONE] = true,    [FILL_ZEROS] = true,  [FILL_EXPR] = true,
                                 [FILL_UNIFORM] = true, [FILL_NORMAL] = true, [FILL_VALUES] = true};
     const cJSON *devices = json_member(at, "devices");
@@ -299,7 +300,7 @@ enum status check_elements(const struct manifest_parser *parser, const struct ex
     return STATUS_OK;
 }
 
-/* How many fills a fill goes through is bounded, and with it the stack. */
+/* Bounds the number of fills that depend on each other, and thereby the stack depth. */
 static enum status check_reads(const struct manifest_parser *parser, struct err *err)
 {
     const struct manifest *manifest = parser->manifest;

@@ -4,9 +4,9 @@
 #include "rooftile/file.h"
 #include "rooftile/hash.h"
 
-/* ---- what a file is ---- */
+/* ---- the kind of a file ---- */
 
-/* Documents name their schema, ".../schemas/result/2/...". */
+/* Generated documents name their schema, ".../schemas/result/2/...". */
 static const char *schema_kind(const cJSON *root, struct arena *arena)
 {
     static const char folder[] = "rooftile.dev/schemas/";
@@ -15,7 +15,7 @@ static const char *schema_kind(const cJSON *root, struct arena *arena)
     return at ? arena_strndup(arena, at + strlen(folder), strcspn(at + strlen(folder), "/")) : NULL;
 }
 
-/* Files that people write are told by their keys. */
+/* Hand-written files are recognized by their keys. */
 static const char *kind_by_keys(const cJSON *root)
 {
     static const struct {
@@ -50,7 +50,7 @@ static const char *document_kind(const cJSON *root, struct arena *arena)
     return kind || !cJSON_IsObject(root) ? kind : kind_by_keys(root);
 }
 
-/* What a manifest says it is called, else its file's name. */
+/* Returns the name that the manifest states, otherwise its file's name. */
 static const char *name_of(const cJSON *root, const char *path, struct arena *arena)
 {
     const cJSON *name = json_member(root, "name");
@@ -94,7 +94,7 @@ static struct catalog_entry *add_entry(struct catalog *catalog, struct catalog_e
     return &catalog->entries[catalog->count - 1];
 }
 
-/* NULL with entry->problem. */
+/* Returns NULL on failure and sets entry->problem. */
 static const struct manifest *read_manifest(struct catalog_entry *entry, struct arena *arena)
 {
     struct err err = {0};
@@ -103,8 +103,8 @@ static const struct manifest *read_manifest(struct catalog_entry *entry, struct 
     return entry->manifest;
 }
 
-/* Whether the first is meant where both are found: the built-in ones come last, a path that is given goes first. Of two
- * folders of the user's neither is; that both have the same file is no conflict. */
+/* Tells whether the first entry takes precedence over the second. Built-in kernels come last, and a file given by path
+ * comes first. Between two folders of the user, neither takes precedence, unless both contain the same file. */
 static bool hides(const struct catalog *catalog, const struct catalog_entry *first, const struct catalog_entry *second)
 {
     if (first->dir == second->dir)
@@ -116,7 +116,7 @@ static bool hides(const struct catalog *catalog, const struct catalog_entry *fir
     return one && other && !strcmp(one, other);
 }
 
-/* NULL: hidden, or none of ours, as results and suites that lie among manifests. */
+/* Returns NULL if the entry is hidden or not a manifest; results and suites may lie among manifests. */
 static struct catalog_entry *add_file(struct catalog *catalog, const char *path, size_t dir)
 {
     struct arena *arena = catalog->arena;
@@ -138,7 +138,7 @@ static struct catalog_entry *add_file(struct catalog *catalog, const char *path,
     return add_entry(catalog, &entry);
 }
 
-/* False: the folder could not be read, which is a problem of its own. */
+/* Returns false if the folder could not be read, which is recorded as a problem. */
 static bool read_dir(struct catalog *catalog, size_t index)
 {
     struct arena *arena = catalog->arena;
@@ -148,7 +148,7 @@ static bool read_dir(struct catalog *catalog, size_t index)
     size_t count = 0;
     const bool present = file_exists(dir), alone = present && !file_is_dir(dir);
     if (alone) {
-        /* A manifest by its path, and its reference, which stands beside it. */
+        /* A manifest given by its path, and its reference, which is in the same folder. */
         struct catalog_entry *entry = add_file(catalog, dir, index);
         const struct manifest *manifest = entry ? read_manifest(entry, arena) : NULL;
         const char *reference = manifest ? manifest->check.reference.kernel : NULL;
@@ -188,7 +188,7 @@ enum status catalog_read(struct catalog *catalog, const char *const *dirs, size_
     return STATUS_OK;
 }
 
-/* ---- what is asked of it ---- */
+/* ---- queries ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -239,8 +239,8 @@ enum status catalog_get(const struct manifest **manifest, const struct catalog *
     return ERR_USAGE;
 }
 
-/* A folder beside the installed executable, or in the source tree that the build folder is part of; NULL: neither. The
- * source tree is known by a file that no other has. */
+/* Finds a folder next to the installed executable, or in the source tree that contains the build folder; NULL: neither.
+ * A file that only the source tree has identifies it. */
 static char *find_dir(const char *name, const char *installed_marker, struct arena *arena)
 {
     static const char tree_marker[] = "kernels/include/portable.h";
@@ -260,7 +260,7 @@ enum status catalog_default_dirs(const char *const **dirs, size_t *count, struct
     const size_t most = 1 + (list ? strlen(list) : 0);
     const char **found = arena_array(arena, most, sizeof(*found));
     size_t filled = 0;
-    while (list && *list) { /* non-empty words, separated by colons */
+    while (list && *list) { /* non-empty names, separated by colons */
         const size_t length = strcspn(list, ":");
         if (length)
             found[filled++] = arena_strndup(arena, list, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How results are verified: metrics, expectations, references; and what only the whole manifest shows.
+ * Verification of results: metrics, expectations, references; and checks that need the whole manifest.
  */
 
 #include "manifest_internal.h"
@@ -115,7 +115,7 @@ static enum status into_reference(void *field, const cJSON *at, UNUSED const str
         return json_fail(json_member(at, "output"), err, "must name an output, a buffer of role out or inout");
     if (reference->samples == 0)
         return json_fail(json_member(at, "samples"), err, "must be at least 1");
-    /* Parameters that are templates: their text has a placeholder. */
+    /* Parameters whose text has a placeholder are templates. */
     const struct text_template **templates = arena_array(in->arena, reference->param_count + 1, sizeof(*templates));
     for (size_t k = 0; k < reference->param_count; k++) {
         const cJSON *text = reference->params[k].at;
@@ -139,7 +139,7 @@ static const struct record_field check_rows[] = {
 const struct record check_record = {RECORD_TABLE(check_rows)};
 #undef RECORD_STRUCT
 
-/* ---- the whole ---- */
+/* ---- the whole manifest ---- */
 
 static void note_args(bool *seen, const struct manifest_arg *args, size_t count)
 {
@@ -162,7 +162,8 @@ static void note_steps(bool *seen, const struct manifest_step *steps, size_t cou
     }
 }
 
-/* Buffers whose elements a fill or an expectation reads: what a kernel sees may come from them alone. */
+/* Tells whether a fill or an expectation reads the buffer's elements. Such a buffer may affect the kernel only through
+ * them. */
 static bool is_read_by_others(const struct manifest *manifest, size_t buffer)
 {
     for (size_t k = 0; k < manifest->buffer_count; k++)
@@ -181,8 +182,8 @@ static bool needs_code(const struct manifest_step *steps, size_t count)
     return false;
 }
 
-/* A clock that a metric reads cannot be known beforehand, but some output must be; of what others compiled it may be
- * that nobody knows any. */
+/* A clock read by a metric cannot be known beforehand, but some output must be verified. For code compiled elsewhere,
+ * possibly no output is known. */
 static enum status check_outputs(const struct manifest *manifest, const cJSON *root, struct err *err)
 {
     const bool none = !manifest->check.expect_count && !manifest->check.reference.kernel;
@@ -243,7 +244,7 @@ enum status manifest_check_whole(const struct manifest_parser *parser, const cJS
         const bool is_read = buffer->role == ROLE_IN || buffer->role == ROLE_INOUT;
         if (is_read && buffer->fill.kind == FILL_NONE && !set_up[i])
             return json_fail_key(buffer->at, err, "nothing fills this input: the key 'fill' is missing");
-        /* A reference may read buffers that the kernel itself does not. */
+        /* A reference may read buffers that the kernel does not. */
         if (!used[i] && !manifest->check.reference.kernel && !is_read_by_others(manifest, i))
             return json_fail_key(buffer->at, err, "no step uses this buffer");
     }

@@ -6,17 +6,17 @@
 
 #include "rooftile/vector.h"
 
-/* A floating-point format narrower than f32, as numbers. Codes are without the sign bit. */
+/* A floating-point format narrower than f32, described by numbers. Codes exclude the sign bit. */
 struct float_format {
     unsigned mantissa; /* stored bits */
     int bias;
-    uint64_t sign;      /* the sign bit in place */
+    uint64_t sign;      /* mask of the sign bit */
     double max;         /* largest finite magnitude */
     uint64_t max_code;  /* its code */
-    uint64_t overflow;  /* code of what is larger: infinity where the format has one, else NaN */
+    uint64_t overflow;  /* code for larger magnitudes: infinity if the format has one, else NaN */
     uint64_t nan;       /* the canonical NaN, sign bit included */
-    bool has_infinity;  /* the code behind max_code is infinity */
-    bool unsigned_zero; /* FNUZ: no -0, its code is the only NaN */
+    bool has_infinity;  /* the code after max_code is infinity */
+    bool unsigned_zero; /* FNUZ: there is no -0; its code is the only NaN */
 };
 
 /* IEEE 754 half; bfloat16; OCP 8-bit floating point specification 1.0 (non-saturating conversion); and the FNUZ
@@ -24,7 +24,7 @@ struct float_format {
  * implements. */
 static const struct float_format format_f16 = {10, 15, 0x8000, 65504, 0x7bff, 0x7c00, 0x7e00, true, false};
 static const struct float_format format_bf16 = {7, 127, 0x8000, 0x1.fep127, 0x7f7f, 0x7f80, 0x7fc0, true, false};
-/* Of the upper bits of an f32. */
+/* Stored in the upper bits of an f32. */
 static const struct float_format format_xf32 = {10, 127, 0x40000, 0x1.ffcp127, 0x3fbff, 0x3fc00, 0x3fe00, true, false};
 static const struct float_format format_e4m3 = {3, 7, 0x80, 448, 0x7e, 0x7f, 0x7f, false, false};
 static const struct float_format format_e5m2 = {2, 15, 0x80, 57344, 0x7b, 0x7c, 0x7e, true, false};
@@ -51,9 +51,9 @@ static inline double power_of_two(int exponent)
     return double_of((uint64_t)(exponent + 1023) << 52);
 }
 
-/* The code nearest to a magnitude of at most format.max, ties to even, rounded once. Adding 2^(e + 52 - m) to a
- * magnitude with exponent e leaves in the low bits of the sum how many quanta 2^(e - m) it has, rounded by the adder
- * itself; the exponent of a subnormal is that of the smallest normal number, and a carry into the exponent is the next
+/* Returns the code nearest to a magnitude of at most format.max, ties to even, rounded once. Adding 2^(e + 52 - m) to a
+ * magnitude with exponent e leaves in the low bits of the sum its number of quanta 2^(e - m), rounded by the adder
+ * itself. A subnormal uses the exponent of the smallest normal number, and a carry into the exponent gives the next
  * code. */
 static inline __attribute__((always_inline)) uint64_t encode_magnitude(double magnitude,
                                                                        const struct float_format format)
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) uint64_t encode_magnitude(double ma
 
 static inline __attribute__((always_inline)) uint64_t encode(double value, const struct float_format format)
 {
-    const double beyond = power_of_two(format.bias + 2); /* more than every finite value of the format */
+    const double beyond = power_of_two(format.bias + 2); /* larger than every finite value of the format */
     const double magnitude = fabs(value) < beyond ? fabs(value) : beyond;
     const uint64_t code = encode_magnitude(magnitude, format);
     const uint64_t sign = bits_of(value) >> 63 ? format.sign : 0;
@@ -79,7 +79,8 @@ static inline __attribute__((always_inline)) uint64_t encode(double value, const
     return format.unsigned_zero && code == 0 ? 0 : code | sign;
 }
 
-/* Exact. Exponent and mantissa in a double's place are the value times 2^(bias - 1023), subnormals included. */
+/* Exact. Exponent and mantissa, placed as in a double, represent the value times 2^(bias - 1023), including
+ * subnormals. */
 static inline __attribute__((always_inline)) double decode(uint64_t code, const struct float_format format)
 {
     const uint64_t magnitude = code & (format.sign - 1);
@@ -90,9 +91,9 @@ static inline __attribute__((always_inline)) double decode(uint64_t code, const 
     return format.unsigned_zero && code == format.sign ? (double)NAN : with_sign;
 }
 
-/* Are all values in [low, high]? The common case, told by a loop that vectorises so that the conversion after it needs
- * no branches. Differences are negative outside, and only NaN and infinities times zero have exponent bits: comparisons
- * would not vectorise, because one with a NaN may trap. */
+/* Tells whether all values are in [low, high]. This common case is detected by a loop that vectorises, so that the
+ * conversion after it needs no branches. Differences are negative outside the range, and only NaN and infinities times
+ * zero have exponent bits. Comparisons would not vectorise, because one with a NaN may trap. */
 static inline bool all_within(const double *values, size_t count, double low, double high)
 {
     uint64_t outside = 0;
@@ -115,7 +116,7 @@ static void load_f64(double *restrict values, const void *restrict in, size_t co
     memcpy(values, in, count * sizeof(*values));
 }
 
-/* Store and load of one type per row: the C language has no other way to say "the same loop for this type". */
+/* Store and load, one row per type: C has no other way to express "the same loop for this type". */
 #define LOAD_LOOP(name, type, from)                                                                                    \
     WIDER static void load_##name(double *restrict values, const void *restrict in, size_t count)                      \
     {                                                                                                                  \
@@ -149,8 +150,8 @@ static void load_f64(double *restrict values, const void *restrict in, size_t co
     }                                                                                                                  \
     LOAD_LOOP(name, type, decode_##name)
 
-/* Fit: values in (low, limit), which truncate to smallest..largest. Up to `fast` they convert through `via`, a signed
- * type that the hardware knows. What does not fit is clamped; NaN becomes the smallest value. */
+/* Values in (low, limit) fit; they truncate to smallest..largest. Up to `fast` they are converted through `via`, a
+ * signed type with hardware support. Other values are clamped; NaN becomes the smallest value. */
 #define INTEGER_STORE(name, type, via, low, limit, smallest, largest, fast)                                            \
     WIDER static bool store_##name(void *restrict out, const double *restrict values, size_t count)                    \
     {                                                                                                                  \
@@ -190,7 +191,7 @@ WIDER static bool store_xf32(void *restrict out, const double *restrict values, 
     return true;
 }
 
-/* The upper half of an f32. */
+/* The code is the upper half of an f32. */
 static inline double double_of_bf16(uint32_t code)
 {
     const uint32_t bits = code << 16;
@@ -199,8 +200,8 @@ static inline double double_of_bf16(uint32_t code)
     return (double)value;
 }
 
-/* The halves of a 64-bit integer are mantissas of 2^84 and 2^52; their sum rounds once. SSE2 and AVX2 have no
- * instruction for it, this is what vectorises there. */
+/* The halves of a 64-bit integer become mantissas of 2^84 and 2^52; their sum rounds once. SSE2 and AVX2 have no
+ * instruction for this conversion, but this form vectorises. */
 static inline double double_of_u64(uint64_t whole)
 {
     const double high = double_of((whole >> 32) | 0x4530000000000000u) - 0x1.00000001p84;
@@ -237,11 +238,12 @@ struct dtype_row {
     size_t bytes;
     double epsilon; /* 0: an integer */
     double max;
-    bool (*store)(void *restrict out, const double *restrict values, size_t count); /* false: some value did not fit */
+    bool (*store)(void *restrict out, const double *restrict values, size_t count); /* returns false if a value did not
+                                                                                     * fit */
     void (*load)(double *restrict values, const void *restrict in, size_t count);
 };
 
-/* The largest i64 and u64 are not doubles: the largest double below stands for them. */
+/* The largest i64 and u64 are not doubles, so the next lower double is used. */
 static const struct dtype_row rows[DTYPE_COUNT] = {
     [DTYPE_F64] = {"f64", "double", 8, DBL_EPSILON, DBL_MAX, store_f64, load_f64},
     [DTYPE_F32] = {"f32", "float", 4, 0x1p-23, 0x1.fffffep127, store_f32, load_f32},
@@ -320,7 +322,7 @@ double dtype_max(enum dtype dtype)
     return rows[dtype].max;
 }
 
-/* Stores look at their values twice: a block stays in L1 between the two. */
+/* A store reads its values twice; a block stays in L1 in between. */
 #define STORE_BLOCK 1024
 
 void dtype_store(void *out, enum dtype dtype, const double *values, size_t count, bool *exact)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions of manifests: the names they may use, and what these are for a case.
+ * Expressions in manifests: the names they may use, and the values of these names for a case.
  */
 
 #include "manifest_internal.h"
@@ -13,7 +13,7 @@ const char *const manifest_device_names[MANIFEST_DEVICE_NAMES] = {DEVICE_FACTS(N
 _Static_assert(offsetof(struct device_facts, layouts) == MANIFEST_DEVICE_NAMES * sizeof(double),
                "the numbers stand together, in the order of their names");
 
-/* NaN makes expr say that the function is not defined there. */
+/* NaN makes the evaluator report that the function is undefined there. */
 static enum dtype dtype_of_code(double code)
 {
     const bool is_code = code >= 1 && code < (double)DTYPE_COUNT && code == floor(code);
@@ -43,7 +43,8 @@ static const struct expr_constant dtype_codes[] = {
 };
 _Static_assert(COUNT_OF(dtype_codes) == DTYPE_COUNT - 1, "one constant per dtype");
 
-/* A word among the limits of a parameter is a number too: behind the dtypes, one for each different word. */
+/* Returns the number of a word among a parameter's limits: words are numbered after the dtypes, one number per distinct
+ * word. */
 static double word_code(const struct manifest *manifest, const char *word)
 {
     double code = DTYPE_COUNT;
@@ -70,7 +71,7 @@ static void add_words(struct expr_names *names, const struct manifest *manifest,
     names->constant_count = count;
 }
 
-/* What every expression knows besides its variables. */
+/* Adds what every expression knows in addition to its variables. */
 static void add_basics(struct expr_names *names)
 {
     names->constants = dtype_codes;
@@ -79,7 +80,7 @@ static void add_basics(struct expr_names *names)
     names->function_count = COUNT_OF(functions);
 }
 
-/* What else a name means to expressions or templates: a parameter of that name would hide it or be hidden. */
+/* Names with another meaning in expressions or templates; a parameter with such a name would hide it or be hidden. */
 static const char *const taken_names[] = {
     "i",   "x",     "device",   "ctype",    "bytes",   "eps",   "sum",  "len",      "min",   "max",
     "abs", "floor", "ceil",     "round",    "sqrt",    "exp",   "log",  "log2",     "log10", "sin",
@@ -102,7 +103,7 @@ enum status check_param_name(const cJSON *member, const char *name, struct err *
 
 /* ---- slots: the values of the names, in the order of manifest.h ---- */
 
-static const char no_index[] = "(an index)"; /* which no expression can write */
+static const char no_index[] = "(an index)"; /* cannot be written in an expression */
 
 static bool is_list(const struct param *param)
 {
@@ -114,7 +115,7 @@ static size_t metric_slot(const struct manifest *manifest)
     return manifest->param_count + MANIFEST_DEVICE_NAMES;
 }
 
-/* Behind "x" stands "runs". */
+/* The indexes follow "runs", which follows "x". */
 size_t manifest_index_slot(const struct manifest *manifest, int index)
 {
     return metric_slot(manifest) + 2 + (size_t)index;
@@ -135,7 +136,7 @@ size_t list_slot(const struct manifest *manifest, size_t param)
 
 void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena)
 {
-    /* The slot of a list's own value has a name that no expression can write. */
+    /* The slot of the list value itself has a name that cannot be written in an expression. */
     static const char no_name[] = "(the value of a list)";
     const char **variables = arena_array(arena, variable_count(manifest), sizeof(*variables));
     const char **lists = arena_array(arena, manifest->param_count, sizeof(*lists));
@@ -185,11 +186,11 @@ bool manifest_cumode(const struct manifest *manifest, const struct param_value *
     return manifest->implied_count && values[manifest->param_count - 1].number != 0;
 }
 
-/* Where the workgroups of a case live, compiled for waves of this size. */
+/* Returns the unit that runs the case's workgroups, for code compiled for waves of this size. */
 static struct device_unit case_unit(const struct device_facts *device, double wave, bool cumode)
 {
     struct device_unit unit = device->unit;
-    const double places = wave > 0 ? device->wave / wave : 1; /* a register has one for each lane */
+    const double places = wave > 0 ? device->wave / wave : 1; /* a register has one place per lane */
     unit.simd_vgprs *= places;
     unit.vgpr_granule *= places;
     if (!device->unit_pairs || cumode)
@@ -227,14 +228,16 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
     const uint32_t wave = manifest_wave(manifest, values);
     facts.wave = wave ? wave : device->wave;
     facts.unit = case_unit(device, facts.wave, manifest_cumode(manifest, values));
-    /* What matrix instructions the case finds: on a device with several layouts those of the one it asks for. */
+    /* The matrix instructions available to the case; on a device with several layouts, those of the layout it
+     * requests. */
     const struct target_facts *matrix = NULL;
     const int param = device->layout_count > 1 ? manifest_param(manifest, "layout") : -1;
     for (size_t k = 1; param >= 0 && k < device->layout_count; k++)
         if (values[param].kind == PARAM_NUMBER && device->layouts[k].matrix_layout == values[param].number)
             matrix = &device->layouts[k];
     if (matrix)
-        memcpy(&facts.target, matrix, offsetof(struct target_facts, rate_f32)); /* the matrix instructions come first */
+        memcpy(&facts.target, matrix, offsetof(struct target_facts, rate_f32)); /* the matrix instructions are the first
+                                                                                 * members */
     memcpy(slots + manifest->param_count, &facts, MANIFEST_DEVICE_NAMES * sizeof(double));
     slots[metric_slot(manifest)] = x;
     for (size_t k = metric_slot(manifest) + 1; k < variable_count(manifest); k++)
@@ -249,7 +252,7 @@ int manifest_param(const struct manifest *manifest, const char *name)
     return -1;
 }
 
-/* ---- defaults that ask the device ---- */
+/* ---- defaults that depend on the device ---- */
 
 enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err)
 {

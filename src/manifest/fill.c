@@ -6,7 +6,7 @@
 #include "rooftile/vector.h"
 #include "rooftile/vector_math.h"
 
-enum { CHUNK = 1024 }; /* elements evaluated at a time: doubles of one chunk stay in L1 */
+enum { CHUNK = 1024 }; /* elements evaluated at once: the doubles of one chunk stay in L1 */
 
 static enum status check_slots(uint64_t slots, const char *what, struct err *err)
 {
@@ -16,7 +16,7 @@ static enum status check_slots(uint64_t slots, const char *what, struct err *err
                          (unsigned long long)slots);
 }
 
-/* Lengths that add to the total; equal ones differ by at most one, skewed ones fall as rank^-skew. */
+/* Returns a row's share of the total length. Equal lengths differ by at most one, skewed ones fall as rank^-skew. */
 static double offset_weight(const struct fill *fill, uint64_t row)
 {
     switch (fill->dist) {
@@ -74,7 +74,7 @@ WIDER static void place(double *values, size_t count, double offset, double scal
         values[k] = floor(values[k]);
 }
 
-/* `pairs` ends: the second of two elements is the first once more, or negated. */
+/* With `pairs` ends, the second of two elements repeats or negates the first. */
 static void draw(const struct fill *fill, double *values, uint64_t first, size_t count)
 {
     const bool normal = fill->kind == FILL_NORMAL;
@@ -92,11 +92,11 @@ static void draw(const struct fill *fill, double *values, uint64_t first, size_t
         values[k] = sign * (k ? values[k - 1] : before);
 }
 
-/* The inverse of the continuous distribution function x^-s on [1, limit + 1). */
+/* Inverts the continuous distribution function of x^-s on [1, limit + 1). */
 static void draw_zipf(const struct fill *fill, double *values, uint64_t first, size_t count)
 {
     const double limit = fill->options[FILL_BOUND], rest = 1 - fill->options[FILL_S];
-    const bool even = fabs(rest) < 1e-9; /* all powers of two have the same mass */
+    const bool even = fabs(rest) < 1e-9; /* all powers of two have equal mass */
     rng_uniforms_at(values, fill->seed, first, count);
     place(values, count, even ? 0 : 1, even ? log(limit + 1) : pow(limit + 1, rest) - 1, false);
     if (!even) {
@@ -109,7 +109,7 @@ static void draw_zipf(const struct fill *fill, double *values, uint64_t first, s
         values[k] = values[k] < limit ? values[k] : limit - 1;
 }
 
-/* Runs of `block` from a random multiple of it on; what would be beyond the bound begins again at 0. */
+/* Writes runs of `block` consecutive numbers from a random multiple of `block` on; beyond the bound they wrap to 0. */
 static void draw_blocked(const struct fill *fill, double *values, uint64_t first, size_t count)
 {
     const uint64_t limit = (uint64_t)fill->options[FILL_BOUND], block = (uint64_t)fill->options[FILL_BLOCK];
@@ -140,7 +140,7 @@ static void draw_indices(const struct fill *fill, double *values, uint64_t first
     }
 }
 
-/* Of a slot only the first element is not 0. */
+/* Only the first element of a slot is nonzero. */
 static void draw_ring(const struct fill *fill, double *values, uint64_t first, size_t count)
 {
     const uint64_t width = (uint64_t)fill->options[FILL_STRIDE] / dtype_bytes(fill->dtype), slots = fill->count / width;
@@ -276,7 +276,7 @@ enum status fill_range(const struct fill *fill, void *out, uint64_t first, uint6
     return status;
 }
 
-/* Runs of neighbours are computed at once: most expressions read x[i], or x[i + 1]. */
+/* Computes runs of adjacent elements at once, because most expressions read x[i] or x[i + 1]. */
 void fill_elements(double *values, const struct fill *fill, size_t count)
 {
     _Alignas(64) uint8_t raw[CHUNK * 8];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Named sub-expressions ("let") and functions: they are put in wherever their name stands, in parentheses, before an
- * expression is compiled. So everything that asks which parameters an expression uses sees through them.
+ * Named sub-expressions ("let") and functions. Their text, in parentheses, replaces their name before an expression is
+ * compiled, so that every query for the parameters of an expression sees through them.
  */
 
 #include "manifest_internal.h"
 
-/* Facts that the types of a kernel choose among, and what counts where: every manifest has these functions
- * (manifest.h). */
+/* Functions available in every manifest (manifest.h): facts chosen by a kernel's types, and counts that apply only on
+ * some devices. */
 #define CHOOSE(name)                                                                                                   \
     "level == 1 ? device." #name "1 : level == 2 ? device." #name "2 : "                                               \
     "level == 3 ? device." #name "3 : level == 4 ? device." #name "4 : 0"
@@ -62,7 +62,8 @@ const struct manifest_let *let_named(const struct manifest *manifest, const char
     return NULL;
 }
 
-/* Letters, digits, '_' and '.': a name, or a number with its suffix ("4Ki", "1e5"), which is none. */
+/* Returns the length of a word of letters, digits, '_' and '.': a name, or a number with its suffix ("4Ki", "1e5"),
+ * which is not a name. */
 static size_t word_length(const char *at)
 {
     size_t length = 0;
@@ -71,14 +72,14 @@ static size_t word_length(const char *at)
     return length;
 }
 
-/* What the names of arguments mean in the text of a function. */
+/* The values of the arguments' names in the text of a function. */
 struct call {
     const struct manifest_let *let;
     const char *values[MANIFEST_MAX_LET_ARGS];
-    const struct call *outer; /* where the values stand; NULL: in no function */
+    const struct call *outer; /* the call whose text contains the values; NULL: none */
 };
 
-/* The arguments that begin at *source, which goes behind them. */
+/* Parses the arguments at *source and moves it past them. */
 static enum status call_parse(struct call *call, const char **source, struct arena *arena, struct err *err)
 {
     const struct manifest_let *let = call->let;
@@ -88,7 +89,7 @@ static enum status call_parse(struct call *call, const char **source, struct are
         return err_set(err, ERR_CONFIG, "'%.*s' is a function: its arguments are missing", (int)let->name_length,
                        let->name);
     do {
-        const char *start = ++at; /* up to a comma or bracket outside brackets of its own */
+        const char *start = ++at; /* up to a comma or bracket at the same nesting level */
         for (size_t depth = 0; *at && (depth || (*at != ',' && *at != ')')); at++)
             depth += *at == '(' ? 1 : *at == ')' ? (size_t)-1 : 0;
         if (count < let->arg_count)
@@ -105,17 +106,17 @@ static enum status call_parse(struct call *call, const char **source, struct are
     return STATUS_OK;
 }
 
-/* Sub-expressions that stand for each other this deep stand for themselves. */
+/* Sub-expressions nested more deeply are taken to be recursive. */
 #define MAX_LET_DEPTH 32
 
-/* `within`: the source is that function's text; NULL: it is none's. */
+/* `within`: the function whose text the source is; NULL: none */
 static enum status expand(struct text *out, const struct manifest *manifest, const char *source,
                           const struct call *within, unsigned depth, struct arena *arena, struct err *err)
 {
     enum status status = STATUS_OK;
     if (depth > MAX_LET_DEPTH)
         return err_set(err, ERR_CONFIG, "a sub-expression that stands for itself");
-    const char *kept = source; /* what is not put out yet begins here */
+    const char *kept = source; /* start of the text not yet copied */
     for (const char *at = source; *at && !status;) {
         const char *name = at, *text = NULL;
         const size_t length = word_length(at);
@@ -148,7 +149,7 @@ enum status lets_expand(struct text *expanded, const struct manifest *manifest, 
     return expand(expanded, manifest, source, NULL, 0, arena, err);
 }
 
-/* "tile", or "rounds(size, width)". */
+/* Parses "tile" or "rounds(size, width)". */
 static enum status let_name_parse(struct manifest_let *let, const struct manifest_parser *parser, const cJSON *member,
                                   struct err *err)
 {
@@ -186,7 +187,7 @@ static enum status let_parse(void *field, const cJSON *at, UNUSED const struct r
         (!cJSON_IsString(at) && json_fail_type(at, "an expression (a string)", err)))
         return err->status;
     if (!parser->manifest->lets)
-        parser->manifest->lets = let; /* the first: so that the others' names are known as they come */
+        parser->manifest->lets = let; /* set early, so that later ones know the names of earlier ones */
     parser->manifest->let_count++;
     return STATUS_OK;
 }
@@ -198,10 +199,10 @@ enum status into_lets(UNUSED void *field, const cJSON *at, UNUSED const struct r
     static const struct record element = {.size = sizeof(struct manifest_let), .get = let_parse};
     static const struct record_field lets = FIELD_MAP("let", lets, let_count, element);
     const struct manifest_parser *parser = in->context;
-    struct manifest read = {0}; /* the parser's has those read so far */
+    struct manifest read = {0}; /* the parser's manifest holds those read so far */
     enum status status = record_parse_row(&read, &lets, at, in, err);
     size_t k = 0;
-    /* Errors are told where the sub-expression stands and not where it is used. */
+    /* Errors are reported where the sub-expression is defined, not where it is used. */
     for (const cJSON *member = at->child; member && !status; member = member->next) {
         if (json_is_comment(member))
             continue;

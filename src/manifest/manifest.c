@@ -16,7 +16,7 @@ const char *const case_class_names[] = {
 
 /* ---- the head ---- */
 
-/* Case ids are "name/parameter=value;...", and shells, globs and file names should need no quotes. */
+/* Case ids are "name/parameter=value;...". Names must not need quotes in shells, globs and file names. */
 static enum status into_name(void *field, const cJSON *at, UNUSED const struct record_field *row,
                              UNUSED struct record_in *in, struct err *err)
 {
@@ -51,7 +51,7 @@ static enum status llvm_need_parse(void *field, const cJSON *at, UNUSED const st
     return llvm_version(&need->llvm, at, err);
 }
 
-/* For all targets, or { "gfx11*": 16 }. */
+/* Either one number for all targets, or { "gfx11*": 16 }. */
 static enum status into_min_llvm(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                  struct record_in *in, struct err *err)
 {
@@ -69,7 +69,7 @@ unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch)
     return most;
 }
 
-#define CODE_SOURCES 3 /* of the keys: one of them says where the code is from */
+#define CODE_SOURCES 3 /* the first keys; exactly one of them gives the code's source */
 static const struct record_field code_rows[] = {
     FIELD_READ("source", source, into_path),
     FIELD_READ("image", image, into_template),
@@ -97,7 +97,7 @@ static enum status check_code(const cJSON *code, struct err *err)
     return STATUS_OK;
 }
 
-/* Copies and fills need none; manifest_check_whole asks for it. */
+/* Copies and fills need no code; manifest_check_whole requires it for the rest. */
 static enum status into_code(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
@@ -216,21 +216,22 @@ static enum status into_occupancy(void *field, const cJSON *at, UNUSED const str
                : status;
 }
 
-/* ---- "extends": a manifest over another one of its folder ----
+/* ---- "extends": a manifest on top of another one in the same folder ----
  *
- * The trees are merged before anything is parsed; every value keeps its place in its own file, so messages point there.
- */
+ * The trees are merged before anything is parsed. Every value keeps its position in its own file, so messages refer to
+ * it. */
 
 #define MAX_CHAIN 8
 
-/* Of a manifest that extends itself, by way of others too. */
+/* Detects a manifest that extends itself, directly or indirectly. */
 struct chain {
     const char *path;
     const struct chain *below;
     size_t length;
 };
 
-/* The members of `base` in their order, changed by those of the same key in `over`, then what only `over` has. */
+/* Takes the members of `base` in their order, replaced by those with the same key in `over`, followed by those that
+ * only `over` has. */
 static enum status merge(const cJSON **merged, const cJSON *base, const cJSON *over, struct arena *arena,
                          struct err *err)
 {
@@ -255,7 +256,7 @@ static enum status merge(const cJSON **merged, const cJSON *base, const cJSON *o
     return STATUS_OK;
 }
 
-/* What is taken over from a manifest: all but its name and summary, and "extends", which is done with. */
+/* Returns what a manifest passes on: everything but its name, its summary and the processed "extends". */
 static const cJSON *without(const cJSON *root, const char *const *keys, size_t count, struct arena *arena)
 {
     cJSON *made = json_empty(root, arena);
@@ -295,9 +296,10 @@ static enum status extend(const cJSON **merged, const cJSON *root, const char *d
                  err);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole manifest ---- */
 
-/* Every key; expressions know the names of those before them. Parameters come first: some stand in no file. */
+/* All keys, in reading order: expressions may use names from earlier keys. Parameters come first, since some are in no
+ * file. */
 static const struct record_field manifest_rows[] = {
     FIELD_READ("name", name, into_name, RECORD_REQUIRED),
     FIELD_STRING("summary", summary, RECORD_REQUIRED),
@@ -365,7 +367,8 @@ enum status manifest_read(const struct manifest **out, const char *path, const c
     const struct manifest *manifest;
     if (manifest_parse(&manifest, path, root, arena, err))
         return err->status;
-    /* Files that it names must be there; images may be named by parameters and are found when a case needs one. */
+    /* Files named by the manifest must exist. Image names may contain parameters, so images are looked up when a case
+     * needs one. */
     if (manifest->source && !file_exists(manifest->source))
         return json_fail(json_member(json_member(manifest->at, "code"), "source"), err, "there is no file %s",
                          manifest->source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of the manifest parser share. One struct manifest_parser lives while one manifest is read; everything
- * it makes lives in its arena. Functions that read a JSON value name the place of every complaint through json_fail.
+ * Shared by the parts of the manifest parser. One struct manifest_parser lives while one manifest is read; everything
+ * it creates lives in its arena. Functions that read a JSON value report the position of every error through json_fail.
  */
 #ifndef ROOFTILE_MANIFEST_INTERNAL_H
 #define ROOFTILE_MANIFEST_INTERNAL_H
@@ -10,18 +10,18 @@
 #include "rooftile/record.h"
 
 struct manifest_parser {
-    struct manifest *manifest; /* filled part by part, in the order of manifest_parse */
+    struct manifest *manifest; /* filled member by member, in the order of manifest_parse */
     struct arena *arena;
-    struct record_in in;                     /* whose context is this parser */
+    struct record_in in;                     /* its context is this parser */
     struct expr_names names;                 /* complete once the parameters are read */
-    const char *const *param_names;          /* for did-you-mean; as many as there are parameters */
-    const char *const *buffer_names;         /* likewise */
+    const char *const *param_names;          /* for did-you-mean; one per parameter */
+    const char *const *buffer_names;         /* for did-you-mean; one per buffer */
     const struct text_template *symbol;      /* code.symbol, or NULL */
-    const char *events[MANIFEST_MAX_EVENTS]; /* recorded so far, setup first */
+    const char *events[MANIFEST_MAX_EVENTS]; /* recorded so far, those of the setup first */
     size_t event_count;
-    bool in_setup;            /* the steps that are being read are the setup's */
-    const cJSON *steps;       /* the array that is being read */
-    const char **index_names; /* among `names`: of the steps around what is being read */
+    bool in_setup;            /* the setup's steps are being read */
+    const cJSON *steps;       /* the array being read */
+    const char **index_names; /* the part of `names` for the steps around the current position */
     int index_count;
     unsigned loop_depth;
 };
@@ -29,31 +29,31 @@ struct manifest_parser {
 /* ---- expressions.c ---- */
 
 enum expr_scope { SCOPE_PLAIN, SCOPE_INDEX, SCOPE_METRIC };
-extern const enum expr_scope scope_index, scope_metric; /* for rows of tables */
+extern const enum expr_scope scope_index, scope_metric; /* for table rows */
 
-/* Fails when a parameter cannot have this name. */
+/* Fails if a parameter cannot have this name. */
 enum status check_param_name(const cJSON *member, const char *name, struct err *err);
-/* Compiles a text that is part of a value. ERR_CONFIG without a position: the caller adds it. */
+/* Compiles a text that is part of a value. ERR_CONFIG without a position, which the caller adds. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
-/* Likewise a default in device facts alone. */
+/* As names_compile, for a default that uses only device facts. */
 enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err);
-record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: another scope than SCOPE_PLAIN */
-/* The name of an index, in scope from here to index_close, which makes it unknown again. */
+record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: a scope other than SCOPE_PLAIN */
+/* Adds the name of an index, which is in scope until index_close. */
 enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err);
 void index_close(struct manifest_parser *parser, int index);
-/* Makes all of them unknown, for expressions that code is compiled with, or known again; `names` keeps them meanwhile.
- */
+/* Takes all index names out of scope, for expressions that are compiled into code, or puts them back; `names` stores
+ * them meanwhile. */
 void index_hide(struct manifest_parser *parser, const char *names[static MANIFEST_MAX_INDEXES]);
 void index_show(struct manifest_parser *parser, const char *const names[static MANIFEST_MAX_INDEXES]);
-/* Slots of the sum, max and len of a list parameter start here. */
+/* Returns the first of the slots for the sum, max and len of a list parameter. */
 size_t list_slot(const struct manifest *manifest, size_t param);
 
 /* ---- lets.c ---- */
 
-/* The sub-expression or function of this name; NULL: there is none. */
+/* Returns the sub-expression or function of this name, or NULL. */
 const struct manifest_let *let_named(const struct manifest *manifest, const char *name, size_t length);
-/* Adds the source with each name of "let" and each call of its functions replaced by its text. ERR_CONFIG without a
+/* Appends the source with each name of "let" and each call of its functions replaced by its text. ERR_CONFIG without a
  * position. */
 enum status lets_expand(struct text *expanded, const struct manifest *manifest, const char *source, struct arena *arena,
                         struct err *err);
@@ -62,8 +62,8 @@ record_get_fn into_lets; /* struct manifest */
 /* ---- template.c ---- */
 
 record_get_fn into_template;     /* const struct text_template *, not empty */
-record_get_fn into_any_template; /* the same, may be empty */
-record_get_fn into_type;         /* of a dtype's name */
+record_get_fn into_any_template; /* as into_template, may be empty */
+record_get_fn into_type;         /* a template for a dtype's name */
 const struct text_template *template_empty(struct arena *arena);
 
 /* ---- param.c ---- */
@@ -71,33 +71,35 @@ const struct text_template *template_empty(struct arena *arena);
 char *number_text(struct arena *arena, double value); /* shortest text that reads back as the same number */
 enum status params_parse(struct manifest_parser *parser, const cJSON *root, struct err *err);
 extern const struct record override_element;      /* struct param: values for our own parameters */
-extern const struct record variant_value_element; /* the same, which may ask the device as defaults do */
-extern const struct record foreign_element;       /* the same for another kernel's */
+extern const struct record variant_value_element; /* as override_element; values may depend on the device, as defaults
+                                                   * may */
+extern const struct record foreign_element;       /* as override_element, for another kernel's parameters */
 
 /* ---- buffers.c ---- */
 
 record_get_fn into_fill;      /* struct fill_spec: an expression in i, or a generator */
-record_get_fn into_generator; /* the same, a generator with "abs" and "rel" beside its options */
+record_get_fn into_generator; /* as into_fill, for a generator with "abs" and "rel" among its options */
 record_get_fn into_buffer;    /* int, a buffer's index from its name */
-record_get_fn into_path;      /* const char *, a file beside the manifest */
+record_get_fn into_path;      /* const char *, a file in the manifest's folder */
 record_get_fn into_buffers;   /* struct manifest */
-/* The names of all buffers, which expressions may mention before they are read. */
+/* Registers the names of all buffers, which expressions may use before the buffers are read. */
 void buffers_announce(struct manifest_parser *parser, const cJSON *root);
-/* Are the buffers whose elements it reads filled, each of them before number `below`? */
+/* Checks that the buffers whose elements the expression reads are filled, and come before number `below`. */
 enum status check_elements(const struct manifest_parser *parser, const struct expr *expr, const cJSON *at, size_t below,
                            struct err *err);
-int find_buffer(const struct manifest *manifest, const char *name); /* -1: there is none */
+int find_buffer(const struct manifest *manifest, const char *name); /* -1 if there is none */
 
 /* ---- steps.c ---- */
 
 extern const struct record define_element;
 record_get_fn into_setup, into_steps; /* struct manifest */
-record_get_fn into_short_form;        /* the same: one launch */
+record_get_fn into_short_form;        /* struct manifest; reads a single launch */
 
 /* ---- check.c ---- */
 
 extern const struct record metric_element, check_record;
-/* Checks that need the whole manifest: inputs that nothing fills, outputs that nothing verifies, unused buffers. */
+/* Makes the checks that need the whole manifest: inputs that nothing fills, outputs that nothing verifies, unused
+ * buffers. */
 enum status manifest_check_whole(const struct manifest_parser *parser, const cJSON *root, struct err *err);
 
 #endif

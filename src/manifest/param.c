@@ -31,7 +31,7 @@ bool param_equal(const struct param_value *a, const struct param_value *b)
 char *number_text(struct arena *arena, double value)
 {
     const double whole_limit = 0x1p53;
-    if (value == floor(value) && fabs(value) <= whole_limit) { /* many times faster than printing it */
+    if (value == floor(value) && fabs(value) <= whole_limit) { /* many times faster than printing */
         char whole[24] = "", *at = whole + sizeof(whole) - 1;
         uint64_t left = (uint64_t)fabs(value);
         do
@@ -64,7 +64,7 @@ char *param_text(struct arena *arena, const struct param_value *value)
     return text_take(&text, arena);
 }
 
-/* "[1,2,3]" with the numbers of units_parse_number; spaces around them are fine. */
+/* Parses "[1,2,3]" with numbers as in units_parse_number; spaces around them are allowed. */
 static bool list_from_text(struct param_value *value, struct arena *arena, const char *text)
 {
     const size_t length = strlen(text);
@@ -212,7 +212,7 @@ static enum status limits_parse(struct param *params, const struct manifest_pars
     return status;
 }
 
-/* What every kernel that is compiled has; the first value is the default. */
+/* The parameters of every compiled kernel; the first value is the default. */
 static const struct {
     const char *name;
     double values[3];
@@ -228,7 +228,7 @@ static enum status param_parse(void *field, const cJSON *at, UNUSED const struct
         return err->status;
     if (!cJSON_IsString(at) || !text_starts(at->valuestring, "{") || !text_ends(at->valuestring, "}"))
         return param_from_json(&param->value, at, in->arena, err);
-    /* "{max(16, device.matrix_size)}": which kind of value it becomes only the limits tell, which are read later. */
+    /* "{max(16, device.matrix_size)}": its kind depends on the limits, which are read later. */
     struct err cause;
     const char *source = arena_strndup(in->arena, at->valuestring + 1, strlen(at->valuestring) - 2);
     param->value = (struct param_value){.kind = PARAM_NUMBER};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is run: steps, launches with their arguments, and the defines that code is compiled with.
+ * What a case runs: steps, launches with their arguments, and the defines passed to the compiler.
  */
 
 #include "manifest_internal.h"
@@ -19,7 +19,7 @@ const struct record define_element = {.size = sizeof(struct define), .get = defi
 
 #define RECORD_STRUCT struct manifest_launch
 
-/* A launch's own defines over code's. */
+/* A launch's own defines override those of "code". */
 static enum status join_defines(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                 struct record_in *in, struct err *err)
 {
@@ -28,7 +28,7 @@ static enum status join_defines(void *field, const cJSON *at, UNUSED const struc
     static const struct record_field row_of_own = FIELD_MAP("defines", defines, define_count, define_element);
     struct manifest_launch *launch = field;
     const char *indexes[MANIFEST_MAX_INDEXES];
-    index_hide(parser, indexes); /* it is compiled once for all rounds */
+    index_hide(parser, indexes); /* the code is compiled once for all rounds */
     const enum status status = manifest->source && !launch->library
                                    ? record_parse_row(launch, &row_of_own, at, in, err)
                                    : json_fail_key(at, err, "%s is not compiled: this has no effect",
@@ -156,7 +156,7 @@ static enum status into_launch(void *field, const cJSON *at, UNUSED const struct
 
 /* ---- steps ---- */
 
-/* A key that says nothing but that it is there. */
+/* For keys that carry no value. */
 static enum status into_nothing(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
                                 UNUSED struct record_in *in, struct err *err)
 {
@@ -254,7 +254,7 @@ static enum status into_copy(void *field, const cJSON *at, UNUSED const struct r
 static record_get_fn into_nest;
 static const struct record graph_record, loop_record;
 
-/* Keys of a step: one of the forms, in the order of enum step_kind, and what most forms may carry besides. */
+/* The keys of a step: one of the forms, in the order of enum step_kind, and the options that most forms allow. */
 static const struct record_field step_rows[] = {
     [STEP_LAUNCH] = FIELD_READ("launch", launch, into_launch),
     [STEP_COPY] = FIELD_WHOLE("copy", into_copy),
@@ -268,16 +268,16 @@ static const struct record_field step_rows[] = {
     [STEP_LOOP] = {.key = "loop", .kind = RECORD_HOOK, .get = into_nest, .more = &loop_record},
     FIELD_READ("stream", stream, into_expr),
     FIELD_READ("repeat", repeat, into_expr),
-    FIELD_COMMENT("index"), /* read before the rest, which may use it */
+    FIELD_COMMENT("index"), /* read before the others, which may use it */
     FIELD_BOOL("timed", timed),
 };
 static const struct record step_record = {RECORD_TABLE(step_rows)};
 #define STEP_FORMS (STEP_LOOP + 1)
 static const struct step_form {
-    bool repeats; /* may carry "repeat" */
-    bool works;   /* takes time worth measuring */
-    bool loops;   /* may stand in a loop */
-    bool counts;  /* may carry "index", here or inside */
+    bool repeats; /* allows "repeat" */
+    bool works;   /* takes measurable time */
+    bool loops;   /* is allowed in a loop */
+    bool counts;  /* allows "index", here or inside */
 } step_forms[STEP_FORMS] = {
     [STEP_LAUNCH] = {true, true, true, true},   [STEP_COPY] = {true, true, true, true},
     [STEP_FILL] = {true, true, true, true},     [STEP_SYNC] = {false, false, true, false},
@@ -286,7 +286,7 @@ static const struct step_form {
     [STEP_ALLOC] = {true, true, false, false},  [STEP_LOOP] = {false, true, true, false},
 };
 
-/* A step has the key of exactly one form. */
+/* A step has exactly one form's key. */
 static enum status find_form(enum step_kind *out, const cJSON *object, struct err *err)
 {
     int found = -1;
@@ -364,7 +364,7 @@ static const struct record_field graph_step_rows[] = {
 };
 static const struct record graph_step_record = {RECORD_TABLE(graph_step_rows)};
 
-/* Of a graph: launches without options. */
+/* A graph holds launches without options. */
 static enum status graph_step_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
                                     struct record_in *in, struct err *err)
 {
@@ -374,7 +374,7 @@ static enum status graph_step_parse(void *field, const cJSON *at, UNUSED const s
     return counted_parse(step, &graph_step_record, at, in, err);
 }
 
-/* Of a loop: any steps, but without a say of their own in what is timed. */
+/* A loop may hold any steps, but they cannot choose what is timed. */
 static enum status loop_step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                    struct err *err)
 {
@@ -402,7 +402,7 @@ static const struct record_field loop_rows[] = {
 static const struct record loop_record = {RECORD_TABLE(loop_rows)};
 #undef RECORD_STRUCT
 
-/* The steps of a graph or a loop: `more` is its record. */
+/* Reads the steps of a graph or a loop; `more` is its record. */
 static enum status into_nest(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                              struct err *err)
 {
@@ -420,7 +420,7 @@ static enum status into_nest(void *field, const cJSON *at, const struct record_f
                                         : status;
 }
 
-/* ---- all of them ---- */
+/* ---- lists of steps ---- */
 
 static const struct record step_element = {.size = sizeof(struct manifest_step), .get = step_parse};
 

@@ -7,7 +7,7 @@ enum part_kind { PART_TEXT, PART_PARAM, PART_CTYPE, PART_EXPR };
 struct template_part {
     enum part_kind kind;
     const char *text;        /* PART_TEXT */
-    enum dtype dtype;        /* PART_TEXT: that it names */
+    enum dtype dtype;        /* PART_TEXT: the type that it names */
     size_t param;            /* PART_PARAM, PART_CTYPE */
     const struct expr *expr; /* PART_EXPR */
 };
@@ -17,7 +17,7 @@ struct text_template {
     const cJSON *at;
     const struct template_part *parts;
     size_t count;
-    const bool *uses; /* by parameter */
+    const bool *uses; /* per parameter */
     size_t param_count;
 };
 
@@ -38,7 +38,7 @@ const struct text_template *template_empty(struct arena *arena)
     return template;
 }
 
-/* The name inside "ctype(name)", or NULL when the text is something else. */
+/* Returns the name inside "ctype(name)", or NULL for any other text. */
 static const char *ctype_argument(const char *text, struct arena *arena)
 {
     static const char start[] = "ctype(";
@@ -85,7 +85,7 @@ static enum status placeholder_parse(struct template_part *part, const struct ma
     return STATUS_OK;
 }
 
-/* Reads one part from *source and moves behind it. */
+/* Reads one part at *source and moves past it. */
 static enum status part_parse(struct template_part *part, const struct manifest_parser *parser, const char **source,
                               const cJSON *at, struct err *err)
 {
@@ -205,7 +205,7 @@ static enum status render_part(struct text *out, const struct template_part *par
         break;
     case PART_PARAM:
         value = param_text(arena, &values[part->param]);
-        if (values[part->param].kind == PARAM_LIST) /* without its brackets, so that it can initialise an array */
+        if (values[part->param].kind == PARAM_LIST) /* without brackets, so that it can initialise an array */
             text_addn(out, value + 1, strlen(value) - 2);
         else
             text_add(out, value);
@@ -229,7 +229,7 @@ enum status template_render(char **out, const struct text_template *template, co
     struct err cause;
     enum status status = STATUS_OK;
     const struct template_part *part = template->parts;
-    if (template->count == 1 && part->kind == PART_TEXT) { /* as most symbols and types are */
+    if (template->count == 1 && part->kind == PART_TEXT) { /* true of most symbols and types */
         *out = arena_strdup(arena, part->text);
         return STATUS_OK;
     }
