@@ -5,14 +5,15 @@
 
 #define ARENA_ALIGN 16u
 #define ARENA_BLOCK_BYTES (64u * 1024u)
-/* Of an arena's first block: short-lived ones hold little, and clearing 64 KiB for it costs more than using it. */
+/* The size of an arena's first block. Short-lived arenas hold little, and clearing 64 KiB for them costs more than
+ * using it. */
 #define ARENA_FIRST_BYTES (4u * 1024u)
 
 struct arena_block {
     struct arena_block *next;
-    size_t size; /* of data */
+    size_t size; /* bytes of data */
     size_t used;
-    void *owned; /* freed with it */
+    void *owned; /* freed with the block */
     alignas(ARENA_ALIGN) unsigned char data[];
 };
 
@@ -76,7 +77,8 @@ void arena_own(struct arena *arena, void *memory)
     *behind = block;
 }
 
-/* A block with room for `size` bytes. A large request gets a block of its own behind the newest, which stays in use. */
+/* Returns a block with room for `size` bytes. A large request gets its own block behind the newest one, which stays in
+ * use. */
 static struct arena_block *block_for(struct arena *arena, size_t size)
 {
     struct arena_block *newest = arena->blocks;
@@ -99,7 +101,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 {
     if (size > SIZE_MAX - ARENA_ALIGN)
         arena_out_of_memory(size);
-    /* Nothing at all still gets an address of its own. */
+    /* An empty request still gets a unique address. */
     const size_t rounded = ((size ? size : 1) + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     struct arena_block *block = block_for(arena, rounded);
     void *data = block->data + block->used;
@@ -142,7 +144,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
     if (length < 0)
-        arena_out_of_memory(SIZE_MAX); /* glibc fails here only for want of memory or beyond INT_MAX characters */
+        arena_out_of_memory(SIZE_MAX); /* glibc fails here only if out of memory or beyond INT_MAX characters */
     char *string = arena_alloc(arena, (size_t)length + 1);
     vsnprintf(string, (size_t)length + 1, format, again);
     va_end(again);
@@ -158,7 +160,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return string;
 }
 
-/* Elements to make room for now; 0: there is room for one more. */
+/* Returns the new number of elements to allocate; 0: there is room for one more. */
 static size_t grown_count(size_t count)
 {
     return count < 8 ? (count ? 0 : 8) : count & (count - 1) ? 0 : 2 * count;

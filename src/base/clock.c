@@ -14,7 +14,8 @@ uint64_t clock_now_ns(void)
 
 void clock_sleep_ns(uint64_t duration_ns)
 {
-    /* What is left after a signal is slept too. CLOCK_MONOTONIC because the kernel cannot sleep on the raw clock. */
+    /* Sleeps on for the remaining time after a signal. Uses CLOCK_MONOTONIC, because the kernel cannot sleep on the raw
+     * clock. */
     struct timespec left = {.tv_sec = (time_t)(duration_ns / NS_PER_S), .tv_nsec = (long)(duration_ns % NS_PER_S)};
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
         ;

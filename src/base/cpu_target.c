@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/cpu_target.h"
 
-/* Levels of the x86-64 psABI, each containing the one before. `proc` are the flags of /proc/cpuinfo that it needs,
- * `features` the -m names of those that anybody asks about (cpu_target_has). */
+/* Levels of the x86-64 psABI, each including the previous one. `proc` lists the flags of /proc/cpuinfo that it needs,
+ * `features` the -m names of those that cpu_target_has is asked for. */
 static const struct {
     const char *name;
     const char *proc;
@@ -15,16 +15,16 @@ static const struct {
 };
 enum { LEVEL_COUNT = sizeof(levels) / sizeof(levels[0]) };
 
-/* Of a level's features those that hypervisors hide one by one, and code does as well without: "no-" before the -m name
- * in a target. `level` is the first that has it. Sorted, as those below. */
+/* Features of a level that hypervisors hide individually and that code can do without: "no-" before the -m name in a
+ * target. `level` is the first with the feature. Sorted, like the table below. */
 static const struct {
     const char *proc;
     const char *feature;
     size_t level;
 } spared[] = {{"bmi1", "no-bmi", 2}, {"bmi2", "no-bmi2", 2}, {"abm", "no-lzcnt", 2}, {"movbe", "no-movbe", 2}};
 
-/* Features beyond a level, taken only when at least that level is there. Sorted by feature: the text must not depend on
- * the order in which a kernel lists its flags. */
+/* Features beyond a level, used only from that level on. Sorted by feature, so that the text does not depend on the
+ * order in which a kernel lists its flags. */
 static const struct {
     const char *proc;
     const char *feature;
@@ -59,7 +59,7 @@ static bool is_word(const char *known, const char *word, size_t length)
     return strlen(known) == length && memcmp(known, word, length) == 0;
 }
 
-/* But for those that are spared. */
+/* Spared features do not count. */
 static bool has_all(const char *list, const char *words)
 {
     while (*words) {
@@ -91,7 +91,8 @@ void cpu_target_resolve(struct text *target, const char *flags, const char *most
             text_addf(target, ",%s", spared[i].feature);
 }
 
-/* The kernel's list, not cpuid: it also says what the operating system saves and what was switched off at boot. */
+/* Uses the kernel's list rather than cpuid, because it reflects what the operating system saves and what was disabled
+ * at boot. */
 void cpu_target_detect(struct text *target, const char *most)
 {
     char line[8192];
@@ -144,7 +145,7 @@ bool cpu_target_is_level(const char *name)
 enum status cpu_target_flags(const char *target, const char ***flags, size_t *count, struct arena *arena,
                              struct err *err)
 {
-    size_t words = 2; /* the level, and the vector width */
+    size_t words = 2; /* the level and the vector width */
     for (const char *at = target; *at; ++at)
         words += *at == ',';
     const char **list = arena_array(arena, words, sizeof(*list));
@@ -161,7 +162,7 @@ enum status cpu_target_flags(const char *target, const char ***flags, size_t *co
             return err_set(err, ERR_CONFIG, "unknown CPU feature '%.*s' in target '%s'", (int)length, at, target);
         list[used++] = arena_printf(arena, "-m%.*s", (int)length, at);
     }
-    /* Compilers prefer 256 bits at this level to spare the clock; a roofline wants the widest unit. */
+    /* At this level compilers prefer 256 bits to save clock frequency; a roofline needs the widest unit. */
     if (cpu_target_has(target, "avx512f"))
         list[used++] = "-mprefer-vector-width=512";
     *flags = list;

@@ -4,7 +4,7 @@
 
 #define ERR_TEXT sizeof(((struct err *)0)->text)
 
-/* Ends a text that was too long with "...", without leaving half a UTF-8 character before it. */
+/* Ends a truncated text with "...", without leaving part of a UTF-8 character before it. */
 static void mark_cut(char *text)
 {
     size_t end = ERR_TEXT - sizeof("...");
@@ -15,7 +15,7 @@ static void mark_cut(char *text)
 
 enum status err_set(struct err *err, enum status status, const char *format, ...)
 {
-    /* The arguments may point into err->text, so it is replaced only when the new text is complete. */
+    /* The arguments may point into err->text, so it is replaced only after the new text is complete. */
     char text[ERR_TEXT];
     va_list args;
     va_start(args, format);

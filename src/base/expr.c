@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator. A value is a row of numbers, one for each element of a block, or one number where all are the same.
- * As soon as a result of a longer block is not finite, even on a side that a choice will not take, the block is
- * computed again element by element, where only the side that is taken runs: any fault is then real.
+ * The evaluator. A value is a row with one number for each element of a block, or a single number if all are equal. If
+ * any result in a longer block is not finite, even on the side of a choice that is not taken, the block is recomputed
+ * element by element, evaluating only the side that is taken; any fault is then real.
  */
 #include "rooftile/expr.h"
 
@@ -13,10 +13,12 @@
 #include "rooftile/vector.h"
 #include "rooftile/vector_math.h"
 
-#define AREA 8192    /* doubles of stack for the rows: 64 KiB */
-#define BLOCK_MAX 64 /* elements, from a multiple on: along rows of such lengths the conditions of choices are alike */
+#define AREA 8192 /* doubles on the stack for the rows: 64 KiB */
+#define BLOCK_MAX                                                                                                      \
+    64 /* elements, aligned to multiples: conditions of choices are mostly uniform along rows of such
+                      * lengths */
 
-/* ---- operations on rows: loops that compilers turn into vector code ---- */
+/* ---- operations on rows: loops that compilers vectorise ---- */
 
 WIDER static bool all_finite(const double *x, size_t count)
 {
@@ -26,8 +28,8 @@ WIDER static bool all_finite(const double *x, size_t count)
     return !infinite;
 }
 
-/* fmod takes ten times as long as a division. The quotient is rounded once, so its whole part is the right one or one
- * more, and either remainder is exact; up to 2^52, where all whole numbers are doubles. */
+/* fmod takes ten times as long as a division. The quotient is rounded once, so its integer part is correct or one too
+ * large, and either remainder is exact; valid up to 2^52, where all integers are doubles. */
 #define LARGEST_QUOTIENT 0x1p52
 static inline double remainder_of(double a, double b)
 {
@@ -53,7 +55,7 @@ static inline bool can_shift(double a, double b)
     return have_bits(a, b) && b >= 0 && b < 64;
 }
 
-/* Neighbours often have the same power, as rows of a matrix with scales do, and pow takes longer than all else. */
+/* Neighbours often have the same power, as in rows of a scaled matrix, and pow dominates the time. */
 static void raise_each(double *restrict x, const double *restrict y, size_t count)
 {
     double base = NAN, exponent = NAN, power = NAN;
@@ -119,7 +121,7 @@ WIDER static void apply_unary(enum expr_op op, double *x, size_t count)
 
 #define BITS(a, operation, b) ((double)((int64_t)(a)operation(int64_t)(b)))
 
-/* NaN for what has no bits. */
+/* Yields NaN for operands that have no bits. */
 WIDER static void apply_binary(enum expr_op op, double *restrict x, const double *restrict y, size_t count)
 {
     switch (op) {
@@ -174,17 +176,17 @@ struct evaluation {
     const double *slots;
     const struct expr_arrays *arrays;
     double first;         /* i of the first element */
-    size_t count, length; /* elements; room for elements in a row */
-    /* What went wrong, in a block of one element: */
+    size_t count, length; /* elements; capacity of a row */
+    /* Details of a fault, set in a block of one element: */
     const struct expr_step *faulty; /* its result is not finite */
-    double result, operand;         /* operand: of a binary operation the second one, the index of an element */
+    double result, operand;         /* operand: the second one of a binary operation, or the index of an element */
 };
 
-/* Computes the steps' value in row x, with the rows behind it for operands. Returns how many numbers the value has:
- * e->count, 1 where all are the same, or 0 after a fault. */
+/* Computes the value of the steps in row x, using the rows after it for operands. Returns how many numbers the value
+ * has: e->count, 1 if all are equal, or 0 after a fault. */
 static size_t evaluate(struct evaluation *e, const struct expr_step *step, double *x);
 
-/* Both sides are computed only where both are taken. */
+/* Computes both sides only if some element takes each of them. */
 static size_t choose(struct evaluation *e, const struct expr_step *choice, double *x, size_t have)
 {
     size_t taken = 0;
@@ -266,7 +268,7 @@ static size_t apply(struct evaluation *e, const struct expr_step *step, double *
         other = evaluate(e, step->operands[0], y);
         if (!other)
             return 0;
-        for (size_t k = have; k < other; k++) /* both get as many numbers as the longer one has */
+        for (size_t k = have; k < other; k++) /* extends both to the longer length */
             x[k] = x[0];
         for (size_t k = other; k < have; k++)
             y[k] = y[0];
@@ -293,7 +295,7 @@ static size_t evaluate(struct evaluation *e, const struct expr_step *step, doubl
     return have;
 }
 
-/* Of a block of one element. */
+/* Reports the fault of a block of one element. */
 static enum status fault(const struct expr *expr, const struct evaluation *e, struct err *err)
 {
     const struct expr_step *step = e->faulty;
@@ -340,7 +342,7 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
         return err_set(err, ERR_CONFIG, "i reaches beyond 2^53");
     struct evaluation e = {.slots = slots, .arrays = arrays, .length = length};
     for (size_t done = 0, block_end = 0; done < count; done += e.count) {
-        /* The rest of a block with a fault is computed element by element. */
+        /* Recomputes the rest of a block with a fault element by element. */
         e.first = (double)(first + done);
         const size_t whole = length - (size_t)((first + done) % length);
         e.count = done < block_end ? 1 : count - done < whole ? count - done : whole;
@@ -360,7 +362,7 @@ enum status expr_values(double *values, const struct expr *expr, const double *s
     return STATUS_OK;
 }
 
-/* ---- the rest of the interface ---- */
+/* ---- other functions of the interface ---- */
 
 enum status expr_compile(const struct expr **out, const char *source, const struct expr_names *names,
                          struct arena *arena, struct err *err)
@@ -390,7 +392,7 @@ bool expr_uses_array(const struct expr *expr, size_t array)
     return false;
 }
 
-/* Variables are told apart by slot, lists by their first slot. */
+/* Identifies variables by slot, and lists by their first slot. */
 static size_t owner(const struct expr *expr, size_t slot)
 {
     return slot < expr->variable_count ? slot : slot - (slot - expr->variable_count) % 3;

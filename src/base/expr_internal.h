@@ -4,7 +4,7 @@
  *
  * An expression is a list of steps, each of which changes a value: `a + b * c` is a, then ADD, whose operand is the
  * list b, MUL with the operand c. A choice `c ? a : b` is c, then CHOICE with the operands a and b; && and || are
- * choices too.
+ * compiled to choices.
  */
 #ifndef ROOFTILE_EXPR_INTERNAL_H
 #define ROOFTILE_EXPR_INTERNAL_H
@@ -14,10 +14,10 @@
 #include "rooftile/expr.h"
 
 #define EXPR_MAX_LENGTH 65536 /* characters of source */
-#define EXPR_MAX_DEPTH 200    /* nesting, counted by the parser: bounds the C stack */
+#define EXPR_MAX_DEPTH 200    /* nesting counted by the parser; bounds the C stack */
 #define EXPR_MAX_ROWS 256     /* intermediate values */
 #define EXPR_MAX_ARITY 4
-#define EXPR_BITS_MAX 0x1p53 /* whole numbers up to here have bits */
+#define EXPR_BITS_MAX 0x1p53 /* integers up to this value support bit operations */
 
 enum expr_op {
     OP_CONST,
@@ -71,22 +71,22 @@ struct expr_step {
         double value; /* OP_CONST */
         size_t slot;  /* OP_SLOT; OP_ELEMENT: the array */
     } as;
-    const struct expr_function *function; /* what the source calls; NULL for operators */
+    const struct expr_function *function; /* as written in the source; NULL for operators */
     struct expr_step *operands[EXPR_MAX_ARITY - 1];
     struct expr_step *next;
-    const struct expr_step *before; /* in the order of all steps, operands too */
+    const struct expr_step *before; /* the previous step, in the order of all steps including operands */
 };
 
 struct expr {
     const char *source;
     const struct expr_step *steps;
-    const struct expr_step *last; /* of all steps */
-    size_t rows;                  /* values at the same time, at most */
+    const struct expr_step *last; /* last of all steps */
+    size_t rows;                  /* maximum number of simultaneous values */
     size_t variable_count;        /* slots below are variables, above are lists */
     const char *const *arrays;    /* their names */
 };
 
-/* A function of the language: an operation of its own or, by OP_CALL, a call. OP_MIN and OP_MAX fold any number of
+/* A built-in function: either its own operation or, with OP_CALL, a C function. OP_MIN and OP_MAX fold any number of
  * arguments, at least `arity`. */
 struct expr_builtin {
     enum expr_op op;
@@ -95,17 +95,17 @@ struct expr_builtin {
 extern const struct expr_builtin expr_builtins[];
 extern const size_t expr_builtin_count;
 
-/* Lexer. Operators are of one or two characters. */
+/* Lexer. Operators have one or two characters. */
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_OPERATOR };
 struct token {
     enum token_kind kind;
     const char *start;
     size_t length;
-    unsigned column; /* of its start, from 1 */
+    unsigned column; /* of its first character, from 1 */
     double number;
 };
 
-/* The token of `source` at or after `at`; false after err_set. */
+/* Reads the token of `source` at or after `at`; false after err_set. */
 bool expr_next_token(struct token *token, const char *source, const char *at, struct err *err);
 
 /* Parses `source` into a new program in `arena`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of the language: tokens and built-in functions.
+ * The vocabulary of the language: tokens and built-in functions.
  */
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "expr_internal.h"
 #include "rooftile/units.h"
 
-#define NUMBER_LONGEST 400 /* characters: of the longest number that a double could need, and some */
+#define NUMBER_LONGEST 400 /* characters; more than the longest number that a double could need */
 
 static bool is_digit(char c)
 {
@@ -25,7 +25,7 @@ static bool is_name(char c)
     return is_name_start(c) || is_digit(c) || c == '.';
 }
 
-/* 0xff: whole numbers that a double holds. */
+/* Reads 0xff, a whole number that a double represents exactly. */
 static bool lex_hexadecimal(struct token *token, struct err *err)
 {
     static const char digits[] = "0123456789abcdef";
@@ -46,7 +46,8 @@ static bool lex_number(struct token *token, struct err *err)
     char digits[NUMBER_LONGEST + 1] = "";
     if (token->start[0] == '0' && (token->start[1] == 'x' || token->start[1] == 'X'))
         return lex_hexadecimal(token, err);
-    /* All that could belong to a number, its suffix and the sign of its exponent too: units_parse_number judges it. */
+    /* Collects all characters that could belong to a number, including its suffix and the sign of its exponent;
+     * units_parse_number validates them. */
     const char *at = token->start;
     while (is_name(*at) || ((*at == '+' || *at == '-') && (at[-1] == 'e' || at[-1] == 'E') && is_digit(at[1])))
         at++;
@@ -84,7 +85,7 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
 {
     while (*at == ' ' || (*at >= '\t' && *at <= '\r' && *at != '\v' && *at != '\f'))
         at++;
-    /* Only ASCII can stand before a place in the source that lexes, so bytes are characters. */
+    /* Source text before a valid token is ASCII, so bytes are characters. */
     *token = (struct token){.kind = TOKEN_END, .start = at, .column = (unsigned)(at - source) + 1};
     if (!*at)
         return true;
@@ -105,8 +106,8 @@ bool expr_next_token(struct token *token, const char *source, const char *at, st
 
 /* ---- built-in functions ---- */
 
-/* Exact for whole numbers below 2^53: their quotient is at least 1/b away from any integer it is not equal to, and
- * rounding moves it by less. */
+/* Exact for whole numbers below 2^53: the quotient differs from any integer that it does not equal by at least 1/b, and
+ * rounding changes it by less. */
 static double call_ceil_div(const double *args)
 {
     return args[1] != 0 ? ceil(args[0] / args[1]) : (double)NAN;
@@ -131,7 +132,7 @@ static double call_clamp(const double *args)
     return raised > args[2] ? args[2] : raised;
 }
 
-/* In the order of a generator's prefix sums (offsets, dist skewed), so that both have the same bits. */
+/* Sums in the same order as a generator's prefix sums (offsets, dist skewed), so that both agree bit for bit. */
 static double call_harmonic(const double *args)
 {
     if (!(args[0] >= 0) || args[0] > 65536 || args[0] != floor(args[0]))

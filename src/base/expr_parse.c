@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The grammar, the meaning of names, and the steps that come of both. Functions that return bool are false after
- * err_set.
+ * The grammar, the meaning of names, and the generated steps. Functions that return bool return false after err_set.
  */
 #include <string.h>
 
@@ -13,14 +12,14 @@ struct parser {
     const struct expr_names *names;
     struct arena *arena;
     struct err *err;
-    struct token token;     /* the next one */
-    struct expr_step **end; /* of the list that grows */
+    struct token token;     /* the next token */
+    struct expr_step **end; /* end of the list being extended */
     const struct expr_step *last;
-    size_t row, rows; /* values in use here, and at most */
+    size_t row, rows; /* values in use here, and the maximum */
     unsigned depth;
 };
 
-/* What binds more tightly comes later. */
+/* Later levels bind more tightly. */
 enum level {
     LEVEL_CHOICE,
     LEVEL_OR,
@@ -85,8 +84,8 @@ static void emit_const(struct parser *p, double value, unsigned column)
     emit(p, OP_CONST, column)->as.value = value;
 }
 
-/* What is emitted until `leave` becomes an operand, whose value lies `above` rows above that of its step. Returns the
- * list to come back to. */
+/* Until `leave`, emitted steps form an operand, whose value lies `above` rows above that of its step. Returns the list
+ * to continue afterwards. */
 static struct expr_step **enter(struct parser *p, struct expr_step **operand, size_t above)
 {
     struct expr_step **end = p->end;
@@ -156,7 +155,7 @@ static bool is(const struct token *name, const char *known)
            memcmp(known, name->start, name->length) == 0;
 }
 
-/* The number of the list of that name, or list_count. */
+/* Returns the number of the list with that name, or list_count. */
 static size_t find_list(const struct parser *p, const struct token *name)
 {
     size_t k = 0;
@@ -192,7 +191,7 @@ static bool parse_name(struct parser *p, const struct token *name)
     return false;
 }
 
-/* name[index]; the next token is '['. */
+/* Parses name[index]; the next token is '['. */
 static bool parse_element(struct parser *p, const struct token *name)
 {
     const struct expr_names *n = p->names;
@@ -211,7 +210,7 @@ static bool parse_element(struct parser *p, const struct token *name)
     return next_is(p, "]") ? advance(p) : unexpected(p, "']'");
 }
 
-/* sum(list), max(list), len(list): *done when this is one. The next token is the one after '('. */
+/* Parses sum(list), max(list) or len(list), and sets *done for these. The next token is the one after '('. */
 static bool parse_list_call(struct parser *p, const struct token *name, bool *done)
 {
     static const char *const parts[] = {"sum", "max", "len"}; /* in the order of the three slots of a list */
@@ -243,7 +242,7 @@ static const struct expr_builtin *find_builtin(const struct token *name)
     return NULL;
 }
 
-/* The names of the caller need not outlive compilation, so its functions are copied. */
+/* Copies a function, because the caller's names need not outlive compilation. */
 static const struct expr_function *copy_function(struct parser *p, const struct token *name)
 {
     for (size_t k = 0; k < p->names->function_count; k++) {
@@ -256,8 +255,8 @@ static const struct expr_function *copy_function(struct parser *p, const struct 
     return NULL;
 }
 
-/* Arguments up to the closing bracket. The first is the value that the function changes, the others are operands; with
- * `folds` each of them has a step of its own. */
+/* Parses arguments up to the closing bracket. The first is the value that the function changes, the others are
+ * operands; with `folds` each of them has its own step. */
 static bool parse_arguments(struct parser *p, const struct token *name, enum expr_op op, bool folds,
                             const struct expr_function *function, int *count)
 {
@@ -378,7 +377,8 @@ static const struct binary *find_binary(const struct parser *p, enum level lowes
     return NULL;
 }
 
-/* Operators that bind at least as tightly as `lowest`. a || b is (a ? 1 : b) != 0; a && b is (a ? b : 0) != 0. */
+/* Parses operators that bind at least as tightly as `lowest`. a || b is (a ? 1 : b) != 0; a && b is (a ? b : 0) !=
+ * 0. */
 static bool parse_level(struct parser *p, enum level lowest)
 {
     if (!parse_unary(p))

@@ -16,7 +16,8 @@ static enum status too_large(const char *at_least, size_t size, size_t limit_byt
                    mega ? limit_bytes / 1000000 : limit_bytes, mega ? "MB" : "byte");
 }
 
-/* Refuses early what cannot be read whole. Pipes are welcome (process substitution), their size shows while reading. */
+/* Rejects early what cannot be read whole. Pipes are accepted (process substitution); their size is found while
+ * reading. */
 static enum status check_readable(size_t *expected, int fd, size_t limit_bytes, struct err *err)
 {
     struct stat info;
@@ -30,11 +31,11 @@ static enum status check_readable(size_t *expected, int fd, size_t limit_bytes, 
     return STATUS_OK;
 }
 
-/* Straight to where it stays when the size is known: a result may have hundreds of megabytes. */
+/* If the size is known, reads directly into the final memory: a result may have hundreds of megabytes. */
 static enum status read_all(char **data, size_t *length, size_t expected, int fd, size_t limit_bytes,
                             struct arena *arena, struct err *err)
 {
-    size_t room = expected ? expected + 1 : 65536, count = 0; /* one byte more than expected shows the end */
+    size_t room = expected ? expected + 1 : 65536, count = 0; /* one extra byte detects the end */
     char *to = arena_alloc(arena, room + 1);
     for (;;) {
         const ssize_t got = read(fd, to + count, room - count);
@@ -93,7 +94,7 @@ static enum status write_all(int fd, const char *data, size_t length, struct err
     return STATUS_OK;
 }
 
-/* Some file systems cannot sync a folder (EINVAL): there is nothing better to do than going on. */
+/* Some file systems cannot sync a folder (EINVAL), which is ignored. */
 static enum status sync_fd(int fd, struct err *err)
 {
     if (fsync(fd) && errno != EINVAL)
@@ -101,8 +102,8 @@ static enum status sync_fd(int fd, struct err *err)
     return STATUS_OK;
 }
 
-/* Pipes, terminals and devices (/dev/null, /dev/full) are written as they are: a rename would replace the device. So is
- * a file that has no name any more (/dev/stdout of a deleted one). */
+/* Pipes, terminals and devices (/dev/null, /dev/full) are written in place, because a rename would replace the device.
+ * So are files without a name (/dev/stdout of a deleted one). */
 static enum status write_through(const char *path, const char *data, size_t length, struct err *err)
 {
     const int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
@@ -118,17 +119,17 @@ char *path_new(struct arena *arena, const char *start, const char *suffix)
 {
     uint64_t words[2];
     if (getrandom(words, sizeof(words), 0) != (ssize_t)sizeof(words))
-        abort(); /* so few bytes come whole, from any kernel since 3.17 */
+        abort(); /* so few bytes always arrive whole, on every kernel since 3.17 */
     return arena_printf(arena, "%s%016llx%016llx%s", start, (unsigned long long)words[0], (unsigned long long)words[1],
                         suffix);
 }
 
-/* `old` is what stands there now, NULL when nothing does: its mode is kept. */
+/* `old` describes the existing file, whose mode is kept; NULL if there is none. */
 static enum status replace(const char *path, const struct stat *old, const char *data, size_t length,
                            struct arena *arena, struct err *err)
 {
     char *temporary = NULL;
-    /* A new file beside `path`, by O_EXCL instead of mkstemp so that the user's umask gives its mode. */
+    /* Creates a new file next to `path` with O_EXCL rather than mkstemp, so that the user's umask sets its mode. */
     temporary = path_new(arena, arena_printf(arena, "%s.tmp-", path), "");
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -148,7 +149,7 @@ static enum status replace(const char *path, const struct stat *old, const char 
         unlink(temporary);
         return status;
     }
-    /* The rename is on the disk only when the folder is. */
+    /* The rename is on disk only once the folder is synced. */
     const int folder = open(path_dir(arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return errno == EACCES ? STATUS_OK : err_set(err, ERR_IO, "%s", strerror(errno));
@@ -174,7 +175,7 @@ enum status file_write(const char *path, const char *data, size_t length, struct
     struct stat info, named;
     const bool exists = !(follows ? stat : lstat)(path, &info);
     enum status status;
-    if (!exists && errno != ENOENT) /* a link that the system does not follow is not followed here */
+    if (!exists && errno != ENOENT) /* a link that the system does not follow is not followed here either */
         status = err_set(err, ERR_IO, "%s", strerror(errno));
     else if (!exists || S_ISLNK(info.st_mode))
         status = replace(target, NULL, data, length, &arena, err);
@@ -207,7 +208,7 @@ enum status file_make_dirs(const char *path, struct err *err)
     return status;
 }
 
-/* Why this folder is not the user's alone; NULL: it is. What its parent's owner may do, he may do to it. */
+/* Returns why this folder is not the user's alone, or NULL if it is. The owner of its parent can replace it. */
 static const char *not_own(int folder, struct arena *arena)
 {
     struct stat info, above;
@@ -265,7 +266,7 @@ bool file_is_dir(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Symbolic links are followed; cycles and links to nothing are passed over. */
+/* Follows symbolic links; skips cycles and dangling links. */
 static enum status walk(char ***paths, size_t *count, FTS *tree, const char *suffix, struct arena *arena,
                         struct err *err)
 {
@@ -344,7 +345,7 @@ char *path_dir(struct arena *arena, const char *path)
 
 char *path_target(struct arena *arena, const char *path)
 {
-    enum { MOST_LINKS = 40 }; /* as Linux has it */
+    enum { MOST_LINKS = 40 }; /* as in Linux */
     char *at = arena_strdup(arena, path), to[PATH_MAX];
     for (size_t links = 0; links < MOST_LINKS; links++) {
         const ssize_t length = readlink(at, to, sizeof(to));
@@ -366,7 +367,7 @@ char *path_real(struct arena *arena, const char *path)
 char *path_self_dir(struct arena *arena)
 {
     char *self = path_real(arena, "/proc/self/exe");
-    /* Without /proc, or when the program was deleted while it runs, the working folder is all there is. */
+    /* Without /proc, or if the running program was deleted, only the working folder is known. */
     return self ? path_dir(arena, self) : arena_strdup(arena, ".");
 }
 
@@ -376,15 +377,15 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Where one kind of per-user files lives: the names that differ between cache and data. */
+/* The location of one kind of per-user files: the names that differ between cache and data. */
 struct user_folder {
-    const char *own;       /* ROOFTILE_*, the whole path */
-    const char *xdg;       /* XDG_*_HOME; the specification says to ignore a relative one */
-    const char *home;      /* below $HOME */
-    const char *temporary; /* behind /tmp/rooftile-<uid> */
+    const char *own;       /* ROOFTILE_*, the full path */
+    const char *xdg;       /* XDG_*_HOME; ignored if relative, as the specification requires */
+    const char *home;      /* relative to $HOME */
+    const char *temporary; /* appended to /tmp/rooftile-<uid> */
 };
 
-/* A folder that the user names is taken as it is. */
+/* A folder named by the user is used without changes. */
 static enum status user_dir(char **path, const struct user_folder *folder, bool make, struct arena *arena,
                             struct err *err)
 {

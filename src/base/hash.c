@@ -28,7 +28,7 @@ void hash_free(struct hash *hash)
     free(hash);
 }
 
-/* Byte by byte, so that keys are the same on every machine. */
+/* Adds it byte by byte, so that keys are equal on all machines. */
 static void add_length(struct hash *hash, uint64_t length)
 {
     unsigned char bytes[8];
@@ -49,7 +49,7 @@ void hash_add_string(struct hash *hash, const char *string)
     if (string)
         hash_add(hash, string, strlen(string));
     else
-        add_length(hash, UINT64_MAX); /* no string is that long */
+        add_length(hash, UINT64_MAX); /* longer than any string */
 }
 
 static void to_hex(char out[static HASH_TEXT], const unsigned char *bytes, size_t count)
@@ -74,7 +74,7 @@ uint64_t hash_u64(const void *data, size_t length)
     return XXH3_64bits(data, length);
 }
 
-/* Feeds a file to `update` in pieces, whatever its size. */
+/* Passes a file of any size to `update` in pieces. */
 static enum status each_chunk(const char *path, void (*update)(void *state, const void *data, size_t length),
                               void *state, struct err *err)
 {
@@ -109,7 +109,7 @@ static void update_sha256(void *state, const void *data, size_t length)
 
 enum status hash_add_file(struct hash *hash, const char *path, struct err *err)
 {
-    /* The file is hashed apart and its digest added: a file that cannot be read to its end leaves `hash` as it was. */
+    /* Hashes the file separately and adds its digest, so that a read error leaves `hash` unchanged. */
     struct hash *file = hash_new();
     const enum status status = each_chunk(path, update_xxh, file->state, err);
     if (!status) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tree: where its values stand, its members, strings, numbers and duplicate keys. json_read.c makes it.
+ * The JSON tree: positions of values, members, strings, numbers and duplicate keys. json_read.c builds it.
  */
 #include "rooftile/json.h"
 
 #include "json_internal.h"
 
-/* Above this many members duplicates are looked for in sorted order, so that a million keys take no quadratic time. */
+/* Above this number of members, duplicates are found by sorting, which avoids quadratic time for a million keys. */
 #define FEW_KEYS 32
 
 /* ---- messages ---- */
@@ -29,7 +29,7 @@ const char *json_type_name(const cJSON *value)
     }
 }
 
-/* "path:line:column"; columns count characters, not bytes. */
+/* Appends "path:line:column"; columns count characters, not bytes. */
 static void add_where(struct text *out, const struct json_file *file, size_t offset)
 {
     size_t line = 1, column = 1;
@@ -45,7 +45,7 @@ static void add_where(struct text *out, const struct json_file *file, size_t off
     text_addf(out, "%s:%zu:%zu", file->path, line, column);
 }
 
-/* The key as one token of a JSON pointer (RFC 6901). */
+/* Appends the key as a token of a JSON pointer (RFC 6901). */
 static void add_token(struct text *out, const struct json_node *node)
 {
     SCOPED(text_release) struct text key = {0}, token = {0};
@@ -53,7 +53,7 @@ static void add_token(struct text *out, const struct json_node *node)
     for (const char *p = key.data; *p; p++)
         text_addn(&token, *p == '~' ? "~0" : *p == '/' ? "~1" : p, *p == '~' || *p == '/' ? 2 : 1);
     text_add(out, "/");
-    text_add_escaped(out, ESCAPE_JSON, token.data); /* a file must not be able to drive the terminal */
+    text_add_escaped(out, ESCAPE_JSON, token.data); /* keeps a file from controlling the terminal */
 }
 
 static void add_pointer(struct text *out, const struct json_node *node)
@@ -137,7 +137,7 @@ void json_link(cJSON *parent, cJSON *child)
 {
     cJSON *first = parent->child;
     child->next = NULL;
-    child->prev = first ? first->prev : child; /* the first one's is the last */
+    child->prev = first ? first->prev : child; /* the first child's prev is the last child */
     if (first)
         first->prev = first->prev->next = child;
     else
@@ -173,7 +173,7 @@ enum status json_check_keys(const cJSON *value, const char *const *keys, size_t 
     return STATUS_OK;
 }
 
-/* *member is NULL when an optional one is absent. */
+/* *member is NULL if an optional member is absent. */
 static enum status get(const cJSON **member, const cJSON *object, const char *key, int type, enum json_need need,
                        struct err *err)
 {
@@ -242,7 +242,7 @@ bool json_is_identifier(const char *text)
     return *text && !json_is_digit(*text) && text[strspn(text, letters)] == '\0';
 }
 
-/* "; did you mean 'x'?", or "; known are a, b, c" when nothing is near and the list is short enough to help. */
+/* Appends "; did you mean 'x'?", or "; known are a, b, c" if nothing is near and the list is short enough to help. */
 static enum status add_hint(struct err *err, const char *word, const char *const *candidates, size_t count)
 {
     const size_t few = 24;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The document is written as it is built, so that it takes the memory of its text and no more. Inside strings control
- * characters are escaped, so a raw line feed or tab is layout: two tabs for a level, one behind a colon or a comma.
- * json_out_finish makes blanks of them, or leaves them out.
+ * The document is written while it is built, so it uses no more memory than its text. Control characters in strings are
+ * escaped, so a raw line feed or tab is layout: two tabs per level, one after a colon or a comma. json_out_finish turns
+ * them into blanks, or removes them.
  */
 #include <assert.h>
 #include <float.h>
@@ -13,9 +13,9 @@
 struct json_out {
     struct text text;
     struct level {
-        bool array, some; /* has it a member? */
+        bool array, some; /* `some`: it has a member */
     } levels[JSON_MAX_DEPTH];
-    size_t depth; /* of the innermost open one; [0] is the top level */
+    size_t depth; /* of the innermost open level; [0] is the top level */
 };
 
 static void open_level(struct json_out *out, size_t depth, bool array)
@@ -59,7 +59,7 @@ struct json_out *json_out_new_array(void)
 
 /* ---- values ---- */
 
-/* What stands for a byte below a blank, and for those that a page or a terminal would take for its own. */
+/* Appends the escape for a byte below a blank, or for a byte that a page or a terminal would interpret. */
 static void add_escape(struct text *text, unsigned char byte)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -70,7 +70,7 @@ static void add_escape(struct text *text, unsigned char byte)
         text_addf(text, "\\u%04x", (unsigned)byte);
 }
 
-/* How many bytes there only a page or a terminal would take for its own, of the last of which an escape is made. */
+/* Returns the number of bytes at `p` that only a page or a terminal would interpret; the last of them is escaped. */
 static size_t obeyed(const char *p)
 {
     if (*p == '<' || *p == 0x7f)
@@ -78,7 +78,7 @@ static size_t obeyed(const char *p)
     return *p == '\xc2' && (unsigned char)p[1] >= 0x80 && (unsigned char)p[1] < 0xa0 ? 2 : 0;
 }
 
-/* Text that came from a compiler or a file name may be malformed UTF-8; each bad byte becomes U+FFFD. */
+/* Text from a compiler or a file name may be malformed UTF-8; each bad byte becomes U+FFFD. */
 static void add_quoted(struct text *text, const char *string)
 {
     size_t left = strlen(string), taken;
@@ -99,7 +99,7 @@ static void add_quoted(struct text *text, const char *string)
     text_addn(text, "\"", 1);
 }
 
-/* What stands before a value: the comma, the line and its key. */
+/* Writes what precedes a value: the comma, the line and its key. */
 static struct text *begin(struct json_out *out, const char *key)
 {
     struct level *level = &out->levels[out->depth];
@@ -130,7 +130,7 @@ void json_out_number(struct json_out *out, const char *key, double value)
         json_out_null(out, key);
         return;
     }
-    /* Up to 15 digits always survive a normal double, so fewer need no try: %g drops trailing zeros. */
+    /* Up to 15 digits always survive a normal double, so fewer are not tried: %g drops trailing zeros. */
     const bool whole = fabs(value) <= 0x1p53 && value == floor(value);
     int precision = whole ? 0 : fabs(value) < DBL_MIN ? 1 : 15;
     do
@@ -144,7 +144,7 @@ void json_out_u64(struct json_out *out, const char *key, uint64_t value)
     text_addf(begin(out, key), "%llu", (unsigned long long)value);
 }
 
-/* Its own layout goes; what is obeyed stands in strings only. */
+/* Removes the layout of `json`; bytes that need escapes occur in strings only. */
 void json_out_raw(struct json_out *out, const char *key, const char *json)
 {
     struct text *text = begin(out, key);
@@ -231,7 +231,7 @@ void json_out_finish(struct json_out *out, struct text *text, bool pretty)
 {
     assert(!out->depth);
     close_level(out);
-    /* In place: nothing becomes longer. */
+    /* Works in place, because nothing becomes longer. */
     char *to = out->text.data;
     for (const char *from = out->text.data; *from; from++) {
         const bool layout = *from == '\n' || *from == '\t';
@@ -242,7 +242,7 @@ void json_out_finish(struct json_out *out, struct text *text, bool pretty)
     out->text.length = (size_t)(to - out->text.data);
     if (text->length) {
         text_addn(text, out->text.data, out->text.length);
-    } else { /* a large one is not copied */
+    } else { /* avoids copying a large document */
         const struct text empty = *text;
         *text = out->text;
         out->text = empty;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reader: one walk over the text that checks every byte against RFC 8259 and the further limits of json.h, and
- * builds the tree as it goes. Of a long list it only checks the elements (a value on the C stack stands for each while
- * it is read); json_long_next walks over them once more, one at a time.
+ * The reader: one pass over the text that checks every byte against RFC 8259 and the additional limits of json.h, and
+ * builds the tree. The elements of a long list are only checked (each is represented by a value on the C stack while it
+ * is read); json_long_next reads them again, one at a time.
  */
 
 #include "json_internal.h"
@@ -12,13 +12,13 @@ static bool read_value(struct json_reader *c, struct json_node *node, unsigned d
 
 /* ---- values ---- */
 
-/* The string read last, in the tree; NULL where there is none. */
+/* Copies the last string read into the tree; NULL without a tree. */
 static char *keep_string(struct json_reader *c)
 {
     return c->arena ? arena_strndup(c->arena, c->read, c->read_length) : NULL;
 }
 
-/* Whether the key whose quote stands there is that word, written plainly. */
+/* Tells whether the key that starts at that quote is `word`, written without escapes. */
 static bool is_key(const struct json_reader *c, uint32_t key_offset, const char *word)
 {
     if (key_offset == JSON_NOWHERE)
@@ -27,7 +27,7 @@ static bool is_key(const struct json_reader *c, uint32_t key_offset, const char 
     return text_starts(key, word) && key[strlen(word)] == '"';
 }
 
-/* A member's key and colon. */
+/* Reads a member's key and colon. */
 static bool read_key(struct json_reader *c, struct json_node *node)
 {
     if (json_peek(c) != '"')
@@ -44,7 +44,7 @@ static bool read_key(struct json_reader *c, struct json_node *node)
     return true;
 }
 
-/* The elements of an array or the members of an object, at the opening bracket. */
+/* Reads the elements of an array or the members of an object, from the opening bracket. */
 static bool read_children(struct json_reader *c, struct json_node *node, unsigned depth)
 {
     const bool object = cJSON_IsObject(&node->value);
@@ -54,7 +54,7 @@ static bool read_children(struct json_reader *c, struct json_node *node, unsigne
     c->at++;
     json_skip_space(c);
     for (int byte = json_peek(c); byte != close;) {
-        /* In the tree, or only while it is read. */
+        /* Lives in the tree, or only while it is read. */
         struct json_node passing, *child = c->arena ? arena_alloc(c->arena, sizeof(*child)) : &passing;
         *child = (struct json_node){.parent = node, .key_offset = JSON_NOWHERE, .index = node->count++};
         if ((object && !read_key(c, child)) || !read_value(c, child, depth))
@@ -90,9 +90,9 @@ static bool read_array(struct json_reader *c, struct json_node *node, unsigned d
     return good;
 }
 
-/* Infinite when it is beyond a double. Up to 2^53 an integer, and up to 10^22 a power of ten, are doubles exactly, so
- * that one division rounds correctly (Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest is for
- * strtod. */
+/* Returns infinity beyond the range of doubles. Integers up to 2^53 and powers of ten up to 10^22 are exact doubles, so
+ * that one division rounds correctly (Clinger, How to Read Floating Point Numbers Accurately, 1990). strtod converts
+ * all other numbers. */
 static double number_at(const char *text)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -150,7 +150,7 @@ static bool read_content(struct json_reader *c, struct json_node *node, unsigned
     }
 }
 
-/* `node` has its parent, key and index. */
+/* `node` already has its parent, key and index. */
 static bool read_value(struct json_reader *c, struct json_node *node, unsigned depth)
 {
     if (c->arena && ++c->values > JSON_MAX_VALUES)
@@ -165,7 +165,7 @@ static bool read_value(struct json_reader *c, struct json_node *node, unsigned d
 
 /* ---- documents ---- */
 
-/* Reads the text, which lies in c->arena; *root only when all of it is good. */
+/* Reads the text, which lies in c->arena; sets *root only if all of it is valid. */
 static enum status read_document(struct json_reader *c, const cJSON **root, const char *name, const char *text,
                                  size_t length)
 {
@@ -219,8 +219,8 @@ enum status json_parse(const cJSON **root, const char *name, const char *text, s
 /* ---- long lists ---- */
 
 struct json_long {
-    struct arena arena;        /* the text and the root */
-    struct json_reader reader; /* in the list, behind the last element read */
+    struct arena arena;        /* for the text and the root */
+    struct json_reader reader; /* in the list, after the last element read */
     uint32_t index;            /* of the next element */
 };
 
@@ -289,7 +289,7 @@ enum status json_long_next(const cJSON **element, struct json_long *d, struct ar
             return ERR_CONFIG;
         *element = &node->value;
         json_skip_space(c);
-        c->at++; /* the comma or the bracket */
+        c->at++; /* skips the comma or the bracket */
     }
     return STATUS_OK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strings, numbers and words of JSON, and what is said about a byte that cannot stand where it does.
+ * Strings, numbers and words of JSON, and the messages about unexpected bytes.
  */
 
 #include "json_internal.h"
 
-/* No double needs more than 24; a longer number is a mistake or an attack. */
+/* A double needs at most 24 characters; a longer number is a mistake or an attack. */
 #define NUMBER_MAX 63
 
 bool json_fail_byte(struct json_reader *c, size_t offset, const char *format, ...)
@@ -51,7 +51,7 @@ void json_skip_space(struct json_reader *c)
 
 /* ---- strings ---- */
 
-/* Four hex digits at `at`, or -1. */
+/* Returns the value of four hex digits at `at`, or -1. */
 static long hex4(const struct json_reader *c, size_t at)
 {
     char digits[5] = "";
@@ -74,7 +74,7 @@ static void add_utf8(struct text *text, unsigned code)
     text_addn(text, out, bytes);
 }
 
-/* At the backslash. */
+/* Starts at the backslash. */
 static bool read_escape(struct json_reader *c)
 {
     static const char plain[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -107,7 +107,7 @@ static bool read_escape(struct json_reader *c)
     return true;
 }
 
-/* How many bytes from `at` on stand for themselves. */
+/* Returns how many bytes from `at` on need no unescaping. */
 static size_t plain_length(const struct json_reader *c)
 {
     const unsigned char *start = c->text + c->at, *end = c->text + c->length, *at = start;
@@ -116,11 +116,11 @@ static size_t plain_length(const struct json_reader *c)
     return (size_t)(at - start);
 }
 
-/* At the opening quote. */
+/* Starts at the opening quote. */
 bool json_read_string(struct json_reader *c)
 {
     const size_t start = c->at++, plain = plain_length(c);
-    if (c->at + plain < c->length && c->text[c->at + plain] == '"') { /* nearly all: it is taken where it stands */
+    if (c->at + plain < c->length && c->text[c->at + plain] == '"') { /* nearly always: used in place */
         c->read = (const char *)c->text + c->at;
         c->read_length = plain;
         c->at += plain + 1;
@@ -157,7 +157,7 @@ bool json_read_string(struct json_reader *c)
 void json_add_key(struct text *out, const struct json_node *node)
 {
     const struct json_file *file = node->file;
-    struct err ignored; /* the key was good when it was read */
+    struct err ignored; /* the key was valid when it was read */
     struct json_reader c = {.text = (const unsigned char *)file->text, .length = file->length, .at = node->key_offset};
     c.file = file;
     c.err = &ignored;

@@ -7,7 +7,7 @@
 
 #include "rooftile/table.h"
 
-/* Codes are for ever: a retired one keeps its row, a new one goes to the end. */
+/* Codes are permanent: a retired one keeps its row, a new one is appended. */
 static const struct {
     const char *code;
     const char *name;
@@ -38,12 +38,12 @@ static const struct {
 };
 
 static struct {
-    pthread_mutex_t lock; /* over the warnings and over stderr, so that lines stay whole */
+    pthread_mutex_t lock; /* protects the warnings and stderr, so that lines stay whole */
     enum log_level level;
     enum color_mode color;
     void (*clear)(void);
     void (*redraw)(void);
-    struct arena arena; /* of the warnings */
+    struct arena arena; /* for the warnings */
     const char **warnings;
     size_t warning_count;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = LOG_NORMAL};
@@ -74,7 +74,7 @@ void log_set_status_line(void (*clear)(void), void (*redraw)(void))
     shared.redraw = redraw;
 }
 
-/* no-color.org and bixense.com/clicolors: a variable counts when it is not empty; "0" switches a FORCE off. */
+/* no-color.org and bixense.com/clicolors: a variable counts if it is not empty; "0" disables a FORCE. */
 static bool is_set(const char *name)
 {
     const char *value = getenv(name);
@@ -100,7 +100,7 @@ bool log_use_color(int fd)
     return isatty(fd) == 1;
 }
 
-/* One line in one write, so that those of other processes do not cut it. The lock is held by the caller. */
+/* Writes a line with one write, so that output of other processes cannot split it. The caller holds the lock. */
 static void put_line(const struct style *style, const char *detail, const char *message)
 {
     SCOPED(text_release) struct text line = {0};
@@ -147,7 +147,7 @@ const char *log_code_name(const char *code)
 void log_warn(const char *code, const char *format, ...)
 {
     static const struct style warning = {"warning", TONE_DOUBT};
-    assert(log_code_name(code)); /* a new warning needs its row in warning_codes */
+    assert(log_code_name(code)); /* a new warning needs a row in warning_codes */
     SCOPED(text_release) struct text message = {0};
     SCOPED(text_release) struct text entry = {0};
     va_list args;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which word was meant: the nearest of those that there are.
+ * Finds the candidate nearest to a misspelled word.
  */
 #include "rooftile/base.h"
 
-/* Words longer than this are not typing errors of an option or a parameter. */
+/* Longer words are not misspelled options or parameters. */
 #define NEAREST_LIMIT 64
 
 static size_t min_of(size_t a, size_t b)
@@ -12,14 +12,14 @@ static size_t min_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters of either case are alike, and so are the signs between words. */
+/* Letters of either case are equal, and so are the separators between words. */
 static char folded(char c)
 {
     return c == '-' ? '_' : (char)tolower((unsigned char)c);
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours, each 1 (optimal string alignment); three rolling rows.
- */
+/* Insertions, deletions, replacements and swaps of neighbours cost 1 each (optimal string alignment); uses three
+ * rolling rows. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][NEAREST_LIMIT + 1];
@@ -42,7 +42,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return last[b_length];
 }
 
-/* The shortest candidate that goes on where `word` ends. */
+/* Returns the shortest candidate that starts with `word`. */
 static const char *continued(const char *word, const char *const *candidates, size_t count)
 {
     const char *shortest = NULL;
@@ -56,8 +56,8 @@ static const char *continued(const char *word, const char *const *candidates, si
     return shortest;
 }
 
-/* The shortest candidate that has all of `word` in it, else the longest that begins it and is half of
- * it at least: "triad", "blocksize". */
+/* Returns the shortest candidate that contains `word`; otherwise the longest that `word` starts with, if it is at least
+ * half of it: "triad", "blocksize". */
 static const char *related(const char *word, const char *const *candidates, size_t count)
 {
     enum { LEAST = 4 };

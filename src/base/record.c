@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a struct is known, and how it is written. record_read.c reads.
+ * Tables of a struct's members, and how records are written. record_read.c reads them.
  */
 #include "rooftile/record.h"
 
@@ -82,7 +82,7 @@ static bool is_known(const struct record_field *field, const char *base)
     return true;
 }
 
-/* What is null when it is unknown. */
+/* Tells whether an unknown value is written as null. */
 bool record_is_nullable(const struct record_field *field)
 {
     const bool never = field->rules & (RECORD_SPARSE | RECORD_REQUIRED);
@@ -102,7 +102,7 @@ bool record_is_nullable(const struct record_field *field)
     }
 }
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static void write_field(struct json_out *out, const char *key, const struct record_field *field, const char *base);
 

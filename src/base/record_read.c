@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records as they are read: files that programs wrote (record_get), and files that people write (record_parse).
+ * Reading records: files written by programs (record_get), and files written by people (record_parse).
  */
 #include <assert.h>
 
@@ -18,7 +18,7 @@ static enum status read_record(void *base, const struct record *record, const cJ
 static enum status read_field(char *base, const struct record_field *field, const cJSON *json, const cJSON *parent,
                               struct record_in *in, struct err *err);
 
-/* "a number" or "a number or null" has to stand there. */
+/* Reports that "a number" or "a number or null" is required. */
 static enum status fail_type(const struct record_field *field, const cJSON *json, const char *wanted,
                              const struct record_in *in, struct err *err)
 {
@@ -52,7 +52,7 @@ static enum status read_number(void *at, const struct record_field *field, const
     return status;
 }
 
-/* { "value": number, "source": "..." }: a number whose source is for people. */
+/* Unwraps { "value": number, "source": "..." }, a number whose source is documented for readers. */
 static enum status unwrap(const cJSON **json, const struct record_in *in, struct err *err)
 {
     static const char *const keys[] = {"value", "source"};
@@ -93,13 +93,13 @@ static enum status read_time(double *time_ns, const cJSON *json, struct err *err
     return STATUS_OK;
 }
 
-/* The first name that stands for a value. */
+/* Returns the first name that represents a value. */
 static size_t first_name(const struct record_field *field)
 {
     return field->kind == RECORD_ENUM && field->rules & RECORD_FROM_ONE;
 }
 
-/* The last of equal names; -1: none. */
+/* Returns the last of equal names, or -1 if there is none. */
 static int named(const struct record_field *field, const char *name)
 {
     for (int k = (int)field->size - 1; k >= (int)first_name(field); k--)
@@ -137,7 +137,7 @@ static enum status read_bits(void *at, const struct record_field *field, const c
     return status;
 }
 
-/* Where the elements go. */
+/* Allocates the elements. */
 static enum status make_room(char **elements, char *base, const struct record_field *field, const cJSON *json,
                              size_t count, const struct record_in *in, struct err *err)
 {
@@ -180,7 +180,7 @@ static enum status read_element(char *at, const struct record_field *field, cons
 static enum status read_elements(char *base, const struct record_field *field, const cJSON *json, struct record_in *in,
                                  struct err *err)
 {
-    /* A program's keys are whatever they are. */
+    /* In files written by programs, every key is data. */
     const bool comments = in->by_hand && field->kind == RECORD_MAP && cJSON_IsObject(json);
     char *first = NULL;
     size_t filled = 0;
@@ -286,7 +286,7 @@ static enum status read_record(void *base, const struct record *record, const cJ
     if (json && !cJSON_IsObject(json))
         return json_fail_type(json, "an object", err);
     enum status status = json && in->strict ? record_check_keys(record, json, err) : STATUS_OK;
-    const cJSON *next = json ? json->child : NULL; /* members mostly stand in the table's order */
+    const cJSON *next = json ? json->child : NULL; /* members are mostly in the table's order */
     for (size_t k = 0; k < record->count && !status; k++) {
         const struct record_field *field = &record->fields[k];
         const bool here = next && strcmp(next->string, field->key) == 0;

@@ -5,7 +5,8 @@
 #include "rooftile/vector.h"
 #include "rooftile/vector_math.h"
 
-/* 2^64 over the golden ratio, odd: the step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
+/* 2^64 divided by the golden ratio, odd: the step of splitmix64 (Steele, Lea, Flood: Fast splittable generators,
+ * 2014). */
 #define GOLDEN_STEP 0x9E3779B97F4A7C15u
 #define TWO_PI 6.283185307179586476925286766559
 
@@ -27,7 +28,8 @@ static double unit_interval(uint64_t bits)
 
 uint64_t rng_at(uint64_t seed, uint64_t index)
 {
-    /* The seed is mixed first: streams of seeds that differ by a multiple of the step would be shifted copies. */
+    /* The seed is mixed first; otherwise streams whose seeds differ by a multiple of the step would be shifted
+     * copies. */
     return mix(mix(seed) + (index + 1) * GOLDEN_STEP);
 }
 
@@ -43,8 +45,8 @@ WIDER void rng_uniforms_at(double *values, uint64_t seed, uint64_t first, size_t
         values[k] = unit_interval(mix(mixed + (first + k + 1) * GOLDEN_STEP));
 }
 
-/* Box-Muller: values 2k and 2k + 1 are made of the uniform ones of these numbers; 1 - u keeps the logarithm's argument
- * above 0. */
+/* Box-Muller: values 2k and 2k + 1 are computed from the uniform values with these numbers; 1 - u keeps the logarithm's
+ * argument above 0. */
 void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count)
 {
     double uniform[2 * PAIRS], radius[PAIRS], turn[2][PAIRS];
@@ -66,7 +68,8 @@ void rng_normals_at(double *values, uint64_t seed, uint64_t first, size_t count)
 
 /* ---- permutations ---- */
 
-/* Of k bits, 2^k >= count: each step can be undone, and high bits reach the low ones and back several times. */
+/* A permutation of k bits, 2^k >= count: each step is invertible, and high bits reach the low ones and back several
+ * times. */
 struct mixer {
     uint32_t mask, keys[ROUNDS], factors[ROUNDS], inverses[ROUNDS];
     unsigned shift;
@@ -79,11 +82,11 @@ static struct mixer mixer_of(uint64_t seed, uint64_t count)
     while (bits < 32 && (uint64_t)1 << bits < count)
         bits++;
     mixer.mask = (uint32_t)(((uint64_t)1 << bits) - 1);
-    mixer.shift = (bits + 1) / 2; /* from here on a shifted xor undoes itself */
+    mixer.shift = (bits + 1) / 2; /* from here on, a shifted xor is its own inverse */
     for (unsigned round = 0; round < ROUNDS; round++) {
         const uint64_t drawn = rng_at(seed, round);
         uint32_t factor = (uint32_t)drawn | 1,
-                 inverse = factor; /* right in 3 bits, twice as many by each step of Newton */
+                 inverse = factor; /* correct in 3 bits; each Newton step doubles the number */
         for (unsigned step = 0; step < 4; step++)
             inverse *= 2 - factor * inverse;
         mixer.factors[round] = factor;
@@ -111,8 +114,8 @@ static inline uint32_t unmixed(const struct mixer *mixer, uint32_t x)
     return x;
 }
 
-/* What falls outside is mixed again, until it does not: still each number once (Black and Rogaway, Ciphers with
- * arbitrary finite domains, 2002). */
+/* Results outside the range are mixed again until they are inside, so that each number still occurs once (Black and
+ * Rogaway, Ciphers with arbitrary finite domains, 2002). */
 WIDER void rng_permuted_at(double *values, uint64_t seed, uint64_t limit, uint64_t first, size_t count)
 {
     const struct mixer mixer = mixer_of(seed, limit);
@@ -139,11 +142,11 @@ void rng_cycle_at(double *values, uint64_t seed, uint64_t limit, uint64_t first,
     }
 }
 
-/* ---- one after the other ---- */
+/* ---- sequential generator ---- */
 
 void rng_init(struct rng *rng, uint64_t seed)
 {
-    /* As the authors of xoshiro advise: splitmix64 fills the state, which is then never all zero. */
+    /* As recommended by the authors of xoshiro, splitmix64 fills the state, which is then never all zero. */
     for (unsigned i = 0; i < 4; i++)
         rng->state[i] = mix(seed + (i + 1) * GOLDEN_STEP);
 }
@@ -169,7 +172,7 @@ uint64_t rng_next(struct rng *rng)
 
 uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
-    /* Lemire, Fast random integer generation in an interval, 2019: refuse the few products that would be unfair. */
+    /* Lemire, Fast random integer generation in an interval, 2019: rejects the few products that would cause a bias. */
     const uint64_t unfair = (0 - bound) % bound;
     unsigned __int128 product;
     do {

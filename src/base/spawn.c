@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs read from and write into files in memory: a pipe needs someone at its other end, and a disassembler, which
- * writes line by line, would wake us a million times.
+ * Programs read from and write to files in memory. A pipe would need a reader at its other end, and a disassembler,
+ * which writes line by line, would wake this process a million times.
  */
 #include "rooftile/spawn.h"
 
@@ -17,19 +17,19 @@
 #include "rooftile/file.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define SPARE_BYTES ((size_t)64 << 20) /* of output beyond the limit, until a program is killed for it */
+#define SPARE_BYTES ((size_t)64 << 20) /* output allowed beyond the limit before a program is killed */
 
 const volatile int *spawn_stop;
 const char spawn_own_input[] = "";
 
 struct job {
     pid_t pid;  /* 0: not started, or ended */
-    int fds[3]; /* standard input, output, error; -1 closed */
-    int status; /* as of waitpid */
-    bool late;  /* killed for its time */
+    int fds[3]; /* standard input, output, error; -1: closed */
+    int status; /* from waitpid */
+    bool late;  /* killed after its time limit */
 };
 
-/* Own process group, all signals as a fresh program expects them, and no descriptor of ours but the three. */
+/* The child has its own process group, default signal handling, and no descriptors but these three. */
 int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3])
 {
     posix_spawn_file_actions_t actions;
@@ -94,7 +94,7 @@ static size_t written(int fd)
     return fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
 }
 
-/* How many still run. Ends those that are late or write without end, or all with `stop`. */
+/* Returns how many jobs still run. Kills those that are late or write too much, or all with `stop`. */
 static size_t reap(struct job *jobs, size_t count, size_t limit_bytes, bool late, bool stop)
 {
     size_t running = 0;
@@ -187,7 +187,7 @@ char *spawn_which(struct arena *arena, const char *program)
         return is_program(program) ? arena_strdup(arena, program) : NULL;
     const char *folders = getenv("PATH");
     if (!folders)
-        folders = "/bin:/usr/bin"; /* what posix_spawnp searches then */
+        folders = "/bin:/usr/bin"; /* the default of posix_spawnp */
     while (*program) {
         const size_t length = strcspn(folders, ":");
         /* An empty entry of PATH is the working folder. */

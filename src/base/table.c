@@ -82,7 +82,7 @@ struct cell cell_json(const char *json)
 
 enum { MEMBERS = 16 };
 
-/* A copy with room for more. */
+/* Copies the list with more room. */
 static void *more(struct arena *arena, const void *list, size_t count, size_t room, size_t size)
 {
     void *copy = arena_array(arena, room, size);
@@ -91,7 +91,7 @@ static void *more(struct arena *arena, const void *list, size_t count, size_t ro
     return copy;
 }
 
-/* Room for one more of `count` elements. */
+/* Makes room for one more than `count` elements. */
 static void *grown(struct arena *arena, void *list, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
@@ -111,7 +111,7 @@ struct table *table_new(struct arena *arena, const struct table_column *columns,
 
 struct table_made {
     struct table_row row;
-    size_t number; /* its index and 1; 0: none yet */
+    size_t number; /* its index plus 1; 0: none yet */
 };
 
 struct table *table_making(struct arena *arena, const struct table_column *columns, size_t count, size_t row_count,

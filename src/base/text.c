@@ -5,7 +5,7 @@
 
 #include "rooftile/base.h"
 
-/* Few formatted pieces are longer, which are formatted twice. */
+/* Few formatted pieces are longer; those are formatted twice. */
 #define USUAL_LENGTH 63
 
 void text_release(struct text *text)
@@ -69,7 +69,7 @@ void text_vaddf(struct text *text, const char *format, va_list args)
     reserve(text, USUAL_LENGTH);
     const int length = vsnprintf(text->data + text->length, USUAL_LENGTH + 1, format, args);
     if (length < 0)
-        arena_out_of_memory(SIZE_MAX); /* glibc fails here only for want of memory or beyond INT_MAX characters */
+        arena_out_of_memory(SIZE_MAX); /* glibc fails here only if out of memory or beyond INT_MAX characters */
     if (length > USUAL_LENGTH) {
         reserve(text, (size_t)length);
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
@@ -140,7 +140,7 @@ bool text_ends(const char *string, const char *suffix)
     return length >= tail && memcmp(string + length - tail, suffix, tail) == 0;
 }
 
-/* Code points that sit on the one before them: Unicode's combining blocks, joiners and variation selectors. */
+/* Code points that combine with the previous one: Unicode's combining blocks, joiners and variation selectors. */
 static bool is_combining(uint32_t point)
 {
     static const struct {
@@ -155,7 +155,7 @@ static bool is_combining(uint32_t point)
     return false;
 }
 
-/* The code point at *at, which moves behind it. A byte that starts no whole character stands for itself. */
+/* Returns the code point at *at and moves past it. A byte that starts no complete character is returned as is. */
 static uint32_t next_point(const unsigned char **at)
 {
     const unsigned char *byte = (*at)++;
@@ -275,7 +275,7 @@ bool text_filtered_any(const char *const *filters, size_t count, const char *con
 {
     bool wanted = true;
     for (size_t k = 0; k < count && wanted; k++)
-        wanted = filters[k][0] == '!'; /* only exclusions: everything else is in */
+        wanted = filters[k][0] == '!'; /* only exclusions: everything else is included */
     for (size_t k = 0; k < count; k++) {
         const bool excludes = filters[k][0] == '!';
         const char *glob = filters[k] + excludes;
@@ -296,8 +296,8 @@ bool text_filtered_any(const char *const *filters, size_t count, const char *con
 enum control { CONTROL_KEEP, CONTROL_MARK, CONTROL_BLANK, CONTROL_HEX };
 
 static const struct escaper {
-    enum control control; /* control characters that have no row */
-    char quote;           /* around the whole, where it holds one of `quoted`; 0: never */
+    enum control control; /* control characters without a row */
+    char quote;           /* encloses the whole text if it contains one of `quoted`; 0: never */
     const char *quoted;
     struct {
         const char *from, *to;
@@ -343,7 +343,7 @@ static const struct escaper {
                      {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {"`", "\\(ga"}, {"~", "\\(ti"}, {"^", "\\(ha"}}},
 };
 
-/* The row for what stands at `at`, as its replacement, NULL: none; *length is what that replaces. */
+/* Returns the replacement for the text at `at`, or NULL if there is none; *length is the number of bytes replaced. */
 static const char *replacement(const struct escaper *escaper, const char *at, size_t *length)
 {
     const size_t most = sizeof(escaper->rows) / sizeof(escaper->rows[0]);
@@ -356,7 +356,8 @@ static const char *replacement(const struct escaper *escaper, const char *at, si
     return NULL;
 }
 
-/* Bytes of the control character at `at`, 0: it is none. U+0080 to U+009F are terminals' second set. */
+/* Returns the length in bytes of the control character at `at`, 0 if there is none. U+0080 to U+009F are a terminal's
+ * second set. */
 static size_t control_length(const char *at)
 {
     const unsigned char first = (unsigned char)at[0], second = (unsigned char)at[1];
@@ -365,7 +366,7 @@ static size_t control_length(const char *at)
     return first < 0x20 || first == 0x7f;
 }
 
-/* The same of one that turns what stands beside it around (U+202A to U+202E, U+2066 to U+2069). */
+/* Returns the length of a character that changes the text direction (U+202A to U+202E, U+2066 to U+2069). */
 static size_t turning_length(const char *at)
 {
     const unsigned char *byte = (const unsigned char *)at;
@@ -384,7 +385,7 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
     if (escape == ESCAPE_CSV && *string && strchr("=+-@\t\r", *string)) {
         char *end;
         strtod(string, &end);
-        text_add(text, *end ? "'" : ""); /* a spreadsheet computes text that begins so, unless it is a number */
+        text_add(text, *end ? "'" : ""); /* a spreadsheet evaluates such text unless it is a number */
     }
     for (size_t length; *string; string += length) {
         const char *to = replacement(escaper, string, &length);
@@ -408,7 +409,7 @@ void text_add_escaped(struct text *text, enum escape escape, const char *string)
 
 void text_add_wrapped(struct text *text, const char *prose, size_t at, size_t indent, size_t columns)
 {
-    bool begun = at > indent; /* something stands on this line already */
+    bool begun = at > indent; /* the line is not empty */
     for (const char *p = prose + strspn(prose, " "); *p;) {
         const size_t length = strcspn(p, " ");
         struct text word = {0};

@@ -20,11 +20,11 @@ static const struct unit prefixes[] = {{"", 1},     {"k", 1e3},  {"M", 1e6}, {"G
                                        {"T", 1e12}, {"P", 1e15}, {"E", 1e18}};
 static const struct unit binary_counts[] = {{"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
 
-/* Behind the decimal number that `text` starts with; NULL: it starts with none, or with what only strtod takes for one
- * (hex, inf, "1.", blanks before it). */
+/* Returns the position after the decimal number at `text`; NULL if there is none, or only a form that strtod alone
+ * accepts (hex, inf, "1.", leading blanks). */
 static const char *read_decimal(double *number, const char *text)
 {
-    /* In the "C" locale: glibc's object for it is static. */
+    /* Uses the "C" locale; glibc's object for it is static. */
     char *end;
     *number = strtod_l(text, &end, newlocale(LC_ALL_MASK, "C", (locale_t)0));
     const size_t length = (size_t)(end - text);
@@ -34,7 +34,7 @@ static const char *read_decimal(double *number, const char *text)
     return end;
 }
 
-/* A finite number with one unit of the table right behind it, or behind spaces where they are allowed. */
+/* Parses a finite number directly followed by one unit of the table, or after spaces if those are allowed. */
 static bool parse_with(double *value, const char *text, const struct unit *units, size_t count, bool spaces)
 {
     double number;
@@ -64,7 +64,8 @@ bool units_parse_time_ns(double *time_ns, const char *text)
     return true;
 }
 
-/* Three significant digits (all of them from 1000 up), by integers because printf's %f follows the locale. */
+/* Writes three significant digits (all of them from 1000 up). Uses integers, because printf's %f depends on the
+ * locale. */
 static void put_number(char out[static UNITS_TEXT], double value)
 {
     static const long long powers[] = {1, 10, 100, 1000};
@@ -82,7 +83,7 @@ static void put_number(char out[static UNITS_TEXT], double value)
     snprintf(out, UNITS_TEXT, "%lld", llround(value));
 }
 
-/* `value` in the unit where the rounded number is below the next unit; "<number><gap><prefix><suffix>". */
+/* Writes `value` in the unit where the rounded number is below the next unit: "<number><gap><prefix><suffix>". */
 static const char *put_scaled(char *out, double value, const struct unit *units, size_t count, const char *gap,
                               const char *suffix)
 {
@@ -106,7 +107,7 @@ const char *units_time(char *out, double time_ns)
 
 const char *units_bytes(char *out, double size_bytes)
 {
-    /* Single bytes are whole: "7 B", not "7.00 B". */
+    /* Bytes below 1000 are whole: "7 B", not "7.00 B". */
     if (size_bytes >= 0 && size_bytes < 1000 && size_bytes == floor(size_bytes)) {
         snprintf(out, UNITS_TEXT, "%d B", (int)size_bytes);
         return out;

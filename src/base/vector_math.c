@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sines: the argument becomes quadrant * pi/2 + rest with |rest| <= pi/4; of the rest the Taylor polynomials of both
- * sine and cosine are computed. Logarithms and exponentials: a power of two apart, and a series of what is left.
+ * Sines: the argument becomes quadrant * pi/2 + rest with |rest| <= pi/4; the Taylor polynomials of both sine and
+ * cosine are computed for the rest. Logarithms and exponentials: a power of two is split off, and a series computes the
+ * rest.
  */
 #include "rooftile/vector_math.h"
 
@@ -10,13 +11,13 @@
 #include "rooftile/vector.h"
 
 #define QUADRANTS_PER_RADIAN 0x1.45f306dc9c883p-1
-#define NEAR_BELOW 0x1p27 /* so many quadrants have 27 bits, which times 26 are exact */
+#define NEAR_BELOW 0x1p27 /* quadrants below this have 27 bits, whose product with 26 bits is exact */
 
-/* pi/2 in three parts of 26 bits, and what is left of it. */
+/* pi/2 in three parts of 26 bits, and the remainder. */
 static const double quarter[] = {0x1.921fb50000000p+0, 0x1.110b460000000p-26, 0x1.1a62630000000p-54,
                                  0x1.8a2e03707344ap-81};
 
-/* |x| <= pi/4: what follows is below a quarter of the last bit. */
+/* |x| <= pi/4: the omitted terms are below a quarter of the last bit. */
 static inline double sine(double x, double z)
 {
     const double sum =
@@ -65,7 +66,7 @@ void vector_sines(double *x, size_t count, int ahead)
 
 /* ---- logarithms and exponentials ---- */
 
-#define LN2_HIGH 0x1.62e42fefa3800p-1 /* 42 bits: times an exponent it is exact */
+#define LN2_HIGH 0x1.62e42fefa3800p-1 /* 42 bits: the product with an exponent is exact */
 #define LN2_LOW 0x1.ef35793c76730p-45
 #define LOG2_E 0x1.71547652b82fep+0
 #define ONE_BITS 0x3ff0000000000000u
